@@ -1,0 +1,5 @@
+"""Settings of the back ends, at their ``torch`` paths."""
+
+from . import quantized as quantized
+
+__all__ = ["quantized"]

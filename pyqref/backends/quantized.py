@@ -1,0 +1,55 @@
+"""Which engine's numbers, and which conventions: two switches that are read everywhere.
+
+``engine``
+    ``"fbgemm"``, ``"qnnpack"``, ``"x86"`` or ``"onednn"``. The engines differ in
+    how they treat the bias and in how they round when a result is requantized;
+    each difference is one function in :mod:`pyqref.numerics`. ``x86`` and
+    ``onednn`` give the numbers of ``fbgemm``.
+``conventions``
+    ``"documented"`` (the default) follows the documentation of ``torch.quantization``
+    where ``torch`` itself departs from it, ``"torch"`` follows ``torch`` 2.13.
+
+Assigning anything else raises and changes nothing.
+
+Examples
+--------
+>>> import pyqref
+>>> pyqref.backends.quantized.engine
+'x86'
+>>> pyqref.backends.quantized.engine = "tpu"
+Traceback (most recent call last):
+...
+RuntimeError: engine must be one of 'qnnpack', 'onednn', 'x86', 'fbgemm', got 'tpu'
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+__all__ = ["conventions", "engine", "supported_engines"]
+
+supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
+_CONVENTIONS = ("documented", "torch")
+
+engine: str = "x86"
+conventions: str = "documented"
+
+
+class _Settings(ModuleType):
+    """This module's type: checks what is assigned to its two switches."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "engine" and value not in supported_engines:
+            _refuse("engine", supported_engines, value)
+        if name == "conventions" and value not in _CONVENTIONS:
+            _refuse("conventions", _CONVENTIONS, value)
+        super().__setattr__(name, value)
+
+
+def _refuse(name: str, allowed: list[str] | tuple[str, ...], value: object) -> None:
+    choices = ", ".join(repr(each) for each in allowed)
+    raise RuntimeError(f"{name} must be one of {choices}, got {value!r}")
+
+
+sys.modules[__name__].__class__ = _Settings

@@ -1,0 +1,294 @@
+"""Number types and quantization schemes: the ground floor of the package.
+
+A :class:`dtype` says how one element is stored and, for the quantized types,
+which integers it may hold. A :class:`qscheme` says how the integers of a tensor
+are mapped to real numbers. Both are small constant objects compared by identity,
+named as in ``torch``: ``pyqref.quint8``, ``pyqref.per_tensor_affine``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "bool_",
+    "channels_last",
+    "channels_last_3d",
+    "contiguous_format",
+    "device",
+    "dtype",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy_dtype",
+    "iinfo",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "layout",
+    "memory_format",
+    "per_channel_affine",
+    "per_channel_affine_float_qparams",
+    "per_channel_symmetric",
+    "per_tensor_affine",
+    "per_tensor_symmetric",
+    "preserve_format",
+    "qint8",
+    "qint32",
+    "qscheme",
+    "quint4x2",
+    "quint8",
+    "strided",
+    "uint8",
+]
+
+
+class _Constant:
+    """A named constant of the package: one object, kept one by copy and pickle."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"pyqref.{self._name}"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return _constant_by_name, (self._name,)
+
+    def __copy__(self) -> _Constant:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Constant:
+        return self
+
+
+def _constant_by_name(name: str) -> Any:
+    return globals()[_ALIASES.get(name, name)]
+
+
+class dtype(_Constant):  # noqa: N801  (the field's name)
+    """Type of the elements of a tensor.
+
+    Parameters
+    ----------
+    name
+        The name under which it is found in the package, such as ``"quint8"``.
+    numpy_dtype
+        The NumPy type of one stored element; for quantized types the type of
+        the stored *integer*.
+    is_quantized
+        Whether elements are integers that stand for real numbers through a
+        scale and a zero point.
+    quant_min, quant_max
+        Smallest and largest stored integer, quantized types only.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.quint8
+    pyqref.quint8
+    >>> pyqref.quint8.quant_min, pyqref.quint8.quant_max
+    (0, 255)
+    >>> pyqref.float32.is_floating_point
+    True
+    """
+
+    __slots__ = (
+        "is_floating_point",
+        "is_quantized",
+        "is_signed",
+        "itemsize",
+        "numpy_dtype",
+        "quant_max",
+        "quant_min",
+    )
+
+    is_complex = False
+
+    def __init__(
+        self,
+        name: str,
+        numpy_dtype: Any,
+        *,
+        is_quantized: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.numpy_dtype = np.dtype(numpy_dtype)
+        self.itemsize = self.numpy_dtype.itemsize
+        self.is_quantized = is_quantized
+        self.is_floating_point = not is_quantized and self.numpy_dtype.kind == "f"
+        self.is_signed = self.numpy_dtype.kind in "if"
+        self.quant_min = quant_min
+        self.quant_max = quant_max
+
+
+class qscheme(_Constant):  # noqa: N801  (the field's name)
+    """How the integers of a quantized tensor are mapped to real numbers.
+
+    ``per_tensor`` schemes have one scale and zero point for the whole tensor,
+    ``per_channel`` schemes one for each index of an axis; ``symmetric`` schemes
+    put the zero point at the middle of the range.
+    """
+
+    __slots__ = ("is_per_channel", "is_symmetric")
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.is_per_channel = name.startswith("per_channel")
+        self.is_symmetric = name.endswith("symmetric")
+
+
+class memory_format(_Constant):  # noqa: N801
+    """Order of the dimensions of a tensor in memory."""
+
+    __slots__ = ()
+
+
+class layout(_Constant):  # noqa: N801
+    """Kind of storage of a tensor; every tensor here is ``strided``."""
+
+    __slots__ = ()
+
+
+float16 = dtype("float16", np.float16)
+float32 = dtype("float32", np.float32)
+float64 = dtype("float64", np.float64)
+uint8 = dtype("uint8", np.uint8)
+int8 = dtype("int8", np.int8)
+int16 = dtype("int16", np.int16)
+int32 = dtype("int32", np.int32)
+int64 = dtype("int64", np.int64)
+#: ``pyqref.bool``; the plain name stays Python's own in this file.
+bool_ = dtype("bool", np.bool_)
+
+quint8 = dtype("quint8", np.uint8, is_quantized=True, quant_min=0, quant_max=255)
+qint8 = dtype("qint8", np.int8, is_quantized=True, quant_min=-128, quant_max=127)
+qint32 = dtype("qint32", np.int32, is_quantized=True, quant_min=-(2**31), quant_max=2**31 - 1)
+#: Two 4-bit integers a byte, for the weights of embeddings.
+quint4x2 = dtype("quint4x2", np.uint8, is_quantized=True, quant_min=0, quant_max=15)
+
+_ALIASES = {"bool": "bool_"}
+
+per_tensor_affine = qscheme("per_tensor_affine")
+per_channel_affine = qscheme("per_channel_affine")
+per_tensor_symmetric = qscheme("per_tensor_symmetric")
+per_channel_symmetric = qscheme("per_channel_symmetric")
+#: Per channel with a zero point that is a float; used for embeddings.
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+contiguous_format = memory_format("contiguous_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+preserve_format = memory_format("preserve_format")
+
+strided = layout("strided")
+
+_FROM_NUMPY: dict[Any, dtype] = {
+    each.numpy_dtype: each
+    for each in (float16, float32, float64, uint8, int8, int16, int32, int64, bool_)
+}
+
+
+def from_numpy_dtype(numpy_dtype: Any) -> dtype:
+    """The (unquantized) dtype that stores elements of this NumPy type.
+
+    Raises
+    ------
+    TypeError
+        No dtype of the package stores them (complex numbers, strings, objects,
+        unsigned integers of more than 8 bits).
+    """
+    found = _FROM_NUMPY.get(np.dtype(numpy_dtype).newbyteorder("="))
+    if found is None:
+        names = ", ".join(each._name for each in _FROM_NUMPY.values())
+        raise TypeError(f"a tensor cannot hold elements of NumPy type {numpy_dtype}; use {names}")
+    return found
+
+
+class device:  # noqa: N801  (the field's name)
+    """Where a tensor lives. There is one device here: ``cpu``.
+
+    Raises
+    ------
+    RuntimeError
+        Another device was asked for.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.device("cpu")
+    device(type='cpu')
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: Any = "cpu", index: Any = None) -> None:  # noqa: A002
+        name = type.type if isinstance(type, device) else type
+        if not isinstance(name, str):
+            raise TypeError(f"device: type must be a str such as 'cpu', got {name!r}")
+        if name.partition(":")[0] != "cpu":
+            raise RuntimeError(
+                f"device {name!r} is not available: pyqref runs on the CPU only; use device='cpu'"
+            )
+        self.type = "cpu"
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> Any:
+        return isinstance(other, device)
+
+    def __hash__(self) -> Any:
+        return hash("cpu")
+
+
+class finfo:  # noqa: N801  (the field's name)
+    """Limits of a floating point dtype: ``bits, eps, min, max, tiny, smallest_normal``."""
+
+    def __init__(self, type: dtype = float32) -> None:  # noqa: A002
+        if not isinstance(type, dtype) or not type.is_floating_point:
+            raise TypeError(f"finfo: type must be a floating point dtype, got {type!r}")
+        info = np.finfo(type.numpy_dtype)
+        self.bits = info.bits
+        self.eps = info.eps.item()
+        self.min = info.min.item()
+        self.max = info.max.item()
+        self.tiny = info.tiny.item()
+        self.smallest_normal = info.tiny.item()
+        self.resolution = info.resolution.item()
+        self.dtype = type._name
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, "
+            f"eps={self.eps}, smallest_normal={self.smallest_normal}, tiny={self.tiny}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:  # noqa: N801  (the field's name)
+    """Limits of an integer dtype, quantized ones included: ``bits, min, max``."""
+
+    def __init__(self, type: dtype) -> None:  # noqa: A002
+        if not isinstance(type, dtype) or type.numpy_dtype.kind not in "iu":
+            raise TypeError(f"iinfo: type must be an integer dtype, got {type!r}")
+        info = np.iinfo(type.numpy_dtype)
+        self.bits = info.bits
+        self.min = info.min
+        self.max = info.max
+        self.dtype = type._name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,0 +1,119 @@
+"""The walk back along the tape.
+
+From the nodes of the results, every node is visited once, after all the nodes
+that use its outputs; gradients that arrive at the same output are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .operation import AccumulateGrad, Array, Edge, Operation
+
+__all__ = ["run_backward"]
+
+
+def run_backward(
+    roots: Sequence[tuple[Edge, Array]],
+    *,
+    retain_graph: bool = False,
+    capture: Sequence[Edge] | None = None,
+) -> list[Array | None]:
+    """Propagate gradients from ``roots`` through the graph.
+
+    Parameters
+    ----------
+    roots
+        Pairs of an edge (result) and the gradient that starts there.
+    retain_graph
+        Keep what the operations saved, so that the graph can be walked again.
+    capture
+        Edges whose gradients are returned; leaves are then left alone.
+
+    Returns
+    -------
+    list of array or None
+        One entry for each edge of ``capture``; None where no gradient arrived.
+
+    Raises
+    ------
+    RuntimeError
+        The graph was already walked and freed, or a saved tensor was modified.
+    """
+    pending: dict[Operation, dict[int, Array]] = {}
+    for edge, grad in roots:
+        _add(pending, edge, grad)
+    captured: dict[Edge, Array] = {}
+    wanted = set(capture or ())
+    for node in _in_order([edge.node for edge, _ in roots]):
+        arrived = pending.pop(node, None)
+        if arrived is None:
+            continue
+        _run_hooks(node, arrived)
+        for edge in wanted:
+            if edge.node is node and edge.output_index in arrived:
+                captured[edge] = arrived[edge.output_index]
+        if capture is not None and isinstance(node, AccumulateGrad):
+            continue
+        for next_edge, grad in zip(node.edges, _gradients(node, arrived), strict=False):
+            if next_edge is not None and grad is not None:
+                _add(pending, next_edge, grad)
+        if not retain_graph:
+            node.release()
+    return [captured.get(edge) for edge in capture or ()]
+
+
+def _add(pending: dict[Operation, dict[int, Array]], edge: Edge, grad: Array) -> None:
+    arrived = pending.setdefault(edge.node, {})
+    index = edge.output_index
+    arrived[index] = arrived[index] + grad if index in arrived else grad
+
+
+def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
+    for index, hooks in (node.hooks or {}).items():
+        for hook in hooks:
+            if index in arrived:
+                replaced = hook(arrived[index])
+                if replaced is not None:
+                    arrived[index] = replaced
+
+
+def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None, ...]:
+    if node.released:
+        raise RuntimeError(
+            f"trying to go backward through {node.name} a second time: the graph was freed; "
+            "call backward(retain_graph=True) the first time"
+        )
+    node.check_unmodified()
+    if isinstance(node, AccumulateGrad):
+        return node.backward(arrived[0])
+    grads = [
+        arrived[index] if index in arrived else np.zeros(shape, dtype)
+        for index, (shape, dtype) in enumerate(node.output_shapes)
+    ]
+    return node.backward(*grads)
+
+
+def _in_order(roots: Sequence[Operation]) -> list[Operation]:
+    """Every node that can be reached, users before the nodes that they use."""
+    order: list[Operation] = []
+    visited: set[Operation] = set()
+    for root in roots:
+        if root in visited:
+            continue
+        stack: list[tuple[Operation, int]] = [(root, 0)]
+        visited.add(root)
+        while stack:
+            node, position = stack.pop()
+            if position == len(node.edges):
+                order.append(node)
+                continue
+            stack.append((node, position + 1))
+            edge = node.edges[position]
+            if edge is not None and edge.node not in visited:
+                visited.add(edge.node)
+                stack.append((edge.node, 0))
+    order.reverse()
+    return order

@@ -1,0 +1,107 @@
+"""Whether operations are recorded: ``no_grad``, ``enable_grad``, ``set_grad_enabled``."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class _State(threading.local):
+    enabled = True
+
+
+_state = _State()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded on the tape now, in this thread."""
+    return _state.enabled
+
+
+class set_grad_enabled:  # noqa: N801  (the field's name)
+    """Record operations (``mode=True``) or not, at once and until the ``with`` block ends."""
+
+    def __init__(self, mode: bool) -> None:
+        self.previous = _state.enabled
+        self.mode = bool(mode)
+        _state.enabled = self.mode
+
+    def __enter__(self) -> None:
+        _state.enabled = self.mode
+
+    def __exit__(self, *error: object) -> None:
+        _state.enabled = self.previous
+
+
+class _GradMode:
+    """A context manager, and a decorator, that sets recording to ``mode``."""
+
+    mode = True
+
+    def __init__(self) -> None:
+        self._previous: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(_state.enabled)
+        _state.enabled = self.mode
+
+    def __exit__(self, *error: object) -> None:
+        _state.enabled = self._previous.pop()
+
+    def __call__(self, function: _F) -> _F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with type(self)():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    def __new__(cls, function: Any = None) -> Any:
+        """``no_grad()`` is a context manager; ``@no_grad`` without call also decorates."""
+        self = super().__new__(cls)
+        if callable(function):
+            self.__init__()
+            return self(function)
+        return self
+
+
+class no_grad(_GradMode):  # noqa: N801  (the field's name)
+    """Do not record operations: results have ``requires_grad=False``.
+
+    Use as ``with no_grad():`` or as a decorator.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(2, requires_grad=True)
+    >>> with pyqref.no_grad():
+    ...     print((x * 2).requires_grad)
+    False
+    """
+
+    mode = False
+
+
+class enable_grad(_GradMode):  # noqa: N801  (the field's name)
+    """Record operations again inside a ``no_grad`` block."""
+
+    mode = True
+
+
+class inference_mode(_GradMode):  # noqa: N801  (the field's name)
+    """The same as :class:`no_grad` here; ``inference_mode(False)`` records."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if callable(mode):
+            return super().__new__(cls, mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = not mode

@@ -1,0 +1,157 @@
+"""One operation on the tape: its forward and its backward stand together.
+
+An :class:`Operation` works on NumPy arrays and knows nothing of tensors. Running
+it makes one instance, which is both the place where ``forward`` leaves what
+``backward`` will need and the node of the graph that
+:func:`pyqref.tape.engine.run_backward` walks.
+
+>>> class Square(Operation):
+...     def forward(self, x):
+...         self.save(x)
+...         return x * x
+...     def backward(self, grad):
+...         (x,) = self.saved
+...         return (2 * x * grad,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+__all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Edge(NamedTuple):
+    """Where the gradient of one input goes: a node, and which output of it the input was."""
+
+    node: Operation
+    output_index: int
+
+
+class Operation:
+    """A differentiable function of arrays and, once run, a node of the graph.
+
+    Subclasses define :meth:`forward` and :meth:`backward`. Positional arguments of
+    ``forward`` may be arrays (from tensors) or plain values; keyword arguments are
+    always plain values.
+
+    Attributes
+    ----------
+    is_view : bool
+        Class attribute: the result may share memory with the first argument.
+    saved : tuple
+        What ``forward`` gave to :meth:`save`.
+    needs : tuple of bool
+        For each positional argument, whether its gradient is wanted. All false
+        while nothing is recorded; ``forward`` may use it to save less.
+    edges : tuple of Edge or None
+        For each positional argument, where its gradient goes.
+    output_shapes : tuple of (shape, dtype)
+        Of each result, so that a missing gradient can be taken as zero.
+    """
+
+    is_view = False
+
+    saved: tuple[Any, ...] = ()
+    needs: tuple[bool, ...] = ()
+    edges: tuple[Edge | None, ...] = ()
+    output_shapes: tuple[tuple[tuple[int, ...], Any], ...] = ()
+    hooks: dict[int, list[Callable[[Array], Array | None]]] | None = None
+    released = False
+    _watched: tuple[tuple[list[int], int], ...] = ()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the result, an array or a tuple of arrays."""
+        raise TypeError(f"{type(self).__name__} defines no forward")
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        """Gradients of the positional arguments of ``forward``, from those of the results.
+
+        An argument that is no tensor, or whose gradient is not wanted, gets None.
+        """
+        raise RuntimeError(f"the derivative of {self.name} is not defined")
+
+    def save(self, *values: Any) -> None:
+        """Keep what ``backward`` needs; later changes in place are detected."""
+        self.saved = values
+
+    def watch(self, versions: Sequence[tuple[Array, list[int]]]) -> None:
+        """Remember the versions of those saved arrays that belong to tensors."""
+        watched = []
+        for array, version in versions:
+            if any(array is kept for kept in self.saved):
+                watched.append((version, version[0]))
+        self._watched = tuple(watched)
+
+    def check_unmodified(self) -> None:
+        """Raise if a saved tensor was changed in place after it was saved."""
+        for version, expected in self._watched:
+            if version[0] != expected:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified "
+                    f"by an inplace operation: {self.name} saved it at version {expected}, it is "
+                    f"at version {version[0]} now; use the out-of-place form or clone() first"
+                )
+
+    def release(self) -> None:
+        """Drop what was saved; the graph cannot be walked again."""
+        self.saved = ()
+        self._watched = ()
+        self.released = True
+
+    @property
+    def name(self) -> str:
+        """Name of the node as ``torch`` shows it, such as ``MulBackward0``."""
+        return f"{type(self).__name__}Backward0"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Operation | None, int], ...]:
+        """The nodes that gradients go to, as ``torch`` shows them."""
+        return tuple((edge.node, edge.output_index) for edge in self.edges if edge is not None)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class AccumulateGrad(Operation):
+    """The end of the walk: adds the gradient to ``leaf.grad``."""
+
+    def __init__(self, leaf: Any) -> None:
+        self.leaf = leaf
+
+    @property
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        self.leaf._accumulate_grad(grads[0])
+        return ()
+
+    def release(self) -> None:
+        """A leaf keeps nothing and stays usable."""
+
+
+def unbroadcast(grad: Array, shape: tuple[int, ...]) -> Array:
+    """Sum a gradient over the axes along which its operand was broadcast.
+
+    Parameters
+    ----------
+    grad
+        Gradient of the broadcast result.
+    shape
+        Shape of the operand.
+    """
+    if grad.shape == shape:
+        return grad
+    extra = grad.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + axis
+        for axis, length in enumerate(shape)
+        if length == 1 and grad.shape[extra + axis] != 1
+    )
+    return grad.sum(axis=axes, keepdims=True).reshape(shape)

@@ -1,0 +1,220 @@
+"""What a tensor is made of: an array, and its place in the graph.
+
+Everything that *computes* is a function in a neighbouring file; the class
+:class:`~pyqref.tensor.tensor.Tensor` gives those functions their method names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype, from_numpy_dtype
+from ..tape import AccumulateGrad, Array, Edge, Operation
+
+__all__ = ["TensorBase", "set_tensor_type", "wrap"]
+
+
+class TensorBase:
+    """An array with a place in the graph.
+
+    Attributes
+    ----------
+    _array
+        The elements. A view of another tensor is a view of its array.
+    _node, _output_index
+        Which operation made this tensor, and which of its results it is; None for a leaf.
+    _requires_grad
+        Only of a leaf: whether gradients are collected in ``grad``.
+    _version
+        A list of one counter, shared by a tensor and all its views, raised by every
+        change in place.
+    _base
+        For a view, the tensor that it is a view of (itself no view).
+    _epoch
+        For a base, how often its node was replaced because a view was changed in
+        place; for a view, the epoch of the base at which ``_node`` was made.
+    """
+
+    _array: Array
+    _version: list[int]
+    _node: Operation | None = None
+    _output_index: int = 0
+    _requires_grad: bool = False
+    _base: TensorBase | None = None
+    _epoch: int = 0
+    _accumulator: AccumulateGrad | None = None
+    _retains_grad: bool = False
+    is_quantized = False
+    grad: Any = None
+
+    @property
+    def dtype(self) -> dtype:
+        """Type of the elements."""
+        return from_numpy_dtype(self._array.dtype)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to this tensor. May be set on a leaf of floating point type."""
+        return self._requires_grad or self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self._node is not None:
+            if not value:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables; "
+                    "use detach() to get a tensor that does not require grad"
+                )
+            return
+        if value and not self.dtype.is_floating_point:
+            raise RuntimeError(
+                f"only Tensors of floating point dtype can require gradients, got {self.dtype}"
+            )
+        self._requires_grad = bool(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self._node is None
+
+    @property
+    def grad_fn(self) -> Operation | None:
+        """The recorded operation that made this tensor, None for a leaf."""
+        edge = self._edge()
+        return None if edge is None or isinstance(edge.node, AccumulateGrad) else edge.node
+
+    def _edge(self) -> Edge | None:
+        """Where a gradient of this tensor goes; None if none is wanted."""
+        base = self._base
+        if base is not None and base._epoch != self._epoch:
+            self._node, self._output_index = _view_of(self, base), 0
+            self._epoch = base._epoch
+        if self._node is not None:
+            return Edge(self._node, self._output_index)
+        if not self._requires_grad:
+            return None
+        if self._accumulator is None:
+            self._accumulator = AccumulateGrad(self)
+        return Edge(self._accumulator, 0)
+
+    def _accumulate_grad(self, grad: Array) -> None:
+        """Add a gradient that has arrived to ``grad``."""
+        grad = grad.astype(self._array.dtype, copy=False)
+        if self.grad is None:
+            self.grad = wrap(grad.copy())
+        else:
+            self.grad = wrap(self.grad._array + grad)
+
+
+_tensor_type: type[TensorBase] = TensorBase
+
+
+def set_tensor_type(tensor_type: type[TensorBase]) -> None:
+    """Say which class :func:`wrap` makes; called once, where that class is defined."""
+    global _tensor_type
+    _tensor_type = tensor_type
+
+
+def wrap(array: Array) -> Any:
+    """A new leaf tensor on this very array (no copy)."""
+    tensor = _tensor_type.__new__(_tensor_type)
+    tensor._array = array
+    tensor._version = [0]
+    return tensor
+
+
+def _view_of(view: TensorBase, base: TensorBase) -> Operation | None:
+    """A node that takes ``view`` out of the present value of ``base``."""
+    from_edge = base._edge()
+    if from_edge is None:
+        return None
+    node = AsStridedView(base._array, view._array)
+    node.edges = (from_edge,)
+    node.output_shapes = ((view._array.shape, view._array.dtype),)
+    return node
+
+
+class Region:
+    """Which elements of a base array a view of it holds."""
+
+    def __init__(self, base: Array, view: Array) -> None:
+        self.base_shape = base.shape
+        self.base_strides = base.strides
+        self.dtype = base.dtype
+        self.offset = _address(view) - _address(base)
+        self.shape = view.shape
+        self.strides = view.strides
+
+    def of(self, array: Array) -> Array:
+        """The same elements of another array with the strides of the base."""
+        flat = np.ndarray(
+            shape=self.shape,
+            dtype=array.dtype,
+            buffer=_memory(array),
+            offset=self.offset,
+            strides=self.strides,
+        )
+        return flat
+
+    def like_base(self, fill: Array | None = None) -> Array:
+        """A new array laid out as the base, zero or a copy of ``fill``."""
+        order = np.argsort([-stride for stride in self.base_strides], kind="stable")
+        dense = np.zeros([self.base_shape[axis] for axis in order], dtype=self.dtype)
+        array = dense.transpose(np.argsort(order))
+        if fill is not None:
+            array[...] = fill
+        return array
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _memory(array: Array) -> Array:
+    """The dense memory of an array that is a permutation of a contiguous one."""
+    order = np.argsort([-stride for stride in array.strides], kind="stable")
+    return array.transpose(order)
+
+
+class AsStridedView(Operation):
+    """A view taken again from a base whose node was replaced."""
+
+    is_view = True
+
+    def __init__(self, base: Array, view: Array) -> None:
+        self.region = Region(base, view)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        grad_base = self.region.like_base()
+        self.region.of(grad_base)[...] += grads[0]
+        return (grad_base,)
+
+
+class CopySlices(Operation):
+    """A view of a base was changed in place by ``change``.
+
+    The gradient of the changed region goes through ``change``; the gradient of the
+    rest goes to the base as it was.
+    """
+
+    def __init__(self, base: Array, view: Array, change: Operation, index: int) -> None:
+        self.region = Region(base, view)
+        self.change = change
+        self.index = index
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        grad_base = self.region.like_base(grads[0])
+        changed = self.region.of(grad_base)
+        grad_view = changed.copy()
+        changed[...] = 0
+        return (grad_base, *self.change.backward(grad_view))
+
+    def check_unmodified(self) -> None:
+        self.change.check_unmodified()
+
+    def release(self) -> None:
+        self.change.release()
+        super().release()
+

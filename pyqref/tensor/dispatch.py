@@ -1,0 +1,175 @@
+"""From tensors to arrays and back: the one door through which every operation goes.
+
+:func:`apply` unwraps the tensors, runs an :class:`~pyqref.tape.Operation` on their
+arrays, wraps the result and, where gradients are wanted, hooks the operation into
+the graph. :func:`apply_` does the same and stores the result in its first argument.
+Quantized tensors take the implementation registered for them with
+:func:`quantized_implementation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..tape import Array, Operation, is_grad_enabled
+from .base import CopySlices, TensorBase, wrap
+
+__all__ = ["apply", "apply_", "quantized_implementation"]
+
+_QUANTIZED: dict[type[Operation], Callable[..., Any]] = {}
+
+
+def quantized_implementation(
+    operation: type[Operation],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register what ``operation`` does when one of its arguments is a quantized tensor."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _QUANTIZED[operation] = function
+        return function
+
+    return register
+
+
+def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
+    """Run an operation on tensors.
+
+    Parameters
+    ----------
+    operation
+        What to run.
+    *args
+        Tensors (gradients may flow to them) and plain values.
+    **kwargs
+        Plain values.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+    """
+    arrays: list[Any] = []
+    differentiable = False
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            if arg.is_quantized:
+                return _apply_quantized(operation, args, kwargs)
+            arrays.append(arg._array)
+            differentiable = differentiable or arg._requires_grad or arg._node is not None
+        else:
+            arrays.append(arg)
+    node = operation()
+    recording = differentiable and is_grad_enabled()
+    if recording:
+        node.edges = tuple(a._edge() if isinstance(a, TensorBase) else None for a in args)
+        node.needs = tuple(edge is not None for edge in node.edges)
+    else:
+        node.needs = (False,) * len(args)
+    result = node.forward(*arrays, **kwargs)
+    several = isinstance(result, tuple)
+    results: tuple[Array, ...] = result if several else (result,)
+    outputs = [wrap(_as_array(each)) for each in results]
+    if operation.is_view:
+        for output in outputs:
+            _mark_view(output, args[0])
+    if recording:
+        _record(node, args, outputs)
+    return tuple(outputs) if several else outputs[0]
+
+
+def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs: Any) -> Any:
+    """Run an operation with ``target`` as first argument and store the result in it.
+
+    Raises
+    ------
+    RuntimeError
+        ``target`` is a leaf (or a view of one) that requires a gradient, or the
+        result does not have its shape or fits no element of it.
+    """
+    if is_grad_enabled():
+        base = target._base if target._base is not None else target
+        if base._requires_grad and base._node is None:
+            kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
+            raise RuntimeError(
+                f"{kind} that requires grad is being used in an in-place operation; "
+                "do it under no_grad(), or on a copy"
+            )
+    result = apply(operation, target, *args, **kwargs)
+    store(target, result)
+    return target
+
+
+def store(target: TensorBase, result: TensorBase) -> None:
+    """Write ``result`` into the memory of ``target``, which takes over its place in the graph."""
+    if result._array.shape != target._array.shape:
+        raise RuntimeError(
+            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape "
+            f"{list(result._array.shape)}"
+        )
+    if not np.can_cast(result._array.dtype, target._array.dtype, "same_kind"):
+        raise RuntimeError(
+            f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
+        )
+    np.copyto(target._array, result._array, casting="same_kind")
+    target._version[0] += 1
+    if not is_grad_enabled():
+        return
+    node = result._node
+    base = target._base
+    if base is None:
+        if node is not None or target._node is not None:
+            target._node, target._output_index = node, result._output_index
+            target._accumulator = None
+            target._epoch += 1
+    elif node is not None or base.requires_grad:
+        if node is None:
+            node = _Constant()
+            node.output_shapes = ((target._array.shape, target._array.dtype),)
+        change = CopySlices(base._array, target._array, node, result._output_index)
+        change.edges = (base._edge(), *node.edges)
+        change.output_shapes = ((base._array.shape, base._array.dtype),)
+        base._node, base._output_index = change, 0
+        base._epoch += 1
+
+
+class _Constant(Operation):
+    """A value without a gradient, written over a part of a tensor that has one."""
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return ()
+
+
+def _as_array(result: Any) -> Array:
+    return result if isinstance(result, np.ndarray) else np.asarray(result)
+
+
+def _mark_view(output: Any, source: Any) -> None:
+    """Make ``output`` share its version with ``source`` if it shares its memory."""
+    if output._array.base is None and output._array is not source._array:
+        return
+    if not np.may_share_memory(output._array, source._array):
+        return
+    output._base = source._base if source._base is not None else source
+    output._version = source._version
+    output._epoch = output._base._epoch
+
+
+def _record(node: Operation, args: tuple[Any, ...], outputs: list[Any]) -> None:
+    node.output_shapes = tuple((each._array.shape, each._array.dtype) for each in outputs)
+    for index, output in enumerate(outputs):
+        if output._array.dtype.kind == "f":
+            output._node, output._output_index = node, index
+    tensors = [*(a for a in args if isinstance(a, TensorBase)), *outputs]
+    node.watch([(each._array, each._version) for each in tensors])
+
+
+def _apply_quantized(operation: type[Operation], args: Any, kwargs: Any) -> Any:
+    function = _QUANTIZED.get(operation)
+    if function is None:
+        raise RuntimeError(
+            f"{operation.__name__} is not defined for quantized tensors; "
+            "call dequantize() on them first, or use an operation of pyqref.ops.quantized"
+        )
+    return function(*args, **kwargs)
