@@ -1,0 +1,24 @@
+"""What every test can count on: the installed package, its default settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pyqref
+
+
+def pytest_report_header() -> str:
+    """Say which package is tested, on which kernel."""
+    return f"pyqref {pyqref.__version__} from {Path(pyqref.__file__).parent}"
+
+
+@pytest.fixture(autouse=True)
+def _default_settings() -> Iterator[None]:
+    """Each test starts from, and leaves behind, the default engine and conventions."""
+    settings = pyqref.backends.quantized
+    engine, conventions = settings.engine, settings.conventions
+    yield
+    settings.engine, settings.conventions = engine, conventions
