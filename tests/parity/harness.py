@@ -216,6 +216,4 @@ def recorded(case: Case) -> dict[str, np.ndarray]:
     path = HERE / "recorded" / f"{case.topic}.npz"
     prefix = f"{case.name}|"
     with np.load(path) as archive:
-        return {
-            key[len(prefix) :]: archive[key] for key in archive.files if key.startswith(prefix)
-        }
+        return {key[len(prefix) :]: archive[key] for key in archive.files if key.startswith(prefix)}

@@ -1,0 +1,153 @@
+"""The house holds: floors import downward only, files form no circle, and stay short."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pyqref
+
+PACKAGE = Path(pyqref.__file__).parent
+
+# The longest prefix that matches a module tells its floor.
+FLOORS: dict[str, float] = {
+    "pyqref": 9,
+    "pyqref.version": 0,
+    "pyqref.dtypes": 0,
+    "pyqref.backends": 0,
+    "pyqref.numerics": 1,
+    "pyqref._kernels": 2,
+    "pyqref.kernels": 2,
+    "pyqref.tape": 3.0,
+    "pyqref.tensor": 3.1,
+    "pyqref.autograd": 3.2,
+    "pyqref.library": 3.2,
+    "pyqref.serialization": 4,
+    "pyqref.optim": 4,
+    "pyqref.utils": 4,
+    "pyqref.fx": 4,
+    "pyqref.nn.functional": 4,
+    "pyqref.nn.init": 4,
+    "pyqref.nn.module_path": 4,
+    "pyqref.nn.modules": 4,
+    "pyqref.nn.parameter": 4,
+    "pyqref.nn.utils": 4,
+    "pyqref.ops": 5,
+    "pyqref.nn": 5,
+    "pyqref.quantization": 6,
+    "pyqref.ao": 6,
+    "pyqref.quantization.fx": 7,
+    "pyqref.quantization.quantize_fx": 7,
+    "pyqref.cli": 8,
+    "pyqref.demo": 8,
+    "pyqref.plot": 8,
+    "pyqref.__main__": 8,
+}
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def _floor(module: str) -> float:
+    while module not in FLOORS:
+        module = module.rpartition(".")[0]
+    return FLOORS[module]
+
+
+@cache
+def _imports(module: str) -> frozenset[str]:
+    """Modules of the package that a module imports, wherever in its text."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")
+                parts = parts[: len(parts) - node.level + 1]
+                base = ".".join([*parts, base]) if base else ".".join(parts)
+            for each in node.names:
+                whole = f"{base}.{each.name}"
+                found.add(whole if whole in MODULES else base)
+    return frozenset(each for each in found if each in MODULES and each != module)
+
+
+def test_imports_run_downward() -> None:
+    """No module imports one that stands on a floor above its own."""
+    upward = [
+        f"{module} (floor {_floor(module)}) imports {target} (floor {_floor(target)})"
+        for module in MODULES
+        for target in _imports(module)
+        if _floor(target) > _floor(module)
+    ]
+    assert [] == upward
+
+
+def test_files_form_no_circle() -> None:
+    """No two files import each other, directly or through others."""
+    state: dict[str, str] = {}
+    circles: list[str] = []
+
+    def visit(module: str, trail: tuple[str, ...]) -> None:
+        state[module] = "open"
+        for target in sorted(_imports(module)):
+            if state.get(target) == "open":
+                circles.append(" -> ".join([*trail[trail.index(target) :], target]))
+            elif target not in state:
+                visit(target, (*trail, target))
+        state[module] = "done"
+
+    for module in MODULES:
+        if module not in state:
+            visit(module, (module,))
+    assert [] == circles
+
+
+def test_no_torch_at_run_time() -> None:
+    """No module of the package imports torch, except where interoperation is asked for."""
+    importing = [
+        module
+        for module, path in MODULES.items()
+        if not module.startswith("pyqref.interop")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (
+            isinstance(node, ast.Import)
+            and any(n.name.split(".")[0] == "torch" for n in node.names)
+        )
+        or (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "torch"
+            and not node.level
+        )
+    ]
+    assert [] == importing
+
+
+def test_files_stay_short() -> None:
+    """One concept a file: none passes 400 lines."""
+    long = {
+        module: count
+        for module, path in MODULES.items()
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert {} == long
+
+
+def test_no_star_imports() -> None:
+    """Names are re-exported one by one."""
+    starred = [
+        module
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names)
+    ]
+    assert [] == starred
