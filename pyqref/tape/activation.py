@@ -1,0 +1,257 @@
+"""Activations: functions of one array, element by element, and their slopes.
+
+Each class states :meth:`~Pointwise.value`, the function, above
+:meth:`~Pointwise.slope`, its derivative. At a kink the slope is that of the side
+written in the docstring.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .operation import Array, Operation
+
+__all__ = [
+    "Elu",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyRelu",
+    "LogSigmoid",
+    "Mish",
+    "Pointwise",
+    "Relu",
+    "Sigmoid",
+    "Silu",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Threshold",
+    "sigmoid",
+]
+
+
+class Pointwise(Operation):
+    """``y = value(x)``; the gradient of ``x`` is that of ``y`` times ``slope(x, y)``.
+
+    Only the slope is saved, so the result may be stored over the argument.
+    """
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        """The function itself."""
+        raise NotImplementedError(f"{type(self).__name__}.value")
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        """Its derivative at ``x``, where its value is ``y``."""
+        raise NotImplementedError(f"{type(self).__name__}.slope")
+
+    def forward(self, x: Array, *parameters: Any) -> Array:
+        y = self.value(x, *parameters)
+        if self.needs[0]:
+            self.save(self.slope(x, y, *parameters))
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (grads[0] * self.saved[0],)
+
+
+def sigmoid(x: Array) -> Array:
+    """``1 / (1 + exp(-x))``; for large ``-x`` the exponential is inf and the result 0."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-x))
+
+
+def as_floating(x: Array) -> Array:
+    """``x``, or its float32 copy if it holds integers."""
+    return x if x.dtype.kind == "f" else x.astype(np.float32)
+
+
+class Relu(Pointwise):
+    """``Relu(x)``: ``max(x, 0)``; slope 0 at 0."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return np.maximum(x, 0)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return y > 0
+
+
+class Hardtanh(Pointwise):
+    """``Hardtanh(x, min_val, max_val)``: clamp to the range; slope 0 at both ends.
+
+    ReLU6 is ``Hardtanh(x, 0.0, 6.0)``.
+    """
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        min_val, max_val = parameters
+        return np.clip(x, min_val, max_val)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        min_val, max_val = parameters
+        return (x > min_val) & (x < max_val)
+
+
+class LeakyRelu(Pointwise):
+    """``LeakyRelu(x, negative_slope)``: ``x`` if ``x > 0``, else ``negative_slope * x``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return np.where(x > 0, x, x * parameters[0])
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return np.where(x > 0, x.dtype.type(1), x.dtype.type(parameters[0]))
+
+
+class Elu(Pointwise):
+    """``Elu(x, alpha, scale, input_scale)``.
+
+    ``scale * x`` if ``x > 0``, else ``scale * alpha * (exp(input_scale * x) - 1)``. ELU is
+    ``(alpha, 1, 1)``, CELU ``(alpha, 1, 1 / alpha)``, SELU ``(alpha, scale, 1)``.
+    """
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        alpha, scale, input_scale = parameters
+        below = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
+        return np.where(x > 0, x * scale, below)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        alpha, scale, input_scale = parameters
+        below = np.exp(np.minimum(x, 0) * input_scale) * (alpha * scale * input_scale)
+        return np.where(x > 0, x.dtype.type(scale), below)
+
+
+class Sigmoid(Pointwise):
+    """``Sigmoid(x)``: ``1 / (1 + exp(-x))``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return sigmoid(as_floating(x))
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return y * (1 - y)
+
+
+class Tanh(Pointwise):
+    """``Tanh(x)``: the hyperbolic tangent."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return np.tanh(as_floating(x))
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return 1 - y * y
+
+
+class Silu(Pointwise):
+    """``Silu(x)``: ``x * sigmoid(x)``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x * sigmoid(x)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        s = sigmoid(x)
+        return s * (1 + x * (1 - s))
+
+
+class Mish(Pointwise):
+    """``Mish(x)``: ``x * tanh(log(1 + exp(x)))``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x * np.tanh(softplus(x))
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        t = np.tanh(softplus(x))
+        return t + x * (1 - t * t) * sigmoid(x)
+
+
+def softplus(x: Array) -> Array:
+    """``log(1 + exp(x))`` without overflow."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+class Softplus(Pointwise):
+    """``Softplus(x, beta, threshold)``: ``log(1 + exp(beta * x)) / beta``.
+
+    It is ``x`` itself where ``beta * x > threshold``.
+    """
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        beta, threshold = parameters
+        return np.where(x * beta > threshold, x, softplus(x * beta) / beta)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        beta, threshold = parameters
+        return np.where(x * beta > threshold, x.dtype.type(1), sigmoid(x * beta))
+
+
+class LogSigmoid(Pointwise):
+    """``LogSigmoid(x)``: ``log(sigmoid(x))``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return -softplus(-x)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return sigmoid(-x)
+
+
+class Softsign(Pointwise):
+    """``Softsign(x)``: ``x / (1 + |x|)``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x / (1 + np.abs(x))
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return (1 + np.abs(x)) ** -2
+
+
+class Hardswish(Pointwise):
+    """``Hardswish(x)``: ``x * min(max(x + 3, 0), 6) / 6``; slope 0 at -3, 1 at 3."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x * np.clip(x + 3, 0, 6) / 6
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        one = x.dtype.type(1)
+        return np.where(x <= -3, 0 * one, np.where(x < 3, x / 3 + one / 2, one))
+
+
+class Hardsigmoid(Pointwise):
+    """``Hardsigmoid(x)``: ``min(max(x + 3, 0), 6) / 6``; slope 0 at -3 and 3."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return np.clip(x + 3, 0, 6) / 6
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return ((x > -3) & (x < 3)) * x.dtype.type(1 / 6)
+
+
+class Threshold(Pointwise):
+    """``Threshold(x, threshold, value)``: ``x`` if ``x > threshold``, else ``value``."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        threshold, value = parameters
+        return np.where(x <= threshold, x.dtype.type(value), x)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return x > parameters[0]
+
+
+class Hardshrink(Pointwise):
+    """``Hardshrink(x, lambd)``: ``x`` if ``|x| > lambd``, else 0."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return np.where(np.abs(x) <= parameters[0], x.dtype.type(0), x)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return np.abs(x) > parameters[0]
+
+
+class Softshrink(Pointwise):
+    """``Softshrink(x, lambd)``: ``x`` moved towards 0 by ``lambd``, and 0 in between."""
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x - np.clip(x, -parameters[0], parameters[0])
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        return np.abs(x) > parameters[0]

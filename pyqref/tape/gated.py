@@ -1,0 +1,122 @@
+"""Activations that need more than one element at a time, or a second array.
+
+GELU stands here too, with the error function that it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .activation import Pointwise, sigmoid
+from .operation import Array, Operation
+
+__all__ = ["Gelu", "Glu", "LogSoftmax", "Prelu", "Softmax", "erf"]
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def erf(x: Array) -> Array:
+    """The error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to x."""
+    return np.asarray(_erf(x)).astype(x.dtype)
+
+
+class Gelu(Pointwise):
+    """``Gelu(x, approximate)``: ``x`` times the normal distribution function of ``x``.
+
+    ``approximate="none"`` uses the error function, ``"tanh"`` the formula
+    ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2``.
+    """
+
+    def value(self, x: Array, *parameters: Any) -> Array:
+        return x * self._distribution(x, *parameters)
+
+    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
+        p = self._distribution(x, *parameters)
+        if parameters[0] == "none":
+            return p + x * (np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)))
+        inner_slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return p + x * (2 * p * (1 - p) * inner_slope)
+
+    def _distribution(self, x: Array, approximate: str) -> Array:
+        if approximate == "none":
+            return (1 + erf(x * math.sqrt(0.5))) * 0.5
+        return (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) * 0.5
+
+
+class Prelu(Operation):
+    """``Prelu(x, weight)``: ``x`` if ``x > 0``, else ``weight * x``.
+
+    ``weight`` has one element, or one for each index of axis 1 of ``x``.
+    """
+
+    def forward(self, x: Array, weight: Array) -> Array:
+        self.shape = weight.shape
+        if weight.size != 1 and x.ndim > 1:
+            weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
+        self.save(x, weight if self.needs[0] else None)
+        return np.where(x > 0, x, weight * x)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        x, weight = self.saved
+        grad_x = grad_weight = None
+        if self.needs[0]:
+            grad_x = np.where(x > 0, grads[0], weight * grads[0])
+        if self.needs[1]:
+            each = np.where(x > 0, x.dtype.type(0), x * grads[0])
+            if math.prod(self.shape) == 1:
+                grad_weight = each.sum().reshape(self.shape)
+            else:
+                axis = 1 if x.ndim > 1 else 0
+                axes = tuple(a for a in range(x.ndim) if a != axis)
+                grad_weight = each.sum(axis=axes).reshape(self.shape)
+        return grad_x, grad_weight
+
+
+class Glu(Operation):
+    """``Glu(x, dim)``: the first half along ``dim`` times the sigmoid of the second half."""
+
+    def forward(self, x: Array, dim: int) -> Array:
+        a, b = np.split(x, 2, axis=dim)
+        gate = sigmoid(b)
+        self.dim = dim
+        if self.needs[0]:
+            self.save(a, gate)
+        return a * gate
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, gate = self.saved
+        return (np.concatenate([grads[0] * gate, grads[0] * a * gate * (1 - gate)], self.dim),)
+
+
+class Softmax(Operation):
+    """``Softmax(x, dim)``: ``exp(x) / sum(exp(x))`` along ``dim``."""
+
+    def forward(self, x: Array, dim: int) -> Array:
+        self.dim = dim
+        y = np.exp(x - x.max(axis=dim, keepdims=True, initial=-np.inf))
+        y /= y.sum(axis=dim, keepdims=True)
+        self.save(y)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (y,) = self.saved
+        weighted = grads[0] * y
+        return (weighted - y * weighted.sum(axis=self.dim, keepdims=True),)
+
+
+class LogSoftmax(Operation):
+    """``LogSoftmax(x, dim)``: ``x - log(sum(exp(x)))`` along ``dim``."""
+
+    def forward(self, x: Array, dim: int) -> Array:
+        self.dim = dim
+        y = x - x.max(axis=dim, keepdims=True, initial=-np.inf)
+        y -= np.log(np.exp(y).sum(axis=dim, keepdims=True))
+        self.save(y)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (y,) = self.saved
+        return (grads[0] - np.exp(y) * grads[0].sum(axis=self.dim, keepdims=True),)
