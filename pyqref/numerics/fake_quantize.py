@@ -1,0 +1,161 @@
+"""Fake quantization: to the integer grid and straight back, so that training sees the error.
+
+Two conventions. ``"documented"`` is the formula of the documentation, with the
+zero point added *before* rounding: exactly ``dequantize(quantize(x))``.
+``"torch"`` is what torch 2.13 computes, with the zero point added *after* rounding.
+They differ only at ties, and only when the zero point is odd.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .affine import along_axis, reciprocal32
+from .rounding import fma32, round_half_even
+from .types import BoolArray, Convention, FloatArray
+
+__all__ = [
+    "fake_quantize_grid",
+    "fake_quantize_per_channel",
+    "fake_quantize_per_tensor",
+    "straight_through",
+]
+
+
+def fake_quantize_grid(
+    shifted: FloatArray, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> tuple[FloatArray, BoolArray]:
+    r"""Clamp grid positions, map them back to real numbers, and tell which were inside.
+
+    Equation ``eq-fake-quantize-mask``:
+
+    .. math:: m = [\,q_{min} \le v \le q_{max}\,], \qquad
+              y = (\mathrm{sat}(v) - z) \cdot s
+
+    where :math:`v` is the rounded and shifted number, not yet clamped. nan has
+    mask False and gives ``quant_min``, as in torch.
+    """
+    with np.errstate(invalid="ignore"):
+        mask = (shifted >= quant_min) & (shifted <= quant_max)
+        clamped = np.clip(shifted, quant_min, quant_max)
+    clamped = np.where(np.isnan(clamped), quant_min, clamped)
+    difference = clamped.astype(shifted.dtype) - zero_point
+    return (difference * scale).astype(shifted.dtype), mask
+
+
+def fake_quantize_per_tensor(
+    x: Any,
+    scale: float,
+    zero_point: int,
+    quant_min: int,
+    quant_max: int,
+    convention: Convention = "documented",
+) -> tuple[FloatArray, BoolArray]:
+    r"""Quantize and dequantize with one scale and zero point.
+
+    Equation ``eq-fake-quantize``:
+
+    .. math::
+        v_{documented} = \mathrm{rne}(\mathrm{fma}(x, \iota(s), z)), \qquad
+        v_{torch} = \mathrm{rne}(x\, \iota(s)) + z
+
+    followed by ``eq-fake-quantize-mask``.
+
+    Parameters
+    ----------
+    x
+        float32 numbers of any shape (float64 and float16 are kept).
+    scale, zero_point, quant_min, quant_max
+        As in :func:`pyqref.numerics.affine.quantize_per_tensor`.
+    convention
+        ``"documented"`` or ``"torch"``.
+
+    Returns
+    -------
+    y
+        ``(sat(v) - z) * s``, of the shape and type of ``x``.
+    mask
+        True where the gradient passes: ``v`` in [quant_min, quant_max].
+
+    Examples
+    --------
+    >>> y, mask = fake_quantize_per_tensor(np.float32([0.5, 1.5, 300]), 1.0, 1, 0, 255)
+    >>> y, mask
+    (array([  1.,   1., 254.], dtype=float32), array([ True,  True, False]))
+    >>> fake_quantize_per_tensor(np.float32([0.5, 1.5]), 1.0, 1, 0, 255, "torch")[0]
+    array([0., 2.], dtype=float32)
+    """
+    x = np.asarray(x)
+    kind = x.dtype.type
+    inverse, offset = reciprocal32(scale), np.float32(zero_point)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if convention == "torch":
+            shifted = round_half_even(x * inverse) + offset
+        elif kind is np.float64:
+            shifted = round_half_even(x * inverse + offset)
+        else:
+            shifted = round_half_even(fma32(x, inverse, offset))
+    y, mask = fake_quantize_grid(shifted, np.float32(scale), offset, quant_min, quant_max)
+    return y.astype(kind), mask
+
+
+def fake_quantize_per_channel(
+    x: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    convention: Convention = "documented",
+) -> tuple[FloatArray, BoolArray]:
+    r"""Quantize and dequantize with a scale and zero point for each index of ``axis``.
+
+    Equation ``eq-fake-quantize-channel``:
+
+    .. math::
+        v_{documented} = \mathrm{rne}(x_c\, \iota(s_c) + z_c), \qquad
+        v_{torch} = \mathrm{rne}(x_c\, \iota(s_c)) + z_c
+
+    with product and sum rounded separately; float zero points (scheme
+    ``per_channel_affine_float_qparams``) are added before rounding under both
+    conventions. Then ``eq-fake-quantize-mask``.
+
+    Parameters
+    ----------
+    x
+        Real numbers, ``(..., C, ...)`` with C at ``axis``.
+    scales, zero_points
+        ``(C,)``, float32 and integer (or float, see above).
+    axis, quant_min, quant_max, convention
+        As elsewhere.
+
+    Returns
+    -------
+    The pair ``y, mask`` of :func:`fake_quantize_per_tensor`.
+    """
+    x = np.asarray(x)
+    kind = x.dtype.type
+    zero_points = np.asarray(zero_points)
+    scale = along_axis(np.asarray(scales, dtype=np.float32), x.ndim, axis)
+    offset = along_axis(zero_points.astype(np.float32), x.ndim, axis)
+    after = convention == "torch" and zero_points.dtype.kind in "iu"
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = x * reciprocal32(scale)
+        shifted = round_half_even(scaled) + offset if after else round_half_even(scaled + offset)
+    y, mask = fake_quantize_grid(shifted, scale, offset, quant_min, quant_max)
+    return y.astype(kind), mask
+
+
+def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
+    r"""Gradient of fake quantization with respect to its input.
+
+    Equation ``eq-straight-through``:
+
+    .. math:: \frac{\partial L}{\partial x} = m \cdot \frac{\partial L}{\partial y}
+
+    Rounding, whose derivative is zero almost everywhere, is treated as the
+    identity; outside the range the clamp is flat and the gradient is zero.
+    """
+    return np.where(mask, gradient, gradient.dtype.type(0))
