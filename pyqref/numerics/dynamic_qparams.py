@@ -1,0 +1,124 @@
+"""Scale and zero point chosen while running, in double precision.
+
+Used by dynamic quantization and by the fused moving average observer. The rules for
+small ranges differ from the observers' (:mod:`pyqref.numerics.qparams`): a scale of
+zero becomes 0.1, and no scale is below ``6.1e-5``, so that its reciprocal and the
+products of two scales stay far from the subnormal numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .types import FloatArray, IntArray
+
+__all__ = ["SMALLEST_DYNAMIC_SCALE", "choose_qparams_dynamic", "symmetric_range"]
+
+#: Smallest scale chosen while running (the float32 nearest to 6.1e-5).
+SMALLEST_DYNAMIC_SCALE = float(np.float32(6.1e-5))
+
+
+def symmetric_range(
+    low: Any, high: Any, quant_min: int, quant_max: int
+) -> tuple[FloatArray, FloatArray]:
+    r"""Widen ranges that contain zero so that it lies in the middle of the integers.
+
+    Equation ``eq-symmetric-range``:
+
+    .. math:: s = \max\left(\left|\frac{x_{min}}{h + 1}\right|,
+                            \left|\frac{x_{max}}{h}\right|\right), \qquad
+              (x_{min}, x_{max}) \mapsto (-(h + 1) s,\; h s), \qquad
+              h = \lfloor (q_{max} - q_{min}) / 2 \rfloor
+
+    A range on one side of zero stays as it is.
+    """
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    half = (quant_max - quant_min) // 2
+    step = np.maximum(np.abs(low / (half + 1)), np.abs(high / half))
+    both = (low < 0) & (high > 0)
+    # The ends go back to float32, in which they are kept.
+    widened_low = (-(half + 1) * step).astype(np.float32).astype(np.float64)
+    widened_high = (half * step).astype(np.float32).astype(np.float64)
+    return np.where(both, widened_low, low), np.where(both, widened_high, high)
+
+
+def choose_qparams_dynamic(
+    min_val: Any, max_val: Any, quant_min: int, quant_max: int, *, symmetric: bool = False
+) -> tuple[FloatArray, IntArray]:
+    r"""Scale and zero point of a range, in double.
+
+    Equation ``eq-choose-qparams-dynamic``:
+
+    .. math::
+        s_0 = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}, \qquad
+        s = \begin{cases}
+            0.1 & \mathrm{fl}_{32}(s_0) = 0 \text{ or } 1 / s_0 \text{ overflows} \\
+            \max(s_0,\; 6.1 \cdot 10^{-5}) & \text{otherwise}
+        \end{cases}
+
+    The zero point comes from the end of the range that is met with the smaller
+    error, :math:`z_- = q_{min} - x_{min} / s` or :math:`z_+ = q_{max} - x_{max} / s`,
+    clamped and rounded half to even. When the scale was raised, the range grows with it.
+
+    Parameters
+    ----------
+    min_val, max_val
+        The range, scalars or arrays, float32 values.
+    quant_min, quant_max
+        Range of the integers.
+    symmetric
+        Apply :func:`symmetric_range` first, and put the zero point at the middle.
+
+    Returns
+    -------
+    scale
+        float64, of the shape of ``min_val``.
+    zero_point
+        int64, of the same shape.
+
+    Examples
+    --------
+    >>> scale, zero_point = choose_qparams_dynamic(-1.0, 3.0, 0, 255)
+    >>> float(scale), int(zero_point)
+    (0.01568627450980392, 64)
+    """
+    low, high = np.asarray(min_val, np.float64), np.asarray(max_val, np.float64)
+    centred = symmetric & (low < 0) & (high > 0)
+    if symmetric:
+        low, high = symmetric_range(low, high, quant_min, quant_max)
+    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+    width = quant_max - quant_min
+    scale = (high - low) / width
+    with np.errstate(divide="ignore", over="ignore"):
+        single = scale.astype(np.float32)
+        degenerate = (single == 0) | np.isinf(np.float32(1) / single)
+    scale = np.where(degenerate, 0.1, scale)
+    raised = scale < SMALLEST_DYNAMIC_SCALE
+    low, high = _grow(low, high, scale, raised, width)
+    scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
+
+    from_low, from_high = quant_min - low / scale, quant_max - high / scale
+    error_low = abs(quant_min) - np.abs(low / scale)
+    error_high = abs(quant_max) - np.abs(high / scale)
+    exact = np.where(error_low < error_high, from_low, from_high)
+    exact = np.where(centred, (quant_min + quant_max) / 2, exact)
+    zero_point = np.rint(np.clip(exact, quant_min, quant_max)).astype(np.int64)
+    return scale, zero_point
+
+
+def _grow(
+    low: FloatArray, high: FloatArray, scale: FloatArray, raised: Any, width: int
+) -> tuple[FloatArray, FloatArray]:
+    """The range that the smallest scale covers, in the proportions of the given one."""
+    whole = np.float32(SMALLEST_DYNAMIC_SCALE) * np.float32(width)
+    ratio = np.float32(SMALLEST_DYNAMIC_SCALE) / scale.astype(np.float32)
+    grown_low = np.where(high == 0, -whole, (low.astype(np.float32) * ratio))
+    grown_high = np.where(low == 0, whole, (high.astype(np.float32) * ratio))
+    grown_low = np.where(low == 0, low, grown_low)
+    grown_high = np.where(high == 0, high, grown_high)
+    return (
+        np.where(raised, grown_low, low).astype(np.float64),
+        np.where(raised, grown_high, high).astype(np.float64),
+    )
