@@ -1,0 +1,179 @@
+"""Convolution and transposed convolution in one, two or three dimensions.
+
+With the windows laid out as columns (:mod:`~pyqref.tape.windows`) a convolution is a
+matrix product, and everything else follows:
+
+- convolution: ``y = W @ unfold(x)``; ``grad_x = fold(W^T @ grad_y)``;
+  ``grad_W = grad_y @ unfold(x)^T``;
+- transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
+  ``grad_W = x @ unfold(grad_y)^T``.
+
+With groups, the matrices are one batch of independent products.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .operation import Array, Operation
+from .windows import Windows, fold, pad_spatial, unfold
+
+__all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
+
+
+def channels_first(x: Array, groups: int) -> Array:
+    """``(N, C, *size)`` as matrices ``(groups, C / groups, N * L)``."""
+    return x.swapaxes(0, 1).reshape(groups, x.shape[1] // groups, -1)
+
+
+def channels_second(matrix: Array, batch: int, size: tuple[int, ...]) -> Array:
+    """The inverse of :func:`channels_first`, contiguous."""
+    return np.ascontiguousarray(matrix.reshape(-1, batch, *size).swapaxes(0, 1))
+
+
+def spatial_sum(grad: Array) -> Array:
+    """Gradient of a bias: the sum over all but the axis of the channels."""
+    return grad.sum(axis=(0, *range(2, grad.ndim)))
+
+
+class Convolution(Operation):
+    """``Convolution(x, weight, bias, stride, padding, dilation, groups)``.
+
+    ``x`` is ``(N, C_in, *size)``, ``weight`` ``(C_out, C_in / groups, *kernel)``, ``bias``
+    ``(C_out,)`` or None; the others are tuples with one int for each spatial axis.
+    """
+
+    def forward(
+        self,
+        x: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+    ) -> Array:
+        windows = Windows.make(weight.shape[2:], stride, padding, dilation)
+        self.windows, self.groups, self.size = windows, groups, x.shape[2:]
+        if weight.shape[0] == weight.shape[1] * groups == groups:
+            return self._depthwise(x, weight, bias)
+        columns = unfold(x, windows).reshape(groups, math.prod(weight.shape[1:]), -1)
+        self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
+        self.weight_shape = weight.shape
+        product = weight.reshape(groups, weight.shape[0] // groups, -1) @ columns
+        if bias is not None:
+            product += bias.reshape(groups, -1, 1)
+        return channels_second(product, x.shape[0], windows.output_size(self.size))
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if self.saved[2:]:
+            return self._depthwise_backward(grads[0])
+        weight, columns = self.saved
+        grad = channels_first(grads[0], self.groups)
+        grad_x = grad_weight = grad_bias = None
+        if self.needs[0]:
+            matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
+            shape = (-1, *weight.shape[2:], grads[0].shape[0], *grads[0].shape[2:])
+            grad_columns = (matrix.swapaxes(1, 2) @ grad).reshape(shape)
+            grad_x = fold(grad_columns, self.windows, self.size)
+        if self.needs[1]:
+            grad_weight = (grad @ columns.swapaxes(1, 2)).reshape(self.weight_shape)
+        if self.needs[2]:
+            grad_bias = spatial_sum(grads[0])
+        return grad_x, grad_weight, grad_bias
+
+    def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
+        """One filter for each channel: multiply and add, one kernel position at a time."""
+        padded = pad_spatial(x, self.windows)
+        output_size = self.windows.output_size(self.size)
+        self.save(weight, padded if self.needs[1] else None, x.shape[1])
+        y = np.zeros((*x.shape[:2], *output_size), dtype=np.result_type(x, weight))
+        if bias is not None:
+            y += _per_channel(bias, y.ndim)
+        for position, slices in self.windows.positions(output_size):
+            y += padded[(..., *slices)] * _per_channel(weight[(slice(None), 0, *position)], y.ndim)
+        return y
+
+    def _depthwise_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        weight, padded, channels = self.saved
+        grad_x = grad_weight = None
+        if self.needs[0]:
+            size = self.windows.padded_size(self.size)
+            grad_x = np.zeros((grad.shape[0], channels, *size), dtype=grad.dtype)
+        if self.needs[1]:
+            grad_weight = np.empty_like(weight)
+        axes = (0, *range(2, grad.ndim))
+        for position, slices in self.windows.positions(grad.shape[2:]):
+            at = (slice(None), 0, *position)
+            if grad_x is not None:
+                grad_x[(..., *slices)] += grad * _per_channel(weight[at], grad.ndim)
+            if grad_weight is not None:
+                grad_weight[at] = (grad * padded[(..., *slices)]).sum(axis=axes)
+        if grad_x is not None:
+            grad_x = grad_x[(..., *self.windows.interior(self.size))]
+        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+
+def _per_channel(values: Array, ndim: int) -> Array:
+    return values.reshape(-1, *(1,) * (ndim - 2))
+
+
+class ConvTranspose(Operation):
+    """``ConvTranspose(x, weight, bias, stride, padding, output_padding, groups, dilation)``.
+
+    ``x`` is ``(N, C_in, *size)``, ``weight`` ``(C_in, C_out / groups, *kernel)``, ``bias``
+    ``(C_out,)`` or None; the others are tuples with one int for each spatial axis.
+    """
+
+    def forward(
+        self,
+        x: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        groups: int,
+        dilation: tuple[int, ...],
+    ) -> Array:
+        kernel = weight.shape[2:]
+        size = tuple(
+            (length - 1) * s - 2 * p + d * (k - 1) + extra + 1
+            for length, s, p, d, k, extra in zip(
+                x.shape[2:], stride, padding, dilation, kernel, output_padding, strict=True
+            )
+        )
+        self.windows = Windows.make(kernel, stride, padding, dilation)
+        self.groups, self.input_size = groups, x.shape[2:]
+        self.save(weight, x if self.needs[1] else None)
+        matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
+        columns = matrix.swapaxes(1, 2) @ channels_first(x, groups)
+        shape = (-1, *kernel, x.shape[0], *x.shape[2:])
+        y = np.ascontiguousarray(fold(columns.reshape(shape), self.windows, size))
+        if bias is not None:
+            y += _per_channel(bias, y.ndim)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        weight, x = self.saved
+        grad_x = grad_weight = grad_bias = None
+        if self.needs[0] or self.needs[1]:
+            columns = self._columns(grads[0]).reshape(self.groups, math.prod(weight.shape[1:]), -1)
+        if self.needs[0]:
+            matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
+            grad_x = channels_second(matrix @ columns, grads[0].shape[0], self.input_size)
+        if self.needs[1]:
+            grad_weight = channels_first(x, self.groups) @ columns.swapaxes(1, 2)
+            grad_weight = grad_weight.reshape(weight.shape)
+        if self.needs[2]:
+            grad_bias = spatial_sum(grads[0])
+        return grad_x, grad_weight, grad_bias
+
+    def _columns(self, grad: Array) -> Any:
+        """The windows of the gradient; output padding may make room for more than were used."""
+        columns = unfold(grad, self.windows)
+        used = (slice(length) for length in self.input_size)
+        return columns[(..., *used)]

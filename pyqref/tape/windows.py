@@ -1,0 +1,147 @@
+"""Sliding windows: from an array to the columns under a kernel, and back.
+
+:func:`unfold` lays every window of an array out as one column of a matrix, so that
+a convolution becomes one matrix product. :func:`fold` is its adjoint: it adds the
+columns back to where they came from. Both work for any number of spatial axes and
+loop over the positions in the kernel, never over the pixels.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .operation import Array
+
+__all__ = ["Windows", "fold", "pad_spatial", "unfold"]
+
+
+class Windows(NamedTuple):
+    """Where the windows lie; one entry of each tuple for each spatial axis.
+
+    Attributes
+    ----------
+    kernel, stride, dilation
+        Size of the window, distance between windows, distance inside a window.
+    padding
+        Elements added before and after each axis, as pairs.
+    """
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def make(
+        cls,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+    ) -> Windows:
+        """Windows with the same padding on both sides of an axis."""
+        return cls(kernel, stride, dilation, tuple((p, p) for p in padding))
+
+    def output_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """How many windows fit along each axis of an array of this spatial size."""
+        return tuple(
+            (length + before + after - dilation * (kernel - 1) - 1) // stride + 1
+            for length, kernel, stride, dilation, (before, after) in zip(size, *self, strict=True)
+        )
+
+    def padded_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """Spatial size with the padding."""
+        return tuple(
+            length + before + after
+            for length, (before, after) in zip(size, self.padding, strict=True)
+        )
+
+    def interior(self, size: tuple[int, ...]) -> tuple[slice, ...]:
+        """Index of the array of this spatial size inside the padded one."""
+        return tuple(
+            slice(before, before + length)
+            for length, (before, _) in zip(size, self.padding, strict=True)
+        )
+
+    def positions(
+        self, output_size: tuple[int, ...]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
+        """For each position in the kernel, the slices of the padded array that it meets."""
+        for position in itertools.product(*map(range, self.kernel)):
+            yield (
+                position,
+                tuple(
+                    slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+                    for k, dilation, stride, count in zip(
+                        position, self.dilation, self.stride, output_size, strict=True
+                    )
+                ),
+            )
+
+
+def pad_spatial(x: Array, windows: Windows, value: float = 0) -> Array:
+    """``x`` of shape ``(N, C, *size)`` with a border of ``value``; ``x`` itself if there is none."""
+    if not any(before or after for before, after in windows.padding):
+        return x
+    size = x.shape[2:]
+    padded = np.full((*x.shape[:2], *windows.padded_size(size)), value, dtype=x.dtype)
+    padded[(..., *windows.interior(size))] = x
+    return padded
+
+
+def unfold(x: Array, windows: Windows) -> Array:
+    """The columns of ``x`` under the kernel.
+
+    Parameters
+    ----------
+    x
+        Array of shape ``(N, C, *size)``.
+    windows
+        Where the windows lie.
+
+    Returns
+    -------
+    array of shape ``(C, *kernel, N, *output_size)``
+        Contiguous, so that it reshapes to a matrix ``(C * K, N * L)``.
+    """
+    padded = pad_spatial(x, windows)
+    strides = padded.strides
+    view = np.lib.stride_tricks.as_strided(
+        padded,
+        (x.shape[1], *windows.kernel, x.shape[0], *windows.output_size(x.shape[2:])),
+        (
+            strides[1],
+            *(s * d for s, d in zip(strides[2:], windows.dilation, strict=True)),
+            strides[0],
+            *(s * d for s, d in zip(strides[2:], windows.stride, strict=True)),
+        ),
+        writeable=False,
+    )
+    return np.ascontiguousarray(view)
+
+
+def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:
+    """Add columns back to an array of shape ``(N, C, *size)``; the adjoint of :func:`unfold`.
+
+    Parameters
+    ----------
+    columns
+        Array of shape ``(C, *kernel, N, *output_size)``.
+    windows
+        Where the windows lie.
+    size
+        Spatial size of the result.
+    """
+    spatial = len(size)
+    channels, batch = columns.shape[0], columns.shape[1 + spatial]
+    output_size = columns.shape[2 + spatial :]
+    if all(length == 1 for length in windows.kernel) and size == output_size:
+        return columns.reshape(channels, batch, *size).swapaxes(0, 1)
+    padded = np.zeros((channels, batch, *windows.padded_size(size)), dtype=columns.dtype)
+    for position, slices in windows.positions(output_size):
+        padded[(..., *slices)] += columns[(slice(None), *position)]
+    return padded[(..., *windows.interior(size))].swapaxes(0, 1)
