@@ -32,15 +32,14 @@ def symmetric_range(
               (x_{min}, x_{max}) \mapsto (-(h + 1) s,\; h s), \qquad
               h = \lfloor (q_{max} - q_{min}) / 2 \rfloor
 
-    A range on one side of zero stays as it is.
+    A range on one side of zero stays as it is. Quotients and results are float32.
     """
-    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
     half = (quant_max - quant_min) // 2
-    step = np.maximum(np.abs(low / (half + 1)), np.abs(high / half))
+    step = np.maximum(np.abs(low / np.float32(half + 1)), np.abs(high / np.float32(half)))
     both = (low < 0) & (high > 0)
-    # The ends go back to float32, in which they are kept.
-    widened_low = (-(half + 1) * step).astype(np.float32).astype(np.float64)
-    widened_high = (half * step).astype(np.float32).astype(np.float64)
+    widened_low = np.float32(-(half + 1)) * step
+    widened_high = np.float32(half) * step
     return np.where(both, widened_low, low), np.where(both, widened_high, high)
 
 
@@ -88,7 +87,8 @@ def choose_qparams_dynamic(
     centred = symmetric & (low < 0) & (high > 0)
     if symmetric:
         low, high = symmetric_range(low, high, quant_min, quant_max)
-    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+    low = np.minimum(low, 0.0).astype(np.float64)
+    high = np.maximum(high, 0.0).astype(np.float64)
     width = quant_max - quant_min
     scale = (high - low) / width
     with np.errstate(divide="ignore", over="ignore"):

@@ -34,15 +34,15 @@ def fake_quantize_grid(
     .. math:: m = [\,q_{min} \le v \le q_{max}\,], \qquad
               y = (\mathrm{sat}(v) - z) \cdot s
 
-    where :math:`v` is the rounded and shifted number, not yet clamped. nan has
-    mask False and gives ``quant_min``, as in torch.
+    where :math:`v` is the rounded and shifted number, not yet clamped. ``y`` is worked
+    out in double and is left there: the caller rounds it once. nan has mask False
+    and gives ``quant_min``, as in torch.
     """
     with np.errstate(invalid="ignore"):
         mask = (shifted >= quant_min) & (shifted <= quant_max)
-        clamped = np.clip(shifted, quant_min, quant_max)
+        clamped = np.clip(shifted.astype(np.float64), quant_min, quant_max)
     clamped = np.where(np.isnan(clamped), quant_min, clamped)
-    difference = clamped.astype(shifted.dtype) - zero_point
-    return (difference * scale).astype(shifted.dtype), mask
+    return (clamped - zero_point) * np.asarray(scale, dtype=np.float64), mask
 
 
 def fake_quantize_per_tensor(
@@ -66,7 +66,8 @@ def fake_quantize_per_tensor(
     Parameters
     ----------
     x
-        float32 numbers of any shape (float64 and float16 are kept).
+        Real numbers of any shape. float16 and float64 keep their type; float64 is
+        multiplied in double, and its result rounded to float32 all the same.
     scale, zero_point, quant_min, quant_max
         As in :func:`pyqref.numerics.affine.quantize_per_tensor`.
     convention
@@ -98,7 +99,7 @@ def fake_quantize_per_tensor(
         else:
             shifted = round_half_even(fma32(x, inverse, offset))
     y, mask = fake_quantize_grid(shifted, np.float32(scale), offset, quant_min, quant_max)
-    return y.astype(kind), mask
+    return y.astype(np.float32).astype(kind), mask
 
 
 def fake_quantize_per_channel(
@@ -145,7 +146,7 @@ def fake_quantize_per_channel(
         scaled = x * reciprocal32(scale)
         shifted = round_half_even(scaled) + offset if after else round_half_even(scaled + offset)
     y, mask = fake_quantize_grid(shifted, scale, offset, quant_min, quant_max)
-    return y.astype(kind), mask
+    return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask
 
 
 def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:

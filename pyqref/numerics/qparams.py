@@ -56,8 +56,8 @@ def quant_range(dtype: Dtype, reduce: bool = False) -> tuple[int, int]:
 
     Examples
     --------
-    >>> import pyqref
-    >>> quant_range(pyqref.quint8), quant_range(pyqref.qint8, reduce=True)
+    >>> from pyqref.dtypes import qint8, quint8
+    >>> quant_range(quint8), quant_range(qint8, reduce=True)
     ((0, 255), (-64, 63))
 
     Raises

@@ -1,0 +1,79 @@
+"""The fused moving average observer: one step of observing and choosing parameters.
+
+It differs from the separate observer in how it chooses scale and zero point: in
+double, by the rules of dynamic quantization (:mod:`pyqref.numerics.dynamic_qparams`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dynamic_qparams import choose_qparams_dynamic
+from .types import FloatArray, IntArray
+
+__all__ = ["FusedObservation", "fused_average", "fused_observe"]
+
+
+class FusedObservation(NamedTuple):
+    """State after one step: the running range and the parameters it gives."""
+
+    min_val: FloatArray
+    max_val: FloatArray
+    scale: FloatArray
+    zero_point: IntArray
+
+
+def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
+    r"""The moving average as the fused observer works it out.
+
+    Equation ``eq-fused-average``:
+
+    .. math:: m' = \begin{cases} x & m = \pm\infty \\
+              m + \mathrm{fl}_{32}(c)\,(x - m) & \text{otherwise} \end{cases}
+    """
+    running, batch = np.asarray(running, np.float32), np.asarray(batch, np.float32)
+    with np.errstate(invalid="ignore"):
+        averaged = running + np.float32(constant) * (batch - running)
+    return np.where(np.isinf(running), batch, averaged)
+
+
+def fused_observe(
+    min_val: Any,
+    max_val: Any,
+    batch_min: Any,
+    batch_max: Any,
+    constant: float,
+    quant_min: int,
+    quant_max: int,
+    symmetric: bool,
+) -> FusedObservation:
+    r"""Update a running range and choose parameters for it.
+
+    Equation ``eq-fused-observe``:
+
+    .. math:: (x_{min}', x_{max}') = (\text{fused average of both ends}), \qquad
+              (s, z) = \text{choose-qparams-dynamic}(x_{min}', x_{max}')
+
+    with the scale rounded to float32.
+
+    Parameters
+    ----------
+    min_val, max_val
+        Running range, scalars or ``(C,)``; infinite ends are replaced by the batch's.
+    batch_min, batch_max
+        Range of this batch.
+    constant
+        Averaging constant in (0, 1]; 1 forgets the past.
+    quant_min, quant_max
+        Range of the integers.
+    symmetric
+        Widen ranges that contain zero so that it is in the middle.
+    """
+    low = fused_average(min_val, batch_min, constant)
+    high = fused_average(max_val, batch_max, constant)
+    scale, zero_point = choose_qparams_dynamic(
+        low, high, quant_min, quant_max, symmetric=symmetric
+    )
+    return FusedObservation(low, high, scale.astype(np.float32), zero_point)

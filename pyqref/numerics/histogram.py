@@ -1,0 +1,227 @@
+"""Histograms that grow with the data, and the search for the range that costs least.
+
+An observer keeps counts over a range. When a batch exceeds it, the old counts are
+moved to the new bins; at the end, the ends of the range are drawn in step by step
+as long as the expected squared error of quantization falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .types import FloatArray
+
+__all__ = [
+    "Histogram",
+    "histogram_counts",
+    "merge_histogram",
+    "quantization_error",
+    "rebin",
+    "search_range",
+]
+
+#: Share of the data given up at either end in one step of the search.
+STEP = 1e-5
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts over equal bins of a range.
+
+    Attributes
+    ----------
+    counts
+        float32 ``(bins,)``.
+    min_val, max_val
+        Ends of the range, float32 values. If equal, the counts stand over
+        ``min_val - 1 .. max_val + 1``.
+    """
+
+    counts: FloatArray
+    min_val: float
+    max_val: float
+
+
+def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
+    r"""How many elements fall in each bin.
+
+    Equation ``eq-histogram-bin``:
+
+    .. math:: bin(x) = \min\left(\left\lfloor
+              \frac{(x - lo) \cdot bins}{hi - lo} \right\rfloor,\; bins - 1\right)
+
+    in float32, for ``lo <= x <= hi``; other elements and nan are not counted. If ``lo ==
+    hi`` the range is taken as ``lo - 1 .. hi + 1``.
+
+    Examples
+    --------
+    >>> histogram_counts(np.float32([0, 1, 2, 4, 4]), 4, 0, 4)
+    array([1., 1., 1., 2.], dtype=float32)
+    """
+    x = np.asarray(x, np.float32).ravel()
+    first, last = np.float32(low), np.float32(high)
+    if first == last:
+        first, last = first - np.float32(1), last + np.float32(1)
+    inside = x[(x >= first) & (x <= last)]
+    position = (inside - first) * np.float32(bins) / (last - first)
+    index = np.minimum(position.astype(np.int64), bins - 1)
+    return np.bincount(index, minlength=bins).astype(np.float32)
+
+
+def rebin(histogram: Histogram, low: float, high: float, upsample_rate: int) -> FloatArray:
+    r"""Move the counts of a histogram to the bins of a wider range.
+
+    Equation ``eq-histogram-rebin``:
+
+    .. math:: n'_j = \sum_{i, u \,:\, mid_{i,u} \in bin'_j} \frac{n_i}{rate}
+
+    Every old bin is split in ``upsample_rate`` equal parts with an equal share of its
+    count, and every part goes to the new bin in which its midpoint lies.
+    """
+    bins = histogram.counts.size
+    parts = bins * upsample_rate
+    first, last = np.float32(histogram.min_val), np.float32(histogram.max_val)
+    shares = np.repeat(histogram.counts / np.float32(upsample_rate), upsample_rate)
+    width = (last - first) / np.float32(parts)
+    midpoints = _linspace32(first, last, parts + 1)[:-1] + np.float32(0.5) * width
+    edges = _linspace32(np.float32(low), np.float32(high), bins + 1)
+    index = np.clip(np.searchsorted(edges, midpoints, side="right") - 1, 0, bins - 1)
+    return np.bincount(index, weights=shares, minlength=bins).astype(np.float32)
+
+
+def _linspace32(first: np.float32, last: np.float32, steps: int) -> FloatArray:
+    """``steps`` float32 numbers from first to last, each half counted from its own end."""
+    step = (last - first) / np.float32(steps - 1)
+    index = np.arange(steps, dtype=np.float32)
+    below = first + step * index
+    above = last - step * (np.float32(steps - 1) - index)
+    return np.where(np.arange(steps) < steps // 2, below, above)
+
+
+def merge_histogram(
+    histogram: Histogram | None, x: Any, bins: int, upsample_rate: int
+) -> Histogram:
+    r"""Add a batch to a histogram, widening its range where the batch needs it.
+
+    Equation ``eq-histogram-merge``:
+
+    .. math:: lo' = \min(lo, \min X), \quad hi' = \max(hi, \max X), \qquad
+              n' = rebin(n; lo', hi') + counts(X; lo', hi')
+
+    Parameters
+    ----------
+    histogram
+        None before the first batch.
+    x
+        Finite numbers, at least one.
+    bins, upsample_rate
+        Number of bins, and parts in which a bin is split when the range grows.
+    """
+    x = np.asarray(x, np.float32)
+    low, high = float(x.min()), float(x.max())
+    if histogram is None:
+        return Histogram(histogram_counts(x, bins, low, high), low, high)
+    low, high = min(low, histogram.min_val), max(high, histogram.max_val)
+    counts = histogram_counts(x, bins, low, high)
+    if (low, high) == (histogram.min_val, histogram.max_val):
+        kept = histogram.counts
+    elif histogram.min_val == histogram.max_val:
+        total = np.float32(histogram.counts.sum())
+        kept = histogram_counts([histogram.min_val], bins, low, high) * total
+    else:
+        kept = rebin(histogram, low, high, upsample_rate)
+    return Histogram(kept + counts, low, high)
+
+
+def quantization_error(
+    histogram: Histogram, first_bin: int, last_bin: int, target_bins: int
+) -> float:
+    r"""Expected squared error if only ``first_bin..last_bin`` is covered by the integers.
+
+    Equation ``eq-histogram-error``:
+
+    .. math:: E = \sum_i \frac{n_i}{w} \int_{bin_i} (x - centre(x))^2\, dx, \qquad
+              \int_b^e t^2\, dt = \frac{e^3 - b^3}{3}
+
+    The covered range is cut into ``target_bins`` steps of width :math:`w'`; ``centre(x)``
+    is the middle of the step in which x lies, of the outermost step for x outside.
+    A bin is assumed to be filled evenly with density :math:`n_i / w`.
+    """
+    bins = histogram.counts.size
+    width = (histogram.max_val - histogram.min_val) / bins
+    step = width * (last_bin - first_bin + 1) / target_bins
+    if step == 0.0:
+        return 0.0
+    begin = (np.arange(bins) - first_bin) * width
+    end = begin + width
+    step_of_begin = np.clip(np.floor_divide(begin, step), 0, target_bins - 1)
+    step_of_end = np.clip(np.floor_divide(end, step), 0, target_bins - 1)
+    density = histogram.counts / width
+    half = step / 2
+    from_begin = begin - (step_of_begin + 0.5) * step
+    to_end = end - (step_of_end * step + half)
+    integral = (half**3 - from_begin**3) / 3
+    integral += (step_of_end - step_of_begin - 1) * (2 * half**3 / 3)
+    integral += (to_end**3 + half**3) / 3
+    return float(np.dot(density, integral))
+
+
+def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, float]:
+    r"""The range whose quantization error is least, found by drawing in its ends.
+
+    Equation ``eq-histogram-search``: from the whole range on, the lower quantile
+    :math:`\alpha` and the upper one :math:`\beta` are moved inwards by
+    :math:`10^{-5}`; the end that skips more bins is moved there, until the error
+    ``eq-histogram-error`` grows. Then
+
+    .. math:: x_{min} = lo + w \cdot first, \qquad x_{max} = lo + w \cdot (last + 1)
+
+    Steps in which no end moves are skipped in one go, so the cost is one error sum
+    for each move.
+
+    Returns
+    -------
+    The ends, float32 values.
+    """
+    bins = histogram.counts.size
+    total = float(np.sum(histogram.counts, dtype=np.float64))
+    cumulative = np.cumsum(histogram.counts.astype(np.float64)).astype(np.float32)
+    # Quantiles by repeated addition, as they are reached step by step.
+    steps = np.full(100_002, STEP)
+    alphas = np.cumsum(np.concatenate([[0.0], steps]))
+    betas = np.subtract.accumulate(np.concatenate([[1.0], steps]))
+    left_of = np.searchsorted(cumulative, (alphas * total).astype(np.float32), side="left")
+    right_of = np.searchsorted(cumulative, (betas * total).astype(np.float32), side="right") - 1
+    # right_of: the last bin whose cumulative count does not exceed the quantile
+    first, last = 0, bins - 1
+    a = b = 0
+    least = np.inf
+    while alphas[a] < betas[b]:
+        left = min(max(first, int(left_of[a + 1])), last)
+        right = max(min(last, int(right_of[b + 1])), first)
+        if left - first > last - right:
+            next_first, next_last = left, last
+            a += 1
+        else:
+            next_first, next_last = first, right
+            b += 1
+        if (next_first, next_last) == (first, last):
+            # Only beta moves until one of the ends does.
+            b = _next_move(right_of, b, last)
+            continue
+        error = quantization_error(histogram, next_first, next_last, target_bins)
+        if error > least:
+            break
+        least, first, last = error, next_first, next_last
+    low = np.float32(histogram.min_val)
+    width = (np.float32(histogram.max_val) - low) / np.float32(bins)
+    return float(low + width * np.float32(first)), float(low + width * np.float32(last + 1))
+
+
+def _next_move(right_of: Any, b: int, last: int) -> int:
+    """The step before the first one at which the upper end would be below ``last``."""
+    later = right_of[b + 1 :] < last
+    return b + int(np.argmax(later)) if later.any() else right_of.size - 2

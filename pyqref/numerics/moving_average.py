@@ -1,0 +1,68 @@
+"""The running statistics of observers: extremes and their exponential averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .types import FloatArray
+
+__all__ = ["average_range", "extreme_range", "moving_average"]
+
+
+def moving_average(mean: Any, current: Any, constant: float) -> FloatArray:
+    r"""One step of an exponential moving average.
+
+    Equation ``eq-moving-average``:
+
+    .. math:: m' = m + \mathrm{fl}_{32}(c)\,(x - m) \;=\; (1 - c)\, m + c\, x
+
+    in float32, the first form, without a fused multiply-add.
+
+    Examples
+    --------
+    >>> float(moving_average(np.float32(1.0), np.float32(3.0), 0.5))
+    2.0
+    """
+    mean, current = np.asarray(mean, np.float32), np.asarray(current, np.float32)
+    return np.asarray(mean + np.float32(constant) * (current - mean))
+
+
+def extreme_range(
+    min_val: Any, max_val: Any, batch_min: Any, batch_max: Any
+) -> tuple[FloatArray, FloatArray]:
+    r"""The range of everything seen so far.
+
+    Equation ``eq-running-range``:
+
+    .. math:: x_{min}' = \min(x_{min}, \min X), \qquad x_{max}' = \max(x_{max}, \max X)
+
+    starting from the empty range :math:`(+\infty, -\infty)`.
+    """
+    return (
+        np.minimum(np.asarray(min_val, np.float32), np.asarray(batch_min, np.float32)),
+        np.maximum(np.asarray(max_val, np.float32), np.asarray(batch_max, np.float32)),
+    )
+
+
+def average_range(
+    min_val: Any, max_val: Any, batch_min: Any, batch_max: Any, constant: float
+) -> tuple[FloatArray, FloatArray]:
+    r"""The moving average of the ranges of the batches.
+
+    Equation ``eq-average-range``:
+
+    .. math:: (x_{min}', x_{max}') = \begin{cases}
+        (\min X, \max X) & \text{first batch: the old range is empty} \\
+        (\mathrm{ma}(x_{min}, \min X), \mathrm{ma}(x_{max}, \max X)) & \text{later}
+        \end{cases}
+
+    Scalars, or arrays ``(C,)`` per channel; each element starts by itself.
+    """
+    batch_min, batch_max = np.asarray(batch_min, np.float32), np.asarray(batch_max, np.float32)
+    first = np.isposinf(min_val) & np.isneginf(max_val)
+    with np.errstate(invalid="ignore"):
+        low = moving_average(min_val, batch_min, constant)
+        high = moving_average(max_val, batch_max, constant)
+    return np.where(first, batch_min, low), np.where(first, batch_max, high)
