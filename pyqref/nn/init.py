@@ -1,0 +1,291 @@
+"""Filling tensors with first values, in place.
+
+Each function changes its tensor, records nothing on the tape, and returns the tensor.
+With the same seed the random ones draw the same numbers as ``torch``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ..tape import no_grad
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+_LINEAR = (
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "sigmoid",
+)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much a nonlinearity shrinks the standard deviation, to be made up for.
+
+    Parameters
+    ----------
+    nonlinearity
+        ``linear``, ``conv*d``, ``sigmoid``: 1; ``tanh``: 5/3; ``relu``: sqrt(2);
+        ``leaky_relu``: sqrt(2 / (1 + param**2)); ``selu``: 3/4.
+    param
+        Negative slope of ``leaky_relu``, 0.01 by default.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> nn.init.calculate_gain("leaky_relu", 0.2)
+    1.3867504905630728
+    """
+    if nonlinearity in _LINEAR:
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, int | float):
+            raise ValueError(f"negative_slope {slope} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+@no_grad()
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Fill with values drawn uniformly from [a, b)."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Fill with values drawn from the normal distribution."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@no_grad()
+def constant_(tensor: Any, val: float) -> Any:
+    """Fill with ``val``."""
+    return tensor.fill_(val)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Fill with zeros."""
+    return constant_(tensor, 0.0)
+
+
+def ones_(tensor: Any) -> Any:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """Make a matrix `(rows, columns)` the identity."""
+    if tensor._array.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return _set(tensor, np.eye(*tensor._array.shape))
+
+
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Make the weight of a convolution, `(C_out, C_in, *kernel)`, pass its input on.
+
+    Parameters
+    ----------
+    tensor
+        Weight of 3, 4 or 5 dimensions.
+    groups
+        Number of groups of output channels, each of which passes on its own.
+    """
+    shape = tensor._array.shape
+    if len(shape) not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if shape[0] % groups != 0:
+        raise ValueError(f"dim 0 must be divisible by groups, got {shape[0]} and {groups}")
+    values = np.zeros(shape)
+    out_per_group = shape[0] // groups
+    middle = tuple(length // 2 for length in shape[2:])
+    for group in range(groups):
+        for channel in range(min(out_per_group, shape[1])):
+            values[(group * out_per_group + channel, channel, *middle)] = 1
+    return _set(tensor, values)
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Uniform in [-b, b), ``b = gain * sqrt(6 / (fan_in + fan_out))`` (Glorot, Bengio 2010)."""
+    fan_in, fan_out = _fans(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Normal, ``std = gain * sqrt(2 / (fan_in + fan_out))`` (Glorot, Bengio 2010)."""
+    fan_in, fan_out = _fans(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
+
+
+def kaiming_uniform_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Uniform in [-b, b), ``b = gain * sqrt(3 / fan)`` (He et al. 2015).
+
+    Parameters
+    ----------
+    tensor
+        Weight `(C_out, C_in, ...)`.
+    a
+        Negative slope, for ``leaky_relu``.
+    mode
+        ``"fan_in"`` keeps the variance on the way forward, ``"fan_out"`` on the way back.
+    nonlinearity
+        A name that :func:`calculate_gain` knows.
+    """
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Normal, ``std = gain / sqrt(fan)``; see :func:`kaiming_uniform_`."""
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def trunc_normal_(
+    tensor: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Any:
+    """Normal, but within [a, b]: a uniform probability through the inverse of the integral.
+
+    A warning says when ``mean`` lies more than two ``std`` outside [a, b].
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    normal = NormalDist()
+    low, high = normal.cdf((a - mean) / std), normal.cdf((b - mean) / std)
+    uniform_(tensor, 2 * low - 1, 2 * high - 1, generator)
+    probabilities = (tensor._array.astype(np.float64).ravel() + 1) / 2
+    deviates = [
+        normal.inv_cdf(p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
+        for p in probabilities.tolist()
+    ]
+    values = np.asarray(deviates).reshape(tensor._array.shape) * std + mean
+    return _set(tensor, values.clip(a, b))
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """Rows (or columns, if there are more rows) of length ``gain``, at right angles.
+
+    Dimensions after the first count as one (Saxe et al. 2013).
+    """
+    array = tensor._array
+    if array.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if array.size == 0:
+        return tensor
+    normal_(tensor, 0.0, 1.0, generator)
+    rows = array.shape[0]
+    flat = array.reshape(rows, array.size // rows)
+    wide = rows < flat.shape[1]
+    q, r = np.linalg.qr(flat.T if wide else flat)
+    q = q * np.sign(np.diag(r))
+    return _set(tensor, (q.T if wide else q).reshape(array.shape) * gain)
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Normal, with a fraction ``sparsity`` of each column zero (Martens 2010).
+
+    Which elements are zero is drawn from the same generator, but not as ``torch`` does.
+    """
+    if tensor._array.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows = tensor._array.shape[0]
+    normal_(tensor, 0.0, std, generator)
+    values = tensor._array.copy()
+    order = normal_(tensor, 0.0, 1.0, generator)._array.argsort(axis=0)
+    np.put_along_axis(values, order[: math.ceil(sparsity * rows)], 0, axis=0)
+    return _set(tensor, values)
+
+
+@no_grad()
+def _set(tensor: Any, values: Any) -> Any:
+    """Write NumPy values into the tensor."""
+    tensor._array[...] = values
+    tensor._version[0] += 1
+    return tensor
+
+
+def _is_empty(tensor: Any) -> bool:
+    if 0 not in tensor._array.shape:
+        return False
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return True
+
+
+def _fans(tensor: Any) -> tuple[int, int]:
+    """How many inputs an output sees, and how many outputs an input reaches."""
+    shape = tensor._array.shape
+    if len(shape) < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
+    receptive_field = math.prod(shape[2:])
+    return shape[1] * receptive_field, shape[0] * receptive_field
+
+
+def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    modes = ["fan_in", "fan_out"]
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    fan = _fans(tensor)[modes.index(mode)]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+_calculate_fan_in_and_fan_out = _fans

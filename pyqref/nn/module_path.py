@@ -1,0 +1,74 @@
+"""The path of a module as its user would write it, such as ``features.0.conv``.
+
+Nothing is recorded while a model runs. When an error is to be reported, the calls
+under way are read off the Python stack: each running ``Module.__call__`` is one step
+of the path.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from .modules.hooks import CallsHooks
+
+__all__ = ["describe_module", "module_path"]
+
+_CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
+
+
+def module_path(module: Any) -> str:
+    """Path of ``module`` from the outermost module that is being called.
+
+    Empty if ``module`` is that outermost one, or is not being called and lies nowhere
+    below it.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> class Tell(nn.Module):
+    ...     def forward(self, x):
+    ...         return module_path(self)
+    >>> nn.Sequential(nn.Sequential(Tell()))(None)
+    '0.0'
+    """
+    running = _running_modules()
+    if module in running:
+        running = running[: running.index(module) + 1]
+    else:
+        running.append(module)
+    steps: list[str] = []
+    for outer, inner in zip(running, running[1:], strict=False):
+        step = _path_below(outer, inner)
+        # A module that is not registered below its caller starts a path of its own.
+        steps = [] if step is None else [*steps, step]
+    return ".".join(steps)
+
+
+def describe_module(module: Any) -> str:
+    """``features.0.conv (Conv2d)``, or just ``Conv2d`` if the path is empty."""
+    path = module_path(module)
+    name = type(module).__name__
+    return f"{path} ({name})" if path else name
+
+
+def _running_modules() -> list[Any]:
+    """The modules that are being called, the outermost first."""
+    running: list[Any] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in _CALLS:
+            module = frame.f_locals["self"]
+            if not running or running[-1] is not module:
+                running.append(module)
+        frame = frame.f_back
+    running.reverse()
+    return running
+
+
+def _path_below(root: Any, module: Any) -> str | None:
+    for path, each in root.named_modules():
+        if each is module:
+            return str(path)
+    return None

@@ -1,0 +1,92 @@
+"""Keeping gradients within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...tensor.base import TensorBase, wrap
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+def _tensors(parameters: Any) -> list[Any]:
+    return [parameters] if isinstance(parameters, TensorBase) else list(parameters)
+
+
+def get_total_norm(
+    tensors: Any,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Norm of all tensors as if they were one vector.
+
+    Parameters
+    ----------
+    tensors
+        One tensor or several.
+    norm_type
+        p of the p-norm; ``inf`` for the largest magnitude.
+    error_if_nonfinite
+        Whether a norm that is nan or infinite is an error.
+    foreach
+        Accepted as in ``torch``; the result does not depend on it.
+    """
+    order = float(norm_type)
+    arrays = [tensor._array for tensor in _tensors(tensors)]
+    norms = [np.linalg.norm(array.ravel(), order) for array in arrays if array.size]
+    dtype = arrays[0].dtype if arrays else np.dtype(np.float32)
+    total = np.asarray(np.linalg.norm(np.asarray(norms, dtype), order) if norms else 0, dtype)
+    if error_if_nonfinite and not np.isfinite(total):
+        raise RuntimeError(
+            f"The total norm of order {order} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return wrap(total)
+
+
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
+) -> None:
+    """Scale the gradients by ``min(1, max_norm / (total_norm + 1e-6))``, in place."""
+    total = total_norm._array
+    factor = np.minimum(max_norm / (total + total.dtype.type(1e-6)), 1).astype(total.dtype)
+    for grad in _grads(parameters):
+        grad._array *= factor
+        grad._version[0] += 1
+
+
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Scale the gradients of ``parameters`` so that their norm is at most ``max_norm``.
+
+    Returns
+    -------
+    Tensor
+        The norm before.
+    """
+    parameters = _tensors(parameters)
+    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, float(max_norm), total)
+    return total
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Clamp every element of the gradients to [-clip_value, clip_value], in place."""
+    bound = float(clip_value)
+    for grad in _grads(parameters):
+        np.clip(grad._array, -bound, bound, out=grad._array)
+        grad._version[0] += 1
+
+
+def _grads(parameters: Iterable[Any]) -> list[Any]:
+    return [each.grad for each in _tensors(parameters) if each.grad is not None]

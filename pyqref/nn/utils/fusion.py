@@ -1,0 +1,150 @@
+"""Folding a batch normalization in evaluation mode into the layer before it.
+
+With running mean `m` and variance `v`, batch normalization is a scale and a shift of
+each channel, so it can be multiplied into the weight and bias (equation
+``eq-fold-batch-norm``)::
+
+    factor = gamma / sqrt(v + eps)
+    weight' = weight * factor        (along the output channels)
+    bias' = (bias - m) * factor + beta
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ...tensor.base import wrap
+from ...tensor.parameter import Parameter
+
+__all__ = [
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+]
+
+
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+    """A convolution that computes what ``conv`` followed by ``bn`` computes.
+
+    Parameters
+    ----------
+    conv
+        A convolution, in evaluation mode.
+    bn
+        A batch normalization, in evaluation mode and with running statistics.
+    transpose
+        Whether ``conv`` is a transposed convolution.
+
+    Returns
+    -------
+    Module
+        A copy of ``conv`` with new weight and bias.
+    """
+    fused = _copy_in_eval_mode(conv, bn)
+    fused.weight, fused.bias = fuse_conv_bn_weights(
+        fused.weight,
+        fused.bias,
+        bn.running_mean,
+        bn.running_var,
+        bn.eps,
+        bn.weight,
+        bn.bias,
+        transpose,
+    )
+    return fused
+
+
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+    """A linear layer that computes what ``linear`` followed by ``bn`` computes.
+
+    Raises
+    ------
+    AssertionError
+        A module is in training mode, or ``bn`` has other features than ``linear`` gives.
+    """
+    fused = _copy_in_eval_mode(linear, bn)
+    if bn.num_features not in (linear.out_features, 1):
+        raise AssertionError(
+            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "
+            f"got {linear.out_features} and {bn.num_features}"
+        )
+    fused.weight, fused.bias = fuse_linear_bn_weights(
+        fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+    )
+    return fused
+
+
+def fuse_conv_bn_weights(
+    conv_w: Any,
+    conv_b: Any,
+    bn_rm: Any,
+    bn_rv: Any,
+    bn_eps: float,
+    bn_w: Any,
+    bn_b: Any,
+    transpose: bool = False,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of the folded convolution. Equation ``eq-fold-batch-norm``.
+
+    Parameters
+    ----------
+    conv_w, conv_b
+        Weight `(C_out, C_in, ...)`, or `(C_in, C_out, ...)` if transposed; bias `(C_out)`
+        or None.
+    bn_rm, bn_rv
+        Running mean and variance `(C_out)`.
+    bn_eps
+        Added to the variance, > 0.
+    bn_w, bn_b
+        Gamma and beta `(C_out)`, or None for ones and zeros.
+    transpose
+        Whether the output channels are the second dimension of the weight.
+    """
+    weight = conv_w._array
+    dtype = weight.dtype
+    mean, variance = bn_rm._array, bn_rv._array
+    bias = np.zeros_like(mean) if conv_b is None else conv_b._array
+    gamma = np.ones_like(mean) if bn_w is None else bn_w._array
+    beta = np.zeros_like(mean) if bn_b is None else bn_b._array
+    inverse = 1 / np.sqrt(variance + variance.dtype.type(bn_eps))
+    shape = [1] * weight.ndim
+    shape[1 if transpose else 0] = -1
+    fused_weight = weight * (gamma * inverse).reshape(shape)
+    fused_bias = (bias - mean) * inverse * gamma + beta
+    bias_like = conv_w if conv_b is None else conv_b
+    return (
+        _parameter(fused_weight.astype(dtype, copy=False), conv_w),
+        _parameter(fused_bias.astype(bias_like._array.dtype, copy=False), bias_like),
+    )
+
+
+def fuse_linear_bn_weights(
+    linear_w: Any,
+    linear_b: Any,
+    bn_rm: Any,
+    bn_rv: Any,
+    bn_eps: float,
+    bn_w: Any,
+    bn_b: Any,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of the folded linear layer. Equation ``eq-fold-batch-norm``."""
+    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
+
+
+def _parameter(array: Any, like: Any) -> Parameter:
+    return Parameter(wrap(array), requires_grad=like.requires_grad)
+
+
+def _copy_in_eval_mode(layer: Any, bn: Any) -> Any:
+    if layer.training or bn.training:
+        raise AssertionError("Fusion only for eval!")
+    if bn.running_mean is None or bn.running_var is None:
+        raise AssertionError(
+            "fusing needs running statistics: the batch normalization was made with "
+            "track_running_stats=False"
+        )
+    return copy.deepcopy(layer)
