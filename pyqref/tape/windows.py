@@ -84,11 +84,11 @@ class Windows(NamedTuple):
 
 
 def pad_spatial(x: Array, windows: Windows, value: float = 0) -> Array:
-    """``x`` of shape ``(N, C, *size)`` with a border of ``value``; ``x`` itself if there is none."""
+    """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none."""
     if not any(before or after for before, after in windows.padding):
         return x
-    size = x.shape[2:]
-    padded = np.full((*x.shape[:2], *windows.padded_size(size)), value, dtype=x.dtype)
+    leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
+    padded = np.full((*leading, *windows.padded_size(size)), value, dtype=x.dtype)
     padded[(..., *windows.interior(size))] = x
     return padded
 

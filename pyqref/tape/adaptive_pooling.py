@@ -1,0 +1,102 @@
+"""Adaptive pooling: as many windows as are asked for, whatever the size of the input.
+
+Window ``i`` of ``n`` over ``length`` elements goes from ``floor(i * length / n)`` to
+``ceil((i + 1) * length / n)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .operation import Array, Operation
+
+__all__ = ["AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_bounds"]
+
+
+def adaptive_bounds(length: int, count: int) -> tuple[Array, Array]:
+    """First element and end of each of ``count`` windows over ``length`` elements."""
+    index = np.arange(count)
+    return index * length // count, -(-(index + 1) * length // count)
+
+
+def averaging_matrix(length: int, count: int, dtype: np.dtype[np.generic]) -> Array:
+    """Matrix ``(count, length)`` whose rows average one window each."""
+    start, end = adaptive_bounds(length, count)
+    element = np.arange(length)
+    inside = (element >= start[:, None]) & (element < end[:, None])
+    return (inside / (end - start)[:, None]).astype(dtype)
+
+
+class AdaptiveAvgPool(Operation):
+    """``AdaptiveAvgPool(x, output_size)``: the mean of each window.
+
+    A window is a product of intervals, so its mean is a mean of means: one matrix
+    product for each axis.
+    """
+
+    def forward(self, x: Array, output_size: tuple[int, ...]) -> Array:
+        spatial = len(output_size)
+        self.size = x.shape[-spatial:]
+        self.whole = all(count == 1 for count in output_size)
+        if self.whole:
+            return x.mean(axis=tuple(range(-spatial, 0)), keepdims=True)
+        self.matrices = [
+            averaging_matrix(length, count, x.dtype)
+            for length, count in zip(self.size, output_size, strict=True)
+        ]
+        for axis, matrix in enumerate(self.matrices, -spatial):
+            x = _along(x, axis, matrix.T)
+        return np.ascontiguousarray(x)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        grad = grads[0]
+        if self.whole:
+            leading = grad.shape[: -len(self.size)]
+            return (np.broadcast_to(grad / np.prod(self.size).item(), (*leading, *self.size)),)
+        for axis, matrix in enumerate(self.matrices, -len(self.size)):
+            grad = _along(grad, axis, matrix)
+        return (grad,)
+
+
+def _along(x: Array, axis: int, matrix: Array) -> Array:
+    return np.moveaxis(np.moveaxis(x, axis, -1) @ matrix, -1, axis)
+
+
+class AdaptiveMaxPool(Operation):
+    """``AdaptiveMaxPool(x, output_size, return_indices)``: the largest element of each window.
+
+    With ``return_indices`` also its place in the flattened spatial axes.
+    """
+
+    def forward(
+        self, x: Array, output_size: tuple[int, ...], return_indices: bool
+    ) -> Array | tuple[Array, Array]:
+        spatial = len(output_size)
+        self.shape = x.shape
+        size = x.shape[-spatial:]
+        places = np.zeros((1,) * (2 * spatial), dtype=np.int64)
+        for axis, (length, count) in enumerate(zip(size, output_size, strict=True)):
+            start, end = adaptive_bounds(length, count)
+            widest = int((end - start).max(initial=1))
+            inside = np.minimum(start[:, None] + np.arange(widest), end[:, None] - 1)
+            shape = [1] * (2 * spatial)
+            shape[axis], shape[spatial + axis] = count, widest
+            places = places * length + inside.reshape(shape)
+        places = places.reshape(*output_size, -1)
+        candidates = x.reshape(*x.shape[:-spatial], -1)[..., places]
+        winner = candidates.argmax(axis=-1)
+        y = np.take_along_axis(candidates, winner[..., None], -1)[..., 0]
+        broadcast = np.broadcast_to(places, candidates.shape)
+        indices = np.take_along_axis(broadcast, winner[..., None], -1)[..., 0]
+        self.save(indices)
+        self.spatial = spatial
+        return (y, indices) if return_indices else y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (indices,) = self.saved
+        length = int(np.prod(self.shape[-self.spatial :]))
+        rows = int(np.prod(self.shape[: -self.spatial]))
+        grad = np.zeros((rows, length), dtype=grads[0].dtype)
+        row = np.arange(rows)[:, None]
+        np.add.at(grad, (row, indices.reshape(rows, -1)), grads[0].reshape(rows, -1))
+        return (grad.reshape(self.shape),)

@@ -1,0 +1,178 @@
+"""Pooling: the largest element, or the mean, of each window.
+
+Arrays are ``(..., *size)``: any leading axes, then one, two or three spatial axes. The
+loops run over the positions in the kernel, never over the pixels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .operation import Array, Operation
+from .windows import Windows, pad_spatial
+
+__all__ = ["AvgPool", "MaxPool", "pooled_size"]
+
+
+def pooled_size(
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil_mode: bool,
+) -> tuple[int, ...]:
+    """Number of windows along each axis.
+
+    With ``ceil_mode`` a last window may reach past the end, if it starts inside the
+    array or its left padding.
+    """
+    result = []
+    for length, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
+        room = length + 2 * p - d * (k - 1) - 1
+        count = (room + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (count - 1) * s >= length + p:
+            count -= 1
+        result.append(count)
+    return tuple(result)
+
+
+def pooling_windows(
+    size: tuple[int, ...],
+    count: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> Windows:
+    """Windows padded on the right by as much as the last one needs."""
+    pairs = tuple(
+        (p, max(0, (n - 1) * s + d * (k - 1) + 1 - length - p))
+        for length, n, k, s, p, d in zip(
+            size, count, kernel, stride, padding, dilation, strict=True
+        )
+    )
+    return Windows(kernel, stride, dilation, pairs)
+
+
+def lowest(dtype: Any) -> Any:
+    """The value that loses against every other in a search for the largest."""
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+class MaxPool(Operation):
+    """``MaxPool(x, kernel, stride, padding, dilation, ceil_mode, return_indices)``.
+
+    The largest element of each window and, with ``return_indices``, its place in the
+    flattened spatial axes. The first of equals wins; nan wins over everything. The
+    others are tuples with one int for each spatial axis, two booleans last.
+    """
+
+    def forward(
+        self,
+        x: Array,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        ceil_mode: bool,
+        return_indices: bool,
+    ) -> Array | tuple[Array, Array]:
+        self.size = x.shape[-len(kernel) :]
+        self.count = pooled_size(self.size, kernel, stride, padding, dilation, ceil_mode)
+        self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, dilation)
+        padded = pad_spatial(x, self.windows, lowest(x.dtype))
+        slices = [(..., *where) for _, where in self.windows.positions(self.count)]
+        y = padded[slices[0]].copy()
+        if not (self.needs[0] or return_indices):
+            for where in slices[1:]:
+                np.maximum(y, padded[where], out=y)
+            return y
+        winner = np.zeros(y.shape, dtype=np.int16)
+        for index, where in enumerate(slices[1:], 1):
+            candidate = padded[where]
+            wins = candidate > y
+            if x.dtype.kind == "f":
+                wins |= np.isnan(candidate)
+            np.copyto(y, candidate, where=wins)
+            np.copyto(winner, index, where=wins)
+        self.save(winner)
+        return (y, self._flat_indices(winner)) if return_indices else y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (winner,) = self.saved
+        leading = grads[0].shape[: -len(self.size)]
+        grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=grads[0].dtype)
+        for index, (_, where) in enumerate(self.windows.positions(self.count)):
+            grad[(..., *where)] += grads[0] * (winner == index)
+        return (grad[(..., *self.windows.interior(self.size))],)
+
+    def _flat_indices(self, winner: Array) -> Array:
+        """Places of the winners in the flattened spatial axes of the unpadded array."""
+        flat = np.zeros(winner.shape, dtype=np.int64)
+        positions = np.unravel_index(winner, self.windows.kernel)
+        for axis, (position, length) in enumerate(zip(positions, self.size, strict=True)):
+            start = np.arange(self.count[axis]) * self.windows.stride[axis]
+            start = start - self.windows.padding[axis][0]
+            start = start.reshape(-1, *(1,) * (len(self.size) - axis - 1))
+            flat = flat * length + start + position * self.windows.dilation[axis]
+        return flat
+
+
+class AvgPool(Operation):
+    """``AvgPool(x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)``.
+
+    The sum of each window over its number of elements, which counts the padding if
+    ``count_include_pad``, or over ``divisor_override`` if that is not None.
+    """
+
+    def forward(
+        self,
+        x: Array,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Array:
+        ones = (1,) * len(kernel)
+        self.size = x.shape[-len(kernel) :]
+        self.count = pooled_size(self.size, kernel, stride, padding, ones, ceil_mode)
+        self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, ones)
+        self.divisor: Any = divisor_override
+        if divisor_override is None:
+            self.divisor = self._window_sizes(padding, count_include_pad).astype(x.dtype)
+        padded = pad_spatial(x, self.windows)
+        y = np.zeros((*x.shape[: -len(kernel)], *self.count), dtype=x.dtype)
+        for _, where in self.windows.positions(self.count):
+            y += padded[(..., *where)]
+        if y.dtype.kind == "f":
+            y /= self.divisor
+        else:
+            y //= np.asarray(self.divisor)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        share = grads[0] / self.divisor
+        leading = share.shape[: -len(self.size)]
+        grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=share.dtype)
+        for _, where in self.windows.positions(self.count):
+            grad[(..., *where)] += share
+        return (grad[(..., *self.windows.interior(self.size))],)
+
+    def _window_sizes(self, padding: tuple[int, ...], count_include_pad: bool) -> Array:
+        """Number of elements of each window that count."""
+        sizes = np.ones((1,) * len(self.size), dtype=np.int64)
+        for axis, (length, p) in enumerate(zip(self.size, padding, strict=True)):
+            start = np.arange(self.count[axis]) * self.windows.stride[axis] - p
+            end = np.minimum(start + self.windows.kernel[axis], length + p)
+            if not count_include_pad:
+                start, end = np.maximum(start, 0), np.minimum(end, length)
+            sizes = sizes * (end - start).reshape(-1, *(1,) * (len(self.size) - axis - 1))
+        if math.prod(sizes.shape) and (sizes == sizes.flat[0]).all():
+            return sizes.reshape(-1)[:1].reshape((1,) * len(self.size))
+        return sizes
