@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 __all__ = ["Console"]
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH = 112
 """Columns of a table in a file or a pipe, which have no width of their own."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import series_colour
+from .style import series_colour, unit_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ __all__ = ["error_histogram"]
 
 
 def error_histogram(
-    ax: Axes, errors: Mapping[str, Any], *, unit: str = "1", bins: int = 61
+    ax: Axes, errors: Mapping[str, Any], *, unit: str = "", bins: int = 45
 ) -> Axes:
     """Draw the density of ``quantized - float`` for each variant.
 
@@ -42,17 +42,16 @@ def error_histogram(
     edges = np.linspace(-limit, limit, bins + 1)
     for index, (name, each) in enumerate(flat.items()):
         spread = float(np.sqrt(np.mean(each**2)))
-        ax.hist(
-            each,
-            bins=edges,
-            density=True,
-            histtype="step",
-            linewidth=1.8,
-            color=series_colour(index),
-            label=f"{name} (rms {spread:.3g})",
+        inside = each[np.abs(each) <= limit]
+        density = np.histogram(inside, bins=edges)[0] / (each.size * np.diff(edges))
+        colour = series_colour(index)
+        ax.stairs(density, edges, fill=True, alpha=0.18, color=colour)
+        ax.stairs(
+            density, edges, linewidth=1.8, color=colour, label=f"{name} (rms {spread:.3g})"
         )
     ax.axvline(0, color=ax.spines["bottom"].get_edgecolor(), linewidth=0.8)
-    ax.set_xlabel(f"quantized minus float [{unit}]")
-    ax.set_ylabel(f"density [1/{unit}]" if unit != "1" else "density")
+    ax.set_ylim(0, ax.get_ylim()[1] * (1.05 + 0.09 * len(flat)))
+    ax.set_xlabel(f"quantized minus float {unit_label(unit)}")
+    ax.set_ylabel(f"density {unit_label(f'1/{unit}' if unit else '')}")
     ax.legend(loc="upper left", fontsize="small")
     return ax

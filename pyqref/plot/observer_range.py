@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import series_colour
+from .style import series_colour, unit_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["observer_range"]
 
 BRACKET_HEIGHT = 0.085
+"""Distance of two brackets, in parts of the height of the axes."""
+
+FLOOR = 0.7
+"""The count at which the bars begin, since a logarithmic axis has no zero."""
 
 
 def observer_range(
-    ax: Axes, values: Any, ranges: Mapping[str, tuple[float, float]], *, unit: str = "1"
+    ax: Axes, values: Any, ranges: Mapping[str, tuple[float, float]], *, unit: str = ""
 ) -> Axes:
     """Draw how often each value occurs, and one bracket for each observer.
 
@@ -33,7 +37,7 @@ def observer_range(
     ranges
         For each observer, the smallest and the largest value that its integers reach.
     unit
-        Unit of the values; ``"1"`` where they are plain numbers.
+        Unit of the values; empty where they are plain numbers.
 
     Returns
     -------
@@ -41,11 +45,13 @@ def observer_range(
         ``ax``.
     """
     flat = np.asarray(values).ravel()
-    ax.hist(flat, bins=80, log=True, color="0.6", edgecolor="none", label="activations")
+    counts, edges = np.histogram(flat, bins=80)
+    shown = np.maximum(counts, FLOOR)
+    ax.set_yscale("log")
+    ax.stairs(shown, edges, baseline=FLOOR, fill=True, color="0.6", label="activations")
     below = BRACKET_HEIGHT * (len(ranges) + 0.5)
-    bottom, top = (float(np.log10(limit)) for limit in (0.7, 2 * flat.size))
+    bottom, top = (float(np.log10(limit)) for limit in (FLOOR, 2 * counts.max()))
     ax.set_ylim(10 ** (bottom - (top - bottom) * below / (1 - below)), 10**top)
-    ax.axhline(0.7, color=ax.spines["bottom"].get_edgecolor(), linewidth=0.8)
     for index, (name, (low, high)) in enumerate(ranges.items()):
         height = BRACKET_HEIGHT * (len(ranges) - index - 0.4)
         ax.plot(
@@ -62,6 +68,6 @@ def observer_range(
     ax.set_yticks([tick for tick in 10.0 ** np.arange(0, 8) if tick < 10**top])
     ax.set_yticks([], minor=True)
     ax.grid(False)
-    ax.set_xlabel(f"activation [{unit}]")
+    ax.set_xlabel(f"activation {unit_label(unit)}")
     ax.set_ylabel("count")
     return ax

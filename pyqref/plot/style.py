@@ -64,3 +64,8 @@ def series_colour(index: int) -> str:
 def series_marker(index: int) -> str:
     """Marker of the series ``index``."""
     return MARKERS[index % len(MARKERS)]
+
+
+def unit_label(unit: str) -> str:
+    """How a label gives a unit; plain numbers say that they have none."""
+    return f"[{unit}]" if unit else "(no unit)"

@@ -1,0 +1,7 @@
+"""``python -m pyqref`` is the command ``pyqref``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

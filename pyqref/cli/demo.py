@@ -1,0 +1,101 @@
+"""``pyqref demo``: its options, and what it needs beyond NumPy."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_parser", "missing_packages", "run"]
+
+EXTRAS = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "rich": "rich"}
+"""What the demo imports, and the package that provides it."""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the subparsers of ``pyqref``."""
+    summary = "train and quantize two small networks on real images, and write a report"
+    command: argparse.ArgumentParser = commands.add_parser(
+        "demo",
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        allow_abbrev=False,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument(
+        "--out",
+        type=Path,
+        default=Path("pyqref-report"),
+        metavar="FOLDER",
+        help="where the report goes; an older report there is replaced",
+    )
+    command.add_argument(
+        "--seed",
+        type=whole(0, 2**32 - 1),
+        default=0,
+        help="chooses split, first weights and order; the same seed gives the same numbers",
+    )
+    command.add_argument(
+        "--epochs",
+        type=whole(1, 1000),
+        default=argparse.SUPPRESS,
+        help="passes of the CNN over the training images; the others follow "
+        "(default: 8, or 4 with --quick)",
+    )
+    command.add_argument(
+        "--threads",
+        type=whole(1, 1024),
+        default=argparse.SUPPRESS,
+        help="threads of the kernels (default: as many as there are processors)",
+    )
+    command.add_argument(
+        "--quick", action="store_true", help="fewer epochs, widths and repetitions"
+    )
+    command.set_defaults(run=run)
+
+
+def whole(smallest: int, largest: int) -> Any:
+    """A type for argparse: an integer in a range."""
+
+    def convert(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = smallest - 1
+        if not smallest <= value <= largest:
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number from {smallest} to {largest}, got {text!r}"
+            )
+        return value
+
+    return convert
+
+
+def missing_packages() -> list[str]:
+    """Names of the packages that the demo needs and that are not installed."""
+    return [name for module, name in EXTRAS.items() if importlib.util.find_spec(module) is None]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the demo."""
+    missing = missing_packages()
+    if missing:
+        print(
+            f"pyqref demo: needs {', '.join(missing)}; run: pip install 'pyqref[demo]'",
+            file=sys.stderr,
+        )
+        return 1
+    from ..demo.folder import NotAReportError
+    from ..demo.plan import Plan
+    from ..demo.run import run as run_demo
+
+    names = ("out", "seed", "epochs", "threads", "quick")
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    try:
+        run_demo(Plan(**given))
+    except (NotAReportError, OSError) as error:
+        print(f"pyqref demo: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,54 @@
+"""``pyqref``: reads the command line and hands over to the command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from ..version import __version__
+from . import demo, kernels
+
+__all__ = ["main", "parser"]
+
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    top = argparse.ArgumentParser(
+        prog="pyqref",
+        description="The quantization system of PyTorch as a readable, bit-exact reference.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"pyqref {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="command", dest="command")
+    for command in (demo, kernels):
+        command.add_parser(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that ``arguments`` (those of the process, if None) name.
+
+    Returns
+    -------
+    int
+        The exit code: 0; 1 after an error that was explained in one line; 2 after a wrong
+        command line; 130 after Ctrl-C.
+    """
+    top = parser()
+    options = top.parse_args(arguments)
+    if options.command is None:
+        top.print_help()
+        return 0
+    try:
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        print("pyqref: interrupted, no report was written", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return EXIT_ERROR

@@ -1,0 +1,154 @@
+"""What the numbers of one run say, in sentences. Nothing here is known before the run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .findings import Findings, Row
+
+__all__ = [
+    "about_bits",
+    "about_channels",
+    "about_layers",
+    "about_logits",
+    "about_ranges",
+    "about_table",
+]
+
+
+def about_table(findings: Findings) -> str:
+    """Which static variant is best, what it costs, whether training with rounding helps."""
+    reference = findings.row("CNN", "float")
+    static = [row for row in findings.rows if row.method == "static"]
+    best = max(static, key=lambda row: row.sqnr or 0)
+    worst = min(static, key=lambda row: row.sqnr or 0)
+    qat = findings.row("CNN", "qat")
+    peer = findings.row("CNN", "static", engine="fbgemm", weights="per channel")
+    return (
+        f"Of the static variants, {way(best)} comes closest to float32 ({best.sqnr:.1f} dB) and "
+        f"{way(worst)} stays farthest ({worst.sqnr:.1f} dB). The closest classifies "
+        f"{best.quantized_accuracy:.1f} % of the test images correctly, where float32 has "
+        f"{reference.float_accuracy:.1f} %, in {share(best, reference)} of the bytes. "
+        f"Quantization-aware training ends at {qat.quantized_accuracy:.1f} %, "
+        f"{compared(qat.quantized_accuracy, peer.quantized_accuracy)} the "
+        f"{peer.quantized_accuracy:.1f} % of static quantization with the same engine and "
+        f"per-channel weights."
+    )
+
+
+def about_ranges(findings: Findings) -> str:
+    """How much narrower the histogram observer chose, and how much it clips."""
+    narrowest, ratio, clipped = "", 2.0, 0.0
+    for layer, (values, chosen) in findings.ranges.items():
+        widths = {name: high - low for name, (low, high) in chosen.items()}
+        if widths["Histogram"] / widths["MinMax"] < ratio:
+            narrowest, ratio = layer, widths["Histogram"] / widths["MinMax"]
+            low, high = chosen["Histogram"]
+            clipped = 100 * float(np.mean((values < low) | (values > high)))
+    if ratio > 0.98:
+        return (
+            "Here the histogram observer found nothing worth clipping: its ranges are as wide as "
+            "those of MinMax, and the steps between two integers as large."
+        )
+    return (
+        f"The histogram observer cuts most at <code>{narrowest}</code>: its range is "
+        f"{100 * ratio:.0f} % as wide as that of MinMax. It clips {clipped:.2g} % of the values "
+        f"there, and the step between two integers shrinks by {100 * (1 - ratio):.0f} % "
+        f"for all others."
+    )
+
+
+def about_layers(findings: Findings) -> str:
+    """Where most is lost."""
+    best = max(findings.layer_errors, key=lambda name: last(findings.layer_errors[name]))
+    ratios = findings.layer_errors[best]
+    layers = list(ratios)
+    drops = {b: ratios[a] - ratios[b] for a, b in zip(layers, layers[1:], strict=False)}
+    steepest = max(drops, key=lambda layer: drops[layer])
+    gain = last(ratios) - min(last(each) for each in findings.layer_errors.values())
+    return (
+        f"Errors add up from layer to layer. With {best}, the largest loss, "
+        f"{drops[steepest]:.1f} dB, is at <code>{steepest}</code>; the logits keep "
+        f"{last(ratios):.1f} dB, {gain:.1f} dB more than the worst of the variants shown."
+    )
+
+
+def about_logits(findings: Findings) -> str:
+    """How large the errors of the logits are beside the logits' own differences."""
+    spread = {
+        name: float(np.sqrt(np.mean(each**2))) for name, each in findings.logit_errors.items()
+    }
+    bias = {name: float(np.mean(each)) for name, each in findings.logit_errors.items()}
+    best = min(spread, key=lambda name: spread[name])
+    worst = max(spread, key=lambda name: spread[name])
+    if spread[best] == 0:
+        return "The quantized logits equal the float ones."
+    centred = abs(bias[best]) < 0.3 * spread[best]
+    return (
+        f"{best} has the narrowest errors (rms {spread[best]:.3f}), {worst} the widest "
+        f"(rms {spread[worst]:.3f}), {spread[worst] / spread[best]:.1f} times as wide. "
+        + (
+            "They are centred on zero: what is lost is precision, the result is not shifted."
+            if centred
+            else f"Their mean, {bias[best]:+.3f}, is not zero: quantization also shifts the result."
+        )
+    )
+
+
+def about_channels(findings: Findings) -> str:
+    """How many channels gain from scales of their own."""
+    tensor, channel = (findings.channel_errors[key] for key in ("per tensor", "per channel"))
+    ratio = float(np.median(tensor) / np.median(channel))
+    gain = int(np.sum(channel < tensor))
+    return (
+        f"With its own scale, {gain} of {len(channel)} channels have a smaller error; the median "
+        f"goes from {np.median(tensor):.2f} % to {np.median(channel):.2f} % ({ratio:.1f} times "
+        f"less), the worst channel from {tensor.max():.2f} % to {channel.max():.2f} %."
+    )
+
+
+def about_bits(findings: Findings) -> str:
+    """From which width on nothing is lost, and where it breaks down."""
+    reference = findings.row("CNN", "fused").float_accuracy or 0.0
+    parts = []
+    for name, found in findings.bits.items():
+        enough = [bits for bits in sorted(found, reverse=True) if found[bits] >= reference - 1]
+        lowest = None
+        for bits in sorted(found, reverse=True):
+            if bits not in enough:
+                break
+            lowest = bits
+        parts.append(
+            f"{name} stays within one point of float32 down to {lowest} bits"
+            if lowest is not None
+            else f"{name} is more than one point below float32 at every width"
+        )
+    narrow = min(min(found) for found in findings.bits.values())
+    rest = ", ".join(f"{found[narrow]:.0f} % {name}" for name, found in findings.bits.items())
+    return (
+        f"Without training, {'; '.join(parts)}. At {narrow} bits {rest} are left, where guessing "
+        "would give 10 %."
+    )
+
+
+def way(row: Row) -> str:
+    """A static variant in words."""
+    return f"{row.engine} {row.weights} with {row.observer}"
+
+
+def share(row: Row, reference: Row) -> str:
+    """Bytes of one row in percent of those of another."""
+    return f"{100 * row.weight_bytes / reference.weight_bytes:.0f} %"
+
+
+def compared(value: float | None, other: float | None) -> str:
+    """How the first accuracy stands to the second."""
+    difference = (value or 0.0) - (other or 0.0)
+    if abs(difference) < 0.005:
+        return "equal to"
+    return f"{abs(difference):.2f} points {'above' if difference > 0 else 'below'}"
+
+
+def last(ratios: dict[str, float]) -> float:
+    """The ratio of the last layer."""
+    return list(ratios.values())[-1]

@@ -1,0 +1,156 @@
+"""The figures: what is drawn is what was given, and every axis says what it measures."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from pyqref import plot
+from pyqref.plot.style import CYCLES
+
+matplotlib.use("agg")
+
+
+@pytest.fixture
+def ax():
+    """Axes of an empty figure in constrained layout."""
+    return Figure(layout="constrained").subplots()
+
+
+def lines_by_label(ax):
+    """The drawn lines by the label of their series."""
+    return {line.get_label(): line for line in ax.get_lines()}
+
+
+ACCURACIES = {"per tensor": {2: 15.0, 8: 99.0, 4: 80.0}, "per channel": {2: 30.0, 4: 90.0}}
+RATIOS = {"a": {"first": 50.0, "last": 30.0}, "b": {"first": 52.0, "last": 33.0}}
+CHANNELS = {"per tensor": [3.0, 1.0, 2.0], "per channel": [0.3, 0.2, 0.1]}
+RANGES = {"MinMax": (0.0, 4.0), "Histogram": (-0.5, 3.0)}
+
+
+def draw_all(ax_of):
+    """Every function of the package, each on axes of its own."""
+    values = np.linspace(0, 4, 100)
+    return [
+        plot.bits_sweep(ax_of(), ACCURACIES, reference=99.0),
+        plot.layer_sqnr(ax_of(), RATIOS),
+        plot.channel_error(ax_of(), CHANNELS),
+        plot.observer_range(ax_of(), values, RANGES),
+        plot.error_histogram(ax_of(), {"a": values - 2}, unit="logit"),
+    ]
+
+
+def test_axes_are_labelled_with_units():
+    """Each label names a unit in brackets, says that there is none, or counts things."""
+    for ax in draw_all(lambda: Figure(layout="constrained").subplots()):
+        for label in (ax.get_xlabel(), ax.get_ylabel()):
+            assert label
+            has_unit = "[" in label or "no unit" in label
+            assert has_unit or label.startswith(("count", "layer", "output channel"))
+
+
+def test_functions_return_the_axes_they_are_given():
+    made = []
+
+    def new_axes():
+        made.append(Figure(layout="constrained").subplots())
+        return made[-1]
+
+    assert made == draw_all(new_axes)
+
+
+def test_bits_sweep_draws_widths_in_order(ax):
+    plot.bits_sweep(ax, ACCURACIES)
+    line = lines_by_label(ax)["per tensor"]
+    assert [2, 4, 8] == list(line.get_xdata())
+    assert [15.0, 80.0, 99.0] == list(line.get_ydata())
+
+
+def test_bits_sweep_draws_the_reference(ax):
+    plot.bits_sweep(ax, ACCURACIES, reference=97.5)
+    assert [97.5, 97.5] == list(lines_by_label(ax)["float32"].get_ydata())
+
+
+def test_layer_sqnr_puts_the_first_layer_on_top(ax):
+    plot.layer_sqnr(ax, RATIOS)
+    assert ["first", "last"] == [label.get_text() for label in ax.get_yticklabels()]
+    assert ax.yaxis_inverted()
+    assert [52.0, 33.0] == list(lines_by_label(ax)["b"].get_xdata())
+
+
+def test_layer_sqnr_refuses_other_layers(ax):
+    with pytest.raises(ValueError, match=r"layers of 'b' must be \['x'\], got \['y'\]"):
+        plot.layer_sqnr(ax, {"a": {"x": 1.0}, "b": {"y": 1.0}})
+
+
+def test_channel_error_sorts_all_series_by_the_first(ax):
+    plot.channel_error(ax, CHANNELS)
+    lines = lines_by_label(ax)
+    assert [1.0, 2.0, 3.0] == list(lines["per tensor"].get_ydata())
+    assert [0.2, 0.1, 0.3] == list(lines["per channel"].get_ydata())
+
+
+def test_channel_error_refuses_another_number_of_channels(ax):
+    with pytest.raises(ValueError, match="'b' must have 2 channels"):
+        plot.channel_error(ax, {"a": [1.0, 2.0], "b": [1.0]})
+
+
+def test_observer_range_draws_each_bracket_at_its_ends(ax):
+    plot.observer_range(ax, np.linspace(0, 4, 50), RANGES)
+    lines = lines_by_label(ax)
+    assert [0.0, 4.0] == list(lines["MinMax"].get_xdata())
+    assert [-0.5, 3.0] == list(lines["Histogram"].get_xdata())
+
+
+def test_observer_range_brackets_lie_below_the_bars(ax):
+    """The highest bracket stays under the foot of the histogram."""
+    plot.observer_range(ax, np.linspace(0, 4, 50), RANGES)
+    bottom, top = np.log10(ax.get_ylim())
+    foot = (np.log10(0.7) - bottom) / (top - bottom)
+    assert all(line.get_ydata()[0] < foot for line in ax.get_lines())
+
+
+def test_error_histogram_integrates_to_the_share_inside(ax):
+    """The outline is a density: at most 0.1 % of its mass lies outside."""
+    errors = np.random.default_rng(0).normal(size=20_000)
+    plot.error_histogram(ax, {"a": errors}, bins=31)
+    counts, edges, _ = ax.patches[-1].get_data()
+    assert 0.998 <= float(np.sum(counts * np.diff(edges))) <= 1.0
+
+
+def test_error_histogram_of_exact_results(ax):
+    """All errors zero: the limits stay finite and one bin holds everything."""
+    plot.error_histogram(ax, {"exact": np.zeros(10)})
+    assert np.all(np.isfinite(ax.get_xlim()))
+
+
+@pytest.mark.parametrize("name", sorted(CYCLES))
+def test_theme_sets_the_colours_and_restores_them(name):
+    before = matplotlib.rcParams["axes.prop_cycle"]
+    with plot.theme(name):
+        assert CYCLES[name] == matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert before == matplotlib.rcParams["axes.prop_cycle"]
+
+
+def test_theme_names_the_choices():
+    with pytest.raises(ValueError, match=r"must be one of \['dark', 'light'\], got 'sepia'"):
+        plot.theme("sepia").__enter__()
+
+
+def luminance(colour):
+    """Relative luminance as the accessibility guidelines define it."""
+    channels = np.array(matplotlib.colors.to_rgb(colour))
+    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("name", sorted(CYCLES))
+def test_lines_stand_out_from_the_paper(name):
+    """Contrast of at least 3 : 1, as the guidelines ask for graphics."""
+    with plot.theme(name):
+        paper = luminance(matplotlib.rcParams["axes.facecolor"])
+    for colour in CYCLES[name]:
+        low, high = sorted((paper, luminance(colour)))
+        assert (high + 0.05) / (low + 0.05) >= 3
