@@ -198,9 +198,11 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Any:
-    """Normal, but within [a, b]: a uniform probability through the inverse of the integral.
+    """Normal, but within [a, b]: what falls outside is drawn again.
 
-    A warning says when ``mean`` lies more than two ``std`` outside [a, b].
+    Where more than 0.3 of the normal distribution lies within, its values are drawn and
+    kept if they do; otherwise values are drawn uniformly from [a, b] and kept with the
+    probability ``exp(-((x - mean) / std)**2 / 2)`` relative to its largest value.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -209,15 +211,36 @@ def trunc_normal_(
             stacklevel=2,
         )
     normal = NormalDist()
-    low, high = normal.cdf((a - mean) / std), normal.cdf((b - mean) / std)
-    uniform_(tensor, 2 * low - 1, 2 * high - 1, generator)
-    probabilities = (tensor._array.astype(np.float64).ravel() + 1) / 2
-    deviates = [
-        normal.inv_cdf(p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
-        for p in probabilities.tolist()
-    ]
-    values = np.asarray(deviates).reshape(tensor._array.shape) * std + mean
-    return _set(tensor, values.clip(a, b))
+    inside = normal.cdf((b - mean) / std) - normal.cdf((a - mean) / std)
+    if inside > 0.3:
+        return _reject_from_normal(tensor, mean, std, a, b, generator)
+    return _reject_from_uniform(tensor, mean, std, a, b, generator)
+
+
+def _reject_from_normal(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
+    dtype = tensor._array.dtype.type
+    values = normal_(tensor, mean, std, generator)._array.copy()
+    while (outside := (values < dtype(a)) | (values > dtype(b))).any():
+        fresh = normal_(tensor, mean, std, generator)._array
+        values = np.where(outside, fresh, values)
+    return _set(tensor, values)
+
+
+def _reject_from_uniform(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
+    log_peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    values = np.empty_like(tensor._array)
+    pending = np.ones(values.shape, bool)
+    while pending.any():
+        fresh = uniform_(tensor, a, b, generator)._array.copy()
+        values = np.where(pending, fresh, values)
+        log_density = ((fresh - mean) / std) ** 2 * -0.5 - log_peak
+        with np.errstate(divide="ignore"):
+            pending &= np.log(uniform_(tensor, 0.0, 1.0, generator)._array) > log_density
+    return _set(tensor, values)
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
