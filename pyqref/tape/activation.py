@@ -2,7 +2,8 @@
 
 Each class states :meth:`~Pointwise.value`, the function, above
 :meth:`~Pointwise.slope`, its derivative. At a kink the slope is that of the side
-written in the docstring.
+written in the docstring. ReLU, sigmoid and tanh stand with the other functions of one
+array in :mod:`~pyqref.tape.unary`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .operation import Array, Operation
+from .unary import sigmoid
 
 __all__ = [
     "Elu",
@@ -23,15 +25,12 @@ __all__ = [
     "LogSigmoid",
     "Mish",
     "Pointwise",
-    "Relu",
-    "Sigmoid",
     "Silu",
     "Softplus",
     "Softshrink",
     "Softsign",
-    "Tanh",
     "Threshold",
-    "sigmoid",
+    "softplus",
 ]
 
 
@@ -59,25 +58,9 @@ class Pointwise(Operation):
         return (grads[0] * self.saved[0],)
 
 
-def sigmoid(x: Array) -> Array:
-    """``1 / (1 + exp(-x))``; for large ``-x`` the exponential is inf and the result 0."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-x))
-
-
-def as_floating(x: Array) -> Array:
-    """``x``, or its float32 copy if it holds integers."""
-    return x if x.dtype.kind == "f" else x.astype(np.float32)
-
-
-class Relu(Pointwise):
-    """``Relu(x)``: ``max(x, 0)``; slope 0 at 0."""
-
-    def value(self, x: Array, *parameters: Any) -> Array:
-        return np.maximum(x, 0)
-
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
-        return y > 0
+def softplus(x: Array) -> Array:
+    """``log(1 + exp(x))`` without overflow."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
 class Hardtanh(Pointwise):
@@ -123,26 +106,6 @@ class Elu(Pointwise):
         return np.where(x > 0, x.dtype.type(scale), below)
 
 
-class Sigmoid(Pointwise):
-    """``Sigmoid(x)``: ``1 / (1 + exp(-x))``."""
-
-    def value(self, x: Array, *parameters: Any) -> Array:
-        return sigmoid(as_floating(x))
-
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
-        return y * (1 - y)
-
-
-class Tanh(Pointwise):
-    """``Tanh(x)``: the hyperbolic tangent."""
-
-    def value(self, x: Array, *parameters: Any) -> Array:
-        return np.tanh(as_floating(x))
-
-    def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
-        return 1 - y * y
-
-
 class Silu(Pointwise):
     """``Silu(x)``: ``x * sigmoid(x)``."""
 
@@ -163,11 +126,6 @@ class Mish(Pointwise):
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
         t = np.tanh(softplus(x))
         return t + x * (1 - t * t) * sigmoid(x)
-
-
-def softplus(x: Array) -> Array:
-    """``log(1 + exp(x))`` without overflow."""
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
 class Softplus(Pointwise):

@@ -26,12 +26,15 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 def channels_first(x: Array, groups: int) -> Array:
     """``(N, C, *size)`` as matrices ``(groups, C / groups, N * L)``."""
-    return x.swapaxes(0, 1).reshape(groups, x.shape[1] // groups, -1)
+    columns = x.shape[0] * math.prod(x.shape[2:])
+    return x.swapaxes(0, 1).reshape(groups, x.shape[1] // groups, columns)
 
 
 def channels_second(matrix: Array, batch: int, size: tuple[int, ...]) -> Array:
     """The inverse of :func:`channels_first`, contiguous."""
-    return np.ascontiguousarray(matrix.reshape(-1, batch, *size).swapaxes(0, 1))
+    return np.ascontiguousarray(
+        matrix.reshape(math.prod(matrix.shape[:2]), batch, *size).swapaxes(0, 1)
+    )
 
 
 def spatial_sum(grad: Array) -> Array:
@@ -76,7 +79,8 @@ class Convolution(Operation):
         grad_x = grad_weight = grad_bias = None
         if self.needs[0]:
             matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
-            shape = (-1, *weight.shape[2:], grads[0].shape[0], *grads[0].shape[2:])
+            channels = weight.shape[1] * self.groups
+            shape = (channels, *weight.shape[2:], grads[0].shape[0], *grads[0].shape[2:])
             grad_columns = (matrix.swapaxes(1, 2) @ grad).reshape(shape)
             grad_x = fold(grad_columns, self.windows, self.size)
         if self.needs[1]:
@@ -151,7 +155,7 @@ class ConvTranspose(Operation):
         self.save(weight, x if self.needs[1] else None)
         matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
         columns = matrix.swapaxes(1, 2) @ channels_first(x, groups)
-        shape = (-1, *kernel, x.shape[0], *x.shape[2:])
+        shape = (weight.shape[1] * groups, *kernel, x.shape[0], *x.shape[2:])
         y = np.ascontiguousarray(fold(columns.reshape(shape), self.windows, size))
         if bias is not None:
             y += _per_channel(bias, y.ndim)

@@ -1,7 +1,4 @@
-"""Activations that need more than one element at a time, or a second array.
-
-GELU stands here too, with the error function that it needs.
-"""
+"""Activations of more than one element, or of two arrays: GELU, GLU, PReLU, softmax."""
 
 from __future__ import annotations
 
@@ -10,17 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .activation import Pointwise, sigmoid
+from .activation import Pointwise
 from .operation import Array, Operation
+from .unary import erf, sigmoid
 
-__all__ = ["Gelu", "Glu", "LogSoftmax", "Prelu", "Softmax", "erf"]
-
-_erf = np.frompyfunc(math.erf, 1, 1)
-
-
-def erf(x: Array) -> Array:
-    """The error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to x."""
-    return np.asarray(_erf(x)).astype(x.dtype)
+__all__ = ["Gelu", "Glu", "LogSoftmax", "Prelu", "Softmax"]
 
 
 class Gelu(Pointwise):

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .activation import sigmoid, softplus
+from .activation import softplus
 from .operation import Array, Operation, unbroadcast
+from .unary import sigmoid
 
 __all__ = [
     "BinaryCrossEntropy",

@@ -1,0 +1,97 @@
+"""Padding: a border of a constant, or of elements of the array itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .operation import Array, Operation
+
+__all__ = ["Pad", "gather", "scatter"]
+
+#: Names of the modes here and in ``numpy.pad``, which is applied to the indices.
+MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def gather(x: Array, axis: int, indices: Array, weights: Array | None = None) -> Array:
+    """Weighted sums of elements along an axis.
+
+    Parameters
+    ----------
+    x
+        Any array.
+    axis
+        The axis, negative.
+    indices, weights
+        Arrays ``(count, taps)``: element ``i`` of the result is the sum over ``t`` of
+        ``x[indices[i, t]] * weights[i, t]``. Weights may be None for one tap of weight 1.
+    """
+    if weights is None:
+        return np.take(x, indices[:, 0], axis=axis)
+    column = (-1, *(1,) * (-axis - 1))
+    result = None
+    for tap in range(indices.shape[1]):
+        part = np.take(x, indices[:, tap], axis=axis)
+        part *= weights[:, tap].reshape(column)
+        result = part if result is None else result + part
+    assert result is not None
+    return result
+
+
+def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, length: int) -> Array:
+    """The adjoint of :func:`gather`: put weighted elements back along an axis of ``length``."""
+    matrix = np.zeros((len(indices), length), dtype=grad.dtype)
+    np.add.at(
+        matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights
+    )
+    return np.moveaxis(np.moveaxis(grad, axis, -1) @ matrix, -1, axis)
+
+
+class Pad(Operation):
+    """``Pad(x, pairs, mode, value)``.
+
+    ``pairs`` gives the elements before and after each of the last axes, in their order.
+    ``mode`` is ``"constant"`` (a border of ``value``; negative numbers crop), ``"reflect"``,
+    ``"replicate"`` or ``"circular"``.
+    """
+
+    def forward(
+        self, x: Array, pairs: tuple[tuple[int, int], ...], mode: str, value: float
+    ) -> Array:
+        self.shape = x.shape
+        self.indices: list[Array] = []
+        leading = x.ndim - len(pairs)
+        if mode != "constant":
+            for axis, pair in enumerate(pairs, -len(pairs)):
+                index = np.pad(np.arange(x.shape[axis]), pair, mode=MODES[mode])  # type: ignore[call-overload]
+                self.indices.append(index[:, None])
+                x = gather(x, axis, self.indices[-1]) if any(pair) else x
+            return np.ascontiguousarray(x)
+        size = x.shape[leading:]
+        padded = tuple(n + before + after for n, (before, after) in zip(size, pairs, strict=True))
+        y = np.full((*x.shape[:leading], *padded), value, dtype=x.dtype)
+        self.inside = (
+            ...,
+            *(
+                slice(max(before, 0), length - max(after, 0))
+                for length, (before, after) in zip(padded, pairs, strict=True)
+            ),
+        )
+        self.kept = (
+            ...,
+            *(
+                slice(max(-before, 0), length - max(-after, 0))
+                for length, (before, after) in zip(size, pairs, strict=True)
+            ),
+        )
+        y[self.inside] = x[self.kept]
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        grad = grads[0]
+        if not self.indices:
+            result = np.zeros(self.shape, dtype=grad.dtype)
+            result[self.kept] = grad[self.inside]
+            return (result,)
+        for axis, index in enumerate(self.indices, -len(self.indices)):
+            grad = scatter(grad, axis, index, None, self.shape[axis])
+        return (grad,)
