@@ -1,0 +1,93 @@
+"""The base of all fake quantizers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ...nn.modules.module import Module
+from ...tensor.base import wrap
+from ..observer.partial import PartialWrapper, make_partial
+
+__all__ = ["FakeQuantizeBase"]
+
+
+class FakeQuantizeBase(ABC, Module):
+    """A module that shows a float model what quantization will do to its numbers.
+
+    Two switches, kept as buffers so that they are saved with the model, turn the
+    quantization error and the observing on and off.
+
+    Attributes
+    ----------
+    fake_quant_enabled, observer_enabled : Tensor
+        uint8 flags of shape ``(1,)``.
+
+    Notes
+    -----
+    A new fake quantizer defines ``forward`` and ``calculate_qparams``.
+
+    Source: ``torch.ao.quantization.FakeQuantizeBase``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> class RoundToIntegers(FakeQuantizeBase):
+    ...     def forward(self, x):
+    ...         return x.round() if self.fake_quant_enabled[0] == 1 else x
+    ...     def calculate_qparams(self):
+    ...         return pyqref.tensor([1.0]), pyqref.tensor([0])
+    >>> fake_quantize = RoundToIntegers()
+    >>> fake_quantize(pyqref.tensor([1.3]))
+    tensor([1.])
+    >>> fake_quantize.disable_fake_quant()
+    >>> fake_quantize(pyqref.tensor([1.3]))
+    tensor([1.3000])
+    """
+
+    fake_quant_enabled: Any
+    observer_enabled: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("fake_quant_enabled", wrap(np.ones(1, np.uint8)))
+        self.register_buffer("observer_enabled", wrap(np.ones(1, np.uint8)))
+
+    @abstractmethod
+    def forward(self, x: Any) -> Any:
+        """``x``, observed and fake quantized as the switches say."""
+
+    @abstractmethod
+    def calculate_qparams(self, **kwargs: Any) -> Any:
+        """Scale and zero point for what was seen."""
+
+    def enable_fake_quant(self, enabled: bool = True) -> None:
+        """Apply the quantization error from now on."""
+        self.fake_quant_enabled[0] = 1 if enabled else 0
+
+    def disable_fake_quant(self) -> None:
+        """Let numbers pass unchanged."""
+        self.enable_fake_quant(False)
+
+    def enable_observer(self, enabled: bool = True) -> None:
+        """Keep scale and zero point up to date with the data."""
+        self.observer_enabled[0] = 1 if enabled else 0
+
+    def disable_observer(self) -> None:
+        """Keep scale and zero point as they are."""
+        self.enable_observer(False)
+
+    @property
+    def _fake_quantizes(self) -> bool:
+        return bool(self.fake_quant_enabled._array[0] == 1)
+
+    @property
+    def _observes(self) -> bool:
+        return bool(self.observer_enabled._array[0] == 1)
+
+    @classmethod
+    def with_args(cls, **kwargs: Any) -> PartialWrapper:
+        """A recipe for this fake quantizer with these arguments, for a QConfig."""
+        return make_partial(cls, **kwargs)

@@ -1,0 +1,118 @@
+"""``FusedMovingAvgObsFakeQuantize``: observing and fake quantization in one step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tensor.base import wrap
+from ...tensor.fake_quantize import fused_moving_avg_obs_fake_quant
+from ..observer.checks import named
+from ..observer.moving_average_min_max import MovingAverageMinMaxObserver
+from ..observer.moving_average_per_channel_min_max import MovingAveragePerChannelMinMaxObserver
+from .fake_quantize import FakeQuantize
+
+__all__ = ["FusedMovingAvgObsFakeQuantize"]
+
+
+class FusedMovingAvgObsFakeQuantize(FakeQuantize):
+    r"""Simulate quantization with parameters of a moving average, found in the same step.
+
+    The running range is that of :class:`MovingAverageMinMaxObserver`
+    (``eq-fused-average``) and the output that of :class:`FakeQuantize`
+    (``eq-fake-quantize``). In between, scale and zero point are chosen in double
+    (``eq-choose-qparams-dynamic``):
+
+    .. math:: s = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}
+              \quad\text{(affine)}, \qquad
+              s = \max\left(\frac{-x_{min}}{128}, \frac{x_{max}}{127}\right)
+              \quad\text{(symmetric, int8)}
+
+    Parameters
+    ----------
+    observer
+        ``MovingAverageMinMaxObserver`` or ``MovingAveragePerChannelMinMaxObserver``, or
+        a recipe for one.
+    quant_min, quant_max
+        Range of the integers.
+    **observer_kwargs
+        Arguments of the observer.
+
+    Attributes
+    ----------
+    fake_quant_enabled, observer_enabled : Tensor
+        int64 flags of shape ``(1,)``, as in torch.
+
+    Raises
+    ------
+    TypeError
+        Another observer is given.
+    ValueError
+        When called: the data holds nan or infinity.
+
+    Notes
+    -----
+    ``convert`` does not take the parameters used in training: it asks
+    :meth:`calculate_qparams`, which is the observer's and divides by 127.5 where the
+    scheme is symmetric. So training and the converted weights use slightly different
+    grids, here as in torch. While fake quantization is off, ``scale`` is not updated.
+    Source: ``torch.ao.quantization.FusedMovingAvgObsFakeQuantize``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> fake_quantize = FusedMovingAvgObsFakeQuantize()
+    >>> fake_quantize(pyqref.tensor([-2.6, 0.2, 252.4]))
+    tensor([ -3.,   0., 252.])
+    """
+
+    def __init__(
+        self,
+        observer: Any = MovingAverageMinMaxObserver,
+        quant_min: int = 0,
+        quant_max: int = 255,
+        **observer_kwargs: Any,
+    ) -> None:
+        super().__init__(observer, quant_min, quant_max, **observer_kwargs)
+        kinds = (MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver)
+        if not isinstance(self.activation_post_process, kinds):
+            raise TypeError(
+                "FusedMovingAvgObsFakeQuantize: observer must be a moving average observer, "
+                f"got {type(self.activation_post_process).__name__}; use FakeQuantize with it"
+            )
+        self.fake_quant_enabled = wrap(np.ones(1, np.int64))
+        self.observer_enabled = wrap(np.ones(1, np.int64))
+        self.is_symmetric_quant = self.qscheme.is_symmetric
+
+    def forward(self, x: Any) -> Any:
+        """``x``, observed and fake quantized as the switches say."""
+        observer = self.activation_post_process
+        try:
+            return fused_moving_avg_obs_fake_quant(
+                x,
+                self.observer_enabled,
+                self.fake_quant_enabled,
+                observer.min_val,
+                observer.max_val,
+                self.scale,
+                self.zero_point,
+                observer.averaging_constant,
+                self.quant_min,
+                self.quant_max,
+                self.ch_axis,
+                self.is_per_channel,
+                self.is_symmetric_quant,
+            )
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{named(observer)}: {error}") from None
+
+    def extra_repr(self) -> str:
+        """The switches and the parameters."""
+        return (
+            f"fake_quant_enabled={self.fake_quant_enabled}, "
+            f"observer_enabled={self.observer_enabled}, scale={self.scale}, "
+            f"zero_point={self.zero_point}, dtype={self.dtype}, quant_min={self.quant_min}, "
+            f"quant_max={self.quant_max}, qscheme={self.qscheme}, "
+            f"reduce_range={self.activation_post_process.reduce_range}"
+        )

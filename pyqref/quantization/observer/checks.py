@@ -1,0 +1,69 @@
+"""What an observer refuses to learn from, and how it says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...nn.module_path import module_path
+from ...tape import Array
+
+__all__ = ["UncalibratedWarning", "calibration_array", "check_finite", "named"]
+
+
+class UncalibratedWarning(UserWarning):
+    """An observer that saw no data was asked for quantization parameters."""
+
+
+def named(observer: Any) -> str:
+    """How messages call an observer: its class and, where known, its module path."""
+    path = module_path(observer)
+    return f"{type(observer).__name__} at '{path}'" if path else type(observer).__name__
+
+
+def calibration_array(observer: Any, x: Any) -> Array:
+    """The elements of ``x`` as a contiguous float32 array.
+
+    Raises
+    ------
+    TypeError
+        ``x`` is no tensor, or is quantized already.
+    """
+    if not hasattr(x, "_array"):
+        raise TypeError(
+            f"{named(observer)} observes tensors, got {type(x).__name__}; a module that returns "
+            "several tensors cannot be observed: set its qconfig to None"
+        )
+    if x.is_quantized:
+        raise TypeError(
+            f"{named(observer)} got a tensor that is quantized already ({x.dtype!r}); "
+            "observe the float model, before convert"
+        )
+    return np.ascontiguousarray(x._array, dtype=np.float32)
+
+
+def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
+    """Refuse nan and infinity, which would make every later scale nan or infinite.
+
+    Parameters
+    ----------
+    observer
+        Who looks.
+    array
+        The calibration data.
+    *extremes
+        Minima and maxima of ``array``; the data is searched only if one is not finite.
+
+    Raises
+    ------
+    ValueError
+        ``array`` holds nan or infinity.
+    """
+    if all(np.isfinite(each).all() for each in extremes):
+        return
+    nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+    raise ValueError(
+        f"{named(observer)}: calibration data must be finite, got {nans} nan and {infinities} "
+        f"infinite of {array.size} elements; remove them, or set the qconfig of this module to None"
+    )

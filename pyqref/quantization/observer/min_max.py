@@ -1,0 +1,129 @@
+"""``MinMaxObserver``: the range of everything seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _kernels
+from ...dtypes import dtype as Dtype
+from ...dtypes import per_tensor_affine, per_tensor_symmetric, quint8
+from ...dtypes import qscheme as Qscheme
+from ...numerics.moving_average import extreme_range
+from ...numerics.qparams import EPS
+from ...tensor.base import wrap
+from .checks import calibration_array, check_finite
+from .uniform import UniformQuantizationObserverBase
+
+__all__ = ["MinMaxObserver"]
+
+
+class MinMaxObserver(UniformQuantizationObserverBase):
+    r"""Observe the smallest and the largest number seen so far.
+
+    .. math:: x_{min} \leftarrow \min(x_{min}, \min X), \qquad
+              x_{max} \leftarrow \max(x_{max}, \max X)
+
+    (``eq-running-range``). The scale and zero point follow from them as in
+    :class:`UniformQuantizationObserverBase` (``eq-choose-qparams``).
+
+    Parameters
+    ----------
+    dtype, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic
+        As in :class:`UniformQuantizationObserverBase`.
+    qscheme
+        ``per_tensor_affine`` or ``per_tensor_symmetric``.
+
+    Attributes
+    ----------
+    min_val, max_val : Tensor
+        float32 numbers of shape ``()``; infinity and minus infinity before any data.
+
+    Raises
+    ------
+    NotImplementedError
+        ``qscheme`` is per channel.
+    ValueError
+        When called: the data holds nan or infinity, which torch lets through.
+
+    Notes
+    -----
+    An empty tensor changes nothing. Keeps updating in ``eval()`` mode too. Source:
+    ``torch.quantization.MinMaxObserver``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> observer = MinMaxObserver()
+    >>> _ = observer(pyqref.tensor([-1.0, 0.0])), observer(pyqref.tensor([3.0, 0.5]))
+    >>> observer
+    MinMaxObserver(min_val=-1.0, max_val=3.0)
+    >>> scale, zero_point = observer.calculate_qparams()
+    >>> round(scale.item(), 6), zero_point.item()
+    (0.015686, 64)
+    """
+
+    min_val: Any
+    max_val: Any
+
+    def __init__(
+        self,
+        dtype: Dtype = quint8,
+        qscheme: Qscheme = per_tensor_affine,
+        reduce_range: bool = False,
+        quant_min: int | None = None,
+        quant_max: int | None = None,
+        factory_kwargs: dict[str, Any] | None = None,
+        eps: float = EPS,
+        is_dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            dtype=dtype,
+            qscheme=qscheme,
+            reduce_range=reduce_range,
+            quant_min=quant_min,
+            quant_max=quant_max,
+            factory_kwargs=factory_kwargs,
+            eps=eps,
+            is_dynamic=is_dynamic,
+            **kwargs,
+        )
+        if qscheme not in (per_tensor_affine, per_tensor_symmetric):
+            self._refuse_qscheme("per_tensor_affine or per_tensor_symmetric")
+        self.register_buffer("min_val", None)
+        self.register_buffer("max_val", None)
+        self.reset_min_max_vals()
+
+    def forward(self, x_orig: Any) -> Any:
+        """Widen the range to that of ``x_orig``, which is returned."""
+        x = calibration_array(self, x_orig)
+        if x.size:
+            low, high = _kernels.min_max(x)
+            check_finite(self, x, low, high)
+            self._update(low, high)
+        return x_orig
+
+    def _update(self, low: Any, high: Any) -> None:
+        self._set_range(*extreme_range(self.min_val._array, self.max_val._array, low, high))
+
+    def _set_range(self, low: Any, high: Any) -> None:
+        self.min_val = wrap(np.asarray(low, dtype=np.float32))
+        self.max_val = wrap(np.asarray(high, dtype=np.float32))
+
+    def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
+        """Scale (float32) and zero point, each of shape ``(1,)``.
+
+        The zero point is int32 for the affine and int64 for the symmetric scheme.
+        Before any data a warning is given, and scale 1 and zero point 0.
+        """
+        return self._calculate_qparams(self.min_val, self.max_val)
+
+    def reset_min_max_vals(self) -> None:
+        """Forget what was seen."""
+        self._set_range(np.inf, -np.inf)
+
+    def extra_repr(self) -> str:
+        """The range."""
+        return f"min_val={self.min_val.item()}, max_val={self.max_val.item()}"

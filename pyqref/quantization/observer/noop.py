@@ -1,0 +1,55 @@
+"""``NoopObserver``: looks away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import dtype as Dtype
+from ...dtypes import float16
+from .base import ObserverBase
+
+__all__ = ["NoopObserver"]
+
+
+class NoopObserver(ObserverBase):
+    """Do nothing but tell ``from_float`` a dtype.
+
+    For quantization to ``float16``, which needs no range.
+
+    Parameters
+    ----------
+    dtype
+        Type of the quantized weights.
+    custom_op_name
+        Name of a custom operation, as in torch.
+
+    Raises
+    ------
+    RuntimeError
+        When asked for quantization parameters.
+
+    Notes
+    -----
+    Source: ``torch.quantization.NoopObserver``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> NoopObserver().dtype
+    pyqref.float16
+    """
+
+    def __init__(self, dtype: Dtype = float16, custom_op_name: str = "") -> None:
+        super().__init__(dtype=dtype, is_dynamic=False)
+        self.custom_op = custom_op_name
+
+    def forward(self, x: Any) -> Any:
+        """``x`` itself."""
+        return x
+
+    def calculate_qparams(self, **kwargs: Any) -> Any:
+        """There are none: an error."""
+        raise RuntimeError(
+            "calculate_qparams should not be called for NoopObserver: "
+            f"{self.dtype!r} needs no scale and zero point"
+        )

@@ -1,0 +1,46 @@
+"""``ReuseInputObserver``: the result keeps the input's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import quint8
+from .base import ObserverBase
+
+__all__ = ["ReuseInputObserver"]
+
+
+class ReuseInputObserver(ObserverBase):
+    """Say that a result is quantized with the parameters of its input.
+
+    For operations that only move numbers around, such as reshape, in graph mode.
+
+    Raises
+    ------
+    RuntimeError
+        When asked for quantization parameters.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.ReuseInputObserver``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> ReuseInputObserver()(pyqref.tensor([1.0]))
+    tensor([1.])
+    """
+
+    def __init__(self) -> None:
+        super().__init__(quint8, is_dynamic=False)
+
+    def forward(self, x: Any) -> Any:
+        """``x`` itself."""
+        return x
+
+    def calculate_qparams(self, **kwargs: Any) -> Any:
+        """There are none of its own: an error."""
+        raise RuntimeError(
+            "calculate_qparams should not be called for ReuseInputObserver: "
+            "the parameters are those of the observer of the input"
+        )

@@ -1,0 +1,78 @@
+"""The state of all observers of a model, apart from the model's own."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["get_observer_state_dict", "is_observer_path", "load_observer_state_dict"]
+
+OBSERVER_NAME = "activation_post_process"
+
+
+def is_observer_path(path: str) -> bool:
+    """Whether a path of a module or tensor belongs to an observer."""
+    return OBSERVER_NAME in path.split(".")
+
+
+def get_observer_state_dict(mod: Any) -> OrderedDict[str, Any]:
+    """What the observers of a prepared model have seen.
+
+    Parameters
+    ----------
+    mod
+        A prepared model.
+
+    Returns
+    -------
+    OrderedDict
+        The entries of ``mod.state_dict()`` that belong to observers.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.nn.Sequential(pyqref.nn.Linear(2, 2))
+    >>> model.qconfig = pyqref.quantization.default_qconfig
+    >>> prepared = pyqref.quantization.prepare(model)
+    >>> list(get_observer_state_dict(prepared))[1:]
+    ['0.activation_post_process.min_val', '0.activation_post_process.max_val']
+    """
+    found: OrderedDict[str, Any] = OrderedDict()
+    whole = mod.state_dict()
+    for key, value in whole.items():
+        if is_observer_path(key):
+            found[key] = value
+    found._metadata = OrderedDict(  # type: ignore[attr-defined]
+        (path, each)
+        for path, each in getattr(whole, "_metadata", {}).items()
+        if is_observer_path(path)
+    )
+    return found
+
+
+def load_observer_state_dict(mod: Any, obs_dict: Mapping[str, Any]) -> None:
+    """Give the observers of a prepared model what other observers have seen.
+
+    Parameters
+    ----------
+    mod
+        A prepared model.
+    obs_dict
+        What :func:`get_observer_state_dict` gave.
+
+    Raises
+    ------
+    RuntimeError
+        Keys are missing or have no place, or a size does not fit; the model is then as
+        it was.
+    """
+    own = set(get_observer_state_dict(mod))
+    missing = sorted(own - set(obs_dict))
+    unexpected = sorted(set(obs_dict) - own)
+    if missing or unexpected:
+        raise RuntimeError(
+            f"load_observer_state_dict: missing keys {missing}, unexpected keys {unexpected}; "
+            "the state must come from the same model, prepared with the same qconfig"
+        )
+    mod.load_state_dict(obs_dict, strict=False)

@@ -1,0 +1,66 @@
+"""Fake quantization with its straight-through gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..numerics.fake_quantize import straight_through
+from ..numerics.types import Convention
+from .operation import Array, Operation
+
+__all__ = ["FakeQuantizePerChannel", "FakeQuantizePerTensor"]
+
+
+class FakeQuantizePerTensor(Operation):
+    """To the grid of integers and back (``eq-fake-quantize``).
+
+    The gradient passes unchanged where the rounded number is in
+    ``[quant_min, quant_max]`` and is zero elsewhere (``eq-straight-through``).
+    """
+
+    def forward(
+        self,
+        x: Array,
+        scale: float,
+        zero_point: int,
+        quant_min: int,
+        quant_max: int,
+        convention: Convention,
+    ) -> Array:
+        y, mask = _kernels.fake_quantize_per_tensor(
+            np.ascontiguousarray(x), scale, zero_point, quant_min, quant_max, convention
+        )
+        self.save(mask if self.needs[0] else None)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (mask,) = self.saved
+        return (straight_through(grads[0], mask), *(None,) * 5)
+
+
+class FakeQuantizePerChannel(Operation):
+    """The same with a scale and zero point for each index of an axis.
+
+    See ``eq-fake-quantize-channel`` and ``eq-straight-through``.
+    """
+
+    def forward(
+        self,
+        x: Array,
+        scales: Array,
+        zero_points: Array,
+        axis: int,
+        quant_min: int,
+        quant_max: int,
+        convention: Convention,
+    ) -> Array:
+        y, mask = _kernels.fake_quantize_per_channel(
+            np.ascontiguousarray(x), scales, zero_points, axis, quant_min, quant_max, convention
+        )
+        self.save(mask if self.needs[0] else None)
+        return y
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (mask,) = self.saved
+        return (straight_through(grads[0], mask), *(None,) * 6)

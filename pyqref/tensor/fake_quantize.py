@@ -1,0 +1,306 @@
+"""Fake quantization of tensors: to the grid of integers and back, with gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _kernels
+from ..backends import quantized as settings
+from ..numerics.dynamic_qparams import choose_qparams_dynamic
+from ..numerics.fused_observe import fused_average
+from ..tape import Array
+from ..tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
+from .base import TensorBase
+from .dispatch import apply
+
+__all__ = [
+    "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine",
+    "fused_moving_avg_obs_fake_quant",
+]
+
+
+def fake_quantize_per_tensor_affine(
+    input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Any:
+    r"""Quantize and dequantize with one scale and zero point.
+
+    .. math:: y = (\mathrm{clamp}(\mathrm{round}(x / s + z), q_{min}, q_{max}) - z) \cdot s
+
+    (``eq-fake-quantize``), with the straight-through gradient
+    (``eq-straight-through``).
+
+    Parameters
+    ----------
+    input : Tensor
+        Floating point numbers of any shape.
+    scale : float or Tensor
+        Positive and finite; a tensor has one element.
+    zero_point : int or Tensor
+        In [quant_min, quant_max].
+    quant_min, quant_max
+        Range of the integers.
+
+    Returns
+    -------
+    Tensor
+        Of the shape and dtype of ``input``.
+
+    Raises
+    ------
+    TypeError
+        ``input`` is no tensor of floating point numbers.
+    ValueError
+        ``scale``, ``zero_point`` or the range is out of its own range.
+
+    Notes
+    -----
+    torch adds the zero point after rounding: ``pyqref.backends.quantized.conventions``.
+    Source: ``torch.fake_quantize_per_tensor_affine``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([-0.3, 0.26, 99.0], requires_grad=True)
+    >>> y = pyqref.fake_quantize_per_tensor_affine(x, 0.5, 0, 0, 255)
+    >>> y
+    tensor([-0.0000,  0.5000, 99.0000], grad_fn=<FakeQuantizePerTensorBackward0>)
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([0., 1., 1.])
+    """
+    name = "fake_quantize_per_tensor_affine"
+    _check_input(name, input, quant_min, quant_max)
+    single_scale = np.asarray(_values(scale), np.float64)
+    single_zero_point = np.asarray(_values(zero_point))
+    for what, value in (("scale", single_scale), ("zero_point", single_zero_point)):
+        if value.size != 1:
+            raise ValueError(f"{name}: {what} must have one element, got shape {value.shape}")
+    _check_parameters(name, single_scale, single_zero_point, quant_min, quant_max)
+    return apply(
+        FakeQuantizePerTensor,
+        input,
+        float(single_scale.reshape(())),
+        int(single_zero_point.reshape(())),
+        quant_min,
+        quant_max,
+        settings.conventions,
+    )
+
+
+def fake_quantize_per_channel_affine(
+    input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+) -> Any:
+    r"""Quantize and dequantize with a scale and zero point for each index of an axis.
+
+    As :func:`fake_quantize_per_tensor_affine`, for each channel by itself
+    (``eq-fake-quantize-channel``, ``eq-straight-through``).
+
+    Parameters
+    ----------
+    input : Tensor
+        Floating point numbers ``(..., C, ...)``, C at ``axis``.
+    scale : Tensor
+        ``(C,)``, positive and finite.
+    zero_point : Tensor
+        ``(C,)``: integers in [quant_min, quant_max], or floats, then unlimited.
+    axis
+        The axis of the channels.
+    quant_min, quant_max
+        Range of the integers.
+
+    Raises
+    ------
+    TypeError
+        ``input`` is no tensor of floating point numbers.
+    IndexError
+        ``input`` has no axis ``axis``.
+    ValueError
+        A shape does not fit, or a value is out of range.
+
+    Notes
+    -----
+    Source: ``torch.fake_quantize_per_channel_affine``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[1.2, 1.2], [1.2, 1.2]])
+    >>> scale, zero_point = pyqref.tensor([1.0, 0.5]), pyqref.tensor([0, 0])
+    >>> pyqref.fake_quantize_per_channel_affine(x, scale, zero_point, 0, 0, 255)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
+    name = "fake_quantize_per_channel_affine"
+    _check_input(name, input, quant_min, quant_max)
+    scales, zero_points = np.asarray(_values(scale), np.float32), np.asarray(_values(zero_point))
+    ndim = input._array.ndim
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"{name}: axis must be in [{-ndim}, {ndim - 1}], got {axis}")
+    channels = input._array.shape[axis]
+    for what, value in (("scale", scales), ("zero_point", zero_points)):
+        if value.shape != (channels,):
+            raise ValueError(
+                f"{name}: {what} must have shape ({channels},), one for each index of axis {axis} "
+                f"of the input, got {value.shape}"
+            )
+    _check_parameters(name, scales, zero_points, quant_min, quant_max)
+    return apply(
+        FakeQuantizePerChannel,
+        input,
+        scales,
+        zero_points,
+        axis % ndim,
+        quant_min,
+        quant_max,
+        settings.conventions,
+    )
+
+
+def fused_moving_avg_obs_fake_quant(
+    input: Any,
+    observer_on: Any,
+    fake_quant_on: Any,
+    running_min: Any,
+    running_max: Any,
+    scale: Any,
+    zero_point: Any,
+    averaging_const: float,
+    quant_min: int,
+    quant_max: int,
+    ch_axis: int = -1,
+    per_row_fake_quant: bool = False,
+    symmetric_quant: bool = False,
+) -> Any:
+    """Update a moving average of the range, choose parameters for it, and fake quantize.
+
+    ``eq-fused-average``, then ``eq-choose-qparams-dynamic``, then ``eq-fake-quantize``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Floating point numbers.
+    observer_on, fake_quant_on : Tensor
+        One element; 1 means on.
+    running_min, running_max, scale, zero_point : Tensor
+        State, changed in place; per row it gets the size of the channel axis.
+    averaging_const
+        Weight of this tensor's range.
+    quant_min, quant_max, ch_axis
+        As in :func:`fake_quantize_per_channel_affine`.
+    per_row_fake_quant
+        Parameters for each index of ``ch_axis``.
+    symmetric_quant
+        Put zero in the middle where the range contains it.
+
+    Raises
+    ------
+    ValueError
+        While observing: ``input`` holds nan or infinity.
+
+    Notes
+    -----
+    ``scale`` and ``zero_point`` are chosen only while fake quantization is on. Source:
+    ``torch.fused_moving_avg_obs_fake_quant``; torch knows ``ch_axis`` 0 only.
+    """
+    name = "fused_moving_avg_obs_fake_quant"
+    _check_input(name, input, quant_min, quant_max)
+    if int(_values(observer_on).reshape(())) == 1 and input._array.size:
+        array = np.ascontiguousarray(input._array, dtype=np.float32)
+        axis = ch_axis % array.ndim if per_row_fake_quant else None
+        _observe(array, running_min, running_max, averaging_const, axis)
+    if int(_values(fake_quant_on).reshape(())) != 1 or not input._array.size:
+        return input
+    _choose(running_min, running_max, scale, zero_point, quant_min, quant_max, symmetric_quant)
+    if per_row_fake_quant:
+        return fake_quantize_per_channel_affine(
+            input, scale, zero_point, ch_axis, quant_min, quant_max
+        )
+    return fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)
+
+
+def _observe(
+    array: Array, running_min: Any, running_max: Any, constant: float, axis: int | None
+) -> None:
+    """One step of the moving average of the range."""
+    if axis is None:
+        low, high = _kernels.min_max(array)
+    else:
+        low, high = _kernels.min_max_per_channel(array, axis)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+        raise ValueError(
+            f"observed data must be finite, got {nans} nan and {infinities} infinite "
+            f"of {array.size} elements"
+        )
+    for running, batch in ((running_min, low), (running_max, high)):
+        before = running._array
+        if before.size != np.size(batch):
+            before = np.full(np.shape(batch), np.inf, np.float32)
+        _assign(running, fused_average(before, batch, constant))
+
+
+def _choose(
+    running_min: Any,
+    running_max: Any,
+    scale: Any,
+    zero_point: Any,
+    quant_min: int,
+    quant_max: int,
+    symmetric: bool,
+) -> None:
+    """Scale and zero point for the running range."""
+    scales, zero_points = choose_qparams_dynamic(
+        np.atleast_1d(running_min._array),
+        np.atleast_1d(running_max._array),
+        quant_min,
+        quant_max,
+        symmetric=symmetric,
+    )
+    _assign(scale, scales)
+    _assign(zero_point, zero_points)
+
+
+def _assign(tensor: Any, values: Array) -> None:
+    """Change a tensor in place, its size too."""
+    own = tensor._array
+    values = np.asarray(values).astype(own.dtype)
+    if values.size == own.size:
+        own[...] = values.reshape(own.shape)
+    else:
+        tensor._array = values
+    tensor._version[0] += 1
+
+
+def _values(value: Any) -> Array:
+    return value._array if isinstance(value, TensorBase) else np.asarray(value)
+
+
+def _check_input(name: str, input: Any, quant_min: int, quant_max: int) -> None:
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{name}: input must be a Tensor, got {type(input).__name__}")
+    if not input.dtype.is_floating_point:
+        raise TypeError(
+            f"{name}: input must be of a floating point dtype, got {input.dtype!r}; "
+            "call dequantize() or float() first"
+        )
+    if quant_min > quant_max:
+        raise ValueError(
+            f"{name}: quant_min must not exceed quant_max, got [{quant_min}, {quant_max}]"
+        )
+
+
+def _check_parameters(
+    name: str, scale: Array, zero_point: Array, quant_min: int, quant_max: int
+) -> None:
+    if not ((scale > 0) & np.isfinite(scale)).all():
+        raise ValueError(f"{name}: scale must be positive and finite, got {scale}")
+    if zero_point.dtype.kind not in "iuf":
+        raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
+    inside = (zero_point >= quant_min) & (zero_point <= quant_max)
+    if zero_point.dtype.kind in "iu" and not inside.all():
+        raise ValueError(
+            f"{name}: zero_point must be in [{quant_min}, {quant_max}], got {zero_point}"
+        )
