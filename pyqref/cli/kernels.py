@@ -21,7 +21,7 @@ def add_parser(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(_options: argparse.Namespace) -> int:
     """Print the table of kernels."""
     from .. import kernels
 

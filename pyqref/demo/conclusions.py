@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .findings import Findings, Row
@@ -63,7 +65,7 @@ def about_layers(findings: Findings) -> str:
     best = max(findings.layer_errors, key=lambda name: last(findings.layer_errors[name]))
     ratios = findings.layer_errors[best]
     layers = list(ratios)
-    drops = {b: ratios[a] - ratios[b] for a, b in zip(layers, layers[1:], strict=False)}
+    drops = {b: ratios[a] - ratios[b] for a, b in pairwise(layers)}
     steepest = max(drops, key=lambda layer: drops[layer])
     gain = last(ratios) - min(last(each) for each in findings.layer_errors.values())
     return (

@@ -92,11 +92,11 @@ class Findings:
 
     def row(self, network: str, method: str, **wanted: str) -> Row:
         """The first row with these properties."""
+        wanted = {"network": network, "method": method, **wanted}
         for row in self.rows:
-            if row.network == network and row.method == method:
-                if all(getattr(row, key) == value for key, value in wanted.items()):
-                    return row
-        raise LookupError(f"no row {network} {method} with {wanted}")
+            if all(getattr(row, key) == value for key, value in wanted.items()):
+                return row
+        raise LookupError(f"no row of the table has {wanted}")
 
     def numbers(self) -> dict[str, Any]:
         """What ``results.json`` holds: the same for the same seed, latencies apart."""

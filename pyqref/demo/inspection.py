@@ -25,7 +25,7 @@ def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[
     seen: dict[str, list[Array]] = {name: [] for name in names}
 
     def keep(name: str) -> Any:
-        def hook(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        def hook(_module: nn.Module, _inputs: Any, output: Tensor) -> None:
             values = output.dequantize() if output.is_quantized else output
             seen[name].append(values.detach().numpy().copy())
 
@@ -38,9 +38,7 @@ def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[
     return {name: np.concatenate(batches) for name, batches in seen.items()}
 
 
-def layer_errors(
-    reference: nn.Module, quantized: nn.Module, images: Tensor
-) -> dict[str, float]:
+def layer_errors(reference: nn.Module, quantized: nn.Module, images: Tensor) -> dict[str, float]:
     """Signal to noise ratio in dB of every layer's output, errors of the layers before included."""
     exact = activations(reference, images, DigitCNN.LAYERS)
     rounded = activations(quantized, images, DigitCNN.LAYERS)

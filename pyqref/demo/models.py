@@ -27,6 +27,7 @@ class ResidualBlock(nn.Module):
         self.residual = nn.quantized.FloatFunctional()
 
     def forward(self, x: Tensor) -> Tensor:
+        """Run the block."""
         y = self.relu1(self.bn1(self.conv1(x)))
         y = self.bn2(self.conv2(y))
         return self.residual.add_relu(x, y)
@@ -74,6 +75,7 @@ class DigitCNN(nn.Module):
         self.dequant = DeQuantStub()
 
     def forward(self, x: Tensor) -> Tensor:
+        """Logits of a batch of images."""
         x = self.quant(x)
         x = self.pool(self.widen(self.stem(x)))
         x = self.average(self.block(x))
@@ -101,6 +103,7 @@ class RowLSTM(nn.Module):
         self.head = nn.Linear(hidden, 10)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Logits of a batch of images."""
         rows = x.squeeze(1)
         states, _ = self.lstm(rows)
         return self.head(states[:, -1])

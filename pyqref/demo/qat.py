@@ -32,7 +32,7 @@ def fine_tuned(
     *,
     engine: str,
     epochs: int,
-    after_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
+    after_epoch: Callable[[float], None] | None = None,
 ) -> nn.Module:
     """A copy of ``model`` trained on with fake quantization, in evaluation mode.
 

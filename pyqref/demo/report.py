@@ -42,18 +42,19 @@ def finite(value: Any) -> Any:
 
 def html(findings: Findings) -> str:
     """The whole page."""
-    reference = findings.row("CNN", "float")
     body = [
         "<header>",
         '<p class="kicker">pyqref demo</p>',
         "<h1>A network of digits, quantized</h1>",
-        '<p class="lead">A small residual CNN and an LSTM learn to read 1,797 handwritten digits '
-        "of 8 × 8 pixels. Then their weights and activations become 8-bit integers, in every "
-        "way that eager quantization knows. What does it cost, and what does it save?</p>",
+        (
+            '<p class="lead">A small residual CNN and an LSTM learn to read 1,797 handwritten digits '
+            "of 8 × 8 pixels. Then their weights and activations become 8-bit integers, in every "
+            "way that eager quantization knows. What does it cost, and what does it save?</p>"
+        ),
         tiles(findings),
         "</header>",
         "<main>",
-        section("results", "Results", results_table(findings.rows, reference)),
+        section("results", "Results", results_table(findings.rows)),
         f'<p class="conclusion">{conclusions.about_table(findings)}</p>',
         section("columns", "How to read the table", definitions(COLUMNS)),
         section("figures", "A look inside", "".join(map_figures(findings))),
@@ -84,19 +85,21 @@ def tiles(findings: Findings) -> str:
     return f'<ul class="tiles">{items}</ul>'
 
 
-def results_table(rows: list[Row], reference: Row) -> str:
+def results_table(rows: list[Row]) -> str:
     """The table of all variants, the networks set apart."""
     lines = [
-        '<div class="scroll" tabindex="0"><table><thead><tr>'
-        '<th scope="col">Variant</th>'
-        '<th scope="col">float <small>%</small></th>'
-        '<th scope="col">fake <small>%</small></th>'
-        '<th scope="col">int8 <small>%</small></th>'
-        '<th scope="col">weights <small>bytes</small></th>'
-        '<th scope="col">batch 1 <small>µs/image</small></th>'
-        '<th scope="col">batch 64 <small>µs/image</small></th>'
-        '<th scope="col">SQNR <small>dB</small></th>'
-        "</tr></thead>"
+        (
+            '<div class="scroll" tabindex="0"><table><thead><tr>'
+            '<th scope="col">Variant</th>'
+            '<th scope="col">float <small>%</small></th>'
+            '<th scope="col">fake <small>%</small></th>'
+            '<th scope="col">int8 <small>%</small></th>'
+            '<th scope="col">weights <small>bytes</small></th>'
+            '<th scope="col">batch 1 <small>µs/image</small></th>'
+            '<th scope="col">batch 64 <small>µs/image</small></th>'
+            '<th scope="col">SQNR <small>dB</small></th>'
+            "</tr></thead>"
+        )
     ]
     widest = max((row.sqnr for row in rows if row.sqnr and math.isfinite(row.sqnr)), default=1.0)
     for network in dict.fromkeys(row.network for row in rows):

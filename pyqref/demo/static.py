@@ -51,17 +51,13 @@ def qconfig(engine: str, weights: str, observer: str) -> QConfig:
     observer
         A key of :data:`OBSERVERS`.
     """
-    activation = OBSERVERS[observer].with_args(
-        dtype=pyqref.quint8, reduce_range=engine == "fbgemm"
-    )
+    activation = OBSERVERS[observer].with_args(dtype=pyqref.quint8, reduce_range=engine == "fbgemm")
     if weights == "per channel":
         weight = PerChannelMinMaxObserver.with_args(
             dtype=pyqref.qint8, qscheme=pyqref.per_channel_symmetric
         )
     else:
-        weight = MinMaxObserver.with_args(
-            dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric
-        )
+        weight = MinMaxObserver.with_args(dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric)
     return QConfig(activation=activation, weight=weight)
 
 

@@ -68,11 +68,13 @@ class Study:
         return findings
 
     def load(self) -> Digits:
+        """Load the digits, or as many as the plan allows."""
         digits = load_digits(self.plan.seed)
         train_limit = self.plan.train_limit or len(digits.train_images)
         return digits.limited(train_limit, self.plan.test_limit or len(digits.test_images))
 
     def train_cnn(self) -> nn.Module:
+        """Train the CNN; its row, and that of its fused copy."""
         model = self.train(DigitCNN, "Train the CNN", self.plan.cnn_epochs, CNN_LR)
         self.fused = static.fused(model)
         self.add_float(Row("CNN", "float"), model)
@@ -80,11 +82,13 @@ class Study:
         return model
 
     def train_lstm(self) -> nn.Module:
+        """Train the LSTM, and add its row."""
         model = self.train(RowLSTM, "Train the LSTM", self.plan.lstm_epochs, LSTM_LR)
         self.add_float(Row("LSTM", "float"), model)
         return model
 
     def train(self, network: type[nn.Module], title: str, epochs: int, lr: float) -> nn.Module:
+        """Train one network from the seed, with a bar."""
         pyqref.manual_seed(self.plan.seed)
         model = network()
         with self.console.stage(title, epochs) as step:
@@ -94,11 +98,12 @@ class Study:
                 self.digits.train_labels,
                 epochs=epochs,
                 lr=lr,
-                after_epoch=lambda epoch, loss: step(f"loss {loss:.3f}"),
+                after_epoch=lambda loss: step(f"loss {loss:.3f}"),
             )
         return model
 
     def quantize_statically(self) -> None:
+        """Every engine with every kind of weight and of activation observer."""
         ways = [
             (engine, weights, observer)
             for engine in ("fbgemm", "qnnpack")
@@ -120,6 +125,7 @@ class Study:
                 step(f"{row.quantized_accuracy:.1f} %")
 
     def fine_tune(self) -> None:
+        """Train on with fake quantization, convert, add the row."""
         pyqref.manual_seed(self.plan.seed)
         engine = "fbgemm"
         with self.console.stage("Quantization-aware training", self.plan.qat_epochs) as step:
@@ -128,7 +134,7 @@ class Study:
                 self.digits,
                 engine=engine,
                 epochs=self.plan.qat_epochs,
-                after_epoch=lambda epoch, loss: step(f"loss {loss:.3f}"),
+                after_epoch=lambda loss: step(f"loss {loss:.3f}"),
             )
         row = Row("CNN", "qat", engine, "per channel", "MovingAverage")
         row.fake_accuracy = self.accuracy(predict(student, self.digits.test_images))
@@ -136,6 +142,7 @@ class Study:
         self.add_quantized(row, qat.converted(student, engine=engine), logits)
 
     def quantize_dynamically(self) -> None:
+        """The LSTM with integer and with float16 weights."""
         logits = predict(self.lstm, self.digits.test_images)
         for engine, dtype in (
             ("fbgemm", pyqref.qint8),
@@ -147,6 +154,7 @@ class Study:
             self.add_quantized(Row("LSTM", "dynamic", engine, weights), model, logits)
 
     def sweep_bits(self) -> dict[str, dict[int, float]]:
+        """Accuracy of the fake-quantized CNN for each width."""
         sweep: dict[str, dict[int, float]] = {"per tensor": {}, "per channel": {}}
         with self.console.stage("Try every width", len(sweep) * len(self.plan.bits)) as step:
             for weights, found in sweep.items():
@@ -159,6 +167,7 @@ class Study:
         return sweep
 
     def look_inside(self, sweep: dict[str, dict[int, float]]) -> Findings:
+        """What the figures need."""
         images = self.digits.test_images
         observed = inspection.activations(
             self.fused, self.digits.calibration_images, OBSERVED_LAYERS
@@ -203,6 +212,7 @@ class Study:
         return errors
 
     def time_all(self) -> None:
+        """Fill in the latencies of all rows, one after the other."""
         with self.console.stage("Measure the latencies", len(self.candidates)) as step:
             for candidate in self.candidates:
                 with static.use_engine(candidate.engine):
@@ -213,11 +223,13 @@ class Study:
                 step("")
 
     def add_float(self, row: Row, model: nn.Module) -> None:
+        """Measure a float model and add its row."""
         row.float_accuracy = self.accuracy(predict(model, self.digits.test_images))
         row.weight_bytes = measure.weight_bytes(model)
         self.candidates.append(Candidate(row, model))
 
     def add_quantized(self, row: Row, model: nn.Module, float_logits: Tensor) -> None:
+        """Measure a quantized model against the logits of its float weights, and add its row."""
         with static.use_engine(row.engine):
             logits = predict(model, self.digits.test_images)
         row.float_accuracy = self.accuracy(float_logits)
@@ -227,6 +239,7 @@ class Study:
         self.candidates.append(Candidate(row, model, row.engine))
 
     def accuracy(self, logits: Tensor) -> float:
+        """Percent of the test images that ``logits`` classify correctly."""
         return measure.accuracy(logits, self.digits.test_labels)
 
 

@@ -19,7 +19,7 @@ def train(
     epochs: int,
     lr: float,
     batch_size: int = 64,
-    after_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
+    after_epoch: Callable[[float], None] | None = None,
 ) -> nn.Module:
     """Fit ``model`` with Adam and a learning rate that falls along a cosine.
 
@@ -36,7 +36,7 @@ def train(
     batch_size
         Images a step.
     after_epoch
-        Called with the number of the epoch, from 0, and its mean loss.
+        Called with the mean loss of each epoch.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def train(
     optimizer = optim.Adam(model.parameters(), lr=lr)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs)
     model.train()
-    for epoch in range(epochs):
+    for _ in range(epochs):
         losses = []
         for batch, targets in loader:
             loss = nn.functional.cross_entropy(model(batch), targets)
@@ -56,7 +56,8 @@ def train(
             optimizer.step()
             losses.append(loss.item())
         scheduler.step()
-        after_epoch(epoch, sum(losses) / len(losses))
+        if after_epoch is not None:
+            after_epoch(sum(losses) / len(losses))
     return model.eval()
 
 

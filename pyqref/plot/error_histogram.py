@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["error_histogram"]
 
 
-def error_histogram(
-    ax: Axes, errors: Mapping[str, Any], *, unit: str = "", bins: int = 45
-) -> Axes:
+def error_histogram(ax: Axes, errors: Mapping[str, Any], *, unit: str = "", bins: int = 45) -> Axes:
     """Draw the density of ``quantized - float`` for each variant.
 
     Parameters
@@ -46,9 +44,7 @@ def error_histogram(
         density = np.histogram(inside, bins=edges)[0] / (each.size * np.diff(edges))
         colour = series_colour(index)
         ax.stairs(density, edges, fill=True, alpha=0.18, color=colour)
-        ax.stairs(
-            density, edges, linewidth=1.8, color=colour, label=f"{name} (rms {spread:.3g})"
-        )
+        ax.stairs(density, edges, linewidth=1.8, color=colour, label=f"{name} (rms {spread:.3g})")
     ax.axvline(0, color=ax.spines["bottom"].get_edgecolor(), linewidth=0.8)
     ax.set_ylim(0, ax.get_ylim()[1] * (1.05 + 0.09 * len(flat)))
     ax.set_xlabel(f"quantized minus float {unit_label(unit)}")
