@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .rounding import fma32
 from .types import FloatArray
 
 __all__ = [
@@ -89,15 +90,17 @@ def rebin(histogram: Histogram, low: float, high: float, upsample_rate: int) -> 
     midpoints = _linspace32(first, last, parts + 1)[:-1] + np.float32(0.5) * width
     edges = _linspace32(np.float32(low), np.float32(high), bins + 1)
     index = np.clip(np.searchsorted(edges, midpoints, side="right") - 1, 0, bins - 1)
-    return np.bincount(index, weights=shares, minlength=bins).astype(np.float32)
+    counts = np.zeros(bins, np.float32)
+    np.add.at(counts, index, shares)
+    return counts
 
 
 def _linspace32(first: np.float32, last: np.float32, steps: int) -> FloatArray:
     """``steps`` float32 numbers from first to last, each half counted from its own end."""
     step = (last - first) / np.float32(steps - 1)
     index = np.arange(steps, dtype=np.float32)
-    below = first + step * index
-    above = last - step * (np.float32(steps - 1) - index)
+    below = fma32(step, index, first)
+    above = fma32(-step, np.float32(steps - 1) - index, last)
     return np.where(np.arange(steps) < steps // 2, below, above)
 
 
@@ -148,25 +151,33 @@ def quantization_error(
 
     The covered range is cut into ``target_bins`` steps of width :math:`w'`; ``centre(x)``
     is the middle of the step in which x lies, of the outermost step for x outside.
-    A bin is assumed to be filled evenly with density :math:`n_i / w`.
+    A bin is assumed to be filled evenly with density :math:`n_i / w`. Widths are worked
+    out in double, the terms in float32 as in torch, and their sum in double.
     """
     bins = histogram.counts.size
     width = (histogram.max_val - histogram.min_val) / bins
     step = width * (last_bin - first_bin + 1) / target_bins
     if step == 0.0:
         return 0.0
-    begin = (np.arange(bins) - first_bin) * width
-    end = begin + width
-    step_of_begin = np.clip(np.floor_divide(begin, step), 0, target_bins - 1)
-    step_of_end = np.clip(np.floor_divide(end, step), 0, target_bins - 1)
-    density = histogram.counts / width
-    half = step / 2
-    from_begin = begin - (step_of_begin + 0.5) * step
-    to_end = end - (step_of_end * step + half)
-    integral = (half**3 - from_begin**3) / 3
-    integral += (step_of_end - step_of_begin - 1) * (2 * half**3 / 3)
-    integral += (to_end**3 + half**3) / 3
-    return float(np.dot(density, integral))
+    w, w_step, half = np.float32(width), np.float32(step), np.float32(step / 2)
+    begin = (np.arange(bins) - first_bin).astype(np.float32) * w
+    end = begin + w
+    top = np.float32(target_bins - 1)
+    step_of_begin = np.clip(np.floor_divide(begin, w_step), 0, top)
+    step_of_end = np.clip(np.floor_divide(end, w_step), 0, top)
+    from_begin = begin - (step_of_begin + np.float32(0.5)) * w_step
+    to_end = end - (step_of_end * w_step + half)
+    whole_steps = step_of_end - step_of_begin - np.float32(1)
+    density = histogram.counts / w
+    error = density * _square_integral(from_begin, half)
+    error += whole_steps * (density * _square_integral(-half, half))
+    error += density * _square_integral(-half, to_end)
+    return float(error.sum(dtype=np.float64))
+
+
+def _square_integral(begin: Any, end: Any) -> Any:
+    """The integral of t^2 from begin to end, in float32."""
+    return (end * end * end - begin * begin * begin) / np.float32(3)
 
 
 def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, float]:
@@ -187,7 +198,7 @@ def search_range(histogram: Histogram, target_bins: int = 256) -> tuple[float, f
     The ends, float32 values.
     """
     bins = histogram.counts.size
-    total = float(np.sum(histogram.counts, dtype=np.float64))
+    total = float(np.sum(histogram.counts, dtype=np.float64).astype(np.float32))
     cumulative = np.cumsum(histogram.counts.astype(np.float64)).astype(np.float32)
     # Quantiles by repeated addition, as they are reached step by step.
     steps = np.full(100_002, STEP)
