@@ -1,0 +1,39 @@
+"""Convolution and ReLU for quantization-aware training."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ....modules import Module, ReLU
+from ....qat.modules.conv import Conv2d as QATConv2d
+from .... import functional as F
+from ...modules.fused import ConvReLU2d as FloatConvReLU2d
+from ...modules.fused import _FusedModule
+
+__all__ = ["ConvReLU2d"]
+
+
+class ConvReLU2d(QATConv2d, _FusedModule):
+    r"""A 2-D convolution with fake-quantized weight, and ReLU.
+
+    .. math:: y = \max(0, x * \mathrm{fq}(W) + b)
+
+    Between the two nothing is rounded: one fake quantizer follows the ReLU.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        As of :class:`pyqref.nn.Conv2d`.
+    qconfig : QConfig
+        Its ``weight`` makes ``weight_fake_quant``.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU2d
+
+    def forward(self, input: Any) -> Any:
+        """ReLU of the convolution with the fake-quantized weight."""
+        return F.relu(super().forward(input))
+
+    def to_float(self) -> Any:
+        """The float group with copies of the trained parameters."""
+        return FloatConvReLU2d(super().to_float(), ReLU()).train(self.training)

@@ -1,0 +1,49 @@
+"""Linear layer and ReLU for quantization-aware training."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ....modules import Module, ReLU
+from ....qat.modules.linear import Linear as QATLinear
+from .... import functional as F
+from ...modules.fused import LinearReLU as FloatLinearReLU
+from ...modules.fused import _FusedModule
+
+__all__ = ["LinearReLU"]
+
+
+class LinearReLU(QATLinear, _FusedModule):
+    r"""A linear layer with fake-quantized weight, and ReLU.
+
+    .. math:: y = \max(0, x \, \mathrm{fq}(W)^T + b)
+
+    Between the two nothing is rounded: one fake quantizer follows the ReLU.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    bias : bool
+    qconfig : QConfig
+        Its ``weight`` makes ``weight_fake_quant``.
+
+    Notes
+    -----
+    The documentation of 1.4 prints its example as ``nn.qat.LinearReLU``; the class
+    stands here, in ``nn.intrinsic.qat``.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatLinearReLU
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None
+    ) -> None:
+        super().__init__(in_features, out_features, bias, qconfig)
+
+    def forward(self, input: Any) -> Any:
+        """ReLU of the linear layer with the fake-quantized weight."""
+        return F.relu(super().forward(input))
+
+    def to_float(self) -> Any:
+        """The float group with copies of the trained parameters."""
+        return FloatLinearReLU(super().to_float(), ReLU()).train(self.training)

@@ -1,0 +1,55 @@
+"""Linear layer and ReLU on integers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..... import dtypes
+from .....ops import quantized as ops
+from ....modules import Module
+from ....quantized.modules.linear import Linear as QuantizedLinear
+from ....quantized.modules.utils import require_quantized_input
+from ...modules.fused import LinearReLU as FloatLinearReLU
+from ...qat.modules.linear_relu import LinearReLU as QATLinearReLU
+
+__all__ = ["LinearReLU"]
+
+
+class LinearReLU(QuantizedLinear):
+    r"""Quantized linear layer and ReLU in one: the clamp's lower end is the zero point.
+
+    .. math:: q_y = \min(\max(\mathrm{rne}(v) + z_y,\; z_y),\; 255)
+
+    with :math:`v` as in :class:`pyqref.nn.quantized.Linear` (equation ``eq-requantize``).
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    bias : bool
+    dtype
+        Of the weight: qint8.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.LinearReLU(20, 30)
+    >>> input = pyqref.quantize_per_tensor(pyqref.randn(128, 20), 0.1, 128, pyqref.quint8)
+    >>> tuple(m(input).size())
+    (128, 30)
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearReLU, QATLinearReLU)
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
+    ) -> None:
+        super().__init__(in_features, out_features, bias, dtype)
+
+    def _get_name(self) -> str:
+        return "QuantizedLinearReLU"
+
+    def forward(self, x: Any) -> Any:
+        """The quantized output, not below its zero point."""
+        require_quantized_input(self, x)
+        packed = self._packed_params._packed_params
+        return ops.linear_relu(x, packed, self.scale, self.zero_point)

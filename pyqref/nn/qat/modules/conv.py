@@ -1,0 +1,136 @@
+"""The convolution of quantization-aware training."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ...intrinsic.modules.fused import ConvReLU2d
+from ...modules import Conv2d as FloatConv2d
+from ...modules import Module
+from .linear import copy_parameters
+from .utils import make_weight_fake_quant, qconfig_of
+
+__all__ = ["Conv2d"]
+
+
+class Conv2d(FloatConv2d):
+    r"""A float 2-D convolution that computes with its fake-quantized weight.
+
+    .. math:: y = x * \mathrm{fq}(W) + b
+
+    where fq is ``weight_fake_quant``, made by ``qconfig.weight()``. The bias is not
+    rounded. A fake quantizer of the output, ``activation_post_process``, is attached
+    by ``prepare_qat``.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        As of :class:`pyqref.nn.Conv2d`.
+    qconfig : QConfig
+        Its ``weight`` makes the fake quantizer.
+
+    Attributes
+    ----------
+    weight : Parameter
+        The float master weight ``(C_out, C_in / groups, kH, kW)``.
+    weight_fake_quant : Module
+        Rounds the weight in ``forward``; gradients pass straight through.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
+    Notes
+    -----
+    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv2d
+    _FUSED_MODULE: ClassVar[type[Module]] = ConvReLU2d
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        qconfig: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+            bias=bias,
+            padding_mode=padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+        self.qconfig = qconfig
+        self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
+
+    def forward(self, input: Any) -> Any:
+        """``input`` convolved with the fake-quantized weight, plus bias."""
+        return self._conv_forward(input, self.weight_fake_quant(self.weight), self.bias)
+
+    @classmethod
+    def from_float(
+        cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
+    ) -> Any:
+        """The same layer for quantization-aware training; the parameters are shared.
+
+        Parameters
+        ----------
+        mod
+            A float layer with a ``qconfig``; an ``nn.intrinsic.ConvReLU2d`` is
+            accepted for its convolution.
+        qconfig
+            Overrides ``mod.qconfig``.
+        use_precomputed_fake_quant
+            No effect before training, as in torch.
+        """
+        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, cls._FUSED_MODULE), qconfig)
+        conv = mod[0] if isinstance(mod, cls._FUSED_MODULE) else mod
+        qat_conv = cls(
+            conv.in_channels,
+            conv.out_channels,
+            conv.kernel_size,
+            stride=conv.stride,
+            padding=conv.padding,
+            dilation=conv.dilation,
+            groups=conv.groups,
+            bias=conv.bias is not None,
+            padding_mode=conv.padding_mode,
+            qconfig=qconfig,
+        )
+        qat_conv.weight = conv.weight
+        qat_conv.bias = conv.bias
+        qat_conv.train(mod.training)
+        return qat_conv
+
+    def to_float(self) -> Any:
+        """The float layer with copies of the trained parameters."""
+        conv = FloatConv2d(
+            self.in_channels,
+            self.out_channels,
+            self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            groups=self.groups,
+            bias=self.bias is not None,
+            padding_mode=self.padding_mode,
+        )
+        copy_parameters(conv, self)
+        return conv.train(self.training)

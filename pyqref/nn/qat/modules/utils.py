@@ -1,0 +1,65 @@
+"""What every layer of quantization-aware training asks of its qconfig."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...modules import Module
+
+__all__ = ["make_weight_fake_quant", "qconfig_of"]
+
+
+def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
+    """The fake-quantize module for the weight of ``layer``.
+
+    Raises
+    ------
+    ValueError
+        There is no qconfig.
+    """
+    if qconfig is None:
+        raise ValueError(
+            f"{type(layer).__module__}.{type(layer).__name__}: qconfig must be given; "
+            "pass qconfig=get_default_qat_qconfig('fbgemm'), for example"
+        )
+    fake_quant: Module = qconfig.weight()
+    return fake_quant
+
+
+def qconfig_of(cls: type, mod: Module, accepted: tuple[type, ...], qconfig: Any) -> Any:
+    """The qconfig under which ``mod`` becomes a ``cls``: the one given, or its own.
+
+    Parameters
+    ----------
+    cls
+        The layer of quantization-aware training that is made.
+    mod
+        The float layer.
+    accepted
+        The very types that ``mod`` may have.
+    qconfig
+        As passed to ``from_float``: a qconfig (documentation of 1.4), or the flag
+        ``use_precomputed_fake_quant`` that stands second in 2.x, which has no meaning
+        before training and is ignored there too.
+
+    Raises
+    ------
+    TypeError
+        ``mod`` is of another type.
+    ValueError
+        Neither the argument nor ``mod.qconfig`` gives a qconfig.
+    """
+    if type(mod) not in accepted:
+        wanted = " or ".join(f"{each.__module__}.{each.__name__}" for each in accepted)
+        raise TypeError(
+            f"{cls.__module__}.{cls.__name__}.from_float takes a {wanted}, "
+            f"got {type(mod).__module__}.{type(mod).__name__}"
+        )
+    if qconfig is None or isinstance(qconfig, bool):
+        qconfig = getattr(mod, "qconfig", None)
+    if qconfig is None:
+        raise ValueError(
+            f"{cls.__name__}.from_float: the float module has no qconfig; "
+            "set mod.qconfig = get_default_qat_qconfig('fbgemm'), for example"
+        )
+    return qconfig

@@ -1,0 +1,96 @@
+"""The linear layer that quantizes its input while running."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..... import dtypes
+from .....ops import quantized as ops
+from ....modules import Linear as FloatLinear
+from ....modules import Module
+from ....qat.modules.linear import Linear as QATLinear
+from ...modules.linear import Linear as QuantizedLinear
+from ...modules.utils import require_float_input, require_type
+from .utils import dynamic_weight, weight_observer_method
+
+__all__ = ["Linear"]
+
+
+class Linear(QuantizedLinear):
+    r"""Linear layer with a quantized weight, float in and out.
+
+    The range of the whole input gives its scale and zero point at every call
+    (equation ``eq-choose-qparams-dynamic``, 7 bits on fbgemm, 8 on qnnpack); then
+
+    .. math:: y = s_x s_w \sum_k (q_{x,k} - z_x)(q_{w,k} - z_w) + b
+
+    With a float16 weight nothing else is rounded: :math:`y = x\, \mathrm{half}(W)^T + b`.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    bias_ : bool
+        Whether there is a bias; it is float32 and starts at zero.
+    dtype
+        Of the weight: ``qint8`` or ``float16``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not float32, has one dimension, or has another number of features.
+
+    Notes
+    -----
+    Shapes: ``(*, in_features) -> (*, out_features)``, at least two dimensions. The
+    rows of a batch share one scale, so that a row's result depends on the others.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.dynamic.Linear(20, 30)
+    >>> tuple(m(pyqref.randn(128, 20)).size())
+    (128, 30)
+    >>> m
+    DynamicQuantizedLinear(in_features=20, out_features=30, dtype=pyqref.qint8, qscheme=pyqref.per_tensor_affine)
+    """  # noqa: E501
+
+    _version = 4
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear)
+
+    def _get_name(self) -> str:
+        return "DynamicQuantizedLinear"
+
+    def extra_repr(self) -> str:
+        """Features, dtype and scheme of the weight."""
+        dtype = self._packed_params.dtype
+        text = f"in_features={self.in_features}, out_features={self.out_features}, dtype={dtype}"
+        if dtype is dtypes.qint8:
+            text += f", qscheme={self.weight().qscheme()}"
+        return text
+
+    def forward(self, x: Any) -> Any:
+        """The float output."""
+        require_float_input(self, x)
+        packed = self._packed_params._packed_params
+        if self._packed_params.dtype is dtypes.float16:
+            return ops.linear_dynamic_fp16(x, packed)
+        return ops.linear_dynamic(x, packed, reduce_range=True)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The dynamic layer of a float layer with a ``qconfig``.
+
+        Parameters
+        ----------
+        mod
+            ``nn.Linear`` or ``nn.qat.Linear``. A qconfig of None stands for
+            ``default_dynamic_qconfig``.
+        use_precomputed_fake_quant
+            No effect: the weight is observed anew.
+        """
+        require_type(cls, mod, cls._FLOAT_MODULE)
+        weight = dynamic_weight(mod.weight, weight_observer_method(cls, mod))
+        dtype = dtypes.qint8 if weight.is_quantized else dtypes.float16
+        layer = cls(mod.in_features, mod.out_features, mod.bias is not None, dtype)
+        layer.set_weight_bias(weight, None if mod.bias is None else mod.bias.detach().float())
+        return layer

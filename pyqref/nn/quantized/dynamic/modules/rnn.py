@@ -1,0 +1,347 @@
+"""Recurrent layers with quantized weights that quantize their input while running."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..... import dtypes
+from .....tape import no_grad
+from .....tensor import cat, stack, zeros
+from .....tensor.quantized import make_per_tensor
+from .... import functional as F
+from ....modules import GRU as FloatGRU
+from ....modules import LSTM as FloatLSTM
+from ....modules import Module, ModuleList
+from ...modules.utils import pop_state, require_float_input, require_type
+from .cell_math import PackedProjections, gru_step, lstm_step, project
+from .utils import dynamic_weight, weight_observer_method
+
+__all__ = ["GRU", "LSTM", "PackedParameter", "RNNBase"]
+
+
+class PackedParameter(Module):
+    """The packed weights of one layer in one direction.
+
+    In a state dict: ``param``, the tuple (weight_ih, bias_ih, weight_hh, bias_hh).
+    """
+
+    def __init__(self, param: PackedProjections) -> None:
+        super().__init__()
+        self.param = param
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination[prefix + "param"] = self.param.unpack()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        given = pop_state(state_dict, prefix + "param", missing_keys)
+        if given is not None:
+            ours = [None if each is None else tuple(each.shape) for each in self.param.unpack()]
+            theirs = [None if each is None else tuple(each.shape) for each in given]
+            if ours != theirs:
+                error_msgs.append(
+                    f"size mismatch for {prefix}param: shapes {theirs} in the state dict, "
+                    f"{ours} in the model"
+                )
+            else:
+                self.param = PackedProjections(*given)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+
+class RNNBase(Module):
+    """What the recurrent layers share: their packed weights, names, and conversion."""
+
+    _version = 2
+    _FLOAT_MODULE: ClassVar[type[Module]] = Module
+    _gates: ClassVar[dict[str, int]] = {"LSTM": 4, "GRU": 3}
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: Any = dtypes.qint8,
+    ) -> None:
+        super().__init__()
+        if mode not in self._gates:
+            raise ValueError(f"mode must be one of {', '.join(self._gates)}, got {mode!r}")
+        if dtype not in (dtypes.qint8, dtypes.float16):
+            raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"dropout must be in [0, 1], got {dropout}")
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.dtype = dtype
+        rows = self._gates[mode] * hidden_size
+        directions = 2 if bidirectional else 1
+        layers = []
+        for layer in range(num_layers):
+            columns = input_size if layer == 0 else hidden_size * directions
+            for _ in range(directions):
+                layers.append(
+                    PackedProjections(
+                        empty_weight(rows, columns, dtype),
+                        zeros(rows) if bias else None,
+                        empty_weight(rows, hidden_size, dtype),
+                        zeros(rows) if bias else None,
+                    )
+                )
+        self._all_weight_values = ModuleList([PackedParameter(each) for each in layers])
+
+    def _get_name(self) -> str:
+        return f"DynamicQuantized{self.mode}"
+
+    def __repr__(self) -> str:
+        return f"{self._get_name()}({self.extra_repr()})"
+
+    def extra_repr(self) -> str:
+        """Sizes; defaults are left out."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.num_layers != 1:
+            text += f", num_layers={self.num_layers}"
+        if not self.bias:
+            text += ", bias=False"
+        if self.batch_first:
+            text += ", batch_first=True"
+        if self.dropout != 0:
+            text += f", dropout={self.dropout}"
+        if self.bidirectional:
+            text += ", bidirectional=True"
+        return text
+
+    def _suffixes(self) -> list[str]:
+        ends = ("", "_reverse") if self.bidirectional else ("",)
+        return [f"_l{layer}{end}" for layer in range(self.num_layers) for end in ends]
+
+    def get_weight(self) -> dict[str, Any]:
+        """The weights by name, such as ``weight_ih_l0``."""
+        return self._weight_bias()["weight"]
+
+    def get_bias(self) -> dict[str, Any]:
+        """The biases by name, such as ``bias_ih_l0``."""
+        return self._weight_bias()["bias"]
+
+    def _weight_bias(self) -> dict[str, dict[str, Any]]:
+        weights, biases = {}, {}
+        for suffix, packed in zip(self._suffixes(), self._all_weight_values, strict=True):
+            w_ih, b_ih, w_hh, b_hh = packed.param.unpack()
+            weights["weight_ih" + suffix], weights["weight_hh" + suffix] = w_ih, w_hh
+            biases["bias_ih" + suffix], biases["bias_hh" + suffix] = b_ih, b_hh
+        return {"weight": weights, "bias": biases}
+
+    def set_weight_bias(self, weight_bias_dict: dict[str, dict[str, Any]]) -> None:
+        """Replace weights and biases; takes what ``_weight_bias`` gives."""
+        weight, bias = weight_bias_dict["weight"], weight_bias_dict["bias"]
+        for suffix, packed in zip(self._suffixes(), self._all_weight_values, strict=True):
+            packed.param = PackedProjections(
+                weight["weight_ih" + suffix],
+                bias["bias_ih" + suffix],
+                weight["weight_hh" + suffix],
+                bias["bias_hh" + suffix],
+            )
+
+    @no_grad()
+    def _run(self, input: Any, initial: list[Any]) -> tuple[Any, list[Any]]:
+        """Output of the last layer, and the final state of each layer and direction."""
+        directions = 2 if self.bidirectional else 1
+        output = input.transpose(0, 1) if self.batch_first else input
+        finals = []
+        for layer in range(self.num_layers):
+            if layer > 0 and self.dropout > 0:
+                output = F.dropout(output, self.dropout, self.training)
+            results = []
+            for direction in range(directions):
+                index = layer * directions + direction
+                packed = self._all_weight_values[index].param
+                result, final = self._run_layer(output, packed, initial[index], direction == 1)
+                results.append(result)
+                finals.append(final)
+            output = results[0] if directions == 1 else cat(results, 2)
+        return (output.transpose(0, 1) if self.batch_first else output), finals
+
+    def _run_layer(
+        self, input: Any, packed: PackedProjections, state: Any, reverse: bool
+    ) -> tuple[Any, Any]:
+        """One layer in one direction: the input is projected once over the whole sequence."""
+        projected = project(input, packed.of_input)
+        steps = range(input.shape[0])
+        outputs: list[Any] = [None] * input.shape[0]
+        for step in reversed(steps) if reverse else steps:
+            outputs[step], state = self._step(projected[step], packed, state)
+        return stack(outputs, 0), state
+
+    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
+        raise TypeError(f"{type(self).__name__} defines no step")
+
+    def _check_input(self, input: Any) -> int:
+        """Raise unless the input fits; return the length of its batch."""
+        require_float_input(self, input)
+        name = self._get_name()
+        if input.dim() != 3:
+            raise RuntimeError(f"{name}: input must have 3 dimensions, got {input.dim()}")
+        if input.shape[2] != self.input_size:
+            raise RuntimeError(
+                f"{name}: input.size(-1) must be equal to input_size. "
+                f"Expected {self.input_size}, got {input.shape[2]}"
+            )
+        if input.shape[1 if self.batch_first else 0] == 0:
+            raise RuntimeError(f"{name}: expected a sequence of at least one step")
+        return int(input.shape[0 if self.batch_first else 1])
+
+    def _initial_state(self, given: Any, batch: int, name: str) -> Any:
+        """A state ``(num_layers * directions, N, hidden_size)``, zero if none is given."""
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        shape = (count, batch, self.hidden_size)
+        if given is None:
+            return zeros(*shape)
+        if tuple(given.shape) != shape:
+            raise RuntimeError(
+                f"{self._get_name()}: expected {name} size {shape}, got {list(given.shape)}"
+            )
+        return given
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The dynamic layer of a float layer with a ``qconfig``.
+
+        Every weight matrix gets an observer of its own. A qconfig of None stands for
+        ``default_dynamic_qconfig``.
+        """
+        require_type(cls, mod, (cls._FLOAT_MODULE,))
+        if getattr(mod, "proj_size", 0):
+            raise ValueError(f"{cls.__name__}.from_float: proj_size must be 0, got {mod.proj_size}")
+        method = weight_observer_method(cls, mod)
+        dtype = dtypes.qint8 if method is None else method().dtype
+        layer = cls(
+            mod.input_size,
+            mod.hidden_size,
+            mod.num_layers,
+            mod.bias,
+            mod.batch_first,
+            mod.dropout,
+            mod.bidirectional,
+            dtype,
+        )
+        weight, bias = layer._weight_bias().values()
+        layer.set_weight_bias(
+            {
+                "weight": {name: dynamic_weight(getattr(mod, name), method) for name in weight},
+                "bias": {
+                    name: getattr(mod, name).detach().float() if mod.bias else None
+                    for name in bias
+                },
+            }
+        )
+        return layer
+
+
+def empty_weight(rows: int, columns: int, dtype: Any) -> Any:
+    """A zero weight of a new layer."""
+    if dtype is dtypes.float16:
+        return zeros(rows, columns)
+    integers = zeros(rows, columns, dtype=dtypes.int8)._array
+    return make_per_tensor(integers, 1.0, 0, dtypes.qint8)
+
+
+class LSTM(RNNBase):
+    r"""Long short-term memory with quantized weights, float in and out.
+
+    .. math::
+        i, f, g, o &= \mathrm{dyn}(x_t, W_{ih}) + b_{ih} + \mathrm{dyn}(h, W_{hh}) + b_{hh} \\
+        c' &= \sigma(f) c + \sigma(i) \tanh(g), \qquad h' = \sigma(o) \tanh(c')
+
+    where dyn is the product of :class:`pyqref.nn.quantized.dynamic.Linear`. The input
+    is quantized once over the whole sequence of a layer, the hidden state at each step.
+
+    Parameters
+    ----------
+    input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+        As of :class:`pyqref.nn.LSTM`.
+    dtype
+        Of the weights: ``qint8`` or ``float16``.
+
+    Notes
+    -----
+    Shapes: input ``(T, N, input_size)``, or ``(N, T, input_size)`` with
+    ``batch_first``; output alike with ``hidden_size`` times the number of directions;
+    states ``(num_layers * directions, N, hidden_size)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.dynamic.LSTM(10, 20, 2)
+    >>> output, (h, c) = m(pyqref.randn(5, 3, 10))
+    >>> tuple(output.size()), tuple(h.size())
+    ((5, 3, 20), (2, 3, 20))
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTM
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
+        """Outputs of the last layer, and the final hidden and cell states."""
+        batch = self._check_input(input)
+        hidden, cell = (None, None) if hx is None else hx
+        hidden = self._initial_state(hidden, batch, "hidden[0]")
+        cell = self._initial_state(cell, batch, "hidden[1]")
+        initial = [(hidden[index], cell[index]) for index in range(hidden.shape[0])]
+        output, finals = self._run(input, initial)
+        return output, (stack([h for h, _ in finals], 0), stack([c for _, c in finals], 0))
+
+    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
+        hidden, cell = state
+        hidden, cell = lstm_step(projected, project(hidden, packed.of_hidden), cell)
+        return hidden, (hidden, cell)
+
+
+class GRU(RNNBase):
+    r"""Gated recurrent unit with quantized weights, float in and out.
+
+    .. math::
+        r = \sigma(r_x + r_h), \quad z = \sigma(z_x + z_h), \quad
+        n = \tanh(n_x + r\, n_h), \quad h' = (h - n) z + n
+
+    where :math:`r_x, z_x, n_x` are the parts of :math:`\mathrm{dyn}(x_t, W_{ih}) + b_{ih}`
+    and :math:`r_h, z_h, n_h` those of the hidden state; parameters, shapes and
+    quantization as of :class:`LSTM`.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRU
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """Outputs of the last layer, and the final hidden states."""
+        batch = self._check_input(input)
+        hidden = self._initial_state(hx, batch, "hidden")
+        output, finals = self._run(input, [hidden[index] for index in range(hidden.shape[0])])
+        return output, stack(finals, 0)
+
+    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
+        hidden = gru_step(projected, project(state, packed.of_hidden), state)
+        return hidden, hidden

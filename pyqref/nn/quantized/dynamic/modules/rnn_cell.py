@@ -1,0 +1,246 @@
+"""Recurrent cells with quantized weights that quantize their input while running."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..... import dtypes
+from .....tape import no_grad
+from .....tensor import zeros
+from ....modules import GRUCell as FloatGRUCell
+from ....modules import LSTMCell as FloatLSTMCell
+from ....modules import Module
+from ....modules import RNNCell as FloatRNNCell
+from ...modules.utils import pop_state, require_float_input, require_type
+from .cell_math import gru_step, lstm_step, prepack, project, rnn_step
+from .rnn import empty_weight
+from .utils import dynamic_weight, weight_observer_method
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
+
+_KEYS = ("_packed_weight_ih", "_packed_weight_hh")
+
+
+class RNNCellBase(Module):
+    """What the cells share: two packed weights, their state, and conversion.
+
+    In a state dict each packed weight is the pair (weight, bias).
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = Module
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        num_chunks: int = 4,
+        dtype: Any = dtypes.qint8,
+    ) -> None:
+        super().__init__()
+        if dtype not in (dtypes.qint8, dtypes.float16):
+            raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        self.weight_dtype = dtype
+        rows = num_chunks * hidden_size
+        offset = zeros(rows) if bias else None
+        self._packed_weight_ih = prepack(empty_weight(rows, input_size, dtype), offset)
+        self._packed_weight_hh = prepack(empty_weight(rows, hidden_size, dtype), offset)
+
+    def _get_name(self) -> str:
+        return f"DynamicQuantized{type(self).__name__}"
+
+    def extra_repr(self) -> str:
+        """Sizes; defaults are left out."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        return text if self.bias else text + ", bias=False"
+
+    def get_weight(self) -> dict[str, Any]:
+        """``weight_ih`` and ``weight_hh``."""
+        return {
+            "weight_ih": self._packed_weight_ih.unpack()[0],
+            "weight_hh": self._packed_weight_hh.unpack()[0],
+        }
+
+    def get_bias(self) -> dict[str, Any]:
+        """``bias_ih`` and ``bias_hh``."""
+        return {"bias_ih": self.bias_ih, "bias_hh": self.bias_hh}
+
+    @property
+    def bias_ih(self) -> Any:
+        """Bias of the projection of the input, or None."""
+        return self._packed_weight_ih.unpack()[1]
+
+    @property
+    def bias_hh(self) -> Any:
+        """Bias of the projection of the hidden state, or None."""
+        return self._packed_weight_hh.unpack()[1]
+
+    def _weight_bias(self) -> dict[str, dict[str, Any]]:
+        return {"weight": self.get_weight(), "bias": self.get_bias()}
+
+    def set_weight_bias(self, weight_bias_dict: dict[str, dict[str, Any]]) -> None:
+        """Replace weights and biases; takes what ``_weight_bias`` gives."""
+        weight, bias = weight_bias_dict["weight"], weight_bias_dict["bias"]
+        self._packed_weight_ih = prepack(weight["weight_ih"], bias["bias_ih"])
+        self._packed_weight_hh = prepack(weight["weight_hh"], bias["bias_hh"])
+
+    def _check_input(self, input: Any) -> None:
+        require_float_input(self, input)
+        if input.dim() != 2 or input.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"{self._get_name()}: input must have shape (N, {self.input_size}), "
+                f"got {tuple(input.shape)}"
+            )
+
+    def _state(self, given: Any, input: Any, name: str) -> Any:
+        """A state ``(N, hidden_size)``, zero if none is given."""
+        shape = (input.shape[0], self.hidden_size)
+        if given is None:
+            return zeros(*shape)
+        if tuple(given.shape) != shape:
+            raise RuntimeError(
+                f"{self._get_name()}: {name} must have shape {shape}, got {tuple(given.shape)}"
+            )
+        return given
+
+    @no_grad()
+    def _projections(self, input: Any, hidden: Any) -> tuple[Any, Any]:
+        return project(input, self._packed_weight_ih), project(hidden, self._packed_weight_hh)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        for key in _KEYS:
+            destination[prefix + key] = getattr(self, key).unpack()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        for key in _KEYS:
+            given = pop_state(state_dict, prefix + key, missing_keys)
+            if given is None:
+                continue
+            expected = tuple(getattr(self, key).unpack()[0].shape)
+            if tuple(given[0].shape) != expected:
+                error_msgs.append(
+                    f"size mismatch for {prefix}{key}: the weight has shape "
+                    f"{tuple(given[0].shape)} in the state dict, {expected} in the model"
+                )
+            else:
+                setattr(self, key, prepack(*given))
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The dynamic cell of a float cell with a ``qconfig`` (None: the default one)."""
+        require_type(cls, mod, (cls._FLOAT_MODULE,))
+        method = weight_observer_method(cls, mod)
+        dtype = dtypes.qint8 if method is None else method().dtype
+        options = {"nonlinearity": mod.nonlinearity} if hasattr(mod, "nonlinearity") else {}
+        cell = cls(mod.input_size, mod.hidden_size, mod.bias, dtype=dtype, **options)
+        cell.set_weight_bias(
+            {
+                "weight": {
+                    name: dynamic_weight(getattr(mod, name), method)
+                    for name in ("weight_ih", "weight_hh")
+                },
+                "bias": {
+                    name: getattr(mod, name).detach().float() if mod.bias else None
+                    for name in ("bias_ih", "bias_hh")
+                },
+            }
+        )
+        return cell
+
+
+class LSTMCell(RNNCellBase):
+    """One step of :class:`pyqref.nn.quantized.dynamic.LSTM`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.dynamic.LSTMCell(10, 20)
+    >>> h, c = m(pyqref.randn(3, 10))
+    >>> tuple(h.size()), tuple(c.size())
+    ((3, 20), (3, 20))
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTMCell
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, num_chunks=4, **kwargs)
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """Hidden and cell state after one step."""
+        self._check_input(input)
+        hidden, cell = (None, None) if hx is None else hx
+        hidden, cell = self._state(hidden, input, "hx[0]"), self._state(cell, input, "hx[1]")
+        return lstm_step(*self._projections(input, hidden), cell)
+
+
+class GRUCell(RNNCellBase):
+    """One step of :class:`pyqref.nn.quantized.dynamic.GRU`."""
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRUCell
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = dtypes.qint8
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, num_chunks=3, dtype=dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Hidden state after one step."""
+        self._check_input(input)
+        hidden = self._state(hx, input, "hx")
+        return gru_step(*self._projections(input, hidden), hidden)
+
+
+class RNNCell(RNNCellBase):
+    """One step of a plain recurrent network, tanh or ReLU.
+
+    Parameters
+    ----------
+    input_size, hidden_size, bias
+        As of :class:`pyqref.nn.RNNCell`.
+    nonlinearity
+        ``"tanh"`` or ``"relu"``.
+    dtype
+        Of the weights: ``qint8`` or ``float16``.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatRNNCell
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        dtype: Any = dtypes.qint8,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
+        super().__init__(input_size, hidden_size, bias, num_chunks=1, dtype=dtype)
+        self.nonlinearity = nonlinearity
+
+    def extra_repr(self) -> str:
+        """Sizes; defaults are left out."""
+        text = super().extra_repr()
+        return text if self.nonlinearity == "tanh" else f"{text}, nonlinearity=relu"
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Hidden state after one step."""
+        self._check_input(input)
+        hidden = self._state(hx, input, "hx")
+        return rnn_step(*self._projections(input, hidden), self.nonlinearity)

@@ -1,0 +1,58 @@
+"""The weight of a dynamic layer, from the observer in its qconfig."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..... import dtypes
+from .....numerics.qparams import choose_qparams
+from .....tensor import quantize_per_tensor
+from ...modules.utils import quantize_weight
+
+__all__ = ["dynamic_weight", "weight_observer_method"]
+
+
+def weight_observer_method(cls: type, mod: Any) -> Callable[[], Any] | None:
+    """What makes an observer for a weight of ``mod``; None stands for the default.
+
+    Raises
+    ------
+    ValueError
+        ``mod`` has no attribute ``qconfig``, or its observer is of another dtype.
+    """
+    if not hasattr(mod, "qconfig"):
+        raise ValueError(
+            f"{cls.__name__}.from_float: {type(mod).__name__} must have a qconfig; set "
+            "mod.qconfig = default_dynamic_qconfig, or call quantization.quantize_dynamic"
+        )
+    if mod.qconfig is None or mod.qconfig.weight is None:
+        return None
+    method: Callable[[], Any] = mod.qconfig.weight
+    dtype = method().dtype
+    if dtype not in (dtypes.qint8, dtypes.float16):
+        raise ValueError(
+            f"{cls.__name__}.from_float: the weight of a dynamic layer must be qint8 or float16, "
+            f"the qconfig has an observer for {dtype}"
+        )
+    return method
+
+
+def dynamic_weight(weight: Any, method: Callable[[], Any] | None) -> Any:
+    """The qint8 weight that an observer chooses, or the float one if it is to be float16.
+
+    Without an observer the weight is quantized as ``default_weight_observer`` would:
+    per tensor, symmetric (equation ``eq-symmetric-scale``).
+    """
+    weight = weight.detach().float()
+    if method is None:
+        low, high = float(weight.min()), float(weight.max())
+        scale, zero_point = choose_qparams(
+            low, high, -128, 127, symmetric=True, signed=True
+        )
+        return quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
+    observer = method()
+    observer(weight)
+    if observer.dtype is dtypes.float16:
+        return weight
+    return quantize_weight(weight, observer)

@@ -1,0 +1,319 @@
+"""Functional forms of the quantized layers; those that round take output parameters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ... import dtypes
+from ...ops import quantized as ops
+from .. import functional as F
+
+__all__ = [
+    "adaptive_avg_pool2d",
+    "avg_pool2d",
+    "clamp",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "hardtanh",
+    "interpolate",
+    "linear",
+    "max_pool2d",
+    "relu",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    r"""Rectified linear unit: :math:`\max(q, z)` on the integers.
+
+    Parameters
+    ----------
+    input
+        Quantized tensor of any dtype.
+    inplace
+        Write the result into ``input``.
+    """
+    ops.require_per_tensor("quantized.functional.relu", input)
+    return ops.relu(input, inplace)
+
+
+def linear(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    scale: float | None = None,
+    zero_point: int | None = None,
+) -> Any:
+    r"""Linear map of quantized data, :math:`y = x W^T + b` (``eq-linear-accumulator``).
+
+    Parameters
+    ----------
+    input
+        quint8 ``(*, in_features)``, at least two dimensions.
+    weight
+        qint8 ``(out_features, in_features)``.
+    bias
+        float32 ``(out_features,)``, or None.
+    scale, zero_point
+        Of the output; those of the input if None.
+
+    Notes
+    -----
+    The weight is packed at every call; :class:`pyqref.nn.quantized.Linear` packs it once.
+    """
+    ops.require_per_tensor("quantized.functional.linear", input, (dtypes.quint8,))
+    scale = input.q_scale() if scale is None else scale
+    zero_point = input.q_zero_point() if zero_point is None else zero_point
+    return ops.linear(input, ops.linear_prepack(weight, bias), scale, zero_point)
+
+
+def conv1d(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: Any = dtypes.quint8,
+) -> Any:
+    """As :func:`conv2d`, along one dimension."""
+    _require_conv_options("conv1d", padding_mode, dtype)
+    packed = ops.conv1d_prepack(weight, bias, stride, padding, dilation, groups)
+    return ops.conv1d(input, packed, scale, zero_point)
+
+
+def conv2d(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: Any = dtypes.quint8,
+) -> Any:
+    r"""2-D convolution of quantized data (``eq-conv-accumulator``).
+
+    Parameters
+    ----------
+    input
+        quint8 ``(N, C_in, H, W)``.
+    weight
+        qint8 ``(C_out, C_in / groups, kH, kW)``.
+    bias
+        float32 ``(C_out,)``, or None.
+    stride, padding, dilation
+        An integer, or one for each spatial dimension.
+    groups
+        Divides the channels.
+    padding_mode
+        ``"zeros"`` only.
+    scale, zero_point
+        Of the output.
+    dtype
+        Of the output: quint8 only.
+
+    Raises
+    ------
+    RuntimeError
+        Input or weight has another dtype or a shape that does not fit.
+    ValueError
+        ``padding_mode`` or ``dtype`` is another.
+
+    Notes
+    -----
+    The example in the documentation of 1.4 passes ``scale, zero_point`` where
+    ``stride`` stands, a weight of quint8 and a bias of the wrong length; corrected:
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> filters, inputs = pyqref.randn(8, 4, 3, 3), pyqref.randn(1, 4, 5, 5)
+    >>> bias = pyqref.randn(8)
+    >>> scale, zero_point = 1.0, 0
+    >>> q_filters = pyqref.quantize_per_tensor(filters, scale, zero_point, pyqref.qint8)
+    >>> q_inputs = pyqref.quantize_per_tensor(inputs, scale, zero_point, pyqref.quint8)
+    >>> y = qF.conv2d(q_inputs, q_filters, bias, padding=1, scale=scale, zero_point=zero_point)
+    >>> tuple(y.size())
+    (1, 8, 5, 5)
+    """
+    _require_conv_options("conv2d", padding_mode, dtype)
+    packed = ops.conv2d_prepack(weight, bias, stride, padding, dilation, groups)
+    return ops.conv2d(input, packed, scale, zero_point)
+
+
+def conv3d(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: Any = dtypes.quint8,
+) -> Any:
+    """As :func:`conv2d`, along three dimensions."""
+    _require_conv_options("conv3d", padding_mode, dtype)
+    packed = ops.conv3d_prepack(weight, bias, stride, padding, dilation, groups)
+    return ops.conv3d(input, packed, scale, zero_point)
+
+
+def _require_conv_options(name: str, padding_mode: str, dtype: Any) -> None:
+    if padding_mode != "zeros":
+        raise ValueError(
+            f"quantized.functional.{name}: padding_mode must be 'zeros', got {padding_mode!r}"
+        )
+    if dtype is not dtypes.quint8:
+        raise ValueError(f"quantized.functional.{name}: dtype must be quint8, got {dtype}")
+
+
+def max_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest integer of each window; scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, H, W)`` or ``(C, H, W)``.
+    kernel_size, stride, padding, dilation, ceil_mode
+        As of :func:`pyqref.nn.functional.max_pool2d`.
+    return_indices
+        Must be False.
+    """
+    ops.require_per_tensor("quantized.functional.max_pool2d", input)
+    if return_indices:
+        raise ValueError("quantized.functional.max_pool2d: return_indices must be False")
+    return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def avg_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Mean of each window, rounded once; scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, H, W)`` or ``(C, H, W)``.
+    kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        As of :func:`pyqref.nn.functional.avg_pool2d`.
+    """
+    ops.require_per_tensor("quantized.functional.avg_pool2d", input)
+    return F.avg_pool2d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """Mean over windows such that the output has a given size.
+
+    Scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, H, W)`` or ``(C, H, W)``.
+    output_size
+        An integer, or a pair of integers (None: as the input).
+    """
+    ops.require_per_tensor("quantized.functional.adaptive_avg_pool2d", input)
+    return F.adaptive_avg_pool2d(input, output_size)
+
+
+def hardtanh(
+    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
+    """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are."""
+    ops.require_per_tensor("quantized.functional.hardtanh", input)
+    return F.hardtanh(input, min_val, max_val, inplace)
+
+
+def clamp(input: Any, min_: float, max_: float) -> Any:
+    """Clamp to [min_, max_] on the integers; scale and zero point stay as they are."""
+    return ops.clamp(input, min_, max_)
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """Down- or upsample to ``size``, or by ``scale_factor``.
+
+    Scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, H, W)``.
+    size, scale_factor
+        One of them: an integer (number) or a pair.
+    mode
+        ``"nearest"`` or ``"bilinear"``.
+    align_corners
+        As of :func:`pyqref.nn.functional.interpolate`; bilinear only.
+    """
+    ops.require_per_tensor("quantized.functional.interpolate", input)
+    return F.interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """Deprecated: use :func:`interpolate`."""
+    _deprecated("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Deprecated: use :func:`interpolate` with ``mode="bilinear", align_corners=True``."""
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Deprecated: use :func:`interpolate` with ``mode="nearest"``."""
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def _deprecated(name: str) -> None:
+    warnings.warn(
+        f"nn.quantized.functional.{name} is deprecated. "
+        "Use nn.quantized.functional.interpolate instead.",
+        stacklevel=3,
+    )

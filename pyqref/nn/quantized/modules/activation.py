@@ -1,0 +1,97 @@
+"""Activations on integers that need no rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .... import dtypes
+from ....ops import quantized as ops
+from ...modules import Module
+from ...modules import ReLU as FloatReLU
+from .utils import require_quantized_input
+
+__all__ = ["ReLU", "ReLU6"]
+
+_EVERY_DTYPE = (dtypes.quint8, dtypes.qint8, dtypes.qint32)
+
+
+class ReLU(FloatReLU):
+    r"""Rectified linear unit on integers.
+
+    .. math:: \mathrm{ReLU}(q) = \max(q, z)
+
+    with :math:`z` the zero point. Scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    inplace : bool
+        Write the result into the input.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32. torch 2.13 has no such class and uses
+    ``nn.ReLU``, which takes quantized tensors here as well.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.ReLU()
+    >>> input = pyqref.tensor([-2.0, 2.0])
+    >>> input = pyqref.quantize_per_tensor(input, 1.0, 0, dtype=pyqref.qint32)
+    >>> m(input).int_repr().tolist()
+    [0, 2]
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedReLU"
+
+    def forward(self, input: Any) -> Any:
+        """``max(input, 0)`` on the integers."""
+        require_quantized_input(self, input, _EVERY_DTYPE)
+        return ops.relu(input, self.inplace)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of a float ``ReLU``."""
+        return cls(mod.inplace)
+
+
+class ReLU6(FloatReLU):
+    r"""Rectified linear unit with a ceiling, on integers.
+
+    .. math:: \mathrm{ReLU6}(q) = \min(\max(q, z),\; q(6))
+
+    with :math:`z` the zero point and :math:`q(6)` the integer that 6 is quantized to.
+    Scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    inplace : bool
+        Write the result into the input.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.ReLU6()
+    >>> input = pyqref.tensor([-2.0, 2.0, 8.0])
+    >>> input = pyqref.quantize_per_tensor(input, 1.0, 0, dtype=pyqref.qint32)
+    >>> m(input).int_repr().tolist()
+    [0, 2, 6]
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedReLU6"
+
+    def forward(self, input: Any) -> Any:
+        """``min(max(input, 0), 6)`` on the integers."""
+        require_quantized_input(self, input, _EVERY_DTYPE)
+        return ops.relu6(input, self.inplace)
+
+    @classmethod
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of a float ``ReLU6``."""
+        return cls(bool(getattr(mod, "inplace", False)))

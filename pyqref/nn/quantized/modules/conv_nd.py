@@ -1,0 +1,205 @@
+"""What the quantized convolutions share: geometry, weight, state, conversion."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .... import dtypes
+from ....ops import quantized as ops
+from ....tensor import zeros
+from ....tensor.quantized import make_per_tensor
+from ...intrinsic.modules.fused import _FloatGroup
+from ...modules import Module
+from ...utils.fusion import fuse_conv_bn_weights
+from .utils import (
+    WeightedQuantizedModule,
+    load_output_parameters,
+    pop_state,
+    quantize_weight,
+    require_output_observer,
+    require_quantized_input,
+    require_type,
+    save_output_parameters,
+    weight_observer_of,
+)
+
+__all__: list[str] = []
+
+
+class _ConvNd(WeightedQuantizedModule):
+    """What the convolutions share; ``_dimensions`` tells them apart."""
+
+    _dimensions: ClassVar[int]
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if padding_mode != "zeros":
+            raise ValueError(
+                f"{name}: padding_mode must be 'zeros' in a quantized layer, got {padding_mode!r}"
+            )
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"{name}: groups must divide in_channels and out_channels, "
+                f"got groups={groups}, {in_channels} and {out_channels}"
+            )
+        count = self._dimensions
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = ops.tuple_of(name, "kernel_size", kernel_size, count, 1)
+        self.stride = ops.tuple_of(name, "stride", stride, count, 1)
+        self.padding = ops.tuple_of(name, "padding", padding, count, 0)
+        self.dilation = ops.tuple_of(name, "dilation", dilation, count, 1)
+        self.transposed = False
+        self.output_padding = (0,) * count
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self.scale = 1.0
+        self.zero_point = 0
+        integers = zeros(*self._weight_shape(), dtype=dtypes.int8)._array
+        weight = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
+        self.set_weight_bias(weight, zeros(out_channels) if bias else None)
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
+
+    def _prepack(self, weight: Any, bias: Any) -> Any:
+        prepack = (ops.conv1d_prepack, ops.conv2d_prepack, ops.conv3d_prepack)
+        return prepack[self._dimensions - 1](
+            weight, bias, self.stride, self.padding, self.dilation, self.groups
+        )
+
+    def set_weight_bias(self, w: Any, b: Any) -> None:
+        """Replace weight and bias; the weight is packed again."""
+        if tuple(w.shape) != self._weight_shape():
+            raise ValueError(
+                f"the weight must have shape {self._weight_shape()}, got {tuple(w.shape)}"
+            )
+        self._packed_params = self._prepack(w, b)
+
+    def _weight_bias(self) -> tuple[Any, Any]:
+        weight, bias = self._packed_params.unpack()
+        return weight, bias
+
+    def weight(self) -> Any:
+        """The quantized weight ``(out_channels, in_channels / groups, *kernel_size)``."""
+        return self._weight_bias()[0]
+
+    def bias(self) -> Any:
+        """The float bias ``(out_channels,)``, or None."""
+        return self._weight_bias()[1]
+
+    def _get_name(self) -> str:
+        return f"QuantizedConv{self._dimensions}d"
+
+    def extra_repr(self) -> str:
+        """Channels, geometry and output parameters; defaults are left out."""
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, scale={self.scale}, zero_point={self.zero_point}"
+        )
+        count = self._dimensions
+        if self.padding != (0,) * count:
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * count:
+            text += f", dilation={self.dilation}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias() is None:
+            text += ", bias=False"
+        return text
+
+    def forward(self, input: Any) -> Any:
+        """The quantized output, with this layer's scale and zero point."""
+        require_quantized_input(self, input)
+        return self._run(input)
+
+    def _run(self, input: Any) -> Any:
+        convolve = (ops.conv1d, ops.conv2d, ops.conv3d)[self._dimensions - 1]
+        return convolve(input, self._packed_params, self.scale, self.zero_point)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination[prefix + "weight"], destination[prefix + "bias"] = self._weight_bias()
+        save_output_parameters(self, destination, prefix)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        weight = pop_state(state_dict, prefix + "weight", missing_keys)
+        bias = pop_state(state_dict, prefix + "bias", missing_keys)
+        load_output_parameters(self, state_dict, prefix, missing_keys)
+        if weight is not None and tuple(weight.shape) != self._weight_shape():
+            error_msgs.append(
+                f"size mismatch for {prefix}weight: it has shape {tuple(weight.shape)} "
+                f"in the state dict, {self._weight_shape()} in the model"
+            )
+        elif weight is not None:
+            self.set_weight_bias(weight, bias)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of a prepared and calibrated, or trained, float layer.
+
+        Batch norm of an ``nn.intrinsic.qat`` group is folded into weight and bias.
+
+        Parameters
+        ----------
+        mod
+            A layer of ``_FLOAT_MODULE`` with an ``activation_post_process``.
+        use_precomputed_fake_quant
+            Do not run ``weight_fake_quant`` once more on the final weight.
+        """
+        require_type(cls, mod, cls._FLOAT_MODULE)
+        activation_post_process = require_output_observer(cls, mod)
+        conv = mod[0] if isinstance(mod, _FloatGroup) else mod
+        weight, bias = conv.weight.detach(), conv.bias
+        bias = None if bias is None else bias.detach()
+        bn = getattr(mod, "bn", None)
+        if bn is not None:
+            weight, bias = fuse_conv_bn_weights(
+                weight, bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+            )
+            weight, bias = weight.detach(), bias.detach()
+        source = mod if getattr(mod, "qconfig", None) is not None else conv
+        observer = weight_observer_of(cls, source, weight, use_precomputed_fake_quant)
+        layer = cls(
+            conv.in_channels,
+            conv.out_channels,
+            conv.kernel_size,
+            conv.stride,
+            conv.padding,
+            conv.dilation,
+            conv.groups,
+            bias is not None,
+            conv.padding_mode,
+        )
+        layer.set_weight_bias(
+            quantize_weight(weight, observer), None if bias is None else bias.float()
+        )
+        layer.set_output_parameters(activation_post_process)
+        return layer

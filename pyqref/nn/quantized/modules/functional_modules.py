@@ -1,0 +1,234 @@
+"""Arithmetic as modules, so that its results can be observed and requantized.
+
+``a + b`` has no place for an observer or for output parameters; ``FloatFunctional``
+gives it one. ``convert`` swaps it for ``QFunctional``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from .... import tensor as ts
+from ....ops import quantized as ops
+from ... import functional as F
+from ...module_path import module_path
+from ...modules import Identity, Module
+from .reuse import used_before_in_this_pass
+from .utils import load_output_parameters, require_output_observer, require_type
+from .utils import save_output_parameters
+
+__all__ = ["FXFloatFunctional", "FloatFunctional", "QFunctional"]
+
+_NO_FORWARD = "{} has no forward: call one of its operations instead, such as add"
+
+
+class FXFloatFunctional(Module):
+    """The operations of :class:`FloatFunctional` without a place for an observer.
+
+    In graph mode the observers are nodes of the graph.
+    """
+
+    def forward(self, x: Any) -> Any:
+        """Not meant to be called."""
+        raise RuntimeError(_NO_FORWARD.format(type(self).__name__))
+
+    def _observed(self, result: Any) -> Any:
+        return result
+
+    def add(self, x: Any, y: Any) -> Any:
+        """``x + y``."""
+        return self._observed(ts.add(x, y))
+
+    def add_scalar(self, x: Any, y: float) -> Any:
+        """``x + y`` with a number; not observed, for the integers need not change."""
+        return ts.add(x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """``x * y``."""
+        return self._observed(ts.mul(x, y))
+
+    def mul_scalar(self, x: Any, y: float) -> Any:
+        """``x * y`` with a number; not observed, for the integers need not change."""
+        return ts.mul(x, y)
+
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+        """The tensors of ``x`` one after the other along ``dim``."""
+        return self._observed(ts.cat(x, dim=dim))
+
+    def add_relu(self, x: Any, y: Any) -> Any:
+        """``max(x + y, 0)``."""
+        return self._observed(F.relu(ts.add(x, y)))
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        """Matrix product of ``x`` and ``y``."""
+        return self._observed(ts.matmul(x, y))
+
+
+class FloatFunctional(FXFloatFunctional):
+    """Float arithmetic whose results an observer sees.
+
+    Use one object for one place in the model: its observer collects the range of one
+    result. Operations: ``add``, ``cat``, ``mul``, ``add_relu``, ``add_scalar``,
+    ``mul_scalar``, ``matmul``.
+
+    Attributes
+    ----------
+    activation_post_process : Module
+        ``Identity`` until ``prepare`` puts an observer in its place.
+
+    Warns
+    -----
+    UserWarning
+        An observed object is used more than once in one forward pass, so that its
+        observer mixes two tensors. The message names the path of the object.
+
+    Notes
+    -----
+    There is no ``forward``: calling the object raises RuntimeError.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> f_add = pyqref.nn.quantized.FloatFunctional()
+    >>> a, b = pyqref.tensor(3.0), pyqref.tensor(4.0)
+    >>> f_add.add(a, b)
+    tensor(7.)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.activation_post_process: Module = Identity()
+
+    def _observed(self, result: Any) -> Any:
+        observer = self.activation_post_process
+        if not isinstance(observer, Identity) and used_before_in_this_pass(self):
+            warnings.warn(
+                f"{module_path(self) or 'a'} (FloatFunctional) is used more than once in one "
+                "forward pass: its observer would mix two tensors; "
+                "give each operation a FloatFunctional of its own",
+                stacklevel=3,
+            )
+        return observer(result)
+
+
+class QFunctional(Module):
+    r"""Arithmetic on quantized tensors, with one scale and zero point for the results.
+
+    Operations: ``add``, ``cat``, ``mul``, ``add_relu``, ``matmul``, which give results
+    of ``scale`` and ``zero_point``, and ``add_scalar`` and ``mul_scalar``, which choose
+    their own.
+
+    Parameters
+    ----------
+    operation : str, optional
+        As in the documentation of 1.4, ``QFunctional('add')``. Checked, and otherwise
+        without effect: every object has every operation.
+
+    Attributes
+    ----------
+    scale : float
+        Of the results; 1.0 until set.
+    zero_point : int
+        Of the results; 0 until set.
+
+    Raises
+    ------
+    ValueError
+        There is no such operation.
+
+    Notes
+    -----
+    Differs from torch, whose class takes no argument. See :mod:`pyqref.ops.quantized`
+    for what each operation computes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> q_add = pyqref.nn.quantized.QFunctional('add')
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor(3.0), 1.0, 0, pyqref.qint32)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor(4.0), 1.0, 0, pyqref.qint32)
+    >>> q_add.add(a, b).dequantize()
+    tensor(7.)
+    """
+
+    _OPERATIONS = ("add", "cat", "mul", "add_relu", "add_scalar", "mul_scalar", "matmul")
+
+    def __init__(self, operation: str | None = None) -> None:
+        if operation is not None and operation not in self._OPERATIONS:
+            names = ", ".join(self._OPERATIONS)
+            raise ValueError(f"QFunctional: operation must be one of {names}, got {operation!r}")
+        super().__init__()
+        self.scale = 1.0
+        self.zero_point = 0
+        self.activation_post_process: Module = Identity()
+
+    def _get_name(self) -> str:
+        return "QFunctional"
+
+    def extra_repr(self) -> str:
+        """Parameters of the results."""
+        return f"scale={self.scale}, zero_point={self.zero_point}"
+
+    def forward(self, x: Any) -> Any:
+        """Not meant to be called."""
+        raise RuntimeError(_NO_FORWARD.format("QFunctional"))
+
+    def add(self, x: Any, y: Any) -> Any:
+        """``x + y``, requantized."""
+        return self.activation_post_process(ops.add(x, y, self.scale, self.zero_point))
+
+    def add_scalar(self, x: Any, y: float) -> Any:
+        """``x + y`` with a number; moves the zero point where it can."""
+        return self.activation_post_process(ops.add_scalar(x, y))
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """``x * y``, requantized."""
+        return self.activation_post_process(ops.mul(x, y, self.scale, self.zero_point))
+
+    def mul_scalar(self, x: Any, y: float) -> Any:
+        """``x * y`` with a number; changes the scale instead of the integers."""
+        return self.activation_post_process(ops.mul_scalar(x, y))
+
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+        """The tensors of ``x`` one after the other along ``dim``, requantized."""
+        result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
+        return self.activation_post_process(result)
+
+    def add_relu(self, x: Any, y: Any) -> Any:
+        """``max(x + y, 0)``, requantized."""
+        return self.activation_post_process(ops.add_relu(x, y, self.scale, self.zero_point))
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        """Matrix product of ``x`` and ``y``, requantized."""
+        return self.activation_post_process(ops.matmul(x, y, self.scale, self.zero_point))
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        save_output_parameters(self, destination, prefix)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        load_output_parameters(self, state_dict, prefix, missing_keys)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized form of an observed :class:`FloatFunctional`."""
+        require_type(cls, mod, (FloatFunctional,))
+        scale, zero_point = require_output_observer(cls, mod).calculate_qparams()
+        made = cls()
+        made.scale = float(scale)
+        made.zero_point = int(zero_point)
+        return made

@@ -1,0 +1,255 @@
+"""The quantized linear layer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .... import dtypes
+from ....ops import quantized as ops
+from ....tensor import zeros
+from ....tensor.quantized import make_per_tensor
+from ...intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from ...modules import Linear as FloatLinear
+from ...modules import Module
+from ...qat.modules.linear import Linear as QATLinear
+from .utils import (
+    WeightedQuantizedModule,
+    load_output_parameters,
+    pop_state,
+    quantize_weight,
+    require_output_observer,
+    require_quantized_input,
+    require_type,
+    save_output_parameters,
+    weight_observer_of,
+)
+
+__all__ = ["Linear", "LinearPackedParams"]
+
+
+class LinearPackedParams(Module):
+    """The weight and the bias of a linear layer, packed for the engine.
+
+    Parameters
+    ----------
+    dtype
+        Of the weight: qint8 or float16 (the latter for dynamic layers only).
+
+    Notes
+    -----
+    In a state dict: ``dtype``, and ``_packed_params``, the pair (weight, bias).
+    """
+
+    _version = 3
+
+    def __init__(self, dtype: Any = dtypes.qint8) -> None:
+        super().__init__()
+        self.dtype = dtype
+        if dtype is dtypes.qint8:
+            weight = make_per_tensor(zeros(1, 1, dtype=dtypes.int8)._array, 1.0, 0, dtype)
+        elif dtype is dtypes.float16:
+            weight = zeros(1, 1)
+        else:
+            raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
+        self.set_weight_bias(weight, None)
+
+    def set_weight_bias(self, weight: Any, bias: Any) -> None:
+        """Pack a weight ``(N, K)`` and a bias ``(N,)`` or None."""
+        pack = ops.linear_prepack if self.dtype is dtypes.qint8 else ops.linear_prepack_fp16
+        self._packed_params = pack(weight, bias)
+
+    def _weight_bias(self) -> tuple[Any, Any]:
+        weight, bias = self._packed_params.unpack()
+        return weight, bias
+
+    def forward(self, x: Any) -> Any:
+        """The input itself."""
+        return x
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination[prefix + "dtype"] = self.dtype
+        destination[prefix + "_packed_params"] = self._weight_bias()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
+        packed = pop_state(state_dict, prefix + "_packed_params", missing_keys)
+        if packed is not None:
+            weight, bias = packed
+            expected = tuple(self._weight_bias()[0].shape)
+            if tuple(weight.shape) != expected:
+                error_msgs.append(
+                    f"size mismatch for {prefix}_packed_params: the weight has shape "
+                    f"{tuple(weight.shape)} in the state dict, {expected} in the model"
+                )
+            else:
+                self.dtype = self.dtype if dtype is None else dtype
+                self.set_weight_bias(weight, bias)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def __repr__(self) -> str:
+        return repr(self._weight_bias())
+
+
+class Linear(WeightedQuantizedModule):
+    r"""Linear layer on integers: quint8 in and out, qint8 weight, float bias.
+
+    Equations ``eq-linear-accumulator`` and ``eq-requantize``:
+
+    .. math:: q_y = \mathrm{sat}\Big(\mathrm{rne}\big(
+              M \sum_k (q_{x,k} - z_x)(q_{w,k} - z_w) + b / s_y\big) + z_y\Big),
+              \qquad M = s_x s_w / s_y
+
+    The engine decides in which order bias and multiplier are applied.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    bias_ : bool
+        Whether there is a bias; it is float32 and starts at zero.
+    dtype
+        Of the weight: qint8.
+
+    Attributes
+    ----------
+    scale : float
+        Of the output; 1.0 until set.
+    zero_point : int
+        Of the output, in [0, 255]; 0 until set.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized, is not quint8, has one dimension, or has another
+        number of features. The message names the layer's path in the model.
+
+    Notes
+    -----
+    Shapes: ``(*, in_features) -> (*, out_features)``, at least two dimensions, of any
+    length, zero included. A new layer has a zero weight (torch leaves memory as it
+    finds it); ``set_weight_bias``, ``load_state_dict`` or ``from_float`` fill it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.Linear(20, 30)
+    >>> input = pyqref.randn(128, 20)
+    >>> input = pyqref.quantize_per_tensor(input, 1.0, 0, pyqref.quint8)
+    >>> tuple(m(input).size())
+    (128, 30)
+    >>> m
+    QuantizedLinear(in_features=20, out_features=30, scale=1.0, zero_point=0, qscheme=pyqref.per_tensor_affine)
+    """  # noqa: E501
+
+    _version = 3
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear)
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias_: bool = True,
+        dtype: Any = dtypes.qint8,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.scale = 1.0
+        self.zero_point = 0
+        self._packed_params = LinearPackedParams(dtype)
+        if dtype is dtypes.qint8:
+            integers = zeros(out_features, in_features, dtype=dtypes.int8)._array
+            weight = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
+        else:
+            weight = zeros(out_features, in_features)
+        self.set_weight_bias(weight, zeros(out_features) if bias_ else None)
+
+    def _get_name(self) -> str:
+        return "QuantizedLinear"
+
+    def extra_repr(self) -> str:
+        """Features, output parameters and scheme of the weight."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"scale={self.scale}, zero_point={self.zero_point}, qscheme={self.weight().qscheme()}"
+        )
+
+    def forward(self, x: Any) -> Any:
+        """The quantized output, with this layer's scale and zero point."""
+        require_quantized_input(self, x)
+        packed = self._packed_params._packed_params
+        return ops.linear(x, packed, self.scale, self.zero_point)
+
+    def _weight_bias(self) -> tuple[Any, Any]:
+        return self._packed_params._weight_bias()
+
+    def weight(self) -> Any:
+        """The quantized weight ``(out_features, in_features)``."""
+        return self._weight_bias()[0]
+
+    def bias(self) -> Any:
+        """The float bias ``(out_features,)``, or None."""
+        return self._weight_bias()[1]
+
+    def set_weight_bias(self, w: Any, b: Any) -> None:
+        """Replace weight and bias; the weight is packed again."""
+        if tuple(w.shape) != (self.out_features, self.in_features):
+            raise ValueError(
+                f"the weight must have shape {(self.out_features, self.in_features)}, "
+                f"got {tuple(w.shape)}"
+            )
+        self._packed_params.set_weight_bias(w, b)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        save_output_parameters(self, destination, prefix)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        load_output_parameters(self, state_dict, prefix, missing_keys)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of a prepared and calibrated, or trained, float layer.
+
+        Parameters
+        ----------
+        mod
+            A layer of ``_FLOAT_MODULE`` with an ``activation_post_process``.
+        use_precomputed_fake_quant
+            Do not run ``weight_fake_quant`` once more on the final weight.
+        """
+        require_type(cls, mod, cls._FLOAT_MODULE)
+        activation_post_process = require_output_observer(cls, mod)
+        linear = mod[0] if isinstance(mod, FloatLinearReLU) else mod
+        source = mod if getattr(mod, "qconfig", None) is not None else linear
+        observer = weight_observer_of(cls, source, linear.weight, use_precomputed_fake_quant)
+        layer = cls(linear.in_features, linear.out_features, linear.bias is not None)
+        layer.set_weight_bias(
+            quantize_weight(linear.weight, observer),
+            None if linear.bias is None else linear.bias.detach().float(),
+        )
+        layer.set_output_parameters(activation_post_process)
+        return layer

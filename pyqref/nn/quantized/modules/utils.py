@@ -1,0 +1,208 @@
+"""What the quantized layers share: their weight from an observer, their checks, their state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .... import dtypes
+from ....tensor import Tensor, quantize_per_channel, quantize_per_tensor, tensor
+from ...module_path import module_path
+from ...modules import Module
+
+__all__ = [
+    "WeightedQuantizedModule",
+    "load_output_parameters",
+    "pop_state",
+    "quantize_weight",
+    "require_float_input",
+    "require_output_observer",
+    "require_quantized_input",
+    "require_type",
+    "save_output_parameters",
+    "weight_observer_of",
+]
+
+
+class WeightedQuantizedModule(Module):
+    """Base of the layers with a quantized weight.
+
+    Attributes
+    ----------
+    scale : float
+        Of the output.
+    zero_point : int
+        Of the output.
+    """
+
+    scale: float
+    zero_point: int
+
+    def __repr__(self) -> str:
+        return f"{self._get_name()}({self.extra_repr()})"
+
+    def set_output_parameters(self, activation_post_process: Any) -> None:
+        """Take scale and zero point from what observed the output of the float layer."""
+        scale, zero_point = activation_post_process.calculate_qparams()
+        self.scale, self.zero_point = float(scale), int(zero_point)
+
+
+def quantize_weight(weight: Any, observer: Any) -> Any:
+    """The float ``weight`` as qint8, with the parameters that ``observer`` chooses.
+
+    Raises
+    ------
+    ValueError
+        The observer chooses parameters for another dtype.
+    """
+    if observer.dtype is not dtypes.qint8:
+        raise ValueError(
+            f"the observer of a weight must have dtype qint8, got {observer.dtype}; "
+            "use default_weight_observer or default_per_channel_weight_observer in the qconfig"
+        )
+    weight = weight.detach().float()
+    scale, zero_point = observer.calculate_qparams()
+    if observer.qscheme.is_per_channel:
+        return quantize_per_channel(
+            weight,
+            scale.to(dtypes.float64),
+            zero_point.to(dtypes.int64),
+            int(observer.ch_axis),
+            dtypes.qint8,
+        )
+    return quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
+
+
+def weight_observer_of(
+    cls: type, mod: Any, weight: Any, use_precomputed_fake_quant: bool = False
+) -> Any:
+    """The observer of a layer's weight, after it has seen the weight.
+
+    Parameters
+    ----------
+    cls
+        The quantized layer that is made, for messages.
+    mod
+        The layer that is converted: its ``weight_fake_quant`` after
+        quantization-aware training, else a new observer from its ``qconfig``.
+    weight
+        What it observes.
+    use_precomputed_fake_quant
+        Trust what ``weight_fake_quant`` has seen before.
+
+    Raises
+    ------
+    ValueError
+        The layer has neither.
+    """
+    observer = getattr(mod, "weight_fake_quant", None)
+    if observer is not None:
+        if not use_precomputed_fake_quant:
+            observer(weight)
+        return observer
+    qconfig = getattr(mod, "qconfig", None)
+    if qconfig is None:
+        raise ValueError(
+            f"{cls.__name__}.from_float: {type(mod).__name__} has no qconfig; "
+            "set mod.qconfig and call quantization.prepare first"
+        )
+    observer = qconfig.weight()
+    observer(weight)
+    return observer
+
+
+def require_output_observer(cls: type, mod: Any) -> Any:
+    """What observed the output of ``mod``.
+
+    Raises
+    ------
+    ValueError
+        Nothing did: the model was not prepared.
+    """
+    observer = getattr(mod, "activation_post_process", None)
+    if observer is None:
+        raise ValueError(
+            f"{cls.__name__}.from_float: {type(mod).__name__} has no activation_post_process; "
+            "call quantization.prepare and calibrate first"
+        )
+    return observer
+
+
+def require_type(cls: type, mod: Any, accepted: Sequence[type]) -> None:
+    """Raise TypeError unless ``mod`` is of one of these very types."""
+    if type(mod) not in accepted:
+        wanted = ", ".join(f"{each.__module__}.{each.__name__}" for each in accepted)
+        raise TypeError(
+            f"{cls.__module__}.{cls.__name__}.from_float takes one of {wanted}; "
+            f"got {type(mod).__module__}.{type(mod).__name__}"
+        )
+
+
+def require_quantized_input(
+    layer: Module, input: Any, allowed: Sequence[dtypes.dtype] = (dtypes.quint8,)
+) -> None:
+    """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{_name(layer)} takes a quantized tensor, "
+            f"got a {type(input).__name__}"
+        )
+    if not input.is_quantized:
+        raise RuntimeError(
+            f"{_name(layer)} takes a quantized tensor, got one of "
+            f"{input.dtype}: a QuantStub is missing before it; add self.quant = QuantStub() to "
+            "the float model and call it on the input, or wrap the model in QuantWrapper"
+        )
+    if input.dtype not in allowed:
+        wanted = " or ".join(str(each) for each in allowed)
+        raise RuntimeError(
+            f"{_name(layer)} takes a tensor of {wanted}, "
+            f"got one of {input.dtype}"
+        )
+
+
+def require_float_input(layer: Module, input: Any) -> None:
+    """Raise unless ``input`` is a float32 tensor; names the layer's path."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{_name(layer)} takes a float32 tensor, "
+            f"got a {type(input).__name__}"
+        )
+    if input.dtype is not dtypes.float32:
+        remedy = "a DeQuantStub is missing before it" if input.is_quantized else "call .float()"
+        raise RuntimeError(
+            f"{_name(layer)} takes a float32 tensor, got one of "
+            f"{input.dtype}: {remedy}"
+        )
+
+
+def _name(layer: Module) -> str:
+    """Such as ``features.0 (QuantizedConv2d)``."""
+    path = module_path(layer)
+    return f"{path} ({layer._get_name()})" if path else layer._get_name()
+
+
+def save_output_parameters(layer: Any, destination: Any, prefix: str) -> None:
+    """Write ``scale`` (float32) and ``zero_point`` (int64) as torch does."""
+    destination[prefix + "scale"] = tensor(layer.scale)
+    destination[prefix + "zero_point"] = tensor(layer.zero_point)
+
+
+def load_output_parameters(
+    layer: Any, state_dict: Any, prefix: str, missing_keys: list[str]
+) -> None:
+    """Read what :func:`save_output_parameters` wrote."""
+    scale = pop_state(state_dict, prefix + "scale", missing_keys)
+    zero_point = pop_state(state_dict, prefix + "zero_point", missing_keys)
+    if scale is not None:
+        layer.scale = float(scale)
+    if zero_point is not None:
+        layer.zero_point = int(zero_point)
+
+
+def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
+    """Take an entry out of a state dict; None, and ``key`` is noted, if it is not there."""
+    if key not in state_dict:
+        missing_keys.append(key)
+        return None
+    return state_dict.pop(key)

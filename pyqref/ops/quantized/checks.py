@@ -1,0 +1,126 @@
+"""What every quantized operation asks of its arguments, and how it complains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...dtypes import dtype as Dtype
+from ...dtypes import qint8, quint8
+from ...tensor import Tensor
+
+__all__ = [
+    "require_bias",
+    "require_float",
+    "require_output_parameters",
+    "require_per_tensor",
+    "require_quantized",
+    "require_weight",
+    "tuple_of",
+]
+
+
+def require_quantized(
+    operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
+) -> None:
+    """Raise unless ``tensor`` is a quantized tensor of one of ``dtypes`` (None: of any)."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"{operation}: {name} must be a quantized tensor, got a {type(tensor).__name__}"
+        )
+    if not tensor.is_quantized:
+        raise RuntimeError(
+            f"{operation}: {name} must be a quantized tensor, got one of {tensor.dtype}; "
+            "quantize it with quantize_per_tensor, or put a QuantStub before the layer"
+        )
+    if dtypes is not None and tensor.dtype not in dtypes:
+        wanted = " or ".join(str(each) for each in dtypes)
+        raise RuntimeError(f"{operation}: {name} must have dtype {wanted}, got {tensor.dtype}")
+
+
+def require_per_tensor(
+    operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
+) -> None:
+    """As :func:`require_quantized`, and one scale and zero point for the whole tensor."""
+    require_quantized(operation, tensor, dtypes, name)
+    if tensor.qscheme().is_per_channel:
+        raise RuntimeError(
+            f"{operation}: {name} must be quantized per tensor, got {tensor.qscheme()}; "
+            "only weights may be quantized per channel"
+        )
+
+
+def require_float(operation: str, tensor: Any, name: str = "input") -> None:
+    """Raise unless ``tensor`` is a float32 tensor."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{operation}: {name} must be a tensor, got a {type(tensor).__name__}")
+    if tensor.is_quantized:
+        raise RuntimeError(
+            f"{operation}: {name} must be a float32 tensor, got a quantized one of "
+            f"{tensor.dtype}; call dequantize() on it first"
+        )
+    if str(tensor.dtype) != "pyqref.float32":
+        raise RuntimeError(f"{operation}: {name} must have dtype float32, got {tensor.dtype}")
+
+
+def require_output_parameters(
+    operation: str, scale: Any, zero_point: Any, dtype: Dtype = quint8
+) -> tuple[float, int]:
+    """The output's scale and zero point as numbers.
+
+    Raises
+    ------
+    ValueError
+        The scale is not positive and finite, or the zero point is out of range.
+    """
+    scale, zero_point = float(scale), int(zero_point)
+    if not (scale > 0 and math.isfinite(scale)):
+        raise ValueError(f"{operation}: scale must be positive and finite, got {scale}")
+    assert dtype.quant_min is not None and dtype.quant_max is not None
+    if not dtype.quant_min <= zero_point <= dtype.quant_max:
+        raise ValueError(
+            f"{operation}: zero_point must be in [{dtype.quant_min}, {dtype.quant_max}] "
+            f"for {dtype}, got {zero_point}"
+        )
+    return scale, zero_point
+
+
+def require_weight(operation: str, weight: Any, ndim: int) -> None:
+    """Raise unless ``weight`` is a qint8 tensor, per tensor or per channel along axis 0."""
+    require_quantized(operation, weight, (qint8,), "weight")
+    if weight.dim() != ndim:
+        raise RuntimeError(
+            f"{operation}: weight must have {ndim} dimensions, got shape {tuple(weight.shape)}"
+        )
+    if weight.qscheme().is_per_channel and weight.q_per_channel_axis() != 0:
+        raise RuntimeError(
+            f"{operation}: weight must be quantized along axis 0, its output channels, "
+            f"got axis {weight.q_per_channel_axis()}"
+        )
+
+
+def require_bias(operation: str, bias: Any, length: int) -> None:
+    """Raise unless ``bias`` is None or a float32 tensor of ``length`` elements."""
+    if bias is None:
+        return
+    require_float(operation, bias, "bias")
+    if tuple(bias.shape) != (length,):
+        raise RuntimeError(
+            f"{operation}: bias must have one element for each of the {length} outputs, "
+            f"got shape {tuple(bias.shape)}"
+        )
+
+
+def tuple_of(operation: str, name: str, value: Any, length: int, least: int) -> tuple[int, ...]:
+    """``length`` integers of at least ``least``, from one or as many of them."""
+    if isinstance(value, int):
+        value = (value,) * length
+    numbers = tuple(int(each) for each in value)
+    if len(numbers) == 1:
+        numbers *= length
+    if len(numbers) != length or min(numbers) < least:
+        raise ValueError(
+            f"{operation}: {name} must be one integer or {length} integers >= {least}, got {value}"
+        )
+    return numbers

@@ -1,0 +1,214 @@
+"""Convolutions on integers, in one, two and three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import quint8
+from ...tensor.quantized import make_per_tensor
+from .checks import (
+    require_bias,
+    require_output_parameters,
+    require_per_tensor,
+    require_weight,
+    tuple_of,
+)
+from .packed import PackedConv
+
+__all__ = [
+    "conv1d",
+    "conv1d_prepack",
+    "conv1d_relu",
+    "conv1d_unpack",
+    "conv2d",
+    "conv2d_prepack",
+    "conv2d_relu",
+    "conv2d_unpack",
+    "conv3d",
+    "conv3d_prepack",
+    "conv3d_relu",
+    "conv3d_unpack",
+]
+
+_SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
+
+
+def conv1d_prepack(
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> PackedConv:
+    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, K)``."""
+    return _prepack(1, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d_prepack(
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> PackedConv:
+    """Make a weight ready for :func:`conv2d`, on the engine that is set now.
+
+    Parameters
+    ----------
+    weight
+        qint8 ``(N, C / groups, kH, kW)``, per tensor or per channel along axis 0.
+    bias
+        float32 ``(N,)``, or None.
+    stride, padding, dilation
+        An integer, or one for each spatial dimension.
+    groups
+        Divides N.
+    """
+    return _prepack(2, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d_prepack(
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> PackedConv:
+    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, kD, kH, kW)``."""
+    return _prepack(3, weight, bias, stride, padding, dilation, groups)
+
+
+def conv1d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+    """The weight and the bias that were packed."""
+    return packed_weights.unpack()
+
+
+def conv2d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+    """The weight and the bias that were packed."""
+    return packed_weights.unpack()
+
+
+def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
+    """The weight and the bias that were packed."""
+    return packed_weights.unpack()
+
+
+def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+    """As :func:`conv2d`, along one dimension."""
+    return _convolve("conv1d", 1, qx, packed_weight, output_scale, output_zero_point, False)
+
+
+def conv1d_relu(
+    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Any:
+    """:func:`conv1d`, with no integer below the zero point of the output."""
+    return _convolve("conv1d_relu", 1, qx, packed_weight, output_scale, output_zero_point, True)
+
+
+def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+    r"""Quantized 2-D convolution.
+
+    Equations ``eq-conv-accumulator`` and ``eq-requantize``.
+
+    Parameters
+    ----------
+    qx
+        quint8 ``(B, C, H, W)``, quantized per tensor.
+    packed_weight
+        From :func:`conv2d_prepack`; holds stride, padding, dilation and groups.
+    output_scale, output_zero_point
+        Parameters of the output, quint8 ``(B, N, H_out, W_out)``.
+
+    Raises
+    ------
+    RuntimeError
+        The input has another dtype, number of dimensions or of channels, or is
+        smaller than the kernel.
+    ValueError
+        The scale is not positive and finite, or the zero point is not in [0, 255].
+    """
+    return _convolve("conv2d", 2, qx, packed_weight, output_scale, output_zero_point, False)
+
+
+def conv2d_relu(
+    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Any:
+    """:func:`conv2d`, with no integer below the zero point of the output."""
+    return _convolve("conv2d_relu", 2, qx, packed_weight, output_scale, output_zero_point, True)
+
+
+def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
+    """As :func:`conv2d`, along three dimensions."""
+    return _convolve("conv3d", 3, qx, packed_weight, output_scale, output_zero_point, False)
+
+
+def conv3d_relu(
+    qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
+) -> Any:
+    """:func:`conv3d`, with no integer below the zero point of the output."""
+    return _convolve("conv3d_relu", 3, qx, packed_weight, output_scale, output_zero_point, True)
+
+
+def _prepack(
+    spatial: int, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> PackedConv:
+    name = f"quantized.conv{spatial}d_prepack"
+    require_weight(name, weight, spatial + 2)
+    require_bias(name, bias, weight.shape[0])
+    if groups < 1 or weight.shape[0] % groups:
+        raise ValueError(
+            f"{name}: groups must divide the {weight.shape[0]} output channels, got {groups}"
+        )
+    return PackedConv(
+        weight,
+        None if bias is None else bias.detach(),
+        tuple_of(name, "stride", stride, spatial, 1),
+        tuple_of(name, "padding", padding, spatial, 0),
+        tuple_of(name, "dilation", dilation, spatial, 1),
+        int(groups),
+    )
+
+
+def _convolve(
+    operation: str,
+    spatial: int,
+    x: Any,
+    packed: PackedConv,
+    scale: float,
+    zero_point: int,
+    relu: bool,
+) -> Any:
+    name = f"quantized.{operation}"
+    require_per_tensor(name, x, (quint8,))
+    if not isinstance(packed, PackedConv) or packed.spatial != spatial:
+        raise TypeError(f"{name}: the weight must come from quantized.conv{spatial}d_prepack")
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    _require_shape(name, x, packed)
+    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
+    integers = packed.run(x._array, x.q_zero_point(), requant)
+    return make_per_tensor(integers, scale, zero_point, quint8)
+
+
+def _require_shape(name: str, x: Any, packed: PackedConv) -> None:
+    if x.dim() != packed.spatial + 2:
+        raise RuntimeError(
+            f"{name}: input shape must be {_SHAPES[packed.spatial]}, got {tuple(x.shape)}"
+        )
+    channels = packed.weight.shape[1] * packed.groups
+    if x.shape[1] != channels:
+        raise RuntimeError(
+            f"{name}: with groups={packed.groups} and a weight of shape "
+            f"{tuple(packed.weight.shape)}, input {tuple(x.shape)} must have {channels} "
+            f"channels, but got {x.shape[1]} channels instead"
+        )
+    kernel = packed.weight.shape[2:]
+    for length, k, p, d in zip(x.shape[2:], kernel, packed.padding, packed.dilation, strict=True):
+        if length + 2 * p < d * (k - 1) + 1:
+            raise RuntimeError(
+                f"{name}: each dimension of the output must be greater than 0; input "
+                f"{tuple(x.shape)} with padding {packed.padding} is smaller than the kernel "
+                f"{tuple(kernel)} with dilation {packed.dilation}"
+            )

@@ -1,0 +1,97 @@
+"""Linear layers on integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import quint8
+from ...tensor.quantized import make_per_tensor
+from .checks import (
+    require_bias,
+    require_output_parameters,
+    require_per_tensor,
+    require_weight,
+)
+from .packed import PackedLinear
+
+__all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack"]
+
+
+def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
+    """Make a weight ready for :func:`linear`, on the engine that is set now.
+
+    Parameters
+    ----------
+    W
+        qint8 weight ``(N, K)``, per tensor or per channel along axis 0.
+    B
+        float32 bias ``(N,)``, or None.
+    """
+    require_weight("quantized.linear_prepack", W, 2)
+    require_bias("quantized.linear_prepack", B, W.shape[0])
+    return PackedLinear(W, None if B is None else B.detach())
+
+
+def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
+    """The weight and the bias that were packed."""
+    return W_prepack.unpack()
+
+
+def linear(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+    r"""Quantized linear layer.
+
+    Equations ``eq-linear-accumulator`` and ``eq-requantize``.
+
+    Parameters
+    ----------
+    X
+        quint8 ``(*, K)`` with at least two dimensions, quantized per tensor.
+    W_prepack
+        From :func:`linear_prepack`.
+    Y_scale_i, Y_zero_point_i
+        Parameters of the output, quint8 ``(*, N)``.
+
+    Raises
+    ------
+    RuntimeError
+        The input has another dtype, one dimension, or not K features.
+    ValueError
+        The scale is not positive and finite, or the zero point is not in [0, 255].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, -0.5]]), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.tensor([1.0]))
+    >>> pyqref.ops.quantized.linear(x, packed, 0.25, 3).int_repr().tolist()
+    [[7]]
+    """
+    return _linear("quantized.linear", X, W_prepack, Y_scale_i, Y_zero_point_i, False)
+
+
+def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+    """:func:`linear`, with no integer below the zero point of the output."""
+    return _linear("quantized.linear_relu", X, W_prepack, Y_scale_i, Y_zero_point_i, True)
+
+
+def _linear(
+    name: str, x: Any, packed: PackedLinear, scale: float, zero_point: int, relu: bool
+) -> Any:
+    require_per_tensor(name, x, (quint8,))
+    if not isinstance(packed, PackedLinear):
+        raise TypeError(f"{name}: the weight must come from quantized.linear_prepack")
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    if x.dim() < 2:
+        raise RuntimeError(
+            f"{name}: the dimension of input tensor should be larger than or equal to 2, got "
+            f"shape {tuple(x.shape)}; add one with x.unsqueeze(0)"
+        )
+    features = packed.weight.shape[1]
+    if x.shape[-1] != features:
+        raise RuntimeError(
+            f"{name}: the weight takes {features} features, input has shape {tuple(x.shape)}"
+        )
+    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
+    integers = packed.run(x._array, x.q_zero_point(), requant)
+    return make_per_tensor(integers, scale, zero_point, quint8)
