@@ -61,17 +61,18 @@ def about_ranges(findings: Findings) -> str:
 
 
 def about_layers(findings: Findings) -> str:
-    """Where most is lost."""
+    """Where most is lost, and where some of it is regained."""
     best = max(findings.layer_errors, key=lambda name: last(findings.layer_errors[name]))
     ratios = findings.layer_errors[best]
-    layers = list(ratios)
-    drops = {b: ratios[a] - ratios[b] for a, b in pairwise(layers)}
+    drops = {b: ratios[a] - ratios[b] for a, b in pairwise(ratios)}
     steepest = max(drops, key=lambda layer: drops[layer])
+    regained = [f"<code>{layer}</code>" for layer, drop in drops.items() if drop < -0.5]
     gain = last(ratios) - min(last(each) for each in findings.layer_errors.values())
     return (
-        f"Errors add up from layer to layer. With {best}, the largest loss, "
-        f"{drops[steepest]:.1f} dB, is at <code>{steepest}</code>; the logits keep "
-        f"{last(ratios):.1f} dB, {gain:.1f} dB more than the worst of the variants shown."
+        f"With {best}, the largest loss, {drops[steepest]:.1f} dB, is at <code>{steepest}</code>"
+        + (f"; at {', '.join(regained)} the ratio rises again" if regained else "")
+        + f". The logits keep {last(ratios):.1f} dB, {gain:.1f} dB more than those of the worst "
+        "variant shown."
     )
 
 

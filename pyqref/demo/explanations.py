@@ -8,8 +8,8 @@ VARIANTS = [
     (
         "CNN float32",
         (
-            "The network as it was trained: two conv-bn-relu, max pooling, a residual block, global "
-            "average pooling, a linear layer. All arithmetic in 32-bit floating point."
+            "The network as it was trained: two conv-bn-relu, max pooling, a residual block, "
+            "global average pooling, a linear layer. All arithmetic in 32-bit floating point."
         ),
     ),
     (
@@ -62,8 +62,8 @@ VARIANTS = [
     (
         "LSTM dynamic",
         (
-            "<code>quantize_dynamic</code> stores the weights of an LSTM that reads the image row by "
-            "row as integers (or as float16). Ranges of activations are measured afresh "
+            "<code>quantize_dynamic</code> stores the weights of an LSTM that reads the image row "
+            "by row as integers (or as float16). Ranges of activations are measured afresh "
             "whenever the model runs, so that no calibration is needed."
         ),
     ),
@@ -90,8 +90,8 @@ COLUMNS = [
         "SQNR",
         (
             "Signal to quantization noise ratio of the logits on the test images, "
-            "10 log<sub>10</sub>(Σ r² / Σ (r − q)²), where r comes from the same weights in float32. "
-            "6 dB more means half the error."
+            "10 log<sub>10</sub>(Σ r² / Σ (r − q)²), where r comes from the same weights in "
+            "float32. 6 dB more means half the error."
         ),
     ),
 ]

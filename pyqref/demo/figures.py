@@ -106,7 +106,7 @@ FIGURES = [
     Figure(
         "weight-error.png",
         "One scale, or one a channel",
-        "Rounding error of the weight of <code>block.conv1</code> for each output channel, in "
+        "Rounding error of the weight of <code>{layer}</code> for each output channel, in "
         "percent of that channel's root mean square, with one scale for all and with one each. "
         "Channels are sorted by their error with a single scale.",
         conclusions.about_channels,

@@ -15,7 +15,13 @@ from .findings import Findings, Row
 from .page import page
 from .table import METHODS, number
 
-__all__ = ["html", "write_numbers", "write_page"]
+__all__ = ["html", "tied", "write_numbers", "write_page"]
+
+LEAD = (
+    '<p class="lead">A small residual CNN and an LSTM learn to read 1,797 handwritten digits of '
+    "8 × 8 pixels. Then their weights and activations become 8-bit integers, in every way that "
+    "eager quantization knows. What does it cost, and what does it save?</p>"
+)
 
 
 def write_page(findings: Findings, folder: Path) -> None:
@@ -46,11 +52,7 @@ def html(findings: Findings) -> str:
         "<header>",
         '<p class="kicker">pyqref demo</p>',
         "<h1>A network of digits, quantized</h1>",
-        (
-            '<p class="lead">A small residual CNN and an LSTM learn to read 1,797 handwritten digits '
-            "of 8 × 8 pixels. Then their weights and activations become 8-bit integers, in every "
-            "way that eager quantization knows. What does it cost, and what does it save?</p>"
-        ),
+        LEAD,
         tiles(findings),
         "</header>",
         "<main>",
@@ -62,7 +64,14 @@ def html(findings: Findings) -> str:
         section("environment", "Environment", environment(findings.environment)),
         "</main>",
     ]
-    return page("A network of digits, quantized", "\n".join(body))
+    return page("A network of digits, quantized", tied("\n".join(body)))
+
+
+def tied(text: str) -> str:
+    """The same text with a number and its unit kept on one line."""
+    for unit in ("%", "dB", "µs", "bits"):
+        text = text.replace(f" {unit}", f"\u00a0{unit}")
+    return text
 
 
 def section(name: str, title: str, content: str) -> str:
@@ -140,7 +149,7 @@ def picture(figure: Figure, index: int, findings: Findings) -> str:
         f'<figure id="{name}"><h3>{figure.title}</h3><picture>'
         f'<source media="(prefers-color-scheme: dark)" srcset="{dark(figure.file)}">'
         f'<img src="{figure.file}" alt="{figure.title}" width="{round(WIDTH * DPI)}"></picture>'
-        f"<figcaption><p><b>Figure {index}.</b> {figure.shows}</p>"
+        f"<figcaption><p><b>Figure {index}.</b> {figure.shows.format(layer=findings.channel_layer)}</p>"
         f'<p class="conclusion">{figure.concludes(findings)}</p></figcaption></figure>\n'
     )
 
