@@ -1,0 +1,214 @@
+"""Activations of one tensor, element by element.
+
+Each runs one operation of the tape (:mod:`pyqref.tape.activation`); with
+``inplace=True`` the result is stored in the input.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...tape import Operation, gated, unary
+from ...tape import activation as tape
+from ...tensor.dispatch import apply, apply_
+from .checks import require, require_floating, require_tensor
+
+__all__ = [
+    "celu",
+    "celu_",
+    "elu",
+    "elu_",
+    "gelu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "logsigmoid",
+    "mish",
+    "relu",
+    "relu6",
+    "relu_",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+]
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _run(
+    name: str, operation: type[Operation], input: Any, *parameters: Any, inplace: bool = False
+) -> Any:
+    require_floating(name, "input", input)
+    return (apply_ if inplace else apply)(operation, input, *parameters)
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """``max(input, 0)``, of any dtype; slope 0 at 0."""
+    require_tensor("relu", "input", input)
+    return (apply_ if inplace else apply)(unary.Relu, input)
+
+
+def relu_(input: Any) -> Any:
+    """:func:`relu`, stored in ``input``."""
+    return relu(input, inplace=True)
+
+
+def sigmoid(input: Any) -> Any:
+    """``1 / (1 + exp(-input))``."""
+    require_tensor("sigmoid", "input", input)
+    return input.sigmoid()
+
+
+def tanh(input: Any) -> Any:
+    """The hyperbolic tangent."""
+    require_tensor("tanh", "input", input)
+    return input.tanh()
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """``min(max(input, min_val), max_val)``; slope 0 at both ends."""
+    require(
+        min_val <= max_val,
+        f"min_val cannot be greater than max_val, got {min_val}, {max_val}",
+        ValueError,
+    )
+    return _run("hardtanh", tape.Hardtanh, input, min_val, max_val, inplace=inplace)
+
+
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """:func:`hardtanh`, stored in ``input``."""
+    return hardtanh(input, min_val, max_val, inplace=True)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """``min(max(input, 0), 6)``; slope 0 at 0 and at 6."""
+    return _run("relu6", tape.Hardtanh, input, 0.0, 6.0, inplace=inplace)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else ``negative_slope * input``."""
+    return _run("leaky_relu", tape.LeakyRelu, input, negative_slope, inplace=inplace)
+
+
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """:func:`leaky_relu`, stored in ``input``."""
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    return _run("elu", tape.Elu, input, alpha, 1.0, 1.0, inplace=inplace)
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """:func:`elu`, stored in ``input``."""
+    return elu(input, alpha, inplace=True)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``."""
+    require(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """:func:`celu`, stored in ``input``."""
+    return celu(input, alpha, inplace=True)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """``1.0507 * elu(input, 1.6733)``, the constants that keep mean 0 and variance 1."""
+    return _run("selu", tape.Elu, input, SELU_ALPHA, SELU_SCALE, 1.0, inplace=inplace)
+
+
+def selu_(input: Any) -> Any:
+    """:func:`selu`, stored in ``input``."""
+    return selu(input, inplace=True)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """``input`` times the normal distribution function; ``approximate`` "none" or "tanh"."""
+    require(
+        approximate in ("none", "tanh"),
+        f"gelu(): approximate must be 'none' or 'tanh', got {approximate!r}",
+    )
+    return _run("gelu", gated.Gelu, input, approximate)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``."""
+    return _run("silu", tape.Silu, input, inplace=inplace)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """``input * tanh(log(1 + exp(input)))``."""
+    return _run("mish", tape.Mish, input, inplace=inplace)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """``input * relu6(input + 3) / 6``; slope 0 at -3 and 1 at 3."""
+    return _run("hardswish", tape.Hardswish, input, inplace=inplace)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """``relu6(input + 3) / 6``; slope 0 at -3 and 3."""
+    return _run("hardsigmoid", tape.Hardsigmoid, input, inplace=inplace)
+
+
+def logsigmoid(input: Any) -> Any:
+    """``log(sigmoid(input))``."""
+    return _run("logsigmoid", tape.LogSigmoid, input)
+
+
+def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+    """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input > threshold``."""
+    return _run("softplus", tape.Softplus, input, beta, threshold)
+
+
+def softsign(input: Any) -> Any:
+    """``input / (1 + |input|)``."""
+    return _run("softsign", tape.Softsign, input)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """``input`` where it is above ``threshold``, else ``value``."""
+    return _run("threshold", tape.Threshold, input, threshold, value, inplace=inplace)
+
+
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """:func:`threshold`, stored in ``input``."""
+    return _run("threshold_", tape.Threshold, input, threshold, value, inplace=True)
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """``input`` where ``|input| > lambd``, else 0."""
+    return _run("hardshrink", tape.Hardshrink, input, lambd)
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """``input`` moved towards 0 by ``lambd``, which is at least 0; 0 in between."""
+    require(
+        lambd >= 0 and not math.isnan(lambd),
+        f"lambda must be greater or equal to 0, but found to be {lambd}",
+    )
+    return _run("softshrink", tape.Softshrink, input, lambd)
+
+
+def tanhshrink(input: Any) -> Any:
+    """``input - tanh(input)``."""
+    require_floating("tanhshrink", "input", input)
+    return input - input.tanh()

@@ -1,0 +1,123 @@
+"""Max and average pooling to a size that is asked for.
+
+Inputs are `(N, C, *size)` or `(C, *size)`. Each function runs one operation of the tape,
+``AdaptiveMaxPool`` or ``AdaptiveAvgPool``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tape import adaptive_pooling as tape
+from ...tensor.dispatch import apply
+from .checks import require, require_tensor, shape_text
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+]
+
+
+def _output_size(function: str, spatial: int, input: Any, output_size: Any) -> tuple[int, ...]:
+    """The checked size; None for an axis keeps its length."""
+    require_tensor(function, "input", input)
+    require(
+        input.ndim in (spatial + 1, spatial + 2),
+        f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
+        f"dimensions, got {shape_text(input)}",
+    )
+    sizes = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,)
+    if len(sizes) == 1:
+        sizes = sizes * spatial
+    require(
+        len(sizes) == spatial,
+        f"{function}(): output_size must be one int or {spatial} ints, got {output_size!r}",
+    )
+    kept = zip(sizes, input.shape[-spatial:], strict=True)
+    sizes = tuple(length if size is None else int(size) for size, length in kept)
+    require(
+        all(size >= 0 for size in sizes),
+        f"{function}(): output_size must not be negative, got {output_size!r}",
+    )
+    require(
+        all(length > 0 for length in input.shape[-spatial:]),
+        f"{function}(): expected input with non-empty spatial dimensions, got {shape_text(input)}",
+    )
+    return sizes
+
+
+def _avg(spatial: int, input: Any, output_size: Any) -> Any:
+    sizes = _output_size(f"adaptive_avg_pool{spatial}d", spatial, input, output_size)
+    return apply(tape.AdaptiveAvgPool, input, sizes)
+
+
+def _max(spatial: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+    sizes = _output_size(f"adaptive_max_pool{spatial}d", spatial, input, output_size)
+    return apply(tape.AdaptiveMaxPool, input, sizes, bool(return_indices))
+
+
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """Means of `output_size` windows over `(N, C, L)`."""
+    return _avg(1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """Means of windows that cover the input.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C, H, W)` or `(C, H, W)`.
+    output_size
+        An int, or two of which None keeps the length. Window ``i`` of ``n`` goes from
+        ``floor(i H / n)`` to ``ceil((i + 1) H / n)``.
+    """
+    return _avg(2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """Means of windows over `(N, C, D, H, W)`; see :func:`adaptive_avg_pool2d`."""
+    return _avg(3, input, output_size)
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Largest elements of `output_size` windows over `(N, C, L)`."""
+    return _max(1, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Largest elements of the windows of :func:`adaptive_avg_pool2d`, with their places if wanted."""
+    return _max(2, input, output_size, return_indices)
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Largest elements of windows over `(N, C, D, H, W)`."""
+    return _max(3, input, output_size, return_indices)
+
+
+def adaptive_max_pool1d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """:func:`adaptive_max_pool1d` with its indices."""
+    return _max(1, input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """:func:`adaptive_max_pool2d` with its indices."""
+    return _max(2, input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> Any:
+    """:func:`adaptive_max_pool3d` with its indices."""
+    return _max(3, input, output_size, True)

@@ -1,0 +1,117 @@
+"""Checks of arguments, with errors that name the argument, what was expected and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...tensor.base import TensorBase
+
+__all__ = [
+    "require",
+    "require_floating",
+    "require_indices",
+    "require_probability",
+    "require_same_dtype",
+    "require_shape",
+    "require_tensor",
+    "shape_text",
+    "tuple_of",
+]
+
+
+def require(condition: bool, message: str, error: type[Exception] = RuntimeError) -> None:
+    """Raise ``error(message)`` unless ``condition`` holds."""
+    if not condition:
+        raise error(message)
+
+
+def shape_text(value: Any) -> str:
+    """The shape of a tensor as a list."""
+    return str(list(value.shape))
+
+
+def require_tensor(function: str, name: str, value: Any, *, optional: bool = False) -> None:
+    """``value`` is a tensor, or None where that is allowed."""
+    if isinstance(value, TensorBase) or (optional and value is None):
+        return
+    raise TypeError(f"{function}(): argument '{name}' must be Tensor, not {type(value).__name__}")
+
+
+def require_floating(function: str, name: str, value: Any) -> None:
+    """``value`` is a tensor of floating point (or quantized) type."""
+    require_tensor(function, name, value)
+    if not (value.is_quantized or value.dtype.is_floating_point):
+        raise RuntimeError(
+            f"{function}(): {name} must be of floating point type, got {value.dtype}; "
+            f"use {name}.float()"
+        )
+
+
+def require_same_dtype(function: str, name: str, value: Any, **others: Any) -> None:
+    """Tensors that are multiplied have one dtype; quantized ones are left to their operation."""
+    if value.is_quantized:
+        return
+    for other_name, other in others.items():
+        if other is not None and not other.is_quantized and other.dtype is not value.dtype:
+            raise RuntimeError(
+                f"{function}(): expected {name} and {other_name} to have the same dtype, "
+                f"got {value.dtype} and {other.dtype}"
+            )
+
+
+def require_shape(function: str, name: str, value: Any, expected: Sequence[int]) -> None:
+    """``value`` is None or has exactly this shape."""
+    if value is not None and tuple(value.shape) != tuple(expected):
+        raise RuntimeError(
+            f"{function}(): expected {name} of shape {list(expected)}, got {shape_text(value)}"
+        )
+
+
+def require_indices(function: str, name: str, value: Any, count: int) -> None:
+    """``value`` is an integer tensor with entries in [0, count)."""
+    require_tensor(function, name, value)
+    if value.dtype.is_floating_point or value._array.dtype.kind not in "iu":
+        raise RuntimeError(
+            f"{function}(): expected {name} of an integer dtype such as int64, got {value.dtype}"
+        )
+    array = value._array
+    if array.size and (array.min() < 0 or array.max() >= count):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise IndexError(f"{function}(): {name} must be in [0, {count}), got {int(wrong)}")
+
+
+def require_probability(name: str, value: float) -> None:
+    """``value`` is in [0, 1]."""
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name} probability has to be between 0 and 1, but got {value}")
+
+
+def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0) -> tuple[int, ...]:
+    """One int for each of ``count`` spatial axes, from one int or a sequence of them.
+
+    Raises
+    ------
+    TypeError
+        ``value`` is neither.
+    RuntimeError
+        The number of ints is wrong, or one is below ``minimum``.
+    """
+    values = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for each in values:
+        if isinstance(each, bool) or not hasattr(each, "__index__"):
+            raise TypeError(
+                f"{function}(): argument '{name}' must be an int or a tuple of ints, got {value!r}"
+            )
+    values = tuple(each.__index__() for each in values)
+    if len(values) == 1:
+        values = values * count
+    require(
+        len(values) == count,
+        f"{function}(): {name} must be one int or {count} ints, got {value!r}",
+    )
+    require(
+        all(each >= minimum for each in values),
+        f"{function}(): {name} must be at least {minimum}, got {value!r}",
+    )
+    return values

@@ -1,0 +1,317 @@
+"""Convolution and transposed convolution in one, two and three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tape import convolution as tape
+from ...tensor.dispatch import apply
+from .checks import (
+    require,
+    require_floating,
+    require_same_dtype,
+    require_shape,
+    require_tensor,
+    shape_text,
+    tuple_of,
+)
+from .padding import pad
+
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "same_padding",
+]
+
+
+def _check(function: str, input: Any, weight: Any, spatial: int) -> None:
+    require_tensor(function, "input", input)
+    require_tensor(function, "weight", weight)
+    if input.is_quantized:
+        return
+    require_floating(function, "input", input)
+    require(
+        input.ndim in (spatial + 1, spatial + 2),
+        f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {function}, "
+        f"but got input of size: {shape_text(input)}",
+    )
+    require(
+        weight.ndim == spatial + 2,
+        f"{function}(): expected weight of {spatial + 2} dimensions, got {shape_text(weight)}",
+    )
+
+
+def same_padding(kernel: tuple[int, ...], dilation: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Elements to add before and after each axis so that stride 1 keeps the size."""
+    totals = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
+    return [(total // 2, total - total // 2) for total in totals]
+
+
+def _conv(
+    function: str,
+    spatial: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+) -> Any:
+    _check(function, input, weight, spatial)
+    require_tensor(function, "bias", bias, optional=True)
+    stride = tuple_of(function, "stride", stride, spatial, 1)
+    dilation = tuple_of(function, "dilation", dilation, spatial, 1)
+    if isinstance(padding, str):
+        require(
+            padding in ("same", "valid"),
+            f"{function}(): padding must be 'same', 'valid' or ints, got {padding!r}",
+            ValueError,
+        )
+        if padding == "same":
+            require(
+                all(s == 1 for s in stride),
+                "padding='same' is not supported for strided convolutions",
+            )
+            pairs = same_padding(tuple(weight.shape[2:]), dilation)
+            padding = tuple(before for before, _ in pairs)
+            extra = [after - before for before, after in pairs]
+            if any(extra):
+                input = pad(input, [n for after in reversed(extra) for n in (0, after)])
+        else:
+            padding = 0
+    padding = tuple_of(function, "padding", padding, spatial)
+    if not input.is_quantized:
+        _check_channels(function, input, weight, bias, groups, input.shape[-spatial - 1])
+        for size, kernel, p, d in zip(
+            input.shape[-spatial:], weight.shape[2:], padding, dilation, strict=True
+        ):
+            require(
+                size + 2 * p >= d * (kernel - 1) + 1,
+                f"{function}(): kernel of size {list(weight.shape[2:])} with dilation "
+                f"{list(dilation)} does not fit into input of size {list(input.shape[-spatial:])} "
+                f"with padding {list(padding)}",
+            )
+    if input.ndim == spatial + 1:
+        batch = input.unsqueeze(0)
+        args = (weight, bias, stride, padding, dilation, groups)
+        return apply(tape.Convolution, batch, *args).squeeze(0)
+    return apply(tape.Convolution, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _check_channels(
+    function: str, input: Any, weight: Any, bias: Any, groups: int, channels: int
+) -> None:
+    require_same_dtype(function, "input", input, weight=weight, bias=bias)
+    require(groups > 0, f"{function}(): groups must be positive, got {groups}")
+    require(
+        weight.shape[0] % groups == 0 and weight.shape[0] > 0,
+        f"{function}(): the {weight.shape[0]} output channels of weight of shape "
+        f"{shape_text(weight)} must be divisible by groups={groups}",
+    )
+    require(
+        channels == weight.shape[1] * groups,
+        f"Given groups={groups}, weight of size {shape_text(weight)}, expected "
+        f"input{shape_text(input)} to have {weight.shape[1] * groups} channels, "
+        f"but got {channels} channels instead",
+    )
+    require_shape(function, "bias", bias, weight.shape[:1])
+
+
+def conv1d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    """Convolution of `(N, C_in, L)` with `(C_out, C_in / groups, K)`; see :func:`conv2d`."""
+    return _conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    """Convolution (cross-correlation) over two spatial dimensions.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C_in, H, W)` or `(C_in, H, W)`.
+    weight
+        Shape `(C_out, C_in / groups, K_h, K_w)`.
+    bias
+        Shape `(C_out,)`, or None.
+    stride, dilation
+        An int or two, at least 1.
+    padding
+        An int or two, or ``"valid"`` (none) or ``"same"`` (keeps the size, stride 1 only; an
+        odd number puts one more after than before).
+    groups
+        The channels are split into as many independent groups.
+
+    Returns
+    -------
+    Tensor
+        Shape `(N, C_out, H', W')`,
+        ``H' = (H + 2 padding - dilation (K_h - 1) - 1) // stride + 1``.
+    """
+    return _conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    """Convolution of `(N, C_in, D, H, W)`; see :func:`conv2d`."""
+    return _conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _conv_transpose(
+    function: str,
+    spatial: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
+) -> Any:
+    _check(function, input, weight, spatial)
+    require_tensor(function, "bias", bias, optional=True)
+    stride = tuple_of(function, "stride", stride, spatial, 1)
+    padding = tuple_of(function, "padding", padding, spatial)
+    output_padding = tuple_of(function, "output_padding", output_padding, spatial)
+    dilation = tuple_of(function, "dilation", dilation, spatial, 1)
+    require(
+        all(o < max(s, d) for o, s, d in zip(output_padding, stride, dilation, strict=True)),
+        f"output padding must be smaller than either stride or dilation, but got output_padding "
+        f"{list(output_padding)}, stride {list(stride)}, dilation {list(dilation)}",
+    )
+    if not input.is_quantized:
+        require_same_dtype(function, "input", input, weight=weight, bias=bias)
+        channels = input.shape[-spatial - 1]
+        require(
+            channels == weight.shape[0] and groups > 0 and channels % groups == 0,
+            f"{function}(): given groups={groups} and weight of shape {shape_text(weight)}, "
+            f"expected input with {weight.shape[0]} channels, got {shape_text(input)}",
+        )
+        require_shape(function, "bias", bias, (weight.shape[1] * groups,))
+    args = (weight, bias, stride, padding, output_padding, groups, dilation)
+    if input.ndim == spatial + 1:
+        return apply(tape.ConvTranspose, input.unsqueeze(0), *args).squeeze(0)
+    return apply(tape.ConvTranspose, input, *args)
+
+
+def conv_transpose1d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    """Transposed convolution of `(N, C_in, L)`; see :func:`conv_transpose2d`."""
+    return _conv_transpose(
+        "conv_transpose1d",
+        1,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        groups,
+        dilation,
+    )
+
+
+def conv_transpose2d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    """Transposed convolution: the gradient of :func:`conv2d` by its input, used forward.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C_in, H, W)` or `(C_in, H, W)`.
+    weight
+        Shape `(C_in, C_out / groups, K_h, K_w)`.
+    bias
+        Shape `(C_out,)`, or None.
+    stride, padding, dilation, groups
+        Those of the convolution.
+    output_padding
+        Added to the size, less than stride or dilation.
+
+    Returns
+    -------
+    Tensor
+        Shape `(N, C_out, H', W')`,
+        ``H' = (H - 1) stride - 2 padding + dilation (K_h - 1) + output_padding + 1``.
+    """
+    return _conv_transpose(
+        "conv_transpose2d",
+        2,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        groups,
+        dilation,
+    )
+
+
+def conv_transpose3d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    """Transposed convolution of `(N, C_in, D, H, W)`; see :func:`conv_transpose2d`."""
+    return _conv_transpose(
+        "conv_transpose3d",
+        3,
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        output_padding,
+        groups,
+        dilation,
+    )

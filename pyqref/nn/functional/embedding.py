@@ -1,0 +1,239 @@
+"""Rows of a table by their indices, alone or bag by bag; one-hot codes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...tape import embedding as tape
+from ...tensor.base import wrap
+from ...tensor.dispatch import apply
+from .checks import require, require_floating, require_indices, require_tensor, shape_text
+
+__all__ = ["embedding", "embedding_bag", "one_hot"]
+
+
+def _renormalize(weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
+    """Shrink in place the rows that are looked up to norm ``max_norm`` where they are longer."""
+    rows = np.unique(indices)
+    table = weight._array
+    norms = np.linalg.norm(table[rows].astype(np.float64), ord=norm_type, axis=1)
+    long = norms > max_norm
+    if long.any():
+        scale = max_norm / (norms[long] + 1e-7)
+        table[rows[long]] *= scale[:, None].astype(table.dtype)
+        weight._version[0] += 1
+
+
+def _padding_index(function: str, padding_idx: int | None, count: int) -> int | None:
+    if padding_idx is None:
+        return None
+    require(
+        -count <= padding_idx < count,
+        f"{function}(): padding_idx must be within the number of embeddings, in "
+        f"[{-count}, {count}), got {padding_idx}",
+    )
+    return padding_idx % count
+
+
+def _no_sparse(function: str, sparse: bool) -> None:
+    if sparse:
+        warnings.warn(
+            f"{function}(): sparse=True has no effect, gradients are dense in pyqref",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """``weight[input]``.
+
+    Parameters
+    ----------
+    input
+        Integers in [0, V), shape `(*)`.
+    weight
+        The table, shape `(V, D)`.
+    padding_idx
+        A row that gets no gradient.
+    max_norm, norm_type
+        Rows that are looked up and whose norm is above ``max_norm`` are first scaled to it,
+        in place.
+    scale_grad_by_freq
+        Divide the gradient of a row by the number of times that it was looked up.
+    sparse
+        Without effect: gradients are dense here; a warning says so.
+
+    Returns
+    -------
+    Tensor
+        Shape `(*, D)`.
+    """
+    require_floating("embedding", "weight", weight)
+    require(weight.ndim == 2, f"'weight' must be 2-D, got {shape_text(weight)}")
+    require_indices("embedding", "input", input, weight.shape[0])
+    padding_idx = _padding_index("embedding", padding_idx, weight.shape[0])
+    _no_sparse("embedding", sparse)
+    if max_norm is not None:
+        _renormalize(weight, input._array, max_norm, norm_type)
+    return apply(tape.Embedding, weight, input, padding_idx, scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Sum, mean or maximum of the rows of each bag.
+
+    Parameters
+    ----------
+    input
+        Integers in [0, V): `(B, n)`, a bag a row, or `(total,)` with ``offsets``.
+    weight
+        The table, shape `(V, D)`.
+    offsets
+        Where each bag starts in ``input``, shape `(B,)`, beginning with 0; with
+        ``include_last_offset`` one more, the end of the last.
+    mode
+        ``"sum"``, ``"mean"`` or ``"max"``.
+    per_sample_weights
+        A factor for each row, of the shape of ``input``; ``"sum"`` only.
+    padding_idx
+        Entries with this index are left out of their bags.
+
+    Returns
+    -------
+    Tensor
+        Shape `(B, D)`; zeros for an empty bag.
+    """
+    function = "embedding_bag"
+    require_floating(function, "weight", weight)
+    require(weight.ndim == 2, f"'weight' must be 2-D, got {shape_text(weight)}")
+    require_indices(function, "input", input, weight.shape[0])
+    require_tensor(function, "offsets", offsets, optional=True)
+    require_tensor(function, "per_sample_weights", per_sample_weights, optional=True)
+    require(
+        mode in ("sum", "mean", "max"),
+        f"mode has to be one of sum, mean or max, got {mode!r}",
+        ValueError,
+    )
+    require(
+        per_sample_weights is None or mode == "sum",
+        f"embedding_bag: per_sample_weights is only supported for mode='sum', got mode={mode!r}",
+        NotImplementedError,
+    )
+    require(
+        per_sample_weights is None or tuple(per_sample_weights.shape) == tuple(input.shape),
+        "embedding_bag: per_sample_weights must have the shape of input",
+        ValueError,
+    )
+    require(
+        not (scale_grad_by_freq and mode == "max"),
+        "embedding_bag: scale_grad_by_freq is not supported for mode='max'",
+        ValueError,
+    )
+    _no_sparse(function, sparse)
+    indices = input._array.reshape(-1)
+    lengths = _bag_lengths(input, offsets, include_last_offset)
+    padding_idx = _padding_index(function, padding_idx, weight.shape[0])
+    if per_sample_weights is not None:
+        per_sample_weights = per_sample_weights.reshape(-1)
+    if padding_idx is not None:
+        kept = indices != padding_idx
+        bags = np.repeat(np.arange(len(lengths)), lengths)
+        lengths = np.bincount(bags[kept], minlength=len(lengths))
+        indices = indices[kept]
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights[wrap(kept)]
+    if max_norm is not None:
+        _renormalize(weight, indices, max_norm, norm_type)
+    return apply(
+        tape.EmbeddingBag,
+        weight,
+        wrap(indices),
+        wrap(lengths),
+        mode,
+        per_sample_weights,
+        scale_grad_by_freq,
+    )
+
+
+def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+    """How many entries each bag has."""
+    if input.ndim == 2:
+        require(
+            offsets is None,
+            "if input is 2D, then offsets has to be None, as input is treated as a mini-batch of "
+            "fixed length sequences",
+            ValueError,
+        )
+        return np.full(input.shape[0], input.shape[1], dtype=np.int64)
+    require(
+        input.ndim == 1,
+        f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}",
+        ValueError,
+    )
+    require(offsets is not None, "offsets has to be a 1D Tensor but got None", ValueError)
+    require(
+        offsets.ndim == 1, f"offsets has to be a 1D Tensor, got {shape_text(offsets)}", ValueError
+    )
+    starts = offsets._array.astype(np.int64)
+    require(
+        not include_last_offset or len(starts) > 0,
+        "include_last_offset: number of offsets should be at least 1",
+    )
+    require(
+        len(starts) == 0 or starts[0] == 0,
+        f"offsets[0] has to be 0, i.e., the first sequence starts at 0, got {starts[:1].tolist()}",
+    )
+    ends = starts if include_last_offset else np.append(starts, len(input))
+    lengths = np.diff(ends)
+    require(
+        not (lengths < 0).any() and (len(ends) == 0 or ends[-1] <= len(input)),
+        f"offsets must not decrease and not exceed the length of input, {len(input)}, "
+        f"got {starts.tolist()}",
+    )
+    return lengths
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """Vectors of ``num_classes`` elements that are 1 at the given index and 0 elsewhere.
+
+    ``tensor`` holds int64 in [0, num_classes), shape `(*)`; the result is int64, `(*, num_classes)`.
+    With -1 there are as many classes as the largest index asks for.
+    """
+    require_tensor("one_hot", "tensor", tensor)
+    array = tensor._array
+    require(
+        array.dtype == np.int64,
+        f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}",
+    )
+    if num_classes == -1:
+        require(array.size > 0, "Can not infer total number of classes from empty tensor.")
+        num_classes = int(array.max()) + 1
+    require(num_classes > 0, f"num_classes should be positive, got {num_classes}")
+    require(
+        array.size == 0 or (array.min() >= 0 and array.max() < num_classes),
+        f"one_hot(): class values must be in [0, {num_classes}), got values from "
+        f"{array.min(initial=0)} to {array.max(initial=0)}",
+    )
+    return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))

@@ -1,0 +1,68 @@
+"""Linear and bilinear maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tape import linear as tape
+from ...tensor.dispatch import apply
+from .checks import require, require_same_dtype, require_shape, require_tensor, shape_text
+
+__all__ = ["bilinear", "linear"]
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight^T + bias``.
+
+    Parameters
+    ----------
+    input
+        Shape `(*, in_features)`.
+    weight
+        Shape `(out_features, in_features)`, or `(in_features,)` for one output without axis.
+    bias
+        Shape `(out_features,)`, or None.
+
+    Returns
+    -------
+    Tensor
+        Shape `(*, out_features)`.
+    """
+    require_tensor("linear", "input", input)
+    require_tensor("linear", "weight", weight)
+    require_tensor("linear", "bias", bias, optional=True)
+    if not input.is_quantized:
+        require_same_dtype("linear", "input", input, weight=weight, bias=bias)
+        require(
+            input.ndim >= 1 and weight.ndim in (1, 2) and input.shape[-1] == weight.shape[-1],
+            f"linear(): expected input of shape [*, {weight.shape[-1] if weight.ndim else '?'}] "
+            f"for weight of shape {shape_text(weight)}, got {shape_text(input)}",
+        )
+        require_shape("linear", "bias", bias, weight.shape[:-1])
+    return apply(tape.Linear, input, weight, bias)
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """``input1^T W_k input2 + b_k`` for each output ``k``.
+
+    Parameters
+    ----------
+    input1, input2
+        Shapes `(*, in1)` and `(*, in2)`.
+    weight
+        Shape `(out, in1, in2)`.
+    bias
+        Shape `(out,)`, or None.
+    """
+    for name, value in (("input1", input1), ("input2", input2), ("weight", weight)):
+        require_tensor("bilinear", name, value)
+    require_same_dtype("bilinear", "input1", input1, input2=input2, weight=weight, bias=bias)
+    require(
+        weight.ndim == 3
+        and tuple(input1.shape[:-1]) == tuple(input2.shape[:-1])
+        and (input1.shape[-1], input2.shape[-1]) == tuple(weight.shape[1:]),
+        f"bilinear(): expected inputs of shapes [*, {weight.shape[1]}] and "
+        f"[*, {weight.shape[2]}], got {shape_text(input1)} and {shape_text(input2)}",
+    )
+    require_shape("bilinear", "bias", bias, weight.shape[:1])
+    return apply(tape.Bilinear, input1, input2, weight, bias)

@@ -1,0 +1,243 @@
+"""Losses that compare element by element.
+
+``reduction`` is ``"none"`` (all losses), ``"mean"`` or ``"sum"``. The deprecated
+``size_average`` and ``reduce`` are translated with a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...tape import loss as tape
+from ...tensor.dispatch import apply
+from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "legacy_reduction",
+    "mse_loss",
+    "reduced",
+    "require_reduction",
+    "smooth_l1_loss",
+]
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The ``reduction`` that the deprecated arguments mean, if one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        meant = "none"
+    else:
+        meant = "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return meant
+
+
+def require_reduction(reduction: str) -> None:
+    """``reduction`` is one of the three."""
+    require(
+        reduction in ("none", "mean", "sum"),
+        f"{reduction} is not a valid value for reduction; use 'none', 'mean' or 'sum'",
+        ValueError,
+    )
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """The losses, their mean or their sum."""
+    require_reduction(reduction)
+    if reduction == "none":
+        return loss
+    return loss.mean() if reduction == "mean" else loss.sum()
+
+
+def _check(function: str, input: Any, target: Any) -> None:
+    require_floating(function, "input", input)
+    require_tensor(function, "target", target)
+
+
+def _broadcast(function: str, input: Any, target: Any) -> None:
+    """Warn if the two do not have one shape."""
+    if tuple(input.shape) != tuple(target.shape):
+        warnings.warn(
+            f"{function}(): using a target size ({shape_text(target)}) that is different to the "
+            f"input size ({shape_text(input)}). This will likely lead to incorrect results due to "
+            "broadcasting. Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _compare(
+    function: str,
+    operation: Any,
+    input: Any,
+    target: Any,
+    reduction: str,
+    weight: Any,
+    *parameters: Any,
+) -> Any:
+    _check(function, input, target)
+    require_reduction(reduction)
+    _broadcast(function, input, target)
+    target = target.to(input.dtype) if target.dtype is not input.dtype else target
+    if weight is None:
+        return apply(operation, input, target, reduction, *parameters)
+    require_tensor(function, "weight", weight)
+    loss = apply(operation, input, target, "none", *parameters) * weight
+    if reduction == "mean":
+        return loss.sum() / weight.expand(loss.shape).sum()
+    return reduced(loss, reduction)
+
+
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """``(input - target)^2``; with ``weight`` the mean is weighted."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    return _compare("mse_loss", tape.Mse, input, target, reduction, weight)
+
+
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """``|input - target|``; with ``weight`` the mean is weighted."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    return _compare("l1_loss", tape.L1, input, target, reduction, weight)
+
+
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """``d^2 / (2 beta)`` where ``d = |input - target| < beta``, else ``d - beta / 2``."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require(beta >= 0, f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return _compare("smooth_l1_loss", tape.SmoothL1, input, target, reduction, None, beta)
+
+
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
+    """``d^2 / 2`` where ``d = |input - target| < delta``, else ``delta (d - delta / 2)``."""
+    require(delta > 0, f"huber_loss does not support non-positive values for delta, got {delta}")
+    return _compare("huber_loss", tape.Huber, input, target, reduction, weight, delta)
+
+
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``-(target log(input) + (1 - target) log(1 - input))``, logarithms at least -100.
+
+    ``input`` and ``target`` have one shape and lie in [0, 1]; ``weight`` multiplies the losses.
+    """
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    function = "binary_cross_entropy"
+    _check(function, input, target)
+    require_reduction(reduction)
+    require(
+        tuple(input.shape) == tuple(target.shape),
+        f"Using a target size ({shape_text(target)}) that is different to the input size "
+        f"({shape_text(input)}) is deprecated. Please ensure they have the same size.",
+        ValueError,
+    )
+    require_same_dtype(function, "input", input, target=target)
+    array = input._array
+    require(
+        bool(((array >= 0) & (array <= 1)).all()),
+        "all elements of input should be between 0 and 1; use "
+        "binary_cross_entropy_with_logits for values that are no probabilities",
+    )
+    if weight is None:
+        return apply(tape.BinaryCrossEntropy, input, target, reduction)
+    return reduced(apply(tape.BinaryCrossEntropy, input, target, "none") * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """Binary cross entropy of ``sigmoid(input)``, computed without overflow.
+
+    ``pos_weight`` multiplies the term of positive targets, ``weight`` the losses.
+    """
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    function = "binary_cross_entropy_with_logits"
+    _check(function, input, target)
+    require_reduction(reduction)
+    require(
+        tuple(input.shape) == tuple(target.shape),
+        f"Target size ({shape_text(target)}) must be the same as input size ({shape_text(input)})",
+        ValueError,
+    )
+    require_same_dtype(function, "input", input, target=target, pos_weight=pos_weight)
+    positive = input._array.dtype.type(1) if pos_weight is None else pos_weight
+    each = reduction if weight is None else "none"
+    loss = apply(tape.BinaryCrossEntropyWithLogits, input, target, each, positive)
+    return loss if weight is None else reduced(loss * weight, reduction)
+
+
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """``target * (log(target) - input)`` with ``input`` a logarithm.
+
+    ``reduction`` may also be ``"batchmean"``, the sum over the length of the first dimension,
+    which is the divergence; ``"mean"`` divides by all elements.
+    """
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    _check("kl_div", input, target)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support "
+            "size. 'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition. 'mean' will be changed to behave the same as 'batchmean' in the next "
+            "major release.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if reduction == "batchmean":
+        loss = apply(tape.KlDiv, input, target, "sum", log_target)
+        return loss / input.shape[0] if input.ndim else loss
+    require_reduction(reduction)
+    return apply(tape.KlDiv, input, target, reduction, log_target)

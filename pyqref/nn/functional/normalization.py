@@ -1,0 +1,238 @@
+"""Batch, layer, group, instance and root-mean-square normalization."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...tape import normalization as tape
+from ...tensor.dispatch import apply
+from .checks import require, require_floating, require_shape, require_tensor, shape_text
+from .padding import pad
+from .pooling import avg_pool2d, avg_pool3d
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
+
+
+def _several_values(function: str, input: Any, count: int) -> None:
+    require(
+        count != 1,
+        f"{function}(): expected more than 1 value per channel when training, "
+        f"got input size {shape_text(input)}",
+        ValueError,
+    )
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Any:
+    """Normalize every channel over batch and space.
+
+    ``(input - mean) / sqrt(var + eps) * weight + bias``, with the moments of the batch if
+    ``training``, else the running ones.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C, *)`.
+    running_mean, running_var
+        Shape `(C,)`; may be None if ``training``, when they are updated in place:
+        ``(1 - momentum) * running + momentum * batch``, the variance unbiased.
+    weight, bias
+        Shape `(C,)`, or None.
+    """
+    require_floating("batch_norm", "input", input)
+    require(
+        input.ndim >= 2, f"batch_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
+    )
+    channels = input.shape[1]
+    parameters = {
+        "running_mean": running_mean,
+        "running_var": running_var,
+        "weight": weight,
+        "bias": bias,
+    }
+    for name, value in parameters.items():
+        require_tensor("batch_norm", name, value, optional=True)
+        require_shape("batch_norm", name, value, (channels,))
+    if training:
+        _several_values("batch_norm", input, input.numel() // max(channels, 1))
+    else:
+        require(
+            running_mean is not None and running_var is not None,
+            "batch_norm(): expected running_mean and running_var to be given when training=False",
+        )
+    result = apply(
+        tape.BatchNorm,
+        input,
+        weight,
+        bias,
+        None if running_mean is None else running_mean.detach(),
+        None if running_var is None else running_var.detach(),
+        bool(training),
+        momentum,
+        eps,
+    )
+    if training and running_mean is not None and running_var is not None:
+        running_mean._version[0] += 1
+        running_var._version[0] += 1
+    return result
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Any:
+    """Normalize every channel of every sample over space.
+
+    ``input`` is `(N, C, *)`. With ``use_input_stats`` the moments are those of the sample (and
+    running ones, if given, are updated with their mean over the batch); else the running
+    ones are used, as in :func:`batch_norm`.
+    """
+    require_floating("instance_norm", "input", input)
+    require(
+        input.ndim >= 3,
+        f"instance_norm(): expected input of shape [N, C, *], got {shape_text(input)}",
+    )
+    channels = input.shape[1]
+    if not use_input_stats:
+        require(
+            running_mean is not None and running_var is not None,
+            "Expected running_mean and running_var to be defined when use_input_stats=False",
+        )
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    for name, value in {"weight": weight, "bias": bias}.items():
+        require_shape("instance_norm", name, value, (channels,))
+    size = math.prod(input.shape[2:])
+    require(
+        size != 1,
+        f"Expected more than 1 spatial element when training, got input size {shape_text(input)}",
+        ValueError,
+    )
+    if running_mean is not None and running_var is not None and not input.is_quantized:
+        pixels = input._array.reshape(input.shape[0], channels, -1)
+        mean = pixels.mean(axis=2, dtype=np.float64).mean(axis=0)
+        variance = pixels.var(axis=2, dtype=np.float64, ddof=1).mean(axis=0)
+        for running, current in ((running_mean, mean), (running_var, variance)):
+            running._array[...] = (1 - momentum) * running._array + momentum * current
+            running._version[0] += 1
+    return apply(tape.GroupNorm, input, channels, weight, bias, eps)
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05
+) -> Any:
+    """Normalize every group of channels of every sample of `(N, C, *)`."""
+    require_floating("group_norm", "input", input)
+    require(
+        input.ndim >= 2,
+        f"Expected at least 2 dimensions for input tensor but received {input.ndim}",
+    )
+    channels = input.shape[1]
+    require(
+        num_groups > 0 and channels % num_groups == 0,
+        f"Expected number of channels in input to be divisible by num_groups, but got input of "
+        f"shape {shape_text(input)} and num_groups={num_groups}",
+    )
+    for name, value in {"weight": weight, "bias": bias}.items():
+        require_shape("group_norm", name, value, (channels,))
+    return apply(tape.GroupNorm, input, num_groups, weight, bias, eps)
+
+
+def _normalized_axes(
+    function: str, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any
+) -> int:
+    require_floating(function, "input", input)
+    shape = tuple(normalized_shape)
+    require(
+        len(shape) >= 1,
+        f"{function}(): expected normalized_shape to be at least 1-dimensional, got {list(shape)}",
+    )
+    require(
+        input.ndim >= len(shape) and tuple(input.shape[input.ndim - len(shape) :]) == shape,
+        f"Given normalized_shape={list(shape)}, expected input with shape "
+        f"[*, {', '.join(map(str, shape))}], but got input of size {shape_text(input)}",
+    )
+    require_shape(function, "weight", weight, shape)
+    require_shape(function, "bias", bias, shape)
+    return len(shape)
+
+
+def layer_norm(
+    input: Any,
+    normalized_shape: Sequence[int],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-05,
+) -> Any:
+    """Normalize over the last dimensions, of shape ``normalized_shape``."""
+    axes = _normalized_axes("layer_norm", input, normalized_shape, weight, bias)
+    return apply(tape.LayerNorm, input, weight, bias, eps, axes)
+
+
+def rms_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None
+) -> Any:
+    """Divide by the root of the mean square over the last dimensions.
+
+    ``input / sqrt(mean(input^2) + eps) * weight``; ``eps`` is that of the dtype by default.
+    """
+    axes = _normalized_axes("rms_norm", input, normalized_shape, weight, None)
+    if eps is None:
+        eps = np.finfo(input._array.dtype).eps.item()
+    return apply(tape.RmsNorm, input, weight, eps, axes)
+
+
+def local_response_norm(
+    input: Any, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``."""
+    require_floating("local_response_norm", "input", input)
+    require(
+        input.ndim >= 3,
+        f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)",
+        ValueError,
+    )
+    if input.numel() == 0:
+        return input
+    squares = (input * input).unsqueeze(1)
+    if input.ndim == 3:
+        padded = pad(squares, (0, 0, size // 2, (size - 1) // 2))
+        mean = avg_pool2d(padded, (size, 1), stride=1).squeeze(1)
+    else:
+        batch, channels, height = input.shape[:3]
+        squares = squares.reshape(batch, 1, channels, height, -1)
+        padded = pad(squares, (0, 0, 0, 0, size // 2, (size - 1) // 2))
+        mean = avg_pool3d(padded, (size, 1, 1), stride=1).reshape(input.shape)
+    return input / (mean * alpha + k) ** beta
+
+
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``."""
+    require_floating("normalize", "input", input)
+    result = input / input.norm(p, dim, keepdim=True).clamp_min(eps)
+    return result if out is None else out.copy_(result)

@@ -1,0 +1,291 @@
+"""Max and average pooling with fixed windows.
+
+Inputs are `(N, C, *size)` or `(C, *size)`. Each function runs one operation of the tape,
+``MaxPool`` or ``AvgPool``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tape import pooling as tape
+from ...tensor.dispatch import apply
+from .checks import require, require_tensor, shape_text, tuple_of
+
+__all__ = [
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+]
+
+
+def _windows(
+    function: str,
+    spatial: int,
+    input: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], ...]:
+    """The checked kernel, stride, padding and dilation."""
+    require_tensor(function, "input", input)
+    require(
+        input.ndim in (spatial + 1, spatial + 2),
+        f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
+        f"dimensions, got {shape_text(input)}",
+    )
+    kernel = tuple_of(function, "kernel_size", kernel_size, spatial, 1)
+    empty = stride is None or (isinstance(stride, list | tuple) and not stride)
+    stride = kernel if empty else tuple_of(function, "stride", stride, spatial, 1)
+    padding = tuple_of(function, "padding", padding, spatial)
+    dilation = tuple_of(function, "dilation", dilation, spatial, 1)
+    require(
+        all(2 * p <= k for p, k in zip(padding, kernel, strict=True)),
+        f"{function}(): padding must be at most half of kernel_size, got padding {list(padding)} "
+        f"and kernel_size {list(kernel)}",
+    )
+    size = tuple(input.shape[-spatial:])
+    count = tape.pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
+    require(
+        all(n > 0 for n in count),
+        f"{function}(): input of size {list(size)} is too small for kernel_size {list(kernel)}: "
+        f"the output would have size {list(count)}",
+    )
+    return kernel, stride, padding, dilation
+
+
+def _max_pool(
+    spatial: int,
+    input: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    return_indices: bool,
+) -> Any:
+    windows = _windows(
+        f"max_pool{spatial}d", spatial, input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+    return apply(tape.MaxPool, input, *windows, bool(ceil_mode), bool(return_indices))
+
+
+def max_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window of `(N, C, L)`; see :func:`max_pool2d`."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C, H, W)` or `(C, H, W)`.
+    kernel_size, stride, padding, dilation
+        An int or two; the stride is ``kernel_size`` if None, the padding, of minus
+        infinity, at most half of it.
+    ceil_mode
+        Let a last window reach past the end.
+    return_indices
+        Also return where in its flattened plane each element was.
+    """
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window of `(N, C, D, H, W)`; see :func:`max_pool2d`."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool1d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """:func:`max_pool1d` with its indices."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool2d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """:func:`max_pool2d` with its indices."""
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """:func:`max_pool3d` with its indices."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def _avg_pool(
+    spatial: int,
+    input: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    function = f"avg_pool{spatial}d"
+    kernel, stride, padding, _ = _windows(
+        function, spatial, input, kernel_size, stride, padding, 1, ceil_mode
+    )
+    require(divisor_override != 0, f"{function}(): divisor_override must not be zero")
+    return apply(
+        tape.AvgPool,
+        input,
+        kernel,
+        stride,
+        padding,
+        bool(ceil_mode),
+        bool(count_include_pad),
+        divisor_override,
+    )
+
+
+def avg_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """Mean of each window of `(N, C, L)`; see :func:`avg_pool2d`."""
+    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def avg_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Mean of each window.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C, H, W)` or `(C, H, W)`.
+    kernel_size, stride, padding
+        An int or two; the stride is ``kernel_size`` if None, the padding, of zeros, at most
+        half of it.
+    ceil_mode
+        Let a last window reach past the end; what lies past it never counts.
+    count_include_pad
+        Whether the padding counts as elements.
+    divisor_override
+        Divide by this instead of the number of elements.
+    """
+    return _avg_pool(
+        2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool3d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Mean of each window of `(N, C, D, H, W)`; see :func:`avg_pool2d`."""
+    return _avg_pool(
+        3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def _lp_pool(
+    spatial: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Any:
+    function = f"lp_pool{spatial}d"
+    require_tensor(function, "input", input)
+    kernel = tuple_of(function, "kernel_size", kernel_size, spatial, 1)
+    power = input**norm_type
+    mean = _avg_pool(spatial, power, kernel, stride, 0, ceil_mode, True, None)
+    count = 1
+    for length in kernel:
+        count *= length
+    return (mean.sign() * mean.abs().relu() * count) ** (1.0 / norm_type)
+
+
+def lp_pool1d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The ``norm_type``-norm of each window of `(N, C, L)`."""
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The ``norm_type``-norm of each window of `(N, C, H, W)`."""
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(
+    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
+    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`."""
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

@@ -1,0 +1,100 @@
+"""Functions that compare elements along a dimension, or mix two tensors: softmax, GLU, PReLU."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...tape import gated
+from ...tensor.dispatch import apply
+from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
+
+__all__ = ["glu", "gumbel_softmax", "log_softmax", "prelu", "softmax", "softmin"]
+
+
+def _dimension(function: str, input: Any, dim: int | None) -> int:
+    if dim is None:
+        warnings.warn(
+            f"Implicit dimension choice for {function} has been deprecated. "
+            "Change the call to include dim=X as an argument.",
+            UserWarning,
+            stacklevel=4,
+        )
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+    if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
+        raise IndexError(
+            f"{function}(): dim must be in [{-max(input.ndim, 1)}, {max(input.ndim, 1) - 1}] "
+            f"for input of shape {shape_text(input)}, got {dim}"
+        )
+    return dim
+
+
+def _along(function: str, operation: Any, input: Any, dim: int | None, dtype: Any) -> Any:
+    require_tensor(function, "input", input)
+    dim = _dimension(function, input, dim)
+    if dtype is not None:
+        input = input.to(dtype)
+    require_floating(function, "input", input)
+    if input.ndim == 0:
+        return apply(operation, input.reshape(1), 0).reshape(())
+    return apply(operation, input, dim)
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given."""
+    return _along("softmax", gated.Softmax, input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``log(softmax(input))`` along ``dim``, computed without overflow."""
+    return _along("log_softmax", gated.LogSoftmax, input, dim, dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``softmax(-input)`` along ``dim``."""
+    require_tensor("softmin", "input", input)
+    return _along("softmin", gated.Softmax, -input, dim, dtype)
+
+
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only."""
+    require_floating("gumbel_softmax", "logits", logits)
+    noise = -logits.new_empty(logits.shape).exponential_().log()
+    soft = softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.detach().argmax(dim, keepdim=True)
+    one_hot = soft.detach() * 0
+    one_hot.scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half along ``dim`` times the sigmoid of the second half."""
+    require_floating("glu", "input", input)
+    require(input.ndim > 0, "glu does not support 0-dimensional tensors")
+    dim = _dimension("glu", input, dim)
+    require(
+        input.shape[dim] % 2 == 0,
+        f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}",
+    )
+    return apply(gated.Glu, input, dim)
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """``input`` where it is positive, else ``weight * input``.
+
+    ``weight`` has one element, or one for each channel (index of dimension 1).
+    """
+    require_floating("prelu", "input", input)
+    require_tensor("prelu", "weight", weight)
+    require_same_dtype("prelu", "input", input, weight=weight)
+    channels = input.shape[1] if input.ndim > 1 else (input.shape[0] if input.ndim else 1)
+    require(
+        weight.ndim <= 1 and weight.numel() in (1, channels),
+        f"prelu(): weight must have 1 element or {channels}, one for each channel of input, "
+        f"got shape {shape_text(weight)}",
+    )
+    return apply(gated.Prelu, input, weight)
