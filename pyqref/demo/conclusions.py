@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
@@ -111,27 +111,31 @@ def about_channels(findings: Findings) -> str:
 
 
 def about_bits(findings: Findings) -> str:
-    """From which width on nothing is lost, and where it breaks down."""
+    """From which width on nothing is lost, where it breaks down, what training regains."""
     reference = findings.row("CNN", "fused").float_accuracy or 0.0
+    plain = {name: findings.bits[name] for name in ("per tensor", "per channel")}
     parts = []
-    for name, found in findings.bits.items():
-        enough = [bits for bits in sorted(found, reverse=True) if found[bits] >= reference - 1]
-        lowest = None
-        for bits in sorted(found, reverse=True):
-            if bits not in enough:
-                break
-            lowest = bits
+    for name, found in plain.items():
+        enough = list(takewhile(lambda b: found[b] >= reference - 1, sorted(found, reverse=True)))
         parts.append(
-            f"{name} stays within one point of float32 down to {lowest} bits"
-            if lowest is not None
+            f"{name} stays within one point of float32 down to {enough[-1]} bits"
+            if enough
             else f"{name} is more than one point below float32 at every width"
         )
-    narrow = min(min(found) for found in findings.bits.values())
-    rest = ", ".join(f"{found[narrow]:.0f} % {name}" for name, found in findings.bits.items())
-    return (
+    narrow = min(plain["per channel"])
+    rest = ", ".join(f"{found[narrow]:.0f} % {name}" for name, found in plain.items())
+    text = (
         f"Without training, {'; '.join(parts)}. At {narrow} bits {rest} are left, where guessing "
         "would give 10 %."
     )
+    for name in findings.bits.keys() - plain.keys():
+        trained = findings.bits[name]
+        gains = ", ".join(
+            f"{bits} bits from {plain['per channel'][bits]:.0f} % to {trained[bits]:.0f} %"
+            for bits in sorted(trained)
+        )
+        text += f" Training on with the rounding takes {gains}."
+    return text
 
 
 def way(row: Row) -> str:

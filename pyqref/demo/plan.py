@@ -68,6 +68,11 @@ class Plan:
         return (2, 3, 4, 6, 8) if self.quick else (2, 3, 4, 5, 6, 7, 8)
 
     @property
+    def trained_bits(self) -> tuple[int, ...]:
+        """Widths of the sweep for which the network is also trained on."""
+        return () if self.quick else (2, 3, 4)
+
+    @property
     def repeats(self) -> dict[int, int]:
         """For each batch size, how many calls are timed."""
         return {1: 15, 64: 3} if self.quick else {1: 60, 64: 9}

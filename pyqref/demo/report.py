@@ -145,11 +145,12 @@ def map_figures(findings: Findings) -> list[str]:
 def picture(figure: Figure, index: int, findings: Findings) -> str:
     """One figure: the heading, the image for light and dark pages, the caption."""
     name = figure.file.removesuffix(".png")
+    shows = figure.shows.format(layer=findings.channel_layer)
     return (
         f'<figure id="{name}"><h3>{figure.title}</h3><picture>'
         f'<source media="(prefers-color-scheme: dark)" srcset="{dark(figure.file)}">'
         f'<img src="{figure.file}" alt="{figure.title}" width="{round(WIDTH * DPI)}"></picture>'
-        f"<figcaption><p><b>Figure {index}.</b> {figure.shows.format(layer=findings.channel_layer)}</p>"
+        f"<figcaption><p><b>Figure {index}.</b> {shows}</p>"
         f'<p class="conclusion">{figure.concludes(findings)}</p></figcaption></figure>\n'
     )
 

@@ -24,6 +24,7 @@ CNN_LR = 5e-3
 LSTM_LR = 2e-2
 OBSERVED_LAYERS = ["quant", "stem.conv", "widen.conv", "block"]
 COMPARED_LAYER = "block.conv1"
+TRAINED = "per channel, trained on"
 
 
 @dataclass
@@ -154,16 +155,22 @@ class Study:
             self.add_quantized(Row("LSTM", "dynamic", engine, weights), model, logits)
 
     def sweep_bits(self) -> dict[str, dict[int, float]]:
-        """Accuracy of the fake-quantized CNN for each width."""
+        """Accuracy of the fake-quantized CNN for each width, without and with training."""
+        calibration = self.digits.calibration_images
         sweep: dict[str, dict[int, float]] = {"per tensor": {}, "per channel": {}}
-        with self.console.stage("Try every width", len(sweep) * len(self.plan.bits)) as step:
+        steps = 2 * len(self.plan.bits) + len(self.plan.trained_bits)
+        with self.console.stage("Try every width", steps) as step:
             for weights, found in sweep.items():
                 for width in self.plan.bits:
-                    model = bits.fake_quantized(
-                        self.cnn, self.digits.calibration_images, bits=width, weights=weights
-                    )
+                    model = bits.fake_quantized(self.cnn, calibration, bits=width, weights=weights)
                     found[width] = self.accuracy(predict(model, self.digits.test_images))
                     step(f"{width} bits {found[width]:.1f} %")
+            for width in self.plan.trained_bits:
+                pyqref.manual_seed(self.plan.seed)
+                model = bits.fine_tuned(self.cnn, self.digits, bits=width, epochs=2)
+                accuracy = self.accuracy(predict(model, self.digits.test_images))
+                sweep.setdefault(TRAINED, {})[width] = accuracy
+                step(f"{width} bits {accuracy:.1f} %")
         return sweep
 
     def look_inside(self, sweep: dict[str, dict[int, float]]) -> Findings:

@@ -108,6 +108,12 @@ def test_about_bits_follows_the_numbers(findings):
     assert "At 2 bits 15 % per tensor, 30 % per channel" in text
 
 
+def test_about_bits_tells_what_training_regains(findings):
+    bits = {**findings.bits, "trained": {2: 72.4}}
+    text = conclusions.about_bits(dataclasses.replace(findings, bits=bits))
+    assert "takes 2 bits from 30 % to 72 %." in text
+
+
 def test_about_channels_follows_the_numbers(findings):
     text = conclusions.about_channels(findings)
     assert "2 of 2 channels have a smaller error" in text
