@@ -1,0 +1,121 @@
+"""Dynamic quantization: the input's parameters are chosen when the layer runs.
+
+Weights are integers beforehand; the output stays real, so nothing is requantized.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .affine import quantize_per_tensor
+from .dynamic_qparams import choose_qparams_dynamic
+from .linear import linear_accumulator
+from .qparams import reduce_range as take_one_bit_off
+from .requantize import accumulator_scale
+from .rounding import fma32
+from .types import Engine, FloatArray, IntArray
+
+__all__ = ["dequantize_accumulator", "linear_dynamic", "quantize_input", "weight_to_float16"]
+
+
+def quantize_input(
+    x: Any, engine: Engine = "fbgemm", reduce_range: bool = True
+) -> tuple[IntArray, float, int]:
+    r"""Quantize a whole input with parameters chosen from its own range.
+
+    Equation ``eq-dynamic-input``:
+
+    .. math:: (s, z) = \text{choose-qparams-dynamic}(\min x, \max x), \qquad
+              q = \mathrm{quantize}(x, s, z)
+
+    over 7 bits with ``reduce_range``, except by qnnpack, which ignores it. The integers
+    are clamped to all 8 bits. An empty input gives scale 0.1 and zero point 0.
+
+    Returns
+    -------
+    The integers (uint8), the scale (a double) and the zero point.
+    """
+    x = np.asarray(x, np.float32)
+    low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
+    limits = take_one_bit_off(0, 255) if reduce_range and engine != "qnnpack" else (0, 255)
+    scale, zero_point = choose_qparams_dynamic(low, high, *limits)
+    q = quantize_per_tensor(x, float(scale), int(zero_point), 0, 255, np.uint8)
+    return q, float(scale), int(zero_point)
+
+
+def dequantize_accumulator(
+    accumulator: IntArray,
+    input_scale: float,
+    weight_scales: Any,
+    bias: Any,
+    engine: Engine = "fbgemm",
+) -> FloatArray:
+    r"""Real numbers of exact accumulators, with the bias added.
+
+    Equation ``eq-dynamic-output``:
+
+    .. math:: y_{fbgemm} = \mathrm{fma}(a,\, s_x s_w,\, b), \qquad
+              y_{qnnpack} = \mathrm{fl}_{32}(\mathrm{fl}_{32}(a \cdot s_x s_w) + b)
+    """
+    scale = accumulator_scale(input_scale, weight_scales)
+    value = np.asarray(accumulator).astype(np.float32)
+    if bias is None:
+        return value * scale
+    if engine == "qnnpack":
+        return value * scale + np.asarray(bias, np.float32)
+    return fma32(value, scale, bias)
+
+
+def linear_dynamic(
+    x: Any,
+    weight: IntArray,
+    weight_scales: Any,
+    weight_zero_points: Any,
+    bias: Any = None,
+    relu: bool = False,
+    engine: Engine = "fbgemm",
+    reduce_range: bool = True,
+) -> FloatArray:
+    r"""Linear layer with real input and output and integer weights.
+
+    Equation ``eq-linear-dynamic``:
+
+    .. math:: y = \mathrm{dequantize\_accumulator}\Big(
+              \sum_k (q_{mk} - z_x)(w_{nk} - z_{w,n})\Big)
+
+    of ``eq-dynamic-input``, ``eq-linear-accumulator`` and ``eq-dynamic-output``.
+
+    Parameters
+    ----------
+    x
+        float32 ``(..., K)``; its parameters are chosen over the whole array.
+    weight
+        Integers ``(N, K)``.
+    weight_scales, weight_zero_points
+        Scalars, or ``(N,)``.
+    bias
+        None or ``(N,)`` float32.
+    relu
+        Replace negative results by zero.
+
+    Returns
+    -------
+    float32 ``(..., N)``.
+    """
+    q, scale, zero_point = quantize_input(x, engine, reduce_range)
+    accumulator = linear_accumulator(q, zero_point, weight, weight_zero_points)
+    y = dequantize_accumulator(accumulator, scale, weight_scales, bias, engine)
+    return np.maximum(y, np.float32(0)) if relu else y
+
+
+def weight_to_float16(weight: Any) -> FloatArray:
+    r"""Weights rounded to half precision, saturating, back in float32.
+
+    Equation ``eq-float16-weight``:
+
+    .. math:: w' = \mathrm{fl}_{16}\big(\min(\max(w, -65504), 65504)\big)
+    """
+    clipped = np.clip(np.asarray(weight, np.float32), -65504, 65504)
+    return clipped.astype(np.float16).astype(np.float32)

@@ -1,0 +1,200 @@
+"""Operations on the elements of quantized arrays: sums, products, clamps, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .affine import dequantize_per_tensor, quantize_per_tensor, reciprocal32
+from .rounding import clamp_to_int, fma32, round_half_even, round_shift_right
+from .types import Engine, FloatArray, IntArray
+
+__all__ = [
+    "Grid",
+    "add",
+    "add_fixed_point",
+    "cat",
+    "clamp",
+    "dequantize_fused",
+    "mul",
+    "quantize_after",
+    "relu",
+    "relu6",
+]
+
+
+class Grid(NamedTuple):
+    """Scale, zero point and integer range of one quantized array."""
+
+    scale: float
+    zero_point: int
+    quant_min: int = 0
+    quant_max: int = 255
+    storage: Any = np.uint8
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """Range after a ReLU: from the zero point up."""
+        return max(self.quant_min, self.zero_point), self.quant_max
+
+
+def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
+    r"""Dequantize with one fused multiply-add, as vector code does inside a sum.
+
+    Equation ``eq-dequantize-fused``:
+
+    .. math:: \hat x = \mathrm{fma}\big(q,\, s,\, \mathrm{fl}_{32}(-z \cdot s)\big)
+    """
+    scale = np.float32(grid.scale)
+    return fma32(np.asarray(q).astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
+
+
+def quantize_after(x: FloatArray, grid: Grid, relu: bool = False) -> IntArray:
+    r"""Quantize with the zero point added after rounding.
+
+    Equation ``eq-quantize-after``:
+
+    .. math:: q = \mathrm{sat}\big(\mathrm{rne}(\mathrm{fl}_{32}(x\, \iota(s))) + z\big)
+    """
+    rounded = round_half_even(x * reciprocal32(grid.scale)).astype(np.float64)
+    low, high = grid.lowest if relu else (grid.quant_min, grid.quant_max)
+    return clamp_to_int(rounded + grid.zero_point, low, high, grid.storage)
+
+
+def add(
+    a: IntArray,
+    a_grid: Grid,
+    b: IntArray,
+    b_grid: Grid,
+    out: Grid,
+    engine: Engine = "fbgemm",
+    relu: bool = False,
+) -> IntArray:
+    r"""Sum of two quantized arrays, with a fused ReLU if asked.
+
+    Equation ``eq-quantized-add``:
+
+    .. math:: q = \mathrm{quantize\_after}(\hat a + \hat b)
+
+    with both sides dequantized by ``eq-dequantize-fused`` and summed in float32.
+    The engine qnnpack adds 8-bit unsigned integers by ``eq-add-fixed-point``
+    instead.
+
+    Parameters
+    ----------
+    a, b
+        Integers that broadcast together.
+    a_grid, b_grid, out
+        Their grids, and the result's.
+    """
+    if engine == "qnnpack" and np.dtype(out.storage) == np.uint8:
+        return add_fixed_point(a, a_grid, b, b_grid, out, relu)
+    total = dequantize_fused(a, a_grid) + dequantize_fused(b, b_grid)
+    return quantize_after(total, out, relu)
+
+
+def add_fixed_point(
+    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+) -> IntArray:
+    r"""Sum in integers, with the ratios of the scales as fixed-point numbers.
+
+    Equation ``eq-add-fixed-point``:
+
+    .. math::
+        r_a = s_a / s_y, \quad r_b = s_b / s_y, \quad
+        t = 21 - \lfloor \log_2 \max(r_a, r_b) \rfloor, \quad
+        m = \mathrm{rne}(r \cdot 2^t), \qquad
+        q = \mathrm{sat}\big(\mathrm{rsr}(m_a (a - z_a) + m_b (b - z_b),\; t) + z_y\big)
+
+    The ratios are float32; the larger multiplier has 22 bits, so the sum fits 32.
+    """
+    ratio_a = np.float32(a_grid.scale) / np.float32(out.scale)
+    ratio_b = np.float32(b_grid.scale) / np.float32(out.scale)
+    shift = 22 - int(np.frexp(max(ratio_a, ratio_b))[1])
+    multiplier_a, multiplier_b = (
+        np.int64(np.rint(np.ldexp(np.float64(r), shift))) for r in (ratio_a, ratio_b)
+    )
+    total = multiplier_a * (np.asarray(a).astype(np.int64) - a_grid.zero_point)
+    total = total + multiplier_b * (np.asarray(b).astype(np.int64) - b_grid.zero_point)
+    if shift < 0:
+        total, shift = total << np.int64(-shift), 0
+    shifted = round_shift_right(total, min(shift, 62)) + out.zero_point
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    return np.clip(shifted, low, high).astype(out.storage)
+
+
+def mul(
+    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+) -> IntArray:
+    r"""Product of two quantized arrays: an integer product and one multiplier.
+
+    Equation ``eq-quantized-mul``:
+
+    .. math:: q = \mathrm{sat}\big(\mathrm{rne}((a - z_a)(b - z_b) \cdot m) + z_y\big),
+              \qquad m = \mathrm{fl}_{32}(s_a s_b) \cdot \iota(s_y)
+    """
+    left = np.asarray(a).astype(np.int64) - a_grid.zero_point
+    right = np.asarray(b).astype(np.int64) - b_grid.zero_point
+    multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale)
+    rounded = round_half_even((left * right).astype(np.float32) * multiplier)
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    return clamp_to_int(rounded.astype(np.float64) + out.zero_point, low, high, out.storage)
+
+
+def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid) -> IntArray:
+    r"""Join quantized arrays along an axis on one grid.
+
+    Equation ``eq-quantized-cat``:
+
+    .. math:: q_i' = \begin{cases} q_i & (s_i, z_i) = (s_y, z_y) \\
+              \mathrm{quantize}(\mathrm{dequantize}(q_i)) & \text{otherwise} \end{cases}
+    """
+    parts = []
+    for q, grid in zip(arrays, grids, strict=True):
+        if (grid.scale, grid.zero_point) != (out.scale, out.zero_point):
+            q = quantize_per_tensor(dequantize_per_tensor(q, grid.scale, grid.zero_point), *out)
+        parts.append(np.asarray(q, dtype=out.storage))
+    return np.concatenate(parts, axis=axis)
+
+
+def relu(q: IntArray, zero_point: int) -> IntArray:
+    r"""ReLU on the integers.
+
+    Equation ``eq-quantized-relu``:
+
+    .. math:: q' = \max(q, z)
+
+    Examples
+    --------
+    >>> relu(np.uint8([0, 5, 9]), 5)
+    array([5, 5, 9], dtype=uint8)
+    """
+    q = np.asarray(q)
+    return np.maximum(q, q.dtype.type(zero_point))
+
+
+def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
+    r"""Clamp to real bounds, on the integers.
+
+    Equation ``eq-quantized-clamp``:
+
+    .. math:: q' = \min(\max(q, \mathrm{quantize}(low)), \mathrm{quantize}(high))
+    """
+    q = np.asarray(q)
+    if low is not None:
+        q = np.maximum(q, quantize_per_tensor(np.float32(low), *grid))
+    if high is not None:
+        q = np.minimum(q, quantize_per_tensor(np.float32(high), *grid))
+    return q
+
+
+def relu6(q: IntArray, grid: Grid) -> IntArray:
+    r"""ReLU6 on the integers.
+
+    Equation ``eq-quantized-relu6``:
+
+    .. math:: q' = \min(\max(q, z), \mathrm{quantize}(6))
+    """
+    return clamp(relu(q, grid.zero_point), grid, None, 6.0)

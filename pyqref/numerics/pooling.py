@@ -1,0 +1,215 @@
+"""Pooling of quantized arrays: the largest integer, or the rounded mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .convolution import windows
+from .rounding import clamp_to_int, round_half_even
+from .types import Engine, IntArray
+
+__all__ = ["adaptive_avg_pool", "avg_pool", "max_pool", "pooled_size", "quantized_mean"]
+
+
+def pooled_size(
+    size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil_mode: bool = False
+) -> int:
+    r"""Number of windows along one axis.
+
+    Equation ``eq-pooled-size``:
+
+    .. math:: o = \left\lfloor \frac{i + 2p - d(k - 1) - 1 \;(+\, t - 1)}{t} \right\rfloor + 1
+
+    with stride t. The extra :math:`t - 1` is added with ``ceil_mode``, where a last
+    window that would start in the far padding is dropped.
+    """
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= size + padding:
+        count -= 1
+    return count
+
+
+def _padded(
+    x: np.ndarray,
+    fill: int,
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> np.ndarray:
+    """Spatial axes padded in front by ``padding``, behind so that every window is full."""
+    widths = [(0, 0), (0, 0)]
+    for i, o, k, t, p, d in zip(
+        x.shape[2:], sizes, kernel, stride, padding, dilation, strict=True
+    ):
+        needed = (o - 1) * t + d * (k - 1) + 1
+        widths.append((p, max(0, needed - i - p)))
+    return np.pad(x, widths, constant_values=fill)
+
+
+def _pooled_windows(
+    x: np.ndarray,
+    fill: int,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> np.ndarray:
+    arguments = zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
+    sizes = [pooled_size(*each, ceil_mode=ceil_mode) for each in arguments]
+    padded = _padded(x, fill, sizes, kernel, stride, padding, dilation)
+    view = windows(padded, kernel, stride, dilation)
+    return view[(slice(None), slice(None), *(slice(0, o) for o in sizes))]
+
+
+def max_pool(
+    q: IntArray,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool = False,
+) -> IntArray:
+    r"""Largest integer of each window, which is also the largest real number.
+
+    Equation ``eq-quantized-max-pool``:
+
+    .. math:: y_{\mathbf o} = \max_{\mathbf k} q_{\mathbf o \cdot stride + \mathbf k \cdot
+              dilation - padding}
+
+    Parameters
+    ----------
+    q
+        Integers ``(B, C, *in)``; padding never wins.
+    kernel, stride, padding, dilation
+        One number for each spatial dimension.
+    """
+    q = np.asarray(q)
+    lowest = int(np.iinfo(q.dtype).min)
+    view = _pooled_windows(q, lowest, kernel, stride, padding, dilation, ceil_mode)
+    return view.max(axis=tuple(range(-len(kernel), 0)))
+
+
+def quantized_mean(
+    total: IntArray,
+    count: int | IntArray,
+    zero_point: int,
+    quant_min: int,
+    quant_max: int,
+    storage: object,
+    engine: Engine = "fbgemm",
+) -> IntArray:
+    r"""Integer that stands for the mean of ``count`` elements.
+
+    Equation ``eq-quantized-mean``:
+
+    .. math:: q_{fbgemm} = \mathrm{sat}(\mathrm{rne}(S / n + z)), \qquad
+              q_{qnnpack} = \mathrm{sat}(\mathrm{rne}(S \cdot \mathrm{fl}_{32}(1/n)) + z)
+
+    Parameters
+    ----------
+    total
+        S, the sum of ``q - zero_point`` over the elements.
+    count
+        n, positive; an array that broadcasts against ``total``, or one number.
+    """
+    summed = np.asarray(total).astype(np.float32)
+    number = np.asarray(count).astype(np.float32)
+    if engine == "qnnpack":
+        rounded = round_half_even(summed * (np.float32(1) / number)).astype(np.float64)
+        return clamp_to_int(rounded + zero_point, quant_min, quant_max, storage)
+    shifted = round_half_even(summed / number + np.float32(zero_point))
+    return clamp_to_int(shifted, quant_min, quant_max, storage)
+
+
+def avg_pool(
+    q: IntArray,
+    zero_point: int,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    engine: Engine = "fbgemm",
+) -> IntArray:
+    r"""Rounded mean of each window.
+
+    Equation ``eq-quantized-avg-pool``: ``eq-quantized-mean`` with
+
+    .. math:: S_{\mathbf o} = \sum_{\mathbf k} (q_{\mathbf o \cdot stride + \mathbf k -
+              padding} - z)
+
+    where the padding adds nothing, and n the number of positions of the window inside
+    the padded image (``count_include_pad``), or inside the image, or ``divisor_override``.
+
+    Parameters
+    ----------
+    q
+        Integers ``(B, C, *in)``; the result is on the same grid.
+    zero_point
+        Their zero point.
+    kernel, stride, padding
+        One number for each spatial dimension.
+    """
+    q = np.asarray(q)
+    axes = tuple(range(-len(kernel), 0))
+    ones = [1] * len(kernel)
+    centred = q.astype(np.int64) - zero_point
+    view = _pooled_windows(centred, 0, kernel, stride, padding, ones, ceil_mode)
+    count: int | IntArray
+    if divisor_override is not None:
+        count = divisor_override
+    else:
+        inside = np.ones((1, 1, *q.shape[2:]), np.int64)
+        rest = padding
+        if count_include_pad:
+            inside = np.pad(inside, [(0, 0), (0, 0), *((p, p) for p in padding)], "edge")
+            rest = [0] * len(kernel)
+        sizes = view.shape[2 : 2 + len(kernel)]
+        canvas = _padded(inside, 0, sizes, kernel, stride, rest, ones)
+        counts = windows(canvas, kernel, stride, ones)
+        counts = counts[(slice(None), slice(None), *(slice(0, o) for o in sizes))]
+        count = counts.sum(axis=axes)
+    limits = np.iinfo(q.dtype)
+    total = view.sum(axis=axes)
+    return quantized_mean(
+        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine
+    )
+
+
+def adaptive_avg_pool(
+    q: IntArray, zero_point: int, output_size: Sequence[int], engine: Engine = "fbgemm"
+) -> IntArray:
+    r"""Rounded mean over windows laid so that ``output_size`` results come out.
+
+    Equation ``eq-quantized-adaptive-avg-pool``: ``eq-quantized-mean`` over
+
+    .. math:: \lfloor o \cdot i / n \rfloor \;\le\; \text{position} \;<\;
+              \lceil (o + 1) \cdot i / n \rceil
+
+    along each axis, with i inputs, n outputs and o the index of the output.
+    """
+    q = np.asarray(q)
+    spatial = len(output_size)
+    total = q.astype(np.int64) - zero_point
+    count = np.ones((1,) * q.ndim, np.int64)
+    for axis, outputs in zip(range(q.ndim - spatial, q.ndim), output_size, strict=True):
+        size = q.shape[axis]
+        first = [o * size // outputs for o in range(outputs)]
+        last = [-(-(o + 1) * size // outputs) for o in range(outputs)]
+        before = np.cumsum(total, axis=axis)
+        before = np.insert(before, 0, 0, axis=axis)
+        total = np.take(before, last, axis=axis) - np.take(before, first, axis=axis)
+        shape = [1] * q.ndim
+        shape[axis] = outputs
+        count = count * (np.array(last) - np.array(first)).reshape(shape)
+    limits = np.iinfo(q.dtype)
+    return quantized_mean(
+        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine
+    )
