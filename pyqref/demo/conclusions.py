@@ -116,7 +116,7 @@ def about_bits(findings: Findings) -> str:
     plain = {name: findings.bits[name] for name in ("per tensor", "per channel")}
     parts = []
     for name, found in plain.items():
-        enough = list(takewhile(lambda b: found[b] >= reference - 1, sorted(found, reverse=True)))
+        enough = widths_above(found, reference - 1)
         parts.append(
             f"{name} stays within one point of float32 down to {enough[-1]} bits"
             if enough
@@ -136,6 +136,11 @@ def about_bits(findings: Findings) -> str:
         )
         text += f" Training on with the rounding takes {gains}."
     return text
+
+
+def widths_above(found: dict[int, float], accuracy: float) -> list[int]:
+    """Widths from the largest down, as long as all of them reach ``accuracy``."""
+    return list(takewhile(lambda bits: found[bits] >= accuracy, sorted(found, reverse=True)))
 
 
 def way(row: Row) -> str:
