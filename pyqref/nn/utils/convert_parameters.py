@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...tensor.base import TensorBase
+from ...tensor.joining import cat
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     """The elements of all parameters, one after the other; gradients flow through."""
-    from ...tensor.joining import cat
-
     return cat([parameter.reshape(-1) for parameter in parameters])
 
 

@@ -1,0 +1,204 @@
+"""The safetensors container: named arrays and text, without code.
+
+A file is 8 bytes with the length of a JSON header, the header, and the bytes of the
+arrays. The package ``safetensors`` reads and writes it; before that, everything that a
+header can get wrong is checked here, so that the error can name the key.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..tape import Array
+from .errors import FileError
+
+__all__ = ["pack", "parse_json", "short", "unpack"]
+
+#: Names of element types in a header, and the NumPy types that hold them.
+_TYPES = {
+    "F16": np.float16,
+    "F32": np.float32,
+    "F64": np.float64,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "I16": np.int16,
+    "I32": np.int32,
+    "I64": np.int64,
+    "BOOL": np.bool_,
+}
+_METADATA = "__metadata__"
+#: The longest header that the package safetensors accepts.
+_MAX_HEADER = 100_000_000
+
+
+def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
+    """The bytes of a file with these arrays and texts."""
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    shaped = {name: array.reshape(arrays[name].shape) for name, array in contiguous.items()}
+    return bytes(_safetensors().save(shaped, metadata))
+
+
+def unpack(data: bytes, file: str) -> tuple[dict[str, Array], dict[str, str]]:
+    """The arrays and texts of a file.
+
+    Parameters
+    ----------
+    data
+        All bytes of the file.
+    file
+        Its name, for errors.
+
+    Raises
+    ------
+    FileError
+        The bytes are no well-formed file.
+    """
+    metadata = _check(data, file)
+    library = _safetensors()
+    try:
+        arrays = library.load(data)
+    except Exception as error:
+        raise FileError(f"{file}: not a valid safetensors file: {error}") from error
+    return {name: np.array(array) for name, array in arrays.items()}, metadata
+
+
+def _safetensors() -> ModuleType:
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        raise ImportError(
+            "saving and loading files needs the package safetensors; "
+            "install it with: pip install 'pyqref[files]'"
+        ) from error
+    return safetensors.numpy
+
+
+def _check(data: bytes, file: str) -> dict[str, str]:
+    """Check the header against the bytes; return its texts."""
+    _refuse_other_formats(data, file)
+    if len(data) < 8:
+        raise FileError(
+            f"{file}: truncated: a safetensors file begins with 8 bytes of header length, "
+            f"found {len(data)} bytes in all"
+        )
+    length = int.from_bytes(data[:8], "little")
+    if length > _MAX_HEADER:
+        raise FileError(
+            f"{file}: not a safetensors file: the header length must be at most "
+            f"{_MAX_HEADER}, found {length}"
+        )
+    if length > len(data) - 8:
+        raise FileError(
+            f"{file}: truncated: the header should have {length} bytes, found {len(data) - 8}"
+        )
+    header = parse_json(data[8 : 8 + length], f"{file}: the header")
+    if not isinstance(header, dict):
+        raise FileError(f"{file}: the header must be a JSON object, found {short(header)}")
+    metadata = header.pop(_METADATA, {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise FileError(f"{file}: {_METADATA} must map names to strings, found {short(metadata)}")
+    ranges = sorted(
+        (*_check_entry(name, entry, file), name) for name, entry in header.items()
+    )
+    expected = 0
+    for begin, end, name in ranges:
+        if begin != expected:
+            raise FileError(
+                f"{file}: {name!r}: data must begin at byte {expected}, after the tensor before "
+                f"it, found {begin}"
+            )
+        expected = end
+    found = len(data) - 8 - length
+    if expected != found:
+        kind = "truncated" if found < expected else "oversized"
+        raise FileError(
+            f"{file}: {kind}: the header describes {expected} bytes of tensors, found {found}"
+        )
+    return metadata
+
+
+def parse_json(text: bytes, what: str) -> Any:
+    """JSON without duplicate keys, without nan and infinity; ``what`` names it in errors."""
+
+    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            seen: set[str] = set()
+            twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+            raise FileError(f"{what} has the key {twice!r} twice")
+        return members
+
+    def no_constants(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    try:
+        return json.loads(
+            text.decode("utf-8"), object_pairs_hook=no_duplicates, parse_constant=no_constants
+        )
+    except UnicodeDecodeError as error:
+        raise FileError(f"{what} is not UTF-8 text: {error}") from error
+    except RecursionError as error:
+        raise FileError(f"{what} is nested too deeply") from error
+    except ValueError as error:
+        raise FileError(f"{what} is not JSON: {error}") from error
+
+
+def _check_entry(name: str, entry: Any, file: str) -> tuple[int, int]:
+    """Check one tensor of the header; return where its bytes begin and end."""
+    where = f"{file}: {name!r}"
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise FileError(f"{where}: must have dtype, shape and data_offsets, found {short(entry)}")
+    dtype = entry["dtype"]
+    if not isinstance(dtype, str) or dtype not in _TYPES:
+        raise FileError(
+            f"{where}: dtype must be one of {', '.join(_TYPES)}, found {short(dtype)}; "
+            "convert the tensor and save it again"
+        )
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    if not _is_counts(shape):
+        raise FileError(f"{where}: shape must be a list of integers >= 0, found {short(shape)}")
+    if len(shape) > 32:
+        raise FileError(f"{where}: a tensor has at most 32 dimensions, found {len(shape)}")
+    if not _is_counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+        raise FileError(
+            f"{where}: data_offsets must be [begin, end] with 0 <= begin <= end, "
+            f"found {short(offsets)}"
+        )
+    needed = math.prod(shape) * np.dtype(_TYPES[dtype]).itemsize
+    if needed != offsets[1] - offsets[0]:
+        raise FileError(
+            f"{where}: shape {shape} of {dtype} takes {needed} bytes, data_offsets "
+            f"{short(offsets)} give {offsets[1] - offsets[0]}"
+        )
+    return offsets[0], offsets[1]
+
+
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) is int and each >= 0 for each in value)
+
+
+def _refuse_other_formats(data: bytes, file: str) -> None:
+    """Say what the file is, where it is well known and something else."""
+    remedy = (
+        "pyqref loads safetensors only, because loading must run no code; convert it where "
+        "torch is installed: safetensors.torch.save_file(torch.load(path), new_path)"
+    )
+    if data[:4] == b"PK\x03\x04":
+        raise FileError(f"{file}: a zip archive, such as torch.save writes; {remedy}")
+    if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05" and data[8:9] != b"{":
+        raise FileError(f"{file}: a pickle, such as torch.save or pickle.dump writes; {remedy}")
+    if data[:6] == b"\x93NUMPY":
+        raise FileError(
+            f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy"
+        )
+
+
+def short(value: Any) -> str:
+    """A value of a file as errors show it."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

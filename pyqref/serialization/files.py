@@ -1,0 +1,144 @@
+"""``save`` and ``load``."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import warnings
+from typing import Any
+
+from ..dtypes import device
+from .atomic import write_atomically
+from .container import pack, parse_json, unpack
+from .errors import FileError
+from .structure import Builder, Flattener
+
+__all__ = ["load", "save"]
+
+_FORMAT = "pyqref"
+_VERSION = "1"
+
+
+def save(obj: Any, f: Any) -> None:
+    """Write a state dict, or other nested values, to a safetensors file.
+
+    The tensors lie in the file under their keys. How they hang together, and the scales
+    and zero points of the quantized ones, is JSON in its metadata.
+
+    Parameters
+    ----------
+    obj
+        Tensors (quantized per tensor or per channel too), numbers, strings, None, dtypes,
+        and dictionaries, lists and tuples of them, such as ``state_dict()`` of a module
+        or of an optimiser.
+    f
+        Path, or a file object with ``write``. A file at a path is replaced only when the
+        new one is complete.
+
+    Raises
+    ------
+    TypeError
+        ``obj`` holds something else; the message says where.
+    ImportError
+        The package ``safetensors`` is missing.
+
+    Notes
+    -----
+    ``torch.save`` pickles any object; a pickle runs code when it is loaded, so there is
+    none here.
+
+    Examples
+    --------
+    >>> import io, pyqref
+    >>> file = io.BytesIO()
+    >>> pyqref.save({"weight": pyqref.tensor([1.0, 2.0]), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> pyqref.load(file)
+    {'weight': tensor([1., 2.]), 'epoch': 3}
+    """
+    flattener = Flattener()
+    structure = json.dumps(flattener.flatten(obj), allow_nan=False)
+    data = pack(
+        flattener.arrays,
+        {"format": _FORMAT, "pyqref.version": _VERSION, "pyqref.structure": structure},
+    )
+    if hasattr(f, "write"):
+        f.write(data)
+    else:
+        write_atomically(os.fsdecode(os.fspath(f)), data)
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
+    """Read what :func:`save` wrote. No code in the file is run, whatever it holds.
+
+    Parameters
+    ----------
+    f
+        Path, or a file object with ``read``.
+    map_location
+        ``None`` or ``"cpu"``.
+    weights_only
+        Accepted as in ``torch``; a file never holds anything but weights and plain
+        values here, so False warns.
+
+    Returns
+    -------
+    object
+        What was saved. A safetensors file that another program wrote gives a dictionary
+        of tensors.
+
+    Raises
+    ------
+    FileError
+        The file is truncated, damaged, or of another kind.
+
+    Examples
+    --------
+    >>> import io, pyqref
+    >>> pyqref.load(io.BytesIO(b"PK\\x03\\x04"))
+    Traceback (most recent call last):
+    ...
+    pyqref.serialization.errors.FileError: the file object: a zip archive, such as ...
+    """
+    if map_location is not None:
+        device(map_location)
+    if weights_only is False:
+        warnings.warn(
+            "load: weights_only=False has no effect: a file holds weights and plain values only",
+            stacklevel=2,
+        )
+    data, name = _read(f)
+    arrays, metadata = unpack(data, name)
+    builder = Builder(arrays, name)
+    if metadata.get("format") != _FORMAT:
+        return {key: builder.build(["tensor", key, False, None]) for key in arrays}
+    if metadata.get("pyqref.version") != _VERSION:
+        raise FileError(
+            f"{name}: written in version {metadata.get('pyqref.version')!r} of the format, "
+            f"this release reads version {_VERSION!r}; use a newer release of pyqref"
+        )
+    structure = metadata.get("pyqref.structure", "").encode()
+    value = builder.build(parse_json(structure, f"{name}: pyqref.structure"))
+    unused = sorted(set(arrays) - builder.used)
+    if unused:
+        raise FileError(f"{name}: the structure does not say where {unused[0]!r} belongs")
+    return value
+
+
+def _read(f: Any) -> tuple[bytes, str]:
+    """All bytes of a file, and what to call it in errors."""
+    if hasattr(f, "read"):
+        name = getattr(f, "name", None)
+        data = f.read()
+        if not isinstance(data, bytes | bytearray):
+            raise TypeError(
+                f"load: the file object must be opened in binary mode, got {type(data).__name__}"
+            )
+        return bytes(data), name if isinstance(name, str) else "the file object"
+    path = os.fsdecode(os.fspath(f))
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise FileError(f"{path}: no regular file")
+    with open(path, "rb") as file:
+        return file.read(), path
+

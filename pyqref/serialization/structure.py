@@ -1,0 +1,205 @@
+"""Nested Python values as arrays and JSON, and back.
+
+``None``, booleans, integers, strings and finite floats stand for themselves in JSON;
+everything else is a list whose first entry names its kind, such as ``["tuple", [...]]``
+or ``["tensor", "fc.weight", false, null]``, where the array lies under that name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict
+from typing import Any, NoReturn
+
+from .. import dtypes
+from ..tape import Array
+from ..tensor.base import TensorBase, wrap
+from ..tensor.parameter import Parameter
+from ..tensor.size import Size
+from .container import short
+from .errors import FileError
+from .quantizers import describe_quantizer, quantized_tensor
+
+__all__ = ["Builder", "Flattener"]
+
+_MAX_DEPTH = 50
+_MAX_BITS = 1024
+_CONSTANTS = {
+    kind.__name__: {
+        each._name: each for each in vars(dtypes).values() if isinstance(each, kind)
+    }
+    for kind in (dtypes.dtype, dtypes.qscheme, dtypes.memory_format)
+}
+_MAPPINGS = {"dict": dict, "ordered_dict": OrderedDict, "counter": Counter}
+_SEQUENCES = {"list": list, "tuple": tuple, "size": Size}
+_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+class Flattener:
+    """Takes values apart; :attr:`arrays` collects what the tensors hold.
+
+    Tensors on the same memory are stored once, and share it again after loading.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._names: dict[Any, str] = {}
+
+    def flatten(self, value: Any, path: tuple[Any, ...] = ()) -> Any:
+        """The JSON form of ``value``, which stands at ``path``."""
+        if value is None or type(value) in (bool, str):
+            return value
+        if type(value) is int:
+            if value.bit_length() > _MAX_BITS:
+                _refuse(path, f"an integer of {value.bit_length()} bits, at most {_MAX_BITS}")
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else ["float", str(value)]
+        if len(path) >= _MAX_DEPTH:
+            _refuse(path[:3], f"nested more than {_MAX_DEPTH} levels deep, or contains itself")
+        for tag, kind in _MAPPINGS.items():
+            if type(value) is kind:
+                return self._mapping(tag, value, path)
+        for tag, sequence in _SEQUENCES.items():
+            if type(value) is sequence:
+                members = enumerate(value)
+                return [tag, [self.flatten(each, (*path, index)) for index, each in members]]
+        if isinstance(value, TensorBase):
+            return self._tensor(value, path)
+        if isinstance(value, dtypes.device):
+            return ["device", str(value)]
+        for tag, constants in _CONSTANTS.items():
+            for name, constant in constants.items():
+                if constant is value:
+                    return [tag, name]
+        if callable(getattr(value, "state_dict", None)):
+            _refuse(path, f"a {type(value).__name__}; save its state_dict() instead")
+        _refuse(
+            path,
+            f"a {type(value).__module__}.{type(value).__qualname__}; a file can hold tensors, "
+            "numbers, strings, None, dtypes, and dicts, lists and tuples of them",
+        )
+
+    def _mapping(self, tag: str, value: Any, path: tuple[Any, ...]) -> Any:
+        pairs = [
+            [self.flatten(key, (*path, key)), self.flatten(each, (*path, key))]
+            for key, each in value.items()
+        ]
+        metadata = getattr(value, "_metadata", None)
+        if metadata is None:
+            return [tag, pairs]
+        return [tag, pairs, self.flatten(metadata, (*path, "_metadata"))]
+
+    def _tensor(self, tensor: Any, path: tuple[Any, ...]) -> Any:
+        array = tensor._array
+        address = array.__array_interface__["data"][0]
+        # An empty array has an address, but no memory that it could share.
+        key = (address, array.shape, array.strides, array.dtype) if array.size else object()
+        if key not in self._names:
+            self._names[key] = self._new_name(path)
+            self.arrays[self._names[key]] = array
+        tag = "parameter" if isinstance(tensor, Parameter) else "tensor"
+        quantizer = describe_quantizer(tensor) if tensor.is_quantized else None
+        return [tag, self._names[key], bool(tensor.requires_grad), quantizer]
+
+    def _new_name(self, path: tuple[Any, ...]) -> str:
+        """The path with dots, as it stands in a state dict; a number makes it unique."""
+        words = (str(step).encode("utf-8", "backslashreplace").decode() for step in path)
+        plain = name = ".".join(words) or "tensor"
+        number = 1
+        while name in self.arrays or name == "__metadata__":
+            number += 1
+            name = f"{plain}~{number}"
+        return name
+
+
+class Builder:
+    """Puts values together again; every node is checked.
+
+    Parameters
+    ----------
+    arrays
+        By name, as the file has them.
+    file
+        Its name, for errors.
+    """
+
+    def __init__(self, arrays: dict[str, Array], file: str) -> None:
+        self.arrays = arrays
+        self.file = file
+        self.used: set[str] = set()
+
+    def build(self, node: Any, depth: int = 0) -> Any:
+        """The value whose JSON form is ``node``."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if depth > _MAX_DEPTH:
+            self._refuse(f"the structure is nested more than {_MAX_DEPTH} levels deep")
+        if not isinstance(node, list) or len(node) < 2 or not isinstance(node[0], str):
+            self._refuse(f"the structure has a node {short(node)}")
+        tag, rest = node[0], node[1:]
+        if tag in ("tensor", "parameter"):
+            return self._tensor(tag, rest)
+        if tag in _MAPPINGS and isinstance(rest[0], list):
+            return self._mapping(tag, rest, depth)
+        if len(rest) != 1:
+            self._refuse(f"the structure has a node {short(node)}")
+        if tag in _SEQUENCES and isinstance(rest[0], list):
+            members = [self.build(each, depth + 1) for each in rest[0]]
+            if tag == "size" and not all(type(each) is int for each in members):
+                self._refuse(f"the structure has a size {short(members)}")
+            return _SEQUENCES[tag](members)
+        known: dict[str, Any] = {**_CONSTANTS, "float": _FLOATS, "device": {"cpu": "cpu"}}
+        values = known.get(tag)
+        if values is None or not isinstance(rest[0], str) or rest[0] not in values:
+            self._refuse(f"the structure has a node {short(node)}")
+        return dtypes.device("cpu") if tag == "device" else values[rest[0]]
+
+    def _mapping(self, tag: str, rest: list[Any], depth: int) -> Any:
+        mapping: Any = _MAPPINGS[tag]()
+        for pair in rest[0]:
+            if not isinstance(pair, list) or len(pair) != 2:
+                self._refuse(f"a {tag} in the structure has the entry {short(pair)}")
+            key = self.build(pair[0], depth + 1)
+            try:
+                twice = key in mapping
+            except TypeError:
+                self._refuse(f"a {tag} in the structure has the key {short(pair[0])}")
+            if twice:
+                self._refuse(f"a {tag} in the structure has the key {key!r} twice")
+            mapping[key] = self.build(pair[1], depth + 1)
+        if len(rest) == 2 and tag == "ordered_dict":
+            mapping._metadata = self.build(rest[1], depth + 1)
+        elif len(rest) != 1:
+            self._refuse(f"a {tag} in the structure has {len(rest)} parts")
+        return mapping
+
+    def _tensor(self, tag: str, rest: list[Any]) -> Any:
+        if len(rest) != 3 or not isinstance(rest[0], str) or not isinstance(rest[1], bool):
+            self._refuse(f"the structure has a {tag} {short(rest)}")
+        name, requires_grad, quantizer = rest
+        if name not in self.arrays:
+            self._refuse(f"{name!r}: the structure names it, but the file has no such tensor")
+        self.used.add(name)
+        array = self.arrays[name]
+        where = f"{self.file}: {name!r}"
+        if quantizer is not None:
+            if requires_grad or tag != "tensor":
+                self._refuse(f"{name!r}: a quantized tensor cannot require a gradient")
+            return quantized_tensor(array, quantizer, where)
+        if requires_grad and array.dtype.kind != "f":
+            self._refuse(f"{name!r}: a tensor of {array.dtype} cannot require a gradient")
+        tensor = wrap(array)
+        if tag == "parameter":
+            return Parameter(tensor, requires_grad=requires_grad)
+        tensor.requires_grad = requires_grad
+        return tensor
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise FileError(f"{self.file}: {what}")
+
+
+def _refuse(path: tuple[Any, ...], what: str) -> NoReturn:
+    place = "".join(f"[{step!r}]" for step in path)
+    raise TypeError(f"save: obj{place} is {what}")
+
