@@ -42,6 +42,7 @@ def fake_quantize_grid(
         mask = (shifted >= quant_min) & (shifted <= quant_max)
         clamped = np.clip(shifted.astype(np.float64), quant_min, quant_max)
     clamped = np.where(np.isnan(clamped), quant_min, clamped)
+    clamped = clamped + 0.0  # an integer has no negative zero
     return (clamped - zero_point) * np.asarray(scale, dtype=np.float64), mask
 
 
