@@ -1,0 +1,53 @@
+"""The equations of :mod:`pyqref.numerics`, fast.
+
+Every function here gives the bits of its twin in ``numerics``, whatever kernel and
+however many threads run it. Reading order: :mod:`.registry` (which kernel), ``simd/``
+(what an instruction set must offer), ``quantize/`` (the simplest operation), ``qgemm/``
+and ``qconv/`` (the ones that matter). Arguments are taken as valid; the layers above check.
+"""
+
+from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
+from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+from .observe import min_max as min_max
+from .observe import min_max_per_channel as min_max_per_channel
+from .qconv import PackedConv as PackedConv
+from .qconv import conv1d as conv1d
+from .qconv import conv2d as conv2d
+from .qconv import conv3d as conv3d
+from .qconv import pack_conv1d as pack_conv1d
+from .qconv import pack_conv2d as pack_conv2d
+from .qconv import pack_conv3d as pack_conv3d
+from .qgemm import PackedLinear as PackedLinear
+from .qgemm import linear as linear
+from .qgemm import linear_accumulator as linear_accumulator
+from .qgemm import pack_linear as pack_linear
+from .quantize import dequantize_per_channel as dequantize_per_channel
+from .quantize import dequantize_per_tensor as dequantize_per_tensor
+from .quantize import quantize_per_channel as quantize_per_channel
+from .quantize import quantize_per_tensor as quantize_per_tensor
+from .threads import get_num_threads as get_num_threads
+from .threads import set_num_threads as set_num_threads
+
+__all__ = [
+    "PackedConv",
+    "PackedLinear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "dequantize_per_channel",
+    "dequantize_per_tensor",
+    "fake_quantize_per_channel",
+    "fake_quantize_per_tensor",
+    "get_num_threads",
+    "linear",
+    "linear_accumulator",
+    "min_max",
+    "min_max_per_channel",
+    "pack_conv1d",
+    "pack_conv2d",
+    "pack_conv3d",
+    "pack_linear",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+    "set_num_threads",
+]

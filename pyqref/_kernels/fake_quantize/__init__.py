@@ -1,0 +1,9 @@
+"""Fake quantization with its straight-through mask, per tensor and per channel.
+
+The same arguments and results as in :mod:`pyqref.numerics.fake_quantize`.
+"""
+
+from .grid import fake_quantize_per_channel as fake_quantize_per_channel
+from .grid import fake_quantize_per_tensor as fake_quantize_per_tensor
+
+__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor"]

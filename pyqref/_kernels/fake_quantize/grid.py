@@ -1,0 +1,101 @@
+"""Fake quantization by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics import fake_quantize as reference
+from pyqref.numerics.affine import reciprocal32
+from pyqref.numerics.types import BoolArray, Convention, FloatArray
+
+from .. import registry, threads
+from ..layout import contiguous, elements_per_channel
+
+__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor"]
+
+# Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
+_FUSED, _BEFORE, _AFTER = 0, 1, 2
+#: Up to here float32 holds every integer, and every difference of two.
+_EXACT = 2**23
+
+
+def _is_covered(x: np.ndarray, quant_min: int, quant_max: int) -> bool:
+    return x.dtype == np.float32 and -_EXACT <= quant_min and quant_max <= _EXACT
+
+
+def fake_quantize_per_tensor(
+    x: Any,
+    scale: float,
+    zero_point: int,
+    quant_min: int,
+    quant_max: int,
+    convention: Convention = "documented",
+) -> tuple[FloatArray, BoolArray]:
+    """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor`.
+
+    Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
+    """
+    kernel = registry.twin("fake_quantize")
+    x = np.asarray(x)
+    if kernel is None or not _is_covered(x, quant_min, quant_max):
+        return reference.fake_quantize_per_tensor(
+            x, scale, zero_point, quant_min, quant_max, convention
+        )
+    x = contiguous(x)
+    y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
+    parameters = np.array([scale, reciprocal32(scale), zero_point], np.float32)
+    kernel.fake_quantize(
+        x,
+        y,
+        mask,
+        parameters[0:1],
+        parameters[1:2],
+        parameters[2:3],
+        x.size,
+        quant_min,
+        quant_max,
+        _AFTER if convention == "torch" else _FUSED,
+        threads.get_num_threads(),
+    )
+    return y, mask
+
+
+def fake_quantize_per_channel(
+    x: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    convention: Convention = "documented",
+) -> tuple[FloatArray, BoolArray]:
+    """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel`.
+
+    Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
+    """
+    kernel = registry.twin("fake_quantize")
+    x, zero_points = np.asarray(x), np.asarray(zero_points)
+    whole = zero_points.dtype.kind in "iu"
+    if kernel is None or not whole or not _is_covered(x, quant_min, quant_max):
+        return reference.fake_quantize_per_channel(
+            x, scales, zero_points, axis, quant_min, quant_max, convention
+        )
+    x = contiguous(x)
+    y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
+    scales = np.array(scales, np.float32)
+    kernel.fake_quantize(
+        x,
+        y,
+        mask,
+        scales,
+        contiguous(reciprocal32(scales)),
+        zero_points.astype(np.float32),
+        elements_per_channel(x, axis),
+        quant_min,
+        quant_max,
+        _AFTER if convention == "torch" else _BEFORE,
+        threads.get_num_threads(),
+    )
+    return y, mask

@@ -1,0 +1,6 @@
+"""Smallest and largest number of an array, or of each of its channels."""
+
+from .ranges import min_max as min_max
+from .ranges import min_max_per_channel as min_max_per_channel
+
+__all__ = ["min_max", "min_max_per_channel"]

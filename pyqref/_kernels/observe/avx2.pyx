@@ -1,0 +1,6 @@
+"""Ranges of observed data, compiled for AVX2."""
+
+cdef extern from "simd/avx2.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,83 @@
+"""Ranges of observed data, by the kernel in use.
+
+The zero of a result is always +0.0 (the order of comparing -0.0 with 0.0 would show
+otherwise), and nan anywhere makes both ends nan.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics.types import FloatArray
+
+from .. import registry, threads
+from ..layout import contiguous, elements_per_channel
+
+__all__ = ["min_max", "min_max_per_channel"]
+
+
+def min_max(x: Any) -> tuple[Any, Any]:
+    r"""Smallest and largest number of ``x``.
+
+    Equation ``eq-min-max``:
+
+    .. math:: (\min_i x_i,\; \max_i x_i)
+
+    Parameters
+    ----------
+    x
+        Numbers of any shape, at least one.
+
+    Returns
+    -------
+    Two scalars of the type of ``x``.
+
+    Examples
+    --------
+    >>> min_max(np.float32([[1, -2], [0.5, 0]]))
+    (np.float32(-2.0), np.float32(1.0))
+    """
+    kernel = registry.twin("observe")
+    x = np.asarray(x)
+    zero = x.dtype.type(0)
+    if kernel is None or x.dtype != np.float32:
+        return x.min() + zero, x.max() + zero
+    x = contiguous(x)
+    chunks = -(-x.size // kernel.chunk_elements)
+    lows, highs = np.empty((2, chunks), np.float32)
+    kernel.min_max(x, lows, highs, threads.get_num_threads())
+    return lows.min() + zero, highs.max() + zero
+
+
+def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest number of each channel of ``x``; equation ``eq-min-max`` for each.
+
+    Parameters
+    ----------
+    x
+        Numbers ``(..., C, ...)`` with C at ``axis``, at least one a channel.
+    axis
+        The channel axis.
+
+    Returns
+    -------
+    Two arrays ``(C,)`` of the type of ``x``.
+
+    Examples
+    --------
+    >>> min_max_per_channel(np.float32([[1, -2], [0.5, 0]]), 0)
+    (array([-2.,  0.], dtype=float32), array([1. , 0.5], dtype=float32))
+    """
+    kernel = registry.twin("observe")
+    x = np.asarray(x)
+    zero = x.dtype.type(0)
+    if kernel is None or x.dtype != np.float32:
+        others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
+        return x.min(axis=others) + zero, x.max(axis=others) + zero
+    x = contiguous(x)
+    lows, highs = np.empty((2, x.shape[axis]), np.float32)
+    inner = elements_per_channel(x, axis)
+    kernel.min_max_per_channel(x, lows, highs, inner, threads.get_num_threads())
+    return lows + zero, highs + zero

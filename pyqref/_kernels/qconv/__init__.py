@@ -1,0 +1,22 @@
+"""Quantized convolution in one, two and three dimensions, channels last inside.
+
+The same results as :mod:`pyqref.numerics.convolution`.
+"""
+
+from .convolution import conv1d as conv1d
+from .convolution import conv2d as conv2d
+from .convolution import conv3d as conv3d
+from .pack import PackedConv as PackedConv
+from .pack import pack_conv1d as pack_conv1d
+from .pack import pack_conv2d as pack_conv2d
+from .pack import pack_conv3d as pack_conv3d
+
+__all__ = [
+    "PackedConv",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "pack_conv1d",
+    "pack_conv2d",
+    "pack_conv3d",
+]

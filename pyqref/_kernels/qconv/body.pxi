@@ -1,0 +1,94 @@
+# Quantized convolution: written once, included by one module an instruction set.
+
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport *
+
+cdef enum:
+    PANEL_COLUMNS = 64
+
+cdef extern from "qgemm/tile.h":
+    void multiply_tile(
+        int rows, int vectors, const uint8_t** x, const int8_t* panel, Py_ssize_t step,
+        Py_ssize_t quads, int32_t* sums,
+    ) nogil
+
+include "../qgemm/epilogue.pxi"
+include "../qgemm/multiply.pxi"
+include "windows.pxi"
+include "depthwise.pxi"
+
+
+cdef int each_group(
+    Image* image, Epilogue* e, const int8_t* panels, Py_ssize_t rows, Py_ssize_t outputs,
+    Py_ssize_t groups, uint8_t* out, int n_threads,
+) except -1 nogil:
+    """One matrix product a group; ``outputs`` of each."""
+    cdef Product p
+    cdef Py_ssize_t group
+    p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
+    p.give_rows = pixels_in_place if is_pixelwise(image) else windows_copied
+    p.source, p.epilogue, p.panels = image, e, panels
+    p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
+    for group in range(groups):
+        multiply(&p, n_threads)
+        image.x += image.inputs
+        p.panels += (outputs + 15) // 16 * 16 * p.quads * 4
+        p.out += outputs
+        e.weight_sums += outputs
+        e.multiplier += outputs * e.multiplier_step
+        if e.weight_zero_points != NULL:
+            e.weight_zero_points += outputs * e.weight_zero_point_step
+        if e.bias != NULL:
+            e.bias += outputs
+        if e.integer_bias != NULL:
+            e.integer_bias += outputs
+    return 0
+
+
+def conv(
+    cnp.ndarray x, bint is_signed, int32_t x_zero_point, cnp.ndarray geometry,
+    Py_ssize_t groups, bint is_depthwise, cnp.ndarray panels, cnp.ndarray weight_sums,
+    weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
+    int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
+):
+    """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
+
+    ``geometry`` is int64 ``(6, 3)``: size, kernel, stride, padding, dilation, out, each
+    as depth, height and width. Everything is contiguous.
+    """
+    cdef Image image
+    cdef Epilogue epilogue
+    cdef int shift = 128 if is_signed else 0
+    cdef Py_ssize_t outputs = cnp.PyArray_SIZE(weight_sums)
+    cdef Py_ssize_t rows = cnp.PyArray_SIZE(out) // outputs
+    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(geometry)
+    cdef const int8_t* packed = <const int8_t*> cnp.PyArray_DATA(panels)
+    cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
+    cdef int axis
+    if rows == 0:
+        return
+    for axis in range(3):
+        image.size[axis], image.kernel[axis] = numbers[axis], numbers[3 + axis]
+        image.stride[axis], image.padding[axis] = numbers[6 + axis], numbers[9 + axis]
+        image.dilation[axis], image.out[axis] = numbers[12 + axis], numbers[15 + axis]
+    image.x = <const uint8_t*> cnp.PyArray_DATA(x)
+    image.channels = cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1)
+    image.inputs = image.channels // groups
+    image.zero_point, image.flip = <uint8_t> x_zero_point, <uint8_t> shift
+    fill_epilogue(
+        &epilogue, x_zero_point + shift,
+        image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs, weight_sums,
+        weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
+        upper, False,
+    )
+    with nogil:
+        if is_depthwise:
+            depthwise(&image, &epilogue, packed, rows, result, n_threads)
+        else:
+            each_group(
+                &image, &epilogue, packed, rows, outputs // groups, groups, result, n_threads
+            )

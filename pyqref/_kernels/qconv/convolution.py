@@ -1,0 +1,166 @@
+"""Quantized convolution by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyqref.numerics import convolution as reference
+from pyqref.numerics.requantize import Requantization
+from pyqref.numerics.types import IntArray
+
+from .. import registry, threads
+from ..layout import contiguous
+from ..qgemm.finish import bias_terms, fits, zero_points_or_none
+from .pack import PackedConv
+
+__all__ = ["conv1d", "conv2d", "conv3d"]
+
+
+def _conv(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConv,
+    weight_zero_points: object,
+    requant: Requantization,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> IntArray:
+    kernel = registry.twin("qconv")
+    if kernel is None or not fits(packed.depth, requant):
+        return reference.quantized_conv(
+            x,
+            x_zero_point,
+            packed.weight,
+            weight_zero_points,
+            requant,
+            stride,
+            padding,
+            dilation,
+            packed.groups,
+        )
+    zero_points = zero_points_or_none(weight_zero_points)
+    dimensions = len(stride)
+    unit, zero = (1,) * (3 - dimensions), (0,) * (3 - dimensions)
+    window = packed.shape[2:]
+    out_size = tuple(
+        (i + 2 * p - d * (k - 1) - 1) // s + 1
+        for i, p, d, k, s in zip(x.shape[2:], padding, dilation, window, stride, strict=True)
+    )
+    # No copy where the channels already are last in memory, as they are between layers.
+    channels_last = contiguous(np.moveaxis(x, 1, -1))
+    out = np.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
+    geometry = np.array(
+        (
+            (*unit, *x.shape[2:]),
+            (*unit, *window),
+            (*unit, *stride),
+            (*zero, *padding),
+            (*unit, *dilation),
+            (*unit, *out_size),
+        ),
+        np.int64,
+    )
+    bias, integer_bias = bias_terms(requant)
+    kernel.conv(
+        channels_last,
+        x.dtype == np.int8,
+        x_zero_point,
+        geometry,
+        packed.groups,
+        packed.is_depthwise and zero_points is None,
+        packed.panels if zero_points is None or not packed.is_depthwise else _as_groups(packed),
+        packed.sums,
+        zero_points,
+        requant.multiplier,
+        bias,
+        integer_bias,
+        requant.bias_multiplier,
+        requant.output_zero_point,
+        requant.lower,
+        requant.upper,
+        out,
+        threads.get_num_threads(),
+    )
+    return np.moveaxis(out, -1, 1)
+
+
+def _as_groups(packed: PackedConv) -> IntArray:
+    """Panels of a depthwise weight as of any grouped one, for weights with zero points."""
+    quads, taps = -(-packed.depth // 4), packed.panels.reshape(packed.depth, -1)
+    panels = np.zeros((packed.groups, quads, 16, 4), np.int8)
+    padded = np.zeros((quads * 4, packed.groups), np.int8)
+    padded[: packed.depth] = taps[:, : packed.groups]
+    panels[:, :, 0, :] = padded.T.reshape(packed.groups, quads, 4)
+    return panels.reshape(-1)
+
+
+def conv2d(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConv,
+    weight_zero_points: object,
+    requant: Requantization,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> IntArray:
+    """As :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
+
+    Parameters
+    ----------
+    x
+        uint8 or int8 ``(B, C, H, W)``; fastest with the channels last in memory.
+    x_zero_point
+        Its zero point, which the padding holds too.
+    packed
+        From :func:`pyqref._kernels.pack_conv2d`; knows the groups.
+    weight_zero_points
+        A scalar, ``(1,)`` or ``(N,)``.
+    requant
+        From :func:`pyqref.numerics.requantize.requantization`.
+    stride, padding, dilation
+        Two numbers each.
+
+    Returns
+    -------
+    ``(B, N, out_H, out_W)`` of the type ``requant.storage``: a view of memory in which
+    the channels are last.
+    """
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
+    )
+
+
+def conv1d(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConv,
+    weight_zero_points: object,
+    requant: Requantization,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> IntArray:
+    """As :func:`conv2d` for ``(B, C, W)``, with one number each."""
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
+    )
+
+
+def conv3d(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConv,
+    weight_zero_points: object,
+    requant: Requantization,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> IntArray:
+    """As :func:`conv2d` for ``(B, C, D, H, W)``, with three numbers each."""
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
+    )

@@ -1,0 +1,135 @@
+# Depthwise convolution: each channel with its own taps, vectors along the channels.
+
+cdef enum:
+    PIXELS = 64         # outputs a task
+
+
+cdef struct Depthwise:
+    const Image* image
+    const Epilogue* epilogue
+    const Columns* columns          # one for each PANEL_COLUMNS channels
+    const int8_t* taps              # (taps, padded channels)
+    Py_ssize_t n_taps, padded, pixels
+    const uint8_t* blank            # a pixel of the padding
+    const uint8_t** sources         # n_taps pointers for each thread
+    uint8_t* out
+
+
+cdef void find_sources(const Image* image, const Position* p, const uint8_t* blank,
+                       const uint8_t** sources) noexcept nogil:
+    """The pixel under each tap, the blank one where that is outside the image."""
+    cdef Py_ssize_t i, j, k, z, y, x
+    cdef Py_ssize_t tap = 0
+    for i in range(image.kernel[0]):
+        z = reach(image, p, 0, i)
+        for j in range(image.kernel[1]):
+            y = reach(image, p, 1, j)
+            for k in range(image.kernel[2]):
+                x = reach(image, p, 2, k)
+                if is_in(image, 0, z) and is_in(image, 1, y) and is_in(image, 2, x):
+                    sources[tap] = image.x + image.channels * (
+                        ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2] + x
+                    )
+                else:
+                    sources[tap] = blank
+                tap += 1
+
+
+cdef inline i32v load_input(const uint8_t* x, bint is_signed) noexcept nogil:
+    # Never negative, as the 16-bit products want it.
+    if is_signed:
+        return add_i32(load_s8(<const int8_t*> x), set_i32(128))
+    return load_u8(x)
+
+
+cdef inline void depthwise_sums(
+    const Depthwise* d, const uint8_t** sources, Py_ssize_t channel, int count, int32_t* sums,
+    bint is_signed,
+) noexcept nogil:
+    """Uncentred sums of ``count`` channels."""
+    cdef uint8_t[LANES_MAX] rest
+    cdef Py_ssize_t tap
+    cdef const int8_t* weight
+    cdef i32v total
+    cdef int c = 0
+    while c < count:
+        total = set_i32(0)
+        weight = d.taps + channel + c
+        if c + SIMD_LANES <= count:
+            for tap in range(d.n_taps):
+                total = multiply_add_i16(
+                    total, load_input(sources[tap] + channel + c, is_signed), load_s8(weight)
+                )
+                weight += d.padded
+        else:
+            for tap in range(d.n_taps):
+                memcpy(rest, sources[tap] + channel + c, count - c)
+                total = multiply_add_i16(total, load_input(rest, is_signed), load_s8(weight))
+                weight += d.padded
+        store_i32(sums + c, total)
+        c += SIMD_LANES
+
+
+cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Depthwise* d = <Depthwise*> context
+    cdef const Image* image = d.image
+    cdef const uint8_t** sources = d.sources + thread * d.n_taps
+    cdef int32_t[PANEL_COLUMNS] sums
+    cdef Py_ssize_t pixel = index * PIXELS
+    cdef Py_ssize_t last = min(pixel + PIXELS, d.pixels)
+    cdef Py_ssize_t channel
+    cdef int count
+    cdef Position p
+    locate(image, pixel, &p)
+    while pixel < last:
+        find_sources(image, &p, d.blank, sources)
+        channel = 0
+        while channel < image.channels:
+            count = <int> min(<Py_ssize_t> PANEL_COLUMNS, image.channels - channel)
+            if image.flip:
+                depthwise_sums(d, sources, channel, count, sums, True)
+            else:
+                depthwise_sums(d, sources, channel, count, sums, False)
+            finish_row(
+                d.epilogue, d.columns + channel // PANEL_COLUMNS, sums, 0,
+                d.out + pixel * image.channels + channel, count,
+            )
+            channel += PANEL_COLUMNS
+        advance(image, &p)
+        pixel += 1
+
+
+cdef int depthwise(
+    const Image* image, const Epilogue* epilogue, const int8_t* taps, Py_ssize_t pixels,
+    uint8_t* out, int n_threads,
+) except -1 nogil:
+    """Run a depthwise convolution with as many outputs as inputs."""
+    cdef Depthwise d
+    cdef Py_ssize_t channel
+    cdef Py_ssize_t panels = (image.channels + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Columns* columns
+    cdef uint8_t* blank
+    d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 18, n_threads)
+    columns = <Columns*> malloc(panels * sizeof(Columns))
+    blank = <uint8_t*> malloc(image.channels)
+    d.sources = <const uint8_t**> malloc(d.n_taps * n_threads * sizeof(void*))
+    if columns != NULL and blank != NULL and d.sources != NULL:
+        for channel in range(panels):
+            load_columns(
+                epilogue, columns + channel, channel * PANEL_COLUMNS,
+                <int> min(<Py_ssize_t> PANEL_COLUMNS, image.channels - channel * PANEL_COLUMNS),
+            )
+        memset(blank, image.zero_point, image.channels)
+        d.image, d.epilogue, d.columns, d.taps, d.blank = image, epilogue, columns, taps, blank
+        d.padded = (image.channels + 15) // 16 * 16
+        d.pixels, d.out = pixels, out
+        parallel_for(depthwise_task, &d, (pixels + PIXELS - 1) // PIXELS, n_threads)
+        pixels = -1
+    free(columns)
+    free(blank)
+    free(<void*> d.sources)
+    if pixels != -1:
+        with gil:
+            raise MemoryError()
+    return 0

@@ -1,0 +1,11 @@
+"""Quantized matrix product: weights packed once, requantization fused into the store.
+
+The same results as :mod:`pyqref.numerics.linear`.
+"""
+
+from .linear import linear as linear
+from .linear import linear_accumulator as linear_accumulator
+from .pack import PackedLinear as PackedLinear
+from .pack import pack_linear as pack_linear
+
+__all__ = ["PackedLinear", "linear", "linear_accumulator", "pack_linear"]

@@ -1,0 +1,133 @@
+# From accumulators to stored results: included by the bodies of qgemm and qconv.
+
+
+# How the columns of a matrix product are finished; numerics/requantize.py states the order.
+# An array with step 0 holds one value for all columns.
+cdef struct Epilogue:
+    int32_t x_zero_point
+    Py_ssize_t depth                    # factors in each sum
+    const int32_t* weight_sums          # (N,)
+    const int32_t* weight_zero_points   # (1,) or (N,); NULL: all zero
+    Py_ssize_t weight_zero_point_step
+    const float* multiplier             # (1,) or (N,)
+    Py_ssize_t multiplier_step
+    const float* bias                   # (N,) or NULL
+    const int32_t* integer_bias         # (N,) or NULL
+    float bias_multiplier
+    int32_t zero_point, lower, upper
+    bint keep_accumulators              # store int32 sums instead of bytes
+
+
+# The same for one panel of columns, padded with zeros to whole vectors.
+cdef struct Columns:
+    int32_t[PANEL_COLUMNS] offset       # added to the uncentred sums
+    int32_t[PANEL_COLUMNS] weight_zero_point
+    float[PANEL_COLUMNS] multiplier
+    float[PANEL_COLUMNS] bias
+
+
+cdef void load_columns(
+    const Epilogue* e, Columns* columns, Py_ssize_t first, int count
+) noexcept nogil:
+    """Gather what ``count`` columns from ``first`` need.
+
+    With x and w not centred, sum (x - zx)(w - zw) = sum x w - zx sum w - zw sum x + K zx zw:
+    all but the term with sum x is known before the product.
+    """
+    cdef int c
+    cdef int32_t zero_point
+    cdef uint32_t offset
+    memset(columns, 0, sizeof(Columns))
+    for c in range(count):
+        offset = -(<uint32_t> e.x_zero_point) * <uint32_t> e.weight_sums[first + c]
+        if e.weight_zero_points != NULL:
+            zero_point = e.weight_zero_points[(first + c) * e.weight_zero_point_step]
+            columns.weight_zero_point[c] = zero_point
+            offset += <uint32_t> e.depth * <uint32_t> e.x_zero_point * <uint32_t> zero_point
+        if e.integer_bias != NULL:
+            offset += <uint32_t> e.integer_bias[first + c]
+        columns.offset[c] = <int32_t> offset
+    if e.keep_accumulators:
+        return
+    for c in range(count):
+        columns.multiplier[c] = e.multiplier[(first + c) * e.multiplier_step]
+    if e.bias != NULL:
+        memcpy(columns.bias, e.bias + first, count * sizeof(float))
+
+
+cdef inline i32v requantize(
+    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v low, f32v high,
+    i32v zero_point,
+) noexcept nogil:
+    """``eq-requantize``; one formula serves every engine.
+
+    ``fma(bias, bias_multiplier, acc)`` is ``acc + bias`` where the multiplier is 1, and
+    ``acc`` where the bias is 0. The bounds are whole, so clamping first changes nothing.
+    """
+    cdef f32v scaled = mul_f32(fma_f32(bias, bias_multiplier, value), multiplier)
+    return add_i32(to_i32(max_f32(min_f32(scaled, high), low)), zero_point)
+
+
+cdef void finish_row(
+    const Epilogue* e, const Columns* columns, const int32_t* sums, int32_t row_sum,
+    uint8_t* out, int count,
+) noexcept nogil:
+    """Finish ``count`` columns of one row; ``row_sum`` is the sum of its x."""
+    cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
+    cdef f32v low = set_f32(<float> (e.lower - e.zero_point))
+    cdef f32v high = set_f32(<float> (e.upper - e.zero_point))
+    cdef i32v zero_point = set_i32(e.zero_point)
+    cdef i32v row = set_i32(row_sum)
+    cdef bint has_zero_points = e.weight_zero_points != NULL
+    cdef i32v total
+    cdef uint8_t[4 * LANES_MAX] stored
+    cdef int c = 0
+    cdef int left
+    while c < count:
+        total = add_i32(load_i32(sums + c), load_i32(columns.offset + c))
+        if has_zero_points:
+            total = sub_i32(total, mul_i32(load_i32(columns.weight_zero_point + c), row))
+        left = count - c
+        if e.keep_accumulators:
+            if left >= SIMD_LANES:
+                store_i32((<int32_t*> out) + c, total)
+            else:
+                store_i32(<int32_t*> stored, total)
+                memcpy(out + 4 * c, stored, 4 * left)
+        else:
+            total = requantize(
+                to_f32(total), load_f32(columns.multiplier + c), load_f32(columns.bias + c),
+                bias_multiplier, low, high, zero_point,
+            )
+            if left >= SIMD_LANES:
+                store_low_bytes(out + c, total)
+            else:
+                store_low_bytes(stored, total)
+                memcpy(out + c, stored, left)
+        c += SIMD_LANES
+
+
+cdef void fill_epilogue(
+    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums,
+    weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
+    int32_t zero_point, int32_t lower, int32_t upper, bint keep_accumulators,
+):
+    e.x_zero_point, e.depth = x_zero_point, depth
+    e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
+    e.weight_zero_points = <const int32_t*> data_or_null(weight_zero_points)
+    e.weight_zero_point_step = step_of(weight_zero_points)
+    e.multiplier = <const float*> cnp.PyArray_DATA(multiplier)
+    e.multiplier_step = step_of(multiplier)
+    e.bias = <const float*> data_or_null(bias)
+    e.integer_bias = <const int32_t*> data_or_null(integer_bias)
+    e.bias_multiplier = bias_multiplier
+    e.zero_point, e.lower, e.upper = zero_point, lower, upper
+    e.keep_accumulators = keep_accumulators
+
+
+cdef void* data_or_null(array):
+    return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray> array)
+
+
+cdef Py_ssize_t step_of(array):
+    return 0 if array is None or cnp.PyArray_SIZE(<cnp.ndarray> array) == 1 else 1

@@ -1,0 +1,44 @@
+"""What the fused store of a kernel takes from a :class:`Requantization`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics.requantize import Requantization
+
+__all__ = ["bias_terms", "fits", "zero_points_or_none"]
+
+#: The largest product of two centred bytes.
+_LARGEST_PRODUCT = 255 * 255
+
+
+def fits(depth: int, requant: Requantization | None) -> bool:
+    """Whether sums of ``depth`` products, integer bias added, fit 32 bits whatever the data."""
+    room = 2**31 - 1 - depth * _LARGEST_PRODUCT
+    if requant is not None:
+        if requant.storage.itemsize != 1:
+            return False
+        if requant.bias_mode == "integer":
+            assert requant.bias is not None
+            room -= int(np.abs(requant.bias.astype(np.int64)).max(initial=0))
+    return room >= 0
+
+
+def bias_terms(requant: Requantization) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the bias as float32 or as int32, of which at least one is None."""
+    bias = requant.bias
+    if bias is None:
+        return None, None
+    if requant.bias_mode == "integer":
+        return None, np.ascontiguousarray(bias, np.int32)
+    return np.ascontiguousarray(bias, np.float32), None
+
+
+def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
+    """Return the zero points of a weight as int32 ``(1,)`` or ``(N,)``, None where all are 0."""
+    if isinstance(weight_zero_points, int):
+        return np.full(1, weight_zero_points, np.int32) if weight_zero_points else None
+    zero_points = np.ascontiguousarray(weight_zero_points, np.int32).reshape(-1)
+    return zero_points if zero_points.any() else None

@@ -1,0 +1,120 @@
+# Rows times panels of packed weights, in blocks: included by the bodies of qgemm and qconv.
+#
+# The rows come from a function that makes them: the product does not know whether they are
+# rows of a matrix or the windows of an image.
+
+ctypedef const uint8_t* Bytes
+
+
+# Gives `count` rows from `first` as bytes, unsigned, each padded to a multiple of four: sets
+# pointers to where they already are, or writes them into `scratch` one after another.
+ctypedef void (*GiveRows)(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
+    const uint8_t** rows,
+) noexcept nogil
+
+
+cdef enum:
+    BLOCK_ROWS = 48                 # rows that are made at a time, at most
+    SCRATCH_BYTES = 1 << 18         # and the bytes that they may take
+    WORK_PER_THREAD = 1 << 20       # products that are worth a thread
+
+
+cdef struct Product:
+    Py_ssize_t rows, columns, quads
+    GiveRows give_rows
+    const void* source
+    const int8_t* panels
+    Epilogue* epilogue
+    uint8_t* out
+    Py_ssize_t out_stride           # elements between rows
+    Py_ssize_t out_itemsize
+    uint8_t* scratch                # scratch_size bytes for each thread
+    Py_ssize_t scratch_size
+    Py_ssize_t block_rows, blocks, column_splits
+
+
+cdef inline int32_t sum_of(const uint8_t* row, Py_ssize_t n) noexcept nogil:
+    cdef int32_t total = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        total += row[i]
+    return total
+
+
+cdef void multiply_panel(
+    Product* p, Py_ssize_t first_row, Py_ssize_t count, const uint8_t** rows,
+    const int32_t* row_sums, Py_ssize_t first_column,
+) noexcept nogil:
+    """Some rows times one panel."""
+    cdef int32_t[TILE_ROWS * PANEL_COLUMNS] sums
+    cdef Columns columns
+    cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
+    cdef int width = (used + 15) // 16 * 16
+    cdef const int8_t* panel = p.panels + first_column * p.quads * 4
+    cdef uint8_t* out
+    cdef Py_ssize_t row = 0
+    cdef int tile_rows, column, vectors, r
+    load_columns(p.epilogue, &columns, first_column, used)
+    while row < count:
+        tile_rows = <int> min(<Py_ssize_t> TILE_ROWS, count - row)
+        column = 0
+        while column < width:
+            vectors = min(<int> TILE_VECTORS, (width - column) // SIMD_LANES)
+            multiply_tile(
+                tile_rows, vectors, rows + row, panel + column * 4, width * 4, p.quads,
+                sums + column,
+            )
+            column += TILE_VECTORS * SIMD_LANES
+        for r in range(tile_rows):
+            out = p.out + ((first_row + row + r) * p.out_stride + first_column) * p.out_itemsize
+            finish_row(
+                p.epilogue, &columns, sums + r * PANEL_COLUMNS, row_sums[row + r], out, used
+            )
+        row += tile_rows
+
+
+cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One block of rows times some of the panels."""
+    cdef Product* p = <Product*> context
+    cdef Bytes[BLOCK_ROWS] rows
+    cdef int32_t[BLOCK_ROWS] row_sums
+    cdef Py_ssize_t first_row = index // p.column_splits * p.block_rows
+    cdef Py_ssize_t count = min(p.block_rows, p.rows - first_row)
+    cdef Py_ssize_t split = index % p.column_splits
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t panel = split * panels // p.column_splits
+    cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
+    cdef Py_ssize_t r
+    p.give_rows(p.source, first_row, count, p.scratch + thread * p.scratch_size, rows)
+    memset(row_sums, 0, sizeof(row_sums))
+    if p.epilogue.weight_zero_points != NULL:
+        for r in range(count):
+            row_sums[r] = sum_of(rows[r], 4 * p.quads)
+    while panel < last:
+        multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS)
+        panel += 1
+
+
+cdef int multiply(Product* p, int n_threads) except -1 nogil:
+    """Run the product that ``p`` describes; fills in how it is cut into tasks."""
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t block = SCRATCH_BYTES // (4 * p.quads)
+    if p.rows == 0:
+        return 0
+    n_threads = useful_threads(<double> p.rows * p.columns * 4 * p.quads, WORK_PER_THREAD, n_threads)
+    block = min(block, <Py_ssize_t> BLOCK_ROWS, (p.rows + n_threads - 1) // n_threads)
+    block = min(max(block // TILE_ROWS, <Py_ssize_t> 1) * TILE_ROWS, <Py_ssize_t> BLOCK_ROWS)
+    p.block_rows = block
+    p.blocks = (p.rows + block - 1) // block
+    p.column_splits = 1
+    if p.blocks < n_threads:
+        p.column_splits = min(panels, (n_threads + p.blocks - 1) // p.blocks)
+    p.scratch_size = (block * 4 * p.quads + 63) // 64 * 64
+    p.scratch = <uint8_t*> malloc(p.scratch_size * n_threads)
+    if p.scratch == NULL:
+        with gil:
+            raise MemoryError()
+    parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
+    free(p.scratch)
+    return 0

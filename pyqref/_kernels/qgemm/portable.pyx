@@ -1,0 +1,6 @@
+"""Quantized matrix product, compiled for any processor."""
+
+cdef extern from "simd/portable.h":
+    pass
+
+include "body.pxi"

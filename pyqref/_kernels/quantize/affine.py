@@ -1,0 +1,105 @@
+"""The affine map by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics import affine as reference
+from pyqref.numerics.types import FloatArray, IntArray
+
+from .. import registry, threads
+from ..layout import contiguous, elements_per_channel
+
+__all__ = [
+    "dequantize_per_channel",
+    "dequantize_per_tensor",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+]
+
+_STORED = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
+
+
+def quantize_per_tensor(
+    x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
+) -> IntArray:
+    """As :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``)."""
+    kernel = registry.twin("quantize")
+    x, storage = np.asarray(x), np.dtype(storage)
+    if kernel is None or x.dtype != np.float32 or storage not in _STORED:
+        return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
+    x = contiguous(x)
+    q = np.empty(x.shape, storage)
+    inverse = reference.reciprocal32(scale)
+    n_threads = threads.get_num_threads()
+    kernel.quantize_per_tensor(x, q, inverse, zero_point, quant_min, quant_max, n_threads)
+    return q
+
+
+def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
+    """As :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``)."""
+    kernel = registry.twin("quantize")
+    q = np.asarray(q)
+    if kernel is None or q.dtype not in _STORED:
+        return reference.dequantize_per_tensor(q, scale, zero_point)
+    q = contiguous(q)
+    x = np.empty(q.shape, np.float32)
+    is_signed = q.dtype == np.int8
+    kernel.dequantize_per_tensor(q, x, scale, zero_point, is_signed, threads.get_num_threads())
+    return x
+
+
+def quantize_per_channel(
+    x: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    storage: Any,
+) -> IntArray:
+    """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
+    kernel = registry.twin("quantize")
+    x, storage = np.asarray(x), np.dtype(storage)
+    if kernel is None or x.dtype != np.float32 or storage not in _STORED:
+        return reference.quantize_per_channel(
+            x, scales, zero_points, axis, quant_min, quant_max, storage
+        )
+    x = contiguous(x)
+    q = np.empty(x.shape, storage)
+    kernel.quantize_per_channel(
+        x,
+        q,
+        contiguous(reference.reciprocal32(scales)),
+        np.array(zero_points, np.float32),
+        elements_per_channel(x, axis),
+        quant_min,
+        quant_max,
+        threads.get_num_threads(),
+    )
+    return q
+
+
+def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
+    """As :func:`pyqref.numerics.affine.dequantize_per_channel`.
+
+    Equation ``eq-affine-dequantize-channel``.
+    """
+    kernel = registry.twin("quantize")
+    q = np.asarray(q)
+    if kernel is None or q.dtype not in _STORED:
+        return reference.dequantize_per_channel(q, scales, zero_points, axis)
+    q = contiguous(q)
+    x = np.empty(q.shape, np.float32)
+    kernel.dequantize_per_channel(
+        q,
+        x,
+        np.array(scales, np.float64),
+        np.array(zero_points, np.float64),
+        elements_per_channel(q, axis),
+        q.dtype == np.int8,
+        threads.get_num_threads(),
+    )
+    return x

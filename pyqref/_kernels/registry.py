@@ -1,0 +1,178 @@
+"""Which kernels there are, which this machine can run, and which is in use.
+
+A kernel is one way of running every operation: ``reference`` is the equations in
+NumPy, the others are one body of Cython compiled for one instruction set each. They
+all give the same bits. The best one that is built and supported is chosen at import;
+the environment variable ``PYQREF_KERNEL`` or :func:`use` forces another.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+__all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twin", "usable", "use"]
+
+ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
+#: Folders that hold one compiled module a kernel.
+OPERATIONS = ("fake_quantize", "observe", "qconv", "qgemm", "quantize")
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One way of running every operation.
+
+    Attributes
+    ----------
+    name
+        As given to :func:`use`.
+    needs
+        The feature of the processor that it takes, or None.
+    summary
+        A line for the table of :func:`pyqref.kernels.show`.
+    """
+
+    name: str
+    needs: str | None
+    summary: str
+
+
+#: From the slowest to the fastest.
+KERNELS: dict[str, Kernel] = {
+    kernel.name: kernel
+    for kernel in (
+        Kernel("reference", None, "the equations, plain NumPy"),
+        Kernel("portable", None, "compiled, any processor"),
+        Kernel("avx2", "avx2", "x86-64 with AVX2 and FMA"),
+        Kernel("avx512vnni", "avx512vnni", "x86-64 with AVX512 and VNNI"),
+    )
+}
+
+
+def features() -> frozenset[str]:
+    """Instruction sets that this processor and its system offer."""
+    try:
+        from . import _cpu
+    except ImportError:
+        return frozenset()
+    return _cpu.features()
+
+
+def _is_compiled(module: str) -> bool:
+    return any((_HERE / (module + suffix)).exists() for suffix in EXTENSION_SUFFIXES)
+
+
+def built() -> tuple[str, ...]:
+    """Kernels that this installation holds."""
+    return tuple(
+        name
+        for name in KERNELS
+        if name == "reference" or all(_is_compiled(f"{each}/{name}") for each in OPERATIONS)
+    )
+
+
+def supported() -> tuple[str, ...]:
+    """Kernels that this processor could run, built or not."""
+    found = features()
+    return tuple(
+        kernel.name for kernel in KERNELS.values() if kernel.needs is None or kernel.needs in found
+    )
+
+
+def usable() -> tuple[str, ...]:
+    """Kernels that are both built and supported, from the slowest to the fastest."""
+    possible = supported()
+    return tuple(name for name in built() if name in possible)
+
+
+def _check(name: object, source: str) -> str:
+    if isinstance(name, str) and name in usable():
+        return name
+    if name not in KERNELS:
+        reason = "there is no such kernel"
+    elif name not in supported():
+        reason = "this processor cannot run it"
+    else:
+        reason = "it was not built; install from source with a C compiler"
+    possible = ", ".join(repr(each) for each in usable())
+    raise ValueError(f"{source} must be one of {possible} on this machine, got {name!r}: {reason}")
+
+
+def _initial() -> str:
+    forced = os.environ.get(ENVIRONMENT_VARIABLE)
+    return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
+
+
+_name: str = _initial()
+_twins: dict[str, ModuleType | None] = {}
+
+
+def in_use() -> str:
+    """Name of the kernel that runs the operations now.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> with kernels.use("reference"):
+    ...     kernels.in_use()
+    'reference'
+    """
+    return _name
+
+
+def twin(operation: str) -> Any:
+    """The compiled module that runs ``operation`` now; None stands for the reference."""
+    try:
+        return _twins[operation]
+    except KeyError:
+        pass
+    module = None
+    if _name != "reference":
+        module = import_module(f"{__package__}.{operation}.{_name}")
+    _twins[operation] = module
+    return module
+
+
+class use:  # noqa: N801  (reads as a verb)
+    """Run every operation with one kernel, from now on or inside a ``with`` block.
+
+    Takes effect at once, in every thread. As a context manager it puts the kernel
+    that was in use before back at the end.
+
+    Parameters
+    ----------
+    name
+        ``"reference"``, ``"portable"``, ``"avx2"`` or ``"avx512vnni"``.
+
+    Raises
+    ------
+    ValueError
+        The name is unknown, was not built, or cannot run on this machine. The
+        message lists what is possible. There is no silent second choice.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._before = _name
+        _set(_check(name, "name"))
+
+    def __enter__(self) -> use:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _set(self._before)
+
+
+def _set(name: str) -> None:
+    global _name, _twins
+    _name, _twins = name, {}

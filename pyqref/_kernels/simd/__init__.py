@@ -1,0 +1,1 @@
+"""The instruction sets, each a small header of primitives that the kernels are written over."""

@@ -1,0 +1,101 @@
+/* Primitives for AVX2 with FMA: 8 lanes. Products of bytes are exact: widened to 16 bits and
+ * added in pairs to 32 bits, never by the instruction that saturates at 16 bits. */
+#ifndef PYQREF_SIMD_H
+#define PYQREF_SIMD_H
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_LANES 8
+#define TILE_ROWS 4
+#define TILE_VECTORS 2
+
+typedef __m256 f32v;
+typedef __m256i i32v;
+typedef struct { __m256i even, odd; } inputs_v;  /* four activations, in every lane, as 16 bits */
+typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, as 16 bits */
+
+static inline __m128i load_bytes(const void *source) {
+    return _mm_loadl_epi64((const __m128i *)source);
+}
+static inline __m128i low_bytes(__m256i value) {
+    const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                          0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    __m256i picked = _mm256_shuffle_epi8(value, pick);
+    return _mm_unpacklo_epi32(_mm256_castsi256_si128(picked), _mm256_extracti128_si256(picked, 1));
+}
+
+static inline f32v set_f32(float value) { return _mm256_set1_ps(value); }
+static inline f32v load_f32(const float *source) { return _mm256_loadu_ps(source); }
+static inline void store_f32(float *target, f32v value) { _mm256_storeu_ps(target, value); }
+
+static inline i32v set_i32(int32_t value) { return _mm256_set1_epi32(value); }
+static inline i32v load_i32(const int32_t *source) {
+    return _mm256_loadu_si256((const __m256i *)source);
+}
+static inline void store_i32(int32_t *target, i32v value) {
+    _mm256_storeu_si256((__m256i *)target, value);
+}
+
+static inline i32v load_u8(const uint8_t *source) {
+    return _mm256_cvtepu8_epi32(load_bytes(source));
+}
+static inline i32v load_s8(const int8_t *source) {
+    return _mm256_cvtepi8_epi32(load_bytes(source));
+}
+static inline void store_low_bytes(uint8_t *target, i32v value) {
+    _mm_storel_epi64((__m128i *)target, low_bytes(value));
+}
+
+static inline f32v add_f32(f32v a, f32v b) { return _mm256_add_ps(a, b); }
+static inline f32v sub_f32(f32v a, f32v b) { return _mm256_sub_ps(a, b); }
+static inline f32v mul_f32(f32v a, f32v b) { return _mm256_mul_ps(a, b); }
+static inline f32v fma_f32(f32v a, f32v b, f32v c) { return _mm256_fmadd_ps(a, b, c); }
+static inline f32v min_f32(f32v a, f32v b) { return _mm256_min_ps(a, b); }
+static inline f32v max_f32(f32v a, f32v b) { return _mm256_max_ps(a, b); }
+static inline f32v round_f32(f32v a) {
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+static inline f32v if_nan(f32v a, f32v other) {
+    return _mm256_blendv_ps(a, other, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+static inline i32v is_nan(f32v a) {
+    return _mm256_srli_epi32(_mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)), 31);
+}
+static inline i32v is_inside(f32v a, f32v low, f32v high) {
+    __m256 inside = _mm256_and_ps(_mm256_cmp_ps(a, low, _CMP_GE_OQ),
+                                  _mm256_cmp_ps(a, high, _CMP_LE_OQ));
+    return _mm256_srli_epi32(_mm256_castps_si256(inside), 31);
+}
+
+static inline i32v add_i32(i32v a, i32v b) { return _mm256_add_epi32(a, b); }
+static inline i32v sub_i32(i32v a, i32v b) { return _mm256_sub_epi32(a, b); }
+static inline i32v mul_i32(i32v a, i32v b) { return _mm256_mullo_epi32(a, b); }
+static inline i32v or_i32(i32v a, i32v b) { return _mm256_or_si256(a, b); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
+    return _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
+}
+
+static inline f32v to_f32(i32v a) { return _mm256_cvtepi32_ps(a); }
+static inline i32v to_i32(f32v a) { return _mm256_cvtps_epi32(a); }
+
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    int32_t four;
+    memcpy(&four, source, 4);
+    __m256i bytes = _mm256_set1_epi32(four);
+    inputs_v x = {_mm256_and_si256(bytes, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(bytes, 8)};
+    return x;
+}
+static inline weights_v load_weights(const int8_t *source) {
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
+    weights_v w = {_mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8), _mm256_srai_epi16(bytes, 8)};
+    return w;
+}
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
+    __m256i even = _mm256_madd_epi16(x.even, w.even);
+    __m256i odd = _mm256_madd_epi16(x.odd, w.odd);
+    return _mm256_add_epi32(sum, _mm256_add_epi32(even, odd));
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* Primitives for AVX512 with VNNI: 16 lanes, four products of bytes added in one instruction. */
+#ifndef PYQREF_SIMD_H
+#define PYQREF_SIMD_H
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_LANES 16
+#define TILE_ROWS 6
+#define TILE_VECTORS 4
+
+typedef __m512 f32v;
+typedef __m512i i32v;
+typedef __m512i inputs_v;  /* four activations, in every lane */
+typedef __m512i weights_v; /* four weights of each of 16 columns */
+
+static inline f32v set_f32(float value) { return _mm512_set1_ps(value); }
+static inline f32v load_f32(const float *source) { return _mm512_loadu_ps(source); }
+static inline void store_f32(float *target, f32v value) { _mm512_storeu_ps(target, value); }
+
+static inline i32v set_i32(int32_t value) { return _mm512_set1_epi32(value); }
+static inline i32v load_i32(const int32_t *source) { return _mm512_loadu_si512(source); }
+static inline void store_i32(int32_t *target, i32v value) { _mm512_storeu_si512(target, value); }
+
+static inline i32v load_u8(const uint8_t *source) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)source));
+}
+static inline i32v load_s8(const int8_t *source) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)source));
+}
+static inline void store_low_bytes(uint8_t *target, i32v value) {
+    _mm_storeu_si128((__m128i *)target, _mm512_cvtepi32_epi8(value));
+}
+
+static inline f32v add_f32(f32v a, f32v b) { return _mm512_add_ps(a, b); }
+static inline f32v sub_f32(f32v a, f32v b) { return _mm512_sub_ps(a, b); }
+static inline f32v mul_f32(f32v a, f32v b) { return _mm512_mul_ps(a, b); }
+static inline f32v fma_f32(f32v a, f32v b, f32v c) { return _mm512_fmadd_ps(a, b, c); }
+static inline f32v min_f32(f32v a, f32v b) { return _mm512_min_ps(a, b); }
+static inline f32v max_f32(f32v a, f32v b) { return _mm512_max_ps(a, b); }
+static inline f32v round_f32(f32v a) {
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+static inline f32v if_nan(f32v a, f32v other) {
+    return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), other);
+}
+static inline i32v is_nan(f32v a) {
+    return _mm512_maskz_set1_epi32(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), 1);
+}
+static inline i32v is_inside(f32v a, f32v low, f32v high) {
+    __mmask16 above = _mm512_cmp_ps_mask(a, low, _CMP_GE_OQ);
+    return _mm512_maskz_set1_epi32(_mm512_mask_cmp_ps_mask(above, a, high, _CMP_LE_OQ), 1);
+}
+
+static inline i32v add_i32(i32v a, i32v b) { return _mm512_add_epi32(a, b); }
+static inline i32v sub_i32(i32v a, i32v b) { return _mm512_sub_epi32(a, b); }
+static inline i32v mul_i32(i32v a, i32v b) { return _mm512_mullo_epi32(a, b); }
+static inline i32v or_i32(i32v a, i32v b) { return _mm512_or_si512(a, b); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
+    return _mm512_add_epi32(c, _mm512_madd_epi16(a, b));
+}
+
+static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
+static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
+
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    int32_t four;
+    memcpy(&four, source, 4);
+    return _mm512_set1_epi32(four);
+}
+static inline weights_v load_weights(const int8_t *source) { return _mm512_loadu_si512(source); }
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
+    return _mm512_dpbusd_epi32(sum, x, w);
+}
+
+#endif

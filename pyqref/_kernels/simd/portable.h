@@ -1,0 +1,114 @@
+/* Primitives in plain C, for every processor: 4 lanes in a struct, which compilers turn into
+ * the vectors of their baseline where they can. */
+#ifndef PYQREF_SIMD_H
+#define PYQREF_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_LANES 4
+#define TILE_ROWS 2
+#define TILE_VECTORS 4
+
+typedef struct { float lane[SIMD_LANES]; } f32v;
+typedef struct { int32_t lane[SIMD_LANES]; } i32v;
+typedef struct { int16_t k[4]; } inputs_v;              /* four activations */
+typedef struct { int8_t lane[SIMD_LANES][4]; } weights_v; /* four weights of each of 4 columns */
+
+/* One loop over the lanes: `result.lane[i] = expression` for a result of the given type. */
+#define EACH_LANE(type, expression)                                  \
+    type result;                                                     \
+    for (int i = 0; i < SIMD_LANES; ++i) result.lane[i] = expression; \
+    return result
+
+static inline f32v set_f32(float value) { EACH_LANE(f32v, value); }
+static inline f32v load_f32(const float *source) { EACH_LANE(f32v, source[i]); }
+static inline void store_f32(float *target, f32v value) { memcpy(target, &value, sizeof value); }
+
+static inline i32v set_i32(int32_t value) { EACH_LANE(i32v, value); }
+static inline i32v load_i32(const int32_t *source) { EACH_LANE(i32v, source[i]); }
+static inline void store_i32(int32_t *target, i32v value) { memcpy(target, &value, sizeof value); }
+
+static inline i32v load_u8(const uint8_t *source) { EACH_LANE(i32v, source[i]); }
+static inline i32v load_s8(const int8_t *source) { EACH_LANE(i32v, source[i]); }
+static inline void store_low_bytes(uint8_t *target, i32v value) {
+    for (int i = 0; i < SIMD_LANES; ++i) target[i] = (uint8_t)(uint32_t)value.lane[i];
+}
+
+/* The double holds the product exactly; the sum is rounded to odd (its exact error, by Knuth's
+ * two-sum, tells when and which way), so that rounding it to float cannot meet a false tie. */
+static inline float fma_once(float a, float b, float c) {
+    double product = (double)a * b, addend = c, total = product + addend;
+    double back = total - product;
+    double error = (product - (total - back)) + (addend - back);
+    int64_t bits;
+    memcpy(&bits, &total, sizeof bits);
+    if (error != 0 && !(bits & 1) && total - total == 0) {
+        bits += (error > 0) == (total > 0) ? 1 : -1;
+        memcpy(&total, &bits, sizeof bits);
+    }
+    return (float)total;
+}
+static inline float round_once(float a) {
+    /* Adding 1.5 * 2^52 leaves no room for a fraction: the sum is rounded, ties to even. */
+    const double room = 6755399441055744.0;
+    return a > -4503599627370496.0f && a < 4503599627370496.0f
+               ? copysignf((float)(((double)a + room) - room), a)
+               : a;
+}
+
+static inline f32v add_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] + b.lane[i]); }
+static inline f32v sub_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] - b.lane[i]); }
+static inline f32v mul_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] * b.lane[i]); }
+static inline f32v fma_f32(f32v a, f32v b, f32v c) {
+    EACH_LANE(f32v, fma_once(a.lane[i], b.lane[i], c.lane[i]));
+}
+static inline f32v min_f32(f32v a, f32v b) {
+    EACH_LANE(f32v, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]);
+}
+static inline f32v max_f32(f32v a, f32v b) {
+    EACH_LANE(f32v, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]);
+}
+static inline f32v round_f32(f32v a) { EACH_LANE(f32v, round_once(a.lane[i])); }
+static inline f32v if_nan(f32v a, f32v other) {
+    EACH_LANE(f32v, a.lane[i] == a.lane[i] ? a.lane[i] : other.lane[i]);
+}
+static inline i32v is_nan(f32v a) { EACH_LANE(i32v, a.lane[i] != a.lane[i]); }
+static inline i32v is_inside(f32v a, f32v low, f32v high) {
+    EACH_LANE(i32v, (a.lane[i] >= low.lane[i]) & (a.lane[i] <= high.lane[i]));
+}
+
+static inline i32v add_i32(i32v a, i32v b) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] + (uint32_t)b.lane[i]));
+}
+static inline i32v sub_i32(i32v a, i32v b) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] - (uint32_t)b.lane[i]));
+}
+static inline i32v mul_i32(i32v a, i32v b) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i]));
+}
+static inline i32v or_i32(i32v a, i32v b) { EACH_LANE(i32v, a.lane[i] | b.lane[i]); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)c.lane[i] + (uint32_t)(a.lane[i] * b.lane[i])));
+}
+
+static inline f32v to_f32(i32v a) { EACH_LANE(f32v, (float)a.lane[i]); }
+static inline i32v to_i32(f32v a) { EACH_LANE(i32v, (int32_t)round_once(a.lane[i])); }
+
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    inputs_v x = {{source[0], source[1], source[2], source[3]}};
+    return x;
+}
+static inline weights_v load_weights(const int8_t *source) {
+    weights_v w;
+    memcpy(&w, source, sizeof w);
+    return w;
+}
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] +
+                              (uint32_t)(x.k[0] * w.lane[i][0] + x.k[1] * w.lane[i][1] +
+                                         x.k[2] * w.lane[i][2] + x.k[3] * w.lane[i][3])));
+}
+
+#endif

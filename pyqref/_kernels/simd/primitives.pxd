@@ -1,0 +1,55 @@
+# The primitives that every header of this folder defines.
+#
+# A kernel body cimports this file; the four-line .pyx that includes the body names the
+# header that defines the primitives for one instruction set. A vector has SIMD_LANES
+# lanes of 32 bits, at most 16. Loads and stores touch SIMD_LANES elements at any address;
+# where fewer are left, bodies go through a buffer of LANES_MAX elements.
+
+from libc.stdint cimport int8_t, int32_t, uint8_t
+
+cdef enum:
+    LANES_MAX = 16
+
+cdef extern from *:
+    ctypedef struct f32v:
+        pass
+    ctypedef struct i32v:
+        pass
+
+    enum:
+        SIMD_LANES
+        TILE_ROWS        # rows of the tile of a matrix product
+        TILE_VECTORS     # vectors of columns of that tile
+
+    f32v set_f32(float value) nogil
+    f32v load_f32(const float* source) nogil
+    void store_f32(float* target, f32v value) nogil
+
+    i32v set_i32(int32_t value) nogil
+    i32v load_i32(const int32_t* source) nogil
+    void store_i32(int32_t* target, i32v value) nogil
+
+    # Bytes, widened to 32 bits; the lowest byte of each lane, stored.
+    i32v load_u8(const uint8_t* source) nogil
+    i32v load_s8(const int8_t* source) nogil
+    void store_low_bytes(uint8_t* target, i32v value) nogil
+
+    f32v add_f32(f32v a, f32v b) nogil
+    f32v sub_f32(f32v a, f32v b) nogil
+    f32v mul_f32(f32v a, f32v b) nogil
+    f32v fma_f32(f32v a, f32v b, f32v c) nogil       # a * b + c, rounded once
+    f32v min_f32(f32v a, f32v b) nogil               # a < b ? a : b, so b where a is nan
+    f32v max_f32(f32v a, f32v b) nogil               # a > b ? a : b, so b where a is nan
+    f32v round_f32(f32v a) nogil                     # to the nearest integer, ties to even
+    f32v if_nan(f32v a, f32v other) nogil            # other where a is nan, else a
+    i32v is_nan(f32v a) nogil                        # 1 or 0
+    i32v is_inside(f32v a, f32v low, f32v high) nogil  # 1 where low <= a <= high, else 0
+
+    i32v add_i32(i32v a, i32v b) nogil               # wraps around
+    i32v sub_i32(i32v a, i32v b) nogil
+    i32v mul_i32(i32v a, i32v b) nogil               # low 32 bits
+    i32v or_i32(i32v a, i32v b) nogil
+    i32v multiply_add_i16(i32v c, i32v a, i32v b) nogil  # a in [0, 2^15), b in [-2^15, 2^15)
+
+    f32v to_f32(i32v a) nogil                        # rounded to nearest, ties to even
+    i32v to_i32(f32v a) nogil                        # the same; a must fit

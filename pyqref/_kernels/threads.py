@@ -1,0 +1,80 @@
+"""How many threads the kernels use."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+__all__ = ["get_num_threads", "has_openmp", "set_num_threads"]
+
+try:
+    from . import _parallel
+
+    _openmp, _n_threads = _parallel.has_openmp(), _parallel.max_threads()
+except ImportError:
+    _openmp, _n_threads = False, 1
+
+_forked = False
+
+
+def has_openmp() -> bool:
+    """Whether the kernels were built with OpenMP, without which they use one thread."""
+    return _openmp
+
+
+def get_num_threads() -> int:
+    """Threads that an operation may use.
+
+    At first what ``OMP_NUM_THREADS`` says, or else the number of processors; 1 without
+    OpenMP, and 1 in a child process made by ``os.fork``. The results do not depend on it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.set_num_threads(1)
+    >>> pyqref.get_num_threads()
+    1
+    """
+    return _n_threads
+
+
+def set_num_threads(n_threads: int) -> None:
+    """Set how many threads an operation may use, in the whole process.
+
+    Parameters
+    ----------
+    n_threads
+        A positive integer. Small operations use fewer.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not an integer; not positive.
+
+    Warns
+    -----
+    RuntimeWarning
+        More than one thread was asked for where only one can be used.
+    """
+    if not isinstance(n_threads, int) or isinstance(n_threads, bool):
+        raise TypeError(f"n_threads must be an int, got {type(n_threads).__name__}")
+    if not 1 <= n_threads <= 1024:
+        raise ValueError(f"n_threads must be in [1, 1024], got {n_threads}")
+    global _n_threads
+    if n_threads > 1 and (_forked or not _openmp):
+        reason = "in a forked process" if _openmp else "because pyqref was built without OpenMP"
+        warnings.warn(f"one thread is used {reason}, not {n_threads}", RuntimeWarning, stacklevel=2)
+        n_threads = 1
+    _n_threads = n_threads
+
+
+def _after_fork() -> None:
+    # GNU's OpenMP waits for ever in a forked child for threads that the fork left behind.
+    global _n_threads, _forked
+    _n_threads, _forked = 1, True
+    if _openmp:
+        _parallel.mark_forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

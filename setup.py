@@ -1,0 +1,169 @@
+"""Build of the kernels; everything else about the package stands in pyproject.toml.
+
+Each kernel is one Cython body compiled once for each instruction set. An instruction
+set that the compiler does not know, and OpenMP where it is missing, are left out with
+a message; the package then works with what is there. ``PYQREF_BUILD=reference`` builds
+nothing: plain NumPy only.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+KERNELS = Path("pyqref/_kernels")
+OPERATIONS = ("fake_quantize", "observe", "qconv", "qgemm", "quantize")
+
+
+@dataclass(frozen=True)
+class InstructionSet:
+    """An instruction set: where it exists and what compilers call it."""
+
+    name: str
+    machines: tuple[str, ...] | None
+    gcc: tuple[str, ...] = ()
+    msvc: tuple[str, ...] = ()
+
+
+X86 = ("x86_64", "amd64")
+INSTRUCTION_SETS = (
+    InstructionSet("portable", None),
+    InstructionSet("avx2", X86, ("-mavx2", "-mfma"), ("/arch:AVX2",)),
+    InstructionSet(
+        "avx512vnni",
+        X86,
+        ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vnni"),
+        ("/arch:AVX512",),
+    ),
+)
+
+# The same bits from every kernel: no fast-math, and a fused multiply-add only where it is
+# written. Microsoft's compiler keeps both by /fp:precise.
+GCC_FLAGS = ["-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
+MSVC_FLAGS = ["/O2", "/fp:precise"]
+
+OPENMP_FLAGS = {
+    "msvc": [(["/openmp"], [])],
+    "unix": [
+        (["-fopenmp"], ["-fopenmp"]),
+        (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),  # Apple's clang with Homebrew's libomp
+    ],
+}
+OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+EMPTY_PROGRAM = "int main(void) { return 0; }\n"
+
+
+def target_machines() -> set[str]:
+    """Processors that are compiled for: more than one in a universal build for macOS."""
+    flags = os.environ.get("ARCHFLAGS", "").split()
+    named = {flag for flag in flags if flag in ("arm64", "x86_64")}
+    if named:
+        return named
+    build = os.environ.get("_PYTHON_HOST_PLATFORM") or sysconfig.get_platform()
+    known = ("x86_64", "amd64", "aarch64", "arm64")
+    return {each for each in known if each in build.lower()} or {platform.machine().lower()}
+
+
+def extension(module: str) -> Extension:
+    """One compiled module; its flags are added once the compiler is known."""
+    return Extension(
+        f"pyqref._kernels.{module}",
+        [str(KERNELS / (module.replace(".", "/") + ".pyx"))],
+        include_dirs=[str(KERNELS), numpy.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        depends=[str(path) for path in KERNELS.rglob("*.h")],
+    )
+
+
+def extensions() -> list[Extension]:
+    """Every module that this machine's processors may use."""
+    if os.environ.get("PYQREF_BUILD") == "reference":
+        return []
+    machines = target_machines()
+    modules = [extension("_cpu"), extension("_parallel")]
+    for each in INSTRUCTION_SETS:
+        if each.machines is None or machines <= set(each.machines):
+            modules += [extension(f"{operation}.{each.name}") for operation in OPERATIONS]
+    return cythonize(
+        modules,
+        nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
+        compiler_directives={
+            "language_level": "3",
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
+    )
+
+
+class BuildKernels(build_ext):
+    """Find what the compiler can do, then compile the modules side by side."""
+
+    def finalize_options(self) -> None:
+        """Compile as many modules at a time as there are processors, unless told otherwise."""
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count() or 1
+
+    def build_extensions(self) -> None:
+        """Add the flags of each module, and leave out what cannot be compiled."""
+        is_msvc = self.compiler.compiler_type == "msvc"
+        flags = {each.name: each.msvc if is_msvc else each.gcc for each in INSTRUCTION_SETS}
+        known = {
+            name: self._compiles(EMPTY_PROGRAM, list(extra), []) for name, extra in flags.items()
+        }
+        for name in (name for name, is_known in known.items() if not is_known):
+            print(f"pyqref: the compiler does not know {flags[name]}: kernel {name!r} is left out")
+        self.extensions[:] = [
+            each for each in self.extensions if known.get(each.name.rpartition(".")[2], True)
+        ]
+        for each in self.extensions:
+            module = each.name.rpartition(".")[2]
+            each.extra_compile_args += MSVC_FLAGS if is_msvc else GCC_FLAGS
+            each.extra_compile_args += flags.get(module, ())
+            if module == "_parallel":
+                self._add_openmp(each, "msvc" if is_msvc else "unix")
+        super().build_extensions()
+
+    def _add_openmp(self, module: Extension, kind: str) -> None:
+        for compile_flags, link_flags in OPENMP_FLAGS[kind]:
+            if self._compiles(OPENMP_PROGRAM, compile_flags, link_flags):
+                module.extra_compile_args += compile_flags
+                module.extra_link_args += link_flags
+                return
+        print(
+            "pyqref: OpenMP was not found, the kernels will use one thread. To use more, install "
+            "it (Debian: libgomp1 and gcc, or libomp-dev for clang; macOS: brew install libomp) "
+            "and build again."
+        )
+
+    def _compiles(self, program: str, compile_flags: list[str], link_flags: list[str]) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "probe.c"
+            source.write_text(program)
+            try:
+                objects = self.compiler.compile(
+                    [str(source)], output_dir=folder, extra_postargs=compile_flags
+                )
+                self.compiler.link_executable(
+                    objects, "probe", output_dir=folder, extra_postargs=link_flags
+                )
+            except (CompileError, LinkError):
+                return False
+        return True
+
+
+if __name__ == "__main__":
+    setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels})
