@@ -17,7 +17,7 @@ from ..tensor.base import TensorBase, wrap
 __all__ = ["Optimizer", "required"]
 
 #: A default that every group of parameters has to give.
-required: Any = type("required", (), {"__repr__": lambda self: "<required parameter>"})()
+required: Any = type("required", (), {"__repr__": lambda _: "<required parameter>"})()
 
 
 class Optimizer:
@@ -80,7 +80,8 @@ class Optimizer:
                 "optimizer parameters need to be organized in ordered collections, "
                 "but the ordering of tensors in sets will change between runs; use a list"
             )
-        members = [params] if isinstance(params, TensorBase) else list(params)
+        single = isinstance(params, TensorBase)
+        members: list[Any] = [params] if single else list(params)
         named = [isinstance(member, tuple) for member in members]
         if any(named) and not all(named):
             raise ValueError(

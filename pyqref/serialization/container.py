@@ -102,9 +102,7 @@ def _check(data: bytes, file: str) -> dict[str, str]:
     metadata = header.pop(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise FileError(f"{file}: {_METADATA} must map names to strings, found {short(metadata)}")
-    ranges = sorted(
-        (*_check_entry(name, entry, file), name) for name, entry in header.items()
-    )
+    ranges = sorted((*_check_entry(name, entry, file), name) for name, entry in header.items())
     expected = 0
     for begin, end, name in ranges:
         if begin != expected:
@@ -193,9 +191,7 @@ def _refuse_other_formats(data: bytes, file: str) -> None:
     if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05" and data[8:9] != b"{":
         raise FileError(f"{file}: a pickle, such as torch.save or pickle.dump writes; {remedy}")
     if data[:6] == b"\x93NUMPY":
-        raise FileError(
-            f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy"
-        )
+        raise FileError(f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy")
 
 
 def short(value: Any) -> str:

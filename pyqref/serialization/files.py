@@ -70,7 +70,7 @@ def save(obj: Any, f: Any) -> None:
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
-    """Read what :func:`save` wrote. No code in the file is run, whatever it holds.
+    r"""Read what :func:`save` wrote. No code in the file is run, whatever it holds.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     Examples
     --------
     >>> import io, pyqref
-    >>> pyqref.load(io.BytesIO(b"PK\\x03\\x04"))
+    >>> pyqref.load(io.BytesIO(b"PK\x03\x04"))
     Traceback (most recent call last):
     ...
     pyqref.serialization.errors.FileError: the file object: a zip archive, such as ...
@@ -141,4 +141,3 @@ def _read(f: Any) -> tuple[bytes, str]:
         raise FileError(f"{path}: no regular file")
     with open(path, "rb") as file:
         return file.read(), path
-

@@ -25,9 +25,7 @@ __all__ = ["Builder", "Flattener"]
 _MAX_DEPTH = 50
 _MAX_BITS = 1024
 _CONSTANTS = {
-    kind.__name__: {
-        each._name: each for each in vars(dtypes).values() if isinstance(each, kind)
-    }
+    kind.__name__: {each._name: each for each in vars(dtypes).values() if isinstance(each, kind)}
     for kind in (dtypes.dtype, dtypes.qscheme, dtypes.memory_format)
 }
 _MAPPINGS = {"dict": dict, "ordered_dict": OrderedDict, "counter": Counter}
@@ -74,7 +72,7 @@ class Flattener:
                     return [tag, name]
         if callable(getattr(value, "state_dict", None)):
             _refuse(path, f"a {type(value).__name__}; save its state_dict() instead")
-        _refuse(
+        return _refuse(
             path,
             f"a {type(value).__module__}.{type(value).__qualname__}; a file can hold tensors, "
             "numbers, strings, None, dtypes, and dicts, lists and tuples of them",
@@ -202,4 +200,3 @@ class Builder:
 def _refuse(path: tuple[Any, ...], what: str) -> NoReturn:
     place = "".join(f"[{step!r}]" for step in path)
     raise TypeError(f"save: obj{place} is {what}")
-

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, TypeVar
 
+from typing_extensions import Self
+
 from .module import Module
 from .printing import indented, with_children
 
@@ -48,9 +50,7 @@ class _Ordered(Module):
 
     def __delitem__(self, index: Any) -> None:
         gone = set(self._names(index))
-        self._replace_all(
-            [module for name, module in self._modules.items() if name not in gone]
-        )
+        self._replace_all([module for name, module in self._modules.items() if name not in gone])
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -64,12 +64,12 @@ class _Ordered(Module):
     def __contains__(self, module: object) -> bool:
         return any(module is each for each in self)
 
-    def append(self: _Self, module: Module) -> _Self:
+    def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self: _Self, modules: Iterable[Module]) -> _Self:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -80,7 +80,7 @@ class _Ordered(Module):
             self.append(module)
         return self
 
-    def insert(self: _Self, index: int, module: Module) -> _Self:
+    def insert(self, index: int, module: Module) -> Self:
         """Put a module before the one at ``index``."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type Module, got {type(module).__name__}")
@@ -98,7 +98,7 @@ class _Ordered(Module):
         del self[key]
         return module
 
-    def __iadd__(self: _Self, other: Iterable[Module]) -> _Self:
+    def __iadd__(self, other: Iterable[Module]) -> Self:
         return self.extend(other)
 
 
@@ -128,10 +128,10 @@ class Sequential(_Ordered):
         for name, module in named:
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:  # noqa: A002  (torch's name)
+    def forward(self, input: Any) -> Any:
         """The result of the last module, each called on the result of the one before."""
         for module in self._modules.values():
-            input = module(input)  # noqa: A001
+            input = module(input)
         return input
 
     def _like(self, names: list[str]) -> Any:
@@ -152,7 +152,7 @@ class Sequential(_Ordered):
             )
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Sequential:  # type: ignore[override]
+    def __iadd__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -269,7 +269,7 @@ class ModuleDict(Module):
                 f"but got {type(modules).__name__}"
             )
         is_mapping = isinstance(modules, Mapping | ModuleDict)
-        pairs = modules.items() if is_mapping else modules  # type: ignore[union-attr]
+        pairs = modules.items() if is_mapping else modules  # type: ignore[attr-defined]
         for position, pair in enumerate(pairs):
             if not isinstance(pair, Iterable):
                 raise TypeError(

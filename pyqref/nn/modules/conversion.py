@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from typing_extensions import Self
 
 from ...dtypes import device, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
@@ -19,7 +20,7 @@ _Self = TypeVar("_Self", bound="Converts")
 class Converts(Traversal):
     """``to``, ``float``, ``zero_grad``... of :class:`~pyqref.nn.Module`."""
 
-    def _apply(self: _Self, fn: Callable[[Any], Any], recurse: bool = True) -> _Self:
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
         """Replace the elements of every parameter, gradient and buffer by ``fn`` of them."""
         if recurse:
             for module in self.children():
@@ -35,7 +36,7 @@ class Converts(Traversal):
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """Change the dtype of floating point parameters and buffers, in place.
 
         ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``; the only
@@ -58,40 +59,40 @@ class Converts(Traversal):
             )
         return self._apply(lambda tensor: _cast_floating(tensor, target))
 
-    def type(self: _Self, dst_type: dtype) -> _Self:
+    def type(self, dst_type: dtype) -> Self:
         """Change the dtype of all parameters and buffers, whatever it is now."""
         return self._apply(lambda tensor: _cast(tensor, dst_type))
 
-    def float(self: _Self) -> _Self:
+    def float(self) -> Self:
         """Make floating point parameters and buffers float32."""
         return self.to(float32)
 
-    def double(self: _Self) -> _Self:
+    def double(self) -> Self:
         """Make floating point parameters and buffers float64."""
         return self.to(float64)
 
-    def half(self: _Self) -> _Self:
+    def half(self) -> Self:
         """Make floating point parameters and buffers float16."""
         return self.to(float16)
 
-    def cpu(self: _Self) -> _Self:
+    def cpu(self) -> Self:
         """The module itself: everything is on the CPU."""
         return self
 
-    def cuda(self: _Self, device: Any = None) -> _Self:
+    def cuda(self, device: Any = None) -> Self:
         """Refused: there is no other device than the CPU."""
         return self.to("cuda" if device is None else f"cuda:{device}")
 
-    def to_empty(self: _Self, *, device: Any, recurse: bool = True) -> _Self:
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Give every parameter and buffer new memory, elements undefined."""
         self.to(device)
         return self._apply(lambda tensor: wrap(np.empty_like(tensor._array)), recurse)
 
-    def share_memory(self: _Self) -> _Self:
+    def share_memory(self) -> Self:
         """Refused: memory is not shared between processes."""
         raise RuntimeError("share_memory is not available: pyqref trains in one process")
 
-    def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether gradients are collected for the parameters."""
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
@@ -119,9 +120,7 @@ def _target_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype | None
         elif isinstance(value, str | device):
             device(value)
         elif value is not None and not isinstance(value, bool):
-            raise TypeError(
-                f"to() takes a device, a dtype or a tensor, got {type(value).__name__}"
-            )
+            raise TypeError(f"to() takes a device, a dtype or a tensor, got {type(value).__name__}")
     return target
 
 

@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from typing_extensions import Self
+
 from .conversion import Converts
 from .hooks import CallsHooks
 from .printing import module_repr
@@ -79,8 +81,7 @@ class Module(CallsHooks, HasState, Converts):
         if not self.call_super_init and (args or kwargs):
             unexpected = repr(next(iter(kwargs))) if kwargs else f"{len(args)} positional"
             raise TypeError(
-                f"{type(self).__name__}.__init__() takes no arguments for Module, "
-                f"got {unexpected}"
+                f"{type(self).__name__}.__init__() takes no arguments for Module, got {unexpected}"
             )
         self.__dict__.update(
             training=True,
@@ -99,7 +100,7 @@ class Module(CallsHooks, HasState, Converts):
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    def train(self: _Self, mode: bool = True) -> _Self:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode for this module and all below it."""
         if not isinstance(mode, bool):
             raise ValueError(f"training mode is expected to be boolean, got {mode!r}")
@@ -108,11 +109,11 @@ class Module(CallsHooks, HasState, Converts):
             module.train(mode)
         return self
 
-    def eval(self: _Self) -> _Self:
+    def eval(self) -> Self:
         """Set evaluation mode for this module and all below it."""
         return self.train(False)
 
-    def apply(self: _Self, fn: Callable[[Any], Any]) -> _Self:
+    def apply(self, fn: Callable[[Any], Any]) -> Self:
         """Call ``fn`` on every module below, then on this one."""
         for module in self.children():
             module.apply(fn)

@@ -201,7 +201,8 @@ class ParameterDict(Module):
                 f"but got {type(parameters).__name__}"
             )
         is_mapping = isinstance(parameters, Mapping | ParameterDict)
-        for key, value in parameters.items() if is_mapping else parameters:  # type: ignore[union-attr]
+        pairs: Any = parameters.items() if is_mapping else parameters  # type: ignore[attr-defined]
+        for key, value in pairs:
             self[key] = value
 
     def __or__(self, other: Any) -> ParameterDict:
@@ -225,4 +226,3 @@ class ParameterDict(Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refused: a dictionary computes nothing."""
         raise RuntimeError("ParameterDict should not be called.")
-

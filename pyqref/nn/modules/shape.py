@@ -22,7 +22,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:  # noqa: A002  (torch's name)
+    def forward(self, input: Any) -> Any:
         """``input`` itself."""
         return input
 
@@ -50,7 +50,7 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Any) -> Any:  # noqa: A002  (torch's name)
+    def forward(self, input: Any) -> Any:
         """Shape `(*before, start, ..., end, *after)` to `(*before, product, *after)`."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -93,7 +93,7 @@ class Unflatten(Module):
         self.dim = dim
         self.unflattened_size = unflattened_size
 
-    def forward(self, input: Any) -> Any:  # noqa: A002  (torch's name)
+    def forward(self, input: Any) -> Any:
         """``input.unflatten(dim, unflattened_size)``."""
         return input.unflatten(self.dim, self.unflattened_size)
 

@@ -38,8 +38,8 @@ class IncompatibleKeys(NamedTuple):
             f"unexpected_keys={self.unexpected_keys})"
         )
 
-    __str__ = __repr__
-
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class HasState(Members):
@@ -179,9 +179,7 @@ class HasState(Members):
             local_metadata = dict((metadata or {}).get(prefix[:-1], {}))
             if assign:
                 local_metadata["assign_to_params_buffers"] = True
-            module._load_from_state_dict(
-                state, prefix, local_metadata, True, *keys, errors
-            )
+            module._load_from_state_dict(state, prefix, local_metadata, True, *keys, errors)
             for name, child in module._modules.items():
                 if child is not None:
                     path = f"{prefix}{name}."

@@ -32,7 +32,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        T_max: int,  # noqa: N803  (torch's name)
+        T_max: int,
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
