@@ -31,6 +31,11 @@ class Console:
         if not self.terminal:
             self.rich = RichConsole(file=stream, highlight=False, width=PLAIN_WIDTH)
 
+    @property
+    def width(self) -> int:
+        """Columns of a line."""
+        return self.rich.width
+
     def print(self, *objects: object) -> None:
         """Print as ``rich.print`` does."""
         self.rich.print(*objects)

@@ -117,7 +117,7 @@ FIGURES = [
         "How many bits it takes",
         "Test accuracy when weights and activations have 2 to 8 bits, imitated by fake "
         "quantization with MinMax observers (<code>quant_min</code> and <code>quant_max</code> "
-        "set to the narrower grid): without any further training and, where drawn, after two epochs "
+        "set to the narrower grid): without further training and, where drawn, after two epochs "
         "of quantization-aware training at that width.",
         conclusions.about_bits,
         bits,

@@ -50,7 +50,7 @@ def run(plan: Plan, stream: TextIO | None = None) -> Findings:
         write_numbers(findings, folder)
         write_page(findings, folder)
         console.print()
-        console.print(table(findings))
+        console.print(table(findings, console.width))
     seconds = time.perf_counter() - start
     console.print(f"Report: {(plan.out / 'index.html').resolve()} ({seconds:.0f} s)")
     return findings

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from pyqref.demo import conclusions, report
 from pyqref.demo.figures import FIGURES, dark, draw
+from pyqref.demo.table import table
 
 VOID = {"meta", "img", "source", "br", "hr", "input", "link"}
 
@@ -148,3 +151,14 @@ def test_about_logits_sees_a_shift(findings):
 
 def test_about_table_compares_training_with_calibration(findings):
     assert "98.8 %, 0.30 points above the 98.5 %" in conclusions.about_table(findings)
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_table_fits_the_terminal(findings, width):
+    """No number is cut, no line is longer than the terminal."""
+    console = Console(width=width, file=io.StringIO())
+    console.print(table(findings, width))
+    printed = console.file.getvalue()
+    assert max(map(len, printed.splitlines())) <= width
+    assert "…" not in printed
+    assert len(findings.rows) == printed.count("99.00") + printed.count("96.00")
