@@ -93,7 +93,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Largest elements of the windows of :func:`adaptive_avg_pool2d`, with their places if wanted."""
+    """Largest elements of the windows of :func:`adaptive_avg_pool2d`, and their places."""
     return _max(2, input, output_size, return_indices)
 
 
@@ -103,21 +103,27 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
 
 
 def adaptive_max_pool1d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
+    input: Any,
+    output_size: Any,
+    return_indices: bool = True,  # noqa: ARG001
 ) -> Any:
     """:func:`adaptive_max_pool1d` with its indices."""
     return _max(1, input, output_size, True)
 
 
 def adaptive_max_pool2d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
+    input: Any,
+    output_size: Any,
+    return_indices: bool = True,  # noqa: ARG001
 ) -> Any:
     """:func:`adaptive_max_pool2d` with its indices."""
     return _max(2, input, output_size, True)
 
 
 def adaptive_max_pool3d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
+    input: Any,
+    output_size: Any,
+    return_indices: bool = True,  # noqa: ARG001
 ) -> Any:
     """:func:`adaptive_max_pool3d` with its indices."""
     return _max(3, input, output_size, True)

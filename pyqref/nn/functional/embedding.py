@@ -218,7 +218,8 @@ def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Vectors of ``num_classes`` elements that are 1 at the given index and 0 elsewhere.
 
-    ``tensor`` holds int64 in [0, num_classes), shape `(*)`; the result is int64, `(*, num_classes)`.
+    ``tensor`` holds int64 in [0, num_classes), shape `(*)`; the result, int64, is
+    `(*, num_classes)`.
     With -1 there are as many classes as the largest index asks for.
     """
     require_tensor("one_hot", "tensor", tensor)

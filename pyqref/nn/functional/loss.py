@@ -31,10 +31,8 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     """The ``reduction`` that the deprecated arguments mean, if one of them is given."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        meant = "none"
-    else:
-        meant = "sum" if size_average is False else "mean"
+    summed = "sum" if size_average is False else "mean"
+    meant = "none" if reduce is False else summed
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
         UserWarning,

@@ -57,7 +57,11 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 def gumbel_softmax(
-    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+    logits: Any,
+    tau: float = 1,
+    hard: bool = False,
+    eps: float = 1e-10,  # noqa: ARG001
+    dim: int = -1,
 ) -> Any:
     """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only."""
     require_floating("gumbel_softmax", "logits", logits)

@@ -1,0 +1,124 @@
+"""Similarity and distance of vectors, and the losses made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import require, require_floating
+from .loss import legacy_reduction, reduced
+
+__all__ = [
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "pairwise_distance",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any:
+    """``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``; the two are broadcast."""
+    require_floating("cosine_similarity", "x1", x1)
+    require_floating("cosine_similarity", "x2", x2)
+    norm1 = x1.norm(2, dim, keepdim=True).clamp_min(eps)
+    norm2 = x2.norm(2, dim, keepdim=True).clamp_min(eps)
+    return ((x1 / norm1) * (x2 / norm2)).sum(dim)
+
+
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
+) -> Any:
+    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""
+    require_floating("pairwise_distance", "x1", x1)
+    require_floating("pairwise_distance", "x2", x2)
+    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+
+
+def margin_ranking_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, -target * (input1 - input2) + margin)`` for targets 1 and -1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require_floating("margin_ranking_loss", "input1", input1)
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+def hinge_embedding_loss(
+    input: Any,
+    target: Any,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require_floating("hinge_embedding_loss", "input", input)
+    far = (margin - input).clamp_min(0) * (target != 1).to(input.dtype)
+    near = input * (target != -1).to(input.dtype)
+    return reduced(near + far, reduction)
+
+
+def soft_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require_floating("soft_margin_loss", "input", input)
+    return reduced((-target * input).exp().log1p(), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require_floating("cosine_embedding_loss", "input1", input1)
+    cosine = cosine_similarity(input1, input2, dim=-1)
+    near = (1 - cosine) * (target == 1).to(cosine.dtype)
+    far = (cosine - margin).clamp_min(0) * (target == -1).to(cosine.dtype)
+    return reduced(near + far, reduction)
+
+
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-06,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
+
+    With ``swap`` the second distance is the smaller of those from the anchor and from the
+    positive.
+    """
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    require(margin > 0, f"triplet_margin_loss: margin must be positive, got {margin}", ValueError)
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = far.minimum(pairwise_distance(positive, negative, p, eps))
+    return reduced((near - far + margin).clamp_min(0), reduction)

@@ -1,0 +1,70 @@
+"""The windows of pictures as columns of a matrix, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...tape import folding as tape
+from ...tape.windows import Windows
+from ...tensor.dispatch import apply
+from .checks import require, require_floating, shape_text, tuple_of
+
+__all__ = ["fold", "unfold"]
+
+
+def _windows(function: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Windows:
+    return Windows.make(
+        tuple_of(function, "kernel_size", kernel_size, 2, 1),
+        tuple_of(function, "stride", stride, 2, 1),
+        tuple_of(function, "padding", padding, 2),
+        tuple_of(function, "dilation", dilation, 2, 1),
+    )
+
+
+def unfold(
+    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows."""
+    require_floating("unfold", "input", input)
+    require(
+        input.ndim in (3, 4),
+        f"unfold(): expected input of 3 (unbatched) or 4 dimensions, got {shape_text(input)}",
+    )
+    windows = _windows("unfold", kernel_size, dilation, padding, stride)
+    count = windows.output_size(tuple(input.shape[-2:]))
+    require(
+        all(n > 0 for n in count),
+        f"unfold(): kernel of size {list(windows.kernel)} does not fit into input of shape "
+        f"{shape_text(input)}",
+    )
+    if input.ndim == 3:
+        return apply(tape.Unfold, input.unsqueeze(0), windows).squeeze(0)
+    return apply(tape.Unfold, input, windows)
+
+
+def fold(
+    input: Any,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Any:
+    """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up."""
+    require_floating("fold", "input", input)
+    require(
+        input.ndim in (2, 3),
+        f"fold(): expected input of 2 (unbatched) or 3 dimensions, got {shape_text(input)}",
+    )
+    windows = _windows("fold", kernel_size, dilation, padding, stride)
+    size = tuple_of("fold", "output_size", output_size, 2, 1)
+    count = math.prod(windows.output_size(size))
+    require(
+        input.shape[-2] % math.prod(windows.kernel) == 0 and input.shape[-1] == count,
+        f"fold(): expected input of shape [N, C * {math.prod(windows.kernel)}, {count}], got "
+        f"{shape_text(input)}",
+    )
+    if input.ndim == 2:
+        return apply(tape.Fold, input.unsqueeze(0), windows, size).squeeze(0)
+    return apply(tape.Fold, input, windows, size)

@@ -1,0 +1,207 @@
+"""Resizing pictures: interpolation, and shuffles between channels and pixels."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ...tape import interpolate as tape
+from ...tensor.dispatch import apply
+from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .checks import require, require_tensor, shape_text
+
+__all__ = [
+    "channel_shuffle",
+    "interpolate",
+    "native_channel_shuffle",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]
+
+_DIMENSIONS = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
+_ADAPTIVE = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
+
+
+def _target_size(
+    size: tuple[int, ...], wanted: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """Size of the result, and the factors that positions are computed with."""
+    spatial = len(size)
+    require(
+        (wanted is None) != (scale_factor is None),
+        "interpolate(): exactly one of size and scale_factor must be defined",
+        ValueError,
+    )
+    given = wanted if wanted is not None else scale_factor
+    values = tuple(given) if isinstance(given, list | tuple) else (given,) * spatial
+    require(
+        len(values) == spatial,
+        f"interpolate(): input has {spatial} spatial dimensions, got "
+        f"{'size' if wanted is not None else 'scale_factor'} {given!r}",
+        ValueError,
+    )
+    if wanted is not None:
+        require(not recompute, "recompute_scale_factor is not meaningful with size", ValueError)
+        return tuple(int(each) for each in values), (None,) * spatial
+    factors = tuple(float(each) for each in values)
+    require(
+        all(math.isfinite(f) and f > 0 for f in factors),
+        f"interpolate(): scale_factor must be positive and finite, got {scale_factor!r}",
+        ValueError,
+    )
+    target = tuple(math.floor(n * f) for n, f in zip(size, factors, strict=True))
+    return target, (None,) * spatial if recompute else factors
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """Resize the spatial dimensions.
+
+    Parameters
+    ----------
+    input
+        Shape `(N, C, L)`, `(N, C, H, W)` or `(N, C, D, H, W)`.
+    size, scale_factor
+        One of the two: the size of the result, or by what to multiply that of the input; a
+        number, or one for each spatial dimension.
+    mode
+        ``"nearest"``, ``"nearest-exact"``, ``"linear"`` (3-D input), ``"bilinear"`` and
+        ``"bicubic"`` (4-D), ``"trilinear"`` (5-D) or ``"area"``.
+    align_corners
+        Whether the centres of the corner pixels keep their places, or (False) the corners of
+        the corner pixels do. Not for the nearest and area modes.
+    recompute_scale_factor
+        Compute positions with the ratio of the sizes instead of ``scale_factor``.
+    antialias
+        Not available: True is an error.
+    """
+    require_tensor("interpolate", "input", input)
+    require(not antialias, "interpolate(): antialias=True is not available", ValueError)
+    require(
+        3 <= input.ndim <= 5,
+        f"interpolate(): expected input of 3, 4 or 5 dimensions, got {shape_text(input)}",
+        NotImplementedError,
+    )
+    nearest = mode in ("nearest", "nearest-exact", "area")
+    require(
+        nearest or mode in _DIMENSIONS,
+        "interpolate(): mode must be nearest, nearest-exact, linear, bilinear, bicubic, trilinear "
+        f"or area, got {mode!r}",
+        NotImplementedError,
+    )
+    require(
+        not nearest or align_corners is None,
+        "align_corners option can only be set with the interpolating modes: linear | bilinear | "
+        "bicubic | trilinear",
+        ValueError,
+    )
+    require(
+        nearest or _DIMENSIONS[mode] == input.ndim,
+        f"interpolate(): mode {mode!r} takes input of {_DIMENSIONS.get(mode)} dimensions, got "
+        f"{shape_text(input)}",
+        NotImplementedError,
+    )
+    target, factors = _target_size(
+        tuple(input.shape[2:]), size, scale_factor, recompute_scale_factor
+    )
+    require(
+        all(n > 0 for n in (*target, *input.shape[2:])),
+        f"Input and output sizes should be greater than 0, but got input "
+        f"{list(input.shape[2:])} and output {list(target)}",
+    )
+    if mode == "area":
+        return _ADAPTIVE[input.ndim - 3](input, target)
+    return apply(tape.Interpolate, input, target, mode, bool(align_corners), factors)
+
+
+def upsample(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """The old name of :func:`interpolate`; it warns."""
+    _deprecated("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """:func:`interpolate` with ``mode="nearest"``; it warns."""
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """:func:`interpolate` with ``mode="bilinear", align_corners=True``; it warns."""
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def _deprecated(name: str) -> None:
+    warnings.warn(
+        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+    """`(*, C r^2, H, W)` to `(*, C, H r, W r)` with ``r = upscale_factor``."""
+    require_tensor("pixel_shuffle", "input", input)
+    r = upscale_factor
+    require(
+        input.ndim >= 3 and r > 0 and input.shape[-3] % (r * r) == 0,
+        "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+        f"upscale_factor={r}, got input of shape {shape_text(input)}",
+    )
+    *leading, channels, height, width = input.shape
+    n = len(leading)
+    split = input.reshape(*leading, channels // (r * r), r, r, height, width)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return split.permute(*order).reshape(*leading, channels // (r * r), height * r, width * r)
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+    """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``."""
+    require_tensor("pixel_unshuffle", "input", input)
+    r = downscale_factor
+    require(
+        input.ndim >= 3 and r > 0 and input.shape[-2] % r == 0 and input.shape[-1] % r == 0,
+        "pixel_unshuffle expects height and width to be divisible by "
+        f"downscale_factor={r}, got input of shape {shape_text(input)}",
+    )
+    *leading, channels, height, width = input.shape
+    n = len(leading)
+    split = input.reshape(*leading, channels, height // r, r, width // r, r)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return split.permute(*order).reshape(*leading, channels * r * r, height // r, width // r)
+
+
+def channel_shuffle(input: Any, groups: int) -> Any:
+    """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged."""
+    require_tensor("channel_shuffle", "input", input)
+    require(
+        input.ndim >= 3 and groups > 0 and input.shape[1] % groups == 0,
+        f"channel_shuffle expects input [N, C, *] with C divisible by groups={groups}, got "
+        f"{shape_text(input)}",
+    )
+    batch, channels, *size = input.shape
+    split = input.reshape(batch, groups, channels // groups, *size)
+    return split.transpose(1, 2).reshape(batch, channels, *size)
+
+
+def native_channel_shuffle(input: Any, groups: int) -> Any:
+    """:func:`channel_shuffle` under its other name."""
+    return channel_shuffle(input, groups)
