@@ -8,6 +8,7 @@ of the path.
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -39,7 +40,7 @@ def module_path(module: Any) -> str:
     else:
         running.append(module)
     steps: list[str] = []
-    for outer, inner in zip(running, running[1:], strict=False):
+    for outer, inner in pairwise(running):
         step = _path_below(outer, inner)
         # A module that is not registered below its caller starts a path of its own.
         steps = [] if step is None else [*steps, step]

@@ -5,16 +5,15 @@ from __future__ import annotations
 import operator
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any
 
 from .module import Module
 from .printing import indented, with_children
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-_Self = TypeVar("_Self", bound="_Ordered")
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
 class _Ordered(Module):
@@ -152,7 +151,7 @@ class Sequential(_Ordered):
             )
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Sequential:
+    def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(
                 "add operator supports only objects of Sequential class, "
@@ -165,7 +164,7 @@ class Sequential(_Ordered):
 
     __rmul__ = __mul__
 
-    def __imul__(self, times: int) -> Sequential:
+    def __imul__(self, times: int) -> Self:
         return self.extend(list(self) * (_positive(times) - 1))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typing_extensions import Self
 
 from ...dtypes import device, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
 from .traversal import Traversal
 
-__all__ = ["Converts"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-_Self = TypeVar("_Self", bound="Converts")
+__all__ = ["Converts"]
 
 
 class Converts(Traversal):

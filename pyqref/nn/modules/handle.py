@@ -6,7 +6,10 @@ import itertools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Hooks", "RemovableHandle", "add_hook"]
 
@@ -49,7 +52,7 @@ class RemovableHandle:
             if holder is not None:
                 holder.pop(self.id, None)
 
-    def __enter__(self) -> RemovableHandle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any
 
 from .conversion import Converts
 from .hooks import CallsHooks
 from .printing import module_repr
 from .state import HasState
 
-__all__ = ["Module"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-_Self = TypeVar("_Self", bound="Module")
+__all__ = ["Module"]
 
 _HOOK_DICTIONARIES = (
     "_forward_pre_hooks",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensor.base import TensorBase
 from ...tensor.parameter import Parameter
 from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["ParameterDict", "ParameterList"]
 
@@ -70,16 +73,16 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[position] for position in range(self._size)])
 
-    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+    def __iadd__(self, values: Iterable[Any]) -> Self:
         return self.extend(values)
 
-    def append(self, value: Any) -> ParameterList:
+    def append(self, value: Any) -> Self:
         """Add a value at the end."""
         self._size += 1
         self[self._size - 1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> ParameterList:
+    def extend(self, values: Iterable[Any]) -> Self:
         """Add values at the end."""
         if not isinstance(values, Iterable) or isinstance(values, TensorBase):
             raise TypeError(
@@ -150,7 +153,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of ``key``, or ``default``."""
-        return self[key] if key in self else default
+        return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value of ``key``; ``default`` is put there first if there is none."""
@@ -215,7 +218,7 @@ class ParameterDict(Module):
         result.update(self)
         return result
 
-    def __ior__(self, other: Any) -> ParameterDict:
+    def __ior__(self, other: Any) -> Self:
         self.update(other)
         return self
 
