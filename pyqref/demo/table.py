@@ -34,38 +34,41 @@ NUMBERS = [
 
 
 def table(findings: Findings, width: int = WIDE) -> Table:
-    """The rows of ``findings`` for a terminal of ``width`` columns."""
+    """The rows of ``findings`` for a terminal of ``width`` columns, at least 80."""
     result = Table(
         box=box.SIMPLE_HEAD,
+        show_edge=False,
         padding=(0, 1),
         pad_edge=False,
         collapse_padding=True,
-        caption="µs: median time of one image · SQNR of the logits against the same float weights",
+        caption="µs: median of one image · SQNR: logits against the same weights in float32",
         caption_justify="left",
     )
-    for heading in PROPERTIES if width >= WIDE else PROPERTIES[:1]:
-        result.add_column(heading, vertical="bottom")
+    wide = width >= WIDE
+    for heading in PROPERTIES if wide else PROPERTIES[:1]:
+        result.add_column(heading, no_wrap=True, vertical="bottom")
     for heading in NUMBERS:
         result.add_column(heading, justify="right", no_wrap=True)
-    previous = None
+    previous = Row("", "")
     for row in findings.rows:
-        if previous is not None and row.network != previous:
+        if previous.network and row.network != previous.network:
             result.add_section()
-        previous = row.network
-        result.add_row(*(described(row) if width >= WIDE else summary(row)), *cells(row))
+        if wide:
+            result.add_row(variant(row), row.engine, row.weights, row.observer, *cells(row))
+        elif not row.engine:
+            result.add_row(variant(row), *cells(row))
+        else:
+            if variant(row) != variant(previous):
+                result.add_row(variant(row))
+            details = f" {row.engine} {row.weights.removeprefix('per ')} {row.observer}"
+            result.add_row(details.rstrip(), *cells(row))
+        previous = row
     return result
 
 
-def described(row: Row) -> list[str]:
-    """What the row is, one cell a property."""
-    return [f"{row.network} {METHODS[row.method]}", row.engine, row.weights, row.observer]
-
-
-def summary(row: Row) -> list[str]:
-    """What the row is, in one cell of two lines."""
-    variant, *properties = described(row)
-    details = " ".join(each for each in properties if each)
-    return [f"{variant}\n  {details}" if details else variant]
+def variant(row: Row) -> str:
+    """Network and method."""
+    return f"{row.network} {METHODS[row.method]}"
 
 
 def cells(row: Row) -> list[str]:

@@ -153,7 +153,7 @@ def test_about_table_compares_training_with_calibration(findings):
     assert "98.8 %, 0.30 points above the 98.5 %" in conclusions.about_table(findings)
 
 
-@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("width", [80, 99, 100, 160])
 def test_table_fits_the_terminal(findings, width):
     """No number is cut, no line is longer than the terminal."""
     console = Console(width=width, file=io.StringIO())
