@@ -86,9 +86,7 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
 def check_averaging(name: str, averaging_constant: float, is_dynamic: bool) -> None:
     """Refuse an averaging constant out of range, or one that dynamic use contradicts."""
     if isinstance(averaging_constant, bool) or not isinstance(averaging_constant, int | float):
-        raise TypeError(
-            f"{name}: averaging_constant must be a number, got {averaging_constant!r}"
-        )
+        raise TypeError(f"{name}: averaging_constant must be a number, got {averaging_constant!r}")
     if not 0 <= averaging_constant <= 1:
         raise ValueError(f"{name}: averaging_constant must be in [0, 1], got {averaging_constant}")
     if is_dynamic and averaging_constant != 1:

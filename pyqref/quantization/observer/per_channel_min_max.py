@@ -28,8 +28,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     .. math:: x_{min,c} \leftarrow \min(x_{min,c}, \min X_c), \qquad
               x_{max,c} \leftarrow \max(x_{max,c}, \max X_c)
 
-    (``eq-running-range``), and each channel gets a scale and zero point as in :class:`MinMaxObserver`
-    (``eq-choose-qparams``; ``eq-float-qparams`` for the scheme
+    (``eq-running-range``), and each channel gets a scale and zero point as in
+    :class:`MinMaxObserver` (``eq-choose-qparams``; ``eq-float-qparams`` for the scheme
     ``per_channel_affine_float_qparams``).
 
     Parameters

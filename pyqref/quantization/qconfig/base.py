@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-from ..nn.modules.module import Module
-from .observer.defaults import default_dynamic_quant_observer
-from .observer.partial import PartialWrapper
+from ...nn.modules.module import Module
+from ..observer.defaults import default_dynamic_quant_observer
+from ..observer.partial import PartialWrapper
 
 __all__ = ["QConfig", "QConfigAny", "QConfigDynamic", "qconfig_equals"]
 
@@ -50,7 +50,7 @@ class QConfig(_Recipes):
 
     __slots__ = ()
 
-    def __new__(cls, activation: Any, weight: Any) -> QConfig:
+    def __new__(cls, activation: Any, weight: Any) -> QConfig:  # noqa: PYI034
         """Check that these are recipes."""
         for name, recipe in (("activation", activation), ("weight", weight)):
             _refuse_instance(cls.__name__, name, recipe)
@@ -89,7 +89,7 @@ class QConfigDynamic(_Recipes):
 
     def __new__(
         cls, activation: Any = default_dynamic_quant_observer, weight: Any = None
-    ) -> QConfigDynamic:
+    ) -> QConfigDynamic:  # noqa: PYI034
         """Check that these are recipes."""
         if weight is None:
             raise TypeError("QConfigDynamic: weight must be an observer class or recipe, got None")

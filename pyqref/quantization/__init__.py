@@ -1,0 +1,299 @@
+"""Quantization: observers, fake quantizers, qconfigs, and the workflows of eager mode.
+
+Read :mod:`.observer`, :mod:`.fake_quantize`, :mod:`.qconfig`, :mod:`.stubs`, then
+:mod:`.eager`. The modules ``quantize`` and ``fuse_modules`` hold the names that ``torch`` has
+there.
+"""
+
+from __future__ import annotations
+
+# Loaded first: below, functions of the same names take the place of these two modules.
+from . import fuse_modules as _fuse_modules_module
+from . import quantize as _quantize_module
+from .eager.convert import convert as convert
+from .eager.convert import swap_module as swap_module
+from .eager.dynamic import quantize_dynamic as quantize_dynamic
+from .eager.fuse import fuse_known_modules as fuse_known_modules
+from .eager.fuse import fuse_modules as fuse_modules
+from .eager.fuse import fuse_modules_qat as fuse_modules_qat
+from .eager.observe import add_observer_ as add_observer_
+from .eager.observe import get_observer_dict as get_observer_dict
+from .eager.prepare import prepare as prepare
+from .eager.prepare import prepare_qat as prepare_qat
+from .eager.propagate import propagate_qconfig_ as propagate_qconfig_
+from .eager.quantize import add_quant_dequant as add_quant_dequant
+from .eager.quantize import default_eval_fn as default_eval_fn
+from .eager.quantize import quantize as quantize
+from .eager.quantize import quantize_qat as quantize_qat
+from .fake_quantize import FakeQuantize as FakeQuantize
+from .fake_quantize import FakeQuantizeBase as FakeQuantizeBase
+from .fake_quantize import FixedQParamsFakeQuantize as FixedQParamsFakeQuantize
+from .fake_quantize import FusedMovingAvgObsFakeQuantize as FusedMovingAvgObsFakeQuantize
+from .fake_quantize import (
+    default_affine_fixed_qparams_fake_quant as default_affine_fixed_qparams_fake_quant,
+)
+from .fake_quantize import default_dynamic_fake_quant as default_dynamic_fake_quant
+from .fake_quantize import default_embedding_fake_quant as default_embedding_fake_quant
+from .fake_quantize import default_embedding_fake_quant_4bit as default_embedding_fake_quant_4bit
+from .fake_quantize import default_fake_quant as default_fake_quant
+from .fake_quantize import (
+    default_fixed_qparams_range_0to1_fake_quant as default_fixed_qparams_range_0to1_fake_quant,
+)
+from .fake_quantize import (
+    default_fixed_qparams_range_neg1to1_fake_quant as default_fixed_qparams_range_neg1to1_fake_quant,  # noqa: E501
+)
+from .fake_quantize import default_fused_act_fake_quant as default_fused_act_fake_quant
+from .fake_quantize import (
+    default_fused_per_channel_wt_fake_quant as default_fused_per_channel_wt_fake_quant,
+)
+from .fake_quantize import default_fused_wt_fake_quant as default_fused_wt_fake_quant
+from .fake_quantize import default_histogram_fake_quant as default_histogram_fake_quant
+from .fake_quantize import (
+    default_per_channel_weight_fake_quant as default_per_channel_weight_fake_quant,
+)
+from .fake_quantize import (
+    default_symmetric_fixed_qparams_fake_quant as default_symmetric_fixed_qparams_fake_quant,
+)
+from .fake_quantize import default_weight_fake_quant as default_weight_fake_quant
+from .fake_quantize import disable_fake_quant as disable_fake_quant
+from .fake_quantize import disable_observer as disable_observer
+from .fake_quantize import enable_fake_quant as enable_fake_quant
+from .fake_quantize import enable_observer as enable_observer
+from .fake_quantize import (
+    fused_per_channel_wt_fake_quant_range_neg_127_to_127 as fused_per_channel_wt_fake_quant_range_neg_127_to_127,  # noqa: E501
+)
+from .fake_quantize import (
+    fused_wt_fake_quant_range_neg_127_to_127 as fused_wt_fake_quant_range_neg_127_to_127,
+)
+from .fuser_method_mappings import fuse_conv_bn as fuse_conv_bn
+from .fuser_method_mappings import fuse_conv_bn_relu as fuse_conv_bn_relu
+from .fuser_method_mappings import fuse_convtranspose_bn as fuse_convtranspose_bn
+from .fuser_method_mappings import fuse_linear_bn as fuse_linear_bn
+from .fuser_method_mappings import get_fuser_method as get_fuser_method
+from .observer import FixedQParamsObserver as FixedQParamsObserver
+from .observer import HistogramObserver as HistogramObserver
+from .observer import MinMaxObserver as MinMaxObserver
+from .observer import MovingAverageMinMaxObserver as MovingAverageMinMaxObserver
+from .observer import MovingAveragePerChannelMinMaxObserver as MovingAveragePerChannelMinMaxObserver
+from .observer import NoopObserver as NoopObserver
+from .observer import Observer as Observer
+from .observer import ObserverBase as ObserverBase
+from .observer import PerChannelMinMaxObserver as PerChannelMinMaxObserver
+from .observer import PlaceholderObserver as PlaceholderObserver
+from .observer import RecordingObserver as RecordingObserver
+from .observer import ReuseInputObserver as ReuseInputObserver
+from .observer import UncalibratedWarning as UncalibratedWarning
+from .observer import UniformQuantizationObserverBase as UniformQuantizationObserverBase
+from .observer import default_affine_fixed_qparams_observer as default_affine_fixed_qparams_observer
+from .observer import default_debug_observer as default_debug_observer
+from .observer import default_dynamic_quant_observer as default_dynamic_quant_observer
+from .observer import (
+    default_fixed_qparams_range_0to1_observer as default_fixed_qparams_range_0to1_observer,
+)
+from .observer import (
+    default_fixed_qparams_range_neg1to1_observer as default_fixed_qparams_range_neg1to1_observer,
+)
+from .observer import default_float_qparams_observer as default_float_qparams_observer
+from .observer import default_float_qparams_observer_4bit as default_float_qparams_observer_4bit
+from .observer import default_histogram_observer as default_histogram_observer
+from .observer import default_observer as default_observer
+from .observer import default_per_channel_weight_observer as default_per_channel_weight_observer
+from .observer import default_placeholder_observer as default_placeholder_observer
+from .observer import default_reuse_input_observer as default_reuse_input_observer
+from .observer import (
+    default_symmetric_fixed_qparams_observer as default_symmetric_fixed_qparams_observer,
+)
+from .observer import default_weight_observer as default_weight_observer
+from .observer import get_observer_state_dict as get_observer_state_dict
+from .observer import load_observer_state_dict as load_observer_state_dict
+from .observer import (
+    per_channel_weight_observer_range_neg_127_to_127 as per_channel_weight_observer_range_neg_127_to_127,  # noqa: E501
+)
+from .observer import weight_observer_range_neg_127_to_127 as weight_observer_range_neg_127_to_127
+from .qconfig import QConfig as QConfig
+from .qconfig import QConfigAny as QConfigAny
+from .qconfig import QConfigDynamic as QConfigDynamic
+from .qconfig import default_activation_only_qconfig as default_activation_only_qconfig
+from .qconfig import default_debug_qconfig as default_debug_qconfig
+from .qconfig import default_dynamic_qat_qconfig as default_dynamic_qat_qconfig
+from .qconfig import default_dynamic_qconfig as default_dynamic_qconfig
+from .qconfig import default_embedding_qat_qconfig as default_embedding_qat_qconfig
+from .qconfig import default_embedding_qat_qconfig_4bit as default_embedding_qat_qconfig_4bit
+from .qconfig import default_per_channel_qconfig as default_per_channel_qconfig
+from .qconfig import (
+    default_per_channel_symmetric_qnnpack_qat_qconfig as default_per_channel_symmetric_qnnpack_qat_qconfig,  # noqa: E501
+)
+from .qconfig import (
+    default_per_channel_symmetric_qnnpack_qconfig as default_per_channel_symmetric_qnnpack_qconfig,
+)
+from .qconfig import default_qat_qconfig as default_qat_qconfig
+from .qconfig import default_qat_qconfig_v2 as default_qat_qconfig_v2
+from .qconfig import default_qconfig as default_qconfig
+from .qconfig import default_quint8_weight_qconfig as default_quint8_weight_qconfig
+from .qconfig import default_reuse_input_qconfig as default_reuse_input_qconfig
+from .qconfig import default_symmetric_qnnpack_qat_qconfig as default_symmetric_qnnpack_qat_qconfig
+from .qconfig import default_symmetric_qnnpack_qconfig as default_symmetric_qnnpack_qconfig
+from .qconfig import default_weight_only_qconfig as default_weight_only_qconfig
+from .qconfig import float16_dynamic_qconfig as float16_dynamic_qconfig
+from .qconfig import float16_static_qconfig as float16_static_qconfig
+from .qconfig import float_qparams_weight_only_qconfig as float_qparams_weight_only_qconfig
+from .qconfig import (
+    float_qparams_weight_only_qconfig_4bit as float_qparams_weight_only_qconfig_4bit,
+)
+from .qconfig import get_default_qat_qconfig as get_default_qat_qconfig
+from .qconfig import get_default_qconfig as get_default_qconfig
+from .qconfig import per_channel_dynamic_qconfig as per_channel_dynamic_qconfig
+from .qconfig import qconfig_equals as qconfig_equals
+from .quant_type import QuantType as QuantType
+from .quantization_mappings import (
+    DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS as DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
+)
+from .quantization_mappings import (
+    DEFAULT_MODULE_TO_ACT_POST_PROCESS as DEFAULT_MODULE_TO_ACT_POST_PROCESS,
+)
+from .quantization_mappings import DEFAULT_QAT_MODULE_MAPPINGS as DEFAULT_QAT_MODULE_MAPPINGS
+from .quantization_mappings import (
+    DEFAULT_STATIC_QUANT_MODULE_MAPPINGS as DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
+)
+from .quantization_mappings import (
+    get_default_compare_output_module_list as get_default_compare_output_module_list,
+)
+from .quantization_mappings import (
+    get_default_dynamic_quant_module_mappings as get_default_dynamic_quant_module_mappings,
+)
+from .quantization_mappings import (
+    get_default_qat_module_mappings as get_default_qat_module_mappings,
+)
+from .quantization_mappings import (
+    get_default_qconfig_propagation_list as get_default_qconfig_propagation_list,
+)
+from .quantization_mappings import (
+    get_default_static_quant_module_mappings as get_default_static_quant_module_mappings,
+)
+from .quantization_mappings import get_dynamic_quant_module_class as get_dynamic_quant_module_class
+from .quantization_mappings import get_static_quant_module_class as get_static_quant_module_class
+from .stubs import DeQuantStub as DeQuantStub
+from .stubs import QuantStub as QuantStub
+from .stubs import QuantWrapper as QuantWrapper
+
+__all__ = [
+    "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS",
+    "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
+    "DEFAULT_QAT_MODULE_MAPPINGS",
+    "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
+    "DeQuantStub",
+    "FakeQuantize",
+    "FakeQuantizeBase",
+    "FixedQParamsFakeQuantize",
+    "FixedQParamsObserver",
+    "FusedMovingAvgObsFakeQuantize",
+    "HistogramObserver",
+    "MinMaxObserver",
+    "MovingAverageMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver",
+    "NoopObserver",
+    "Observer",
+    "ObserverBase",
+    "PerChannelMinMaxObserver",
+    "PlaceholderObserver",
+    "QConfig",
+    "QConfigAny",
+    "QConfigDynamic",
+    "QuantStub",
+    "QuantType",
+    "QuantWrapper",
+    "RecordingObserver",
+    "ReuseInputObserver",
+    "UncalibratedWarning",
+    "UniformQuantizationObserverBase",
+    "add_observer_",
+    "add_quant_dequant",
+    "convert",
+    "default_activation_only_qconfig",
+    "default_affine_fixed_qparams_fake_quant",
+    "default_affine_fixed_qparams_observer",
+    "default_debug_observer",
+    "default_debug_qconfig",
+    "default_dynamic_fake_quant",
+    "default_dynamic_qat_qconfig",
+    "default_dynamic_qconfig",
+    "default_dynamic_quant_observer",
+    "default_embedding_fake_quant",
+    "default_embedding_fake_quant_4bit",
+    "default_embedding_qat_qconfig",
+    "default_embedding_qat_qconfig_4bit",
+    "default_eval_fn",
+    "default_fake_quant",
+    "default_fixed_qparams_range_0to1_fake_quant",
+    "default_fixed_qparams_range_0to1_observer",
+    "default_fixed_qparams_range_neg1to1_fake_quant",
+    "default_fixed_qparams_range_neg1to1_observer",
+    "default_float_qparams_observer",
+    "default_float_qparams_observer_4bit",
+    "default_fused_act_fake_quant",
+    "default_fused_per_channel_wt_fake_quant",
+    "default_fused_wt_fake_quant",
+    "default_histogram_fake_quant",
+    "default_histogram_observer",
+    "default_observer",
+    "default_per_channel_qconfig",
+    "default_per_channel_symmetric_qnnpack_qat_qconfig",
+    "default_per_channel_symmetric_qnnpack_qconfig",
+    "default_per_channel_weight_fake_quant",
+    "default_per_channel_weight_observer",
+    "default_placeholder_observer",
+    "default_qat_qconfig",
+    "default_qat_qconfig_v2",
+    "default_qconfig",
+    "default_quint8_weight_qconfig",
+    "default_reuse_input_observer",
+    "default_reuse_input_qconfig",
+    "default_symmetric_fixed_qparams_fake_quant",
+    "default_symmetric_fixed_qparams_observer",
+    "default_symmetric_qnnpack_qat_qconfig",
+    "default_symmetric_qnnpack_qconfig",
+    "default_weight_fake_quant",
+    "default_weight_observer",
+    "default_weight_only_qconfig",
+    "disable_fake_quant",
+    "disable_observer",
+    "enable_fake_quant",
+    "enable_observer",
+    "float16_dynamic_qconfig",
+    "float16_static_qconfig",
+    "float_qparams_weight_only_qconfig",
+    "float_qparams_weight_only_qconfig_4bit",
+    "fuse_conv_bn",
+    "fuse_conv_bn_relu",
+    "fuse_convtranspose_bn",
+    "fuse_known_modules",
+    "fuse_linear_bn",
+    "fuse_modules",
+    "fuse_modules_qat",
+    "fused_per_channel_wt_fake_quant_range_neg_127_to_127",
+    "fused_wt_fake_quant_range_neg_127_to_127",
+    "get_default_compare_output_module_list",
+    "get_default_dynamic_quant_module_mappings",
+    "get_default_qat_module_mappings",
+    "get_default_qat_qconfig",
+    "get_default_qconfig",
+    "get_default_qconfig_propagation_list",
+    "get_default_static_quant_module_mappings",
+    "get_dynamic_quant_module_class",
+    "get_fuser_method",
+    "get_observer_dict",
+    "get_observer_state_dict",
+    "get_static_quant_module_class",
+    "load_observer_state_dict",
+    "per_channel_dynamic_qconfig",
+    "per_channel_weight_observer_range_neg_127_to_127",
+    "prepare",
+    "prepare_qat",
+    "propagate_qconfig_",
+    "qconfig_equals",
+    "quantize",
+    "quantize_dynamic",
+    "quantize_qat",
+    "swap_module",
+    "weight_observer_range_neg_127_to_127",
+]

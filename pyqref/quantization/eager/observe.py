@@ -1,0 +1,178 @@
+"""Putting observers behind the modules of a model, and taking them away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ...nn.intrinsic.modules.fused import _FusedModule
+from ...nn.modules import Dropout, Sequential
+from ...nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
+from ..quantization_mappings import (
+    DEFAULT_MODULE_TO_ACT_POST_PROCESS,
+    get_default_qconfig_propagation_list,
+)
+from ..stubs import DeQuantStub
+from .paths import is_leaf
+
+__all__ = ["add_observer_", "get_observer_dict", "remove_observers", "remove_qconfig"]
+
+NAME = "activation_post_process"
+
+
+def observe_output(module: Any, args: Any, output: Any) -> Any:  # noqa: ARG001
+    """Forward hook: show a module's output to its observer."""
+    return module.activation_post_process(output)
+
+
+def observe_input(module: Any, args: Any) -> Any:
+    """Forward pre-hook: show a module's input to its observer."""
+    return module.activation_post_process(args[0])
+
+
+def add_observer_(
+    module: Any,
+    qconfig_propagation_list: Collection[type] | None = None,
+    non_leaf_module_list: Collection[type] | None = None,
+    device: Any = None,
+    custom_module_class_mapping: Mapping[type, type] | None = None,
+) -> None:
+    """Put an observer behind every leaf module that has a qconfig, in place.
+
+    The observer becomes the submodule ``activation_post_process`` and is shown the
+    module's output by a forward hook. Groups made by fusion get one observer for the
+    group.
+
+    Parameters
+    ----------
+    module
+        A model whose modules have a ``qconfig``.
+    qconfig_propagation_list
+        Types of leaf modules to observe; by default those that can be quantized.
+    non_leaf_module_list
+        Types of modules with submodules to observe as one.
+    device
+        Must be the CPU.
+    custom_module_class_mapping
+        From float module types to types whose ``from_float`` makes an observed module.
+
+    Notes
+    -----
+    In training mode sigmoid, tanh, hardsigmoid and softmax get their fixed parameters, as
+    in torch. Source: ``torch.quantization.add_observer_``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.nn.Sequential(pyqref.nn.Linear(1, 1), pyqref.nn.ReLU())
+    >>> model.qconfig = pyqref.quantization.default_qconfig
+    >>> pyqref.quantization.propagate_qconfig_(model)
+    >>> add_observer_(model)
+    >>> [path for path, _ in model.named_modules()]
+    ['', '0', '0.activation_post_process', '1']
+    """
+    allowed = (
+        get_default_qconfig_propagation_list()
+        if qconfig_propagation_list is None
+        else qconfig_propagation_list
+    )
+    groups = non_leaf_module_list or ()
+    custom = custom_module_class_mapping or {}
+    for name, child in list(module.named_children()):
+        if type(child) is Dropout:
+            continue
+        if isinstance(child, FloatFunctional | QFunctional):
+            if _wants_observer(child):
+                child.activation_post_process = child.qconfig.activation()
+        elif isinstance(child, _FusedModule) or type(child) in groups:
+            _insert(child)
+        elif child.training and type(child) in DEFAULT_MODULE_TO_ACT_POST_PROCESS:
+            _insert(child, DEFAULT_MODULE_TO_ACT_POST_PROCESS[type(child)])
+        elif _wants_observer(child) and type(child) in custom:
+            observed = custom[type(child)].from_float(child)  # type: ignore[attr-defined]
+            if not hasattr(observed, "qconfig"):
+                observed.qconfig = child.qconfig
+            setattr(module, name, observed)
+            _insert(observed)
+        else:
+            add_observer_(child, allowed, groups, device, custom)
+    if is_leaf(module) and not isinstance(module, Sequential) and type(module) in allowed:
+        _insert(module)
+
+
+def _wants_observer(module: Any) -> bool:
+    return getattr(module, "qconfig", None) is not None
+
+
+def _insert(module: Any, recipe: Any = None) -> None:
+    """Give one module an observer, made by ``recipe`` or by its qconfig."""
+    if not _wants_observer(module) or isinstance(module, DeQuantStub):
+        return
+    activation = (recipe or module.qconfig.activation)()
+    module.add_module(NAME, activation)
+    if _forgets(module.qconfig.activation()):
+        # What is quantized at run time is the input, each tensor by itself.
+        module.register_forward_pre_hook(observe_input, prepend=True)
+    else:
+        module.register_forward_hook(observe_output, prepend=True)
+
+
+def _forgets(activation: Any) -> bool:
+    """Whether an observer remembers only the newest tensor."""
+    observer = getattr(activation, NAME, activation)
+    return getattr(observer, "averaging_constant", None) == 1
+
+
+def remove_observers(module: Any) -> None:
+    """Take the observers and their hooks out of a model, in place."""
+    for each in module.modules():
+        if not isinstance(each, FloatFunctional | QFunctional):
+            if hasattr(each, NAME):
+                delattr(each, NAME)
+            for hooks, ours in (
+                (each._forward_hooks, observe_output),
+                (each._forward_pre_hooks, observe_input),
+            ):
+                for number in [n for n, hook in hooks.items() if hook is ours]:
+                    del hooks[number]
+
+
+def remove_qconfig(module: Any) -> None:
+    """Take the qconfigs out of a model, in place."""
+    for each in module.modules():
+        if "qconfig" in each.__dict__:
+            del each.qconfig
+
+
+def get_observer_dict(mod: Any, target_dict: dict[str, Any], prefix: str = "") -> None:
+    """Collect all observers of a model, for debugging.
+
+    Parameters
+    ----------
+    mod
+        A prepared model.
+    target_dict
+        Where the observers are put, by path.
+    prefix
+        Path of ``mod`` itself.
+
+    Notes
+    -----
+    Source: ``torch.quantization.get_observer_dict``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.nn.Sequential(pyqref.nn.Linear(1, 1))
+    >>> model.qconfig = pyqref.quantization.default_qconfig
+    >>> found = {}
+    >>> get_observer_dict(pyqref.quantization.prepare(model), found)
+    >>> found
+    {'0.activation_post_process': MinMaxObserver(min_val=inf, max_val=-inf)}
+    """
+    start = f"{prefix}." if prefix else ""
+    if hasattr(mod, NAME):
+        target_dict[start + NAME] = mod.activation_post_process
+    for name, child in mod.named_children():
+        if name != NAME:
+            get_observer_dict(child, target_dict, start + name)

@@ -1,0 +1,148 @@
+"""``prepare`` and ``prepare_qat``: from a float model to one that observes itself."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..quantization_mappings import get_default_qat_module_mappings
+from .convert import convert
+from .observe import add_observer_
+from .propagate import propagate_qconfig_
+
+__all__ = ["prepare", "prepare_qat"]
+
+_CUSTOM = "float_to_observed_custom_module_class"
+
+
+def prepare(
+    model: Any,
+    qconfig_dict: Mapping[Any, Any] | bool | None = None,
+    inplace: Any = False,
+    allow_list: Any = None,
+    observer_non_leaf_module_list: Any = None,
+    prepare_custom_config_dict: Mapping[str, Any] | None = None,
+) -> Any:
+    """Prepare a copy of the model for calibration.
+
+    The qconfigs are spread over the model (:func:`propagate_qconfig_`) and observers put
+    behind its layers (:func:`add_observer_`).
+
+    Parameters
+    ----------
+    model
+        The float model; it is not changed unless ``inplace``.
+    qconfig_dict
+        From names or types of submodules to qconfigs, where they are not assigned as
+        ``qconfig`` attributes. In torch 2.13 ``inplace`` stands at this place: a bool here
+        is taken as that, and the arguments after it as those that follow in torch 2.13.
+    inplace
+        Change the model itself.
+    allow_list
+        Types of leaf modules that get observers.
+    observer_non_leaf_module_list
+        Types of modules with submodules that are observed as one.
+    prepare_custom_config_dict
+        ``{"float_to_observed_custom_module_class": {Float: Observed}}`` and the entries of
+        :func:`propagate_qconfig_`.
+
+    Returns
+    -------
+    Module
+        The prepared model. Run it on calibration data, then call :func:`convert`.
+
+    Warns
+    -----
+    UserWarning
+        No module got a qconfig, or a key of ``qconfig_dict`` fits none.
+
+    Notes
+    -----
+    Source: ``torch.quantization.prepare``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.quantization.QuantWrapper(pyqref.nn.Linear(2, 2)).eval()
+    >>> model.qconfig = pyqref.quantization.default_qconfig
+    >>> prepared = pyqref.quantization.prepare(model)
+    >>> _ = prepared(pyqref.tensor([[0.0, 127.0]]))
+    >>> prepared.quant.activation_post_process
+    MinMaxObserver(min_val=0.0, max_val=127.0)
+    """
+    if isinstance(qconfig_dict, bool):
+        # torch 2.13: (model, inplace, allow_list, observer_non_leaf_module_list, custom)
+        if not isinstance(inplace, bool):
+            observer_non_leaf_module_list = observer_non_leaf_module_list or allow_list
+            allow_list = inplace
+        qconfig_dict, inplace = None, qconfig_dict
+    custom = dict(prepare_custom_config_dict or {})
+    if not inplace:
+        model = copy.deepcopy(model)
+    propagate_qconfig_(model, qconfig_dict, custom)
+    if all(getattr(each, "qconfig", None) is None for each in model.modules()):
+        warnings.warn(
+            "prepare: no module got a qconfig, so nothing will be observed or quantized; "
+            "assign model.qconfig = get_default_qconfig('x86'), for example, or pass qconfig_dict",
+            stacklevel=2,
+        )
+    add_observer_(
+        model,
+        allow_list,
+        observer_non_leaf_module_list,
+        custom_module_class_mapping=custom.get(_CUSTOM, {}),
+    )
+    return model
+
+
+def prepare_qat(model: Any, mapping: Mapping[Any, Any] | None = None, inplace: bool = False) -> Any:
+    """Prepare a copy of the model for quantization-aware training.
+
+    Layers are swapped for those that fake-quantize their weight, and fake quantizers put
+    behind them.
+
+    Parameters
+    ----------
+    model
+        The float model, in training mode, with ``qconfig`` attributes.
+    mapping
+        From float types to types for training; the default table if None.
+    inplace
+        Change the model itself.
+
+    Returns
+    -------
+    Module
+        The prepared model. Train it, then call :func:`convert`.
+
+    Raises
+    ------
+    ValueError
+        The model is in evaluation mode.
+
+    Notes
+    -----
+    Source: ``torch.quantization.prepare_qat``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.nn.Sequential(pyqref.nn.Linear(2, 2)).train()
+    >>> model.qconfig = pyqref.quantization.default_qat_qconfig
+    >>> type(pyqref.quantization.prepare_qat(model)[0])
+    <class 'pyqref.nn.qat.modules.linear.Linear'>
+    """
+    if not model.training:
+        raise ValueError(
+            "prepare_qat works on models in training mode: call model.train() first, "
+            "or use prepare to calibrate without training"
+        )
+    table: Mapping[Any, Any] = get_default_qat_module_mappings() if mapping is None else mapping
+    if not inplace:
+        model = copy.deepcopy(model)
+    propagate_qconfig_(model)
+    convert(model, mapping=table, inplace=True, remove_qconfig=False)
+    types: Collection[Any] = set(table.values())
+    return prepare(model, observer_non_leaf_module_list=types, inplace=True)

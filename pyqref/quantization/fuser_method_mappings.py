@@ -1,0 +1,272 @@
+"""How to fuse which layers: one function a sequence of types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..nn import intrinsic as nni
+from ..nn import modules as nn
+from ..nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+
+__all__ = [
+    "DEFAULT_OP_LIST_TO_FUSER_METHOD",
+    "fuse_conv_bn",
+    "fuse_conv_bn_relu",
+    "fuse_convtranspose_bn",
+    "fuse_linear_bn",
+    "get_fuser_method",
+]
+
+_CONV_BN = {nn.Conv1d: nni.ConvBn1d, nn.Conv2d: nni.ConvBn2d, nn.Conv3d: nni.ConvBn3d}
+_CONV_BN_RELU = {
+    nn.Conv1d: nni.ConvBnReLU1d,
+    nn.Conv2d: nni.ConvBnReLU2d,
+    nn.Conv3d: nni.ConvBnReLU3d,
+}
+_CONV_RELU = {nn.Conv1d: nni.ConvReLU1d, nn.Conv2d: nni.ConvReLU2d, nn.Conv3d: nni.ConvReLU3d}
+
+
+def fuse_conv_bn(*arguments: Any) -> Any:
+    r"""Fuse a convolution and the batch norm behind it.
+
+    For inference the batch norm is folded into weight and bias
+    (:func:`pyqref.nn.utils.fuse_conv_bn_eval`):
+
+    .. math:: W' = W \frac{\gamma}{\sqrt{\sigma^2 + \epsilon}}, \qquad
+              b' = (b - \mu) \frac{\gamma}{\sqrt{\sigma^2 + \epsilon}} + \beta
+
+    For training with fake quantization both are kept, as one group.
+
+    Parameters
+    ----------
+    is_qat : bool
+        Whether for training. Left out (the form of the documentation, ``fuse_conv_bn(conv,
+        bn)``), it is whether the layers are in training mode.
+    conv : Conv1d, Conv2d or Conv3d
+    bn : BatchNorm of as many dimensions
+
+    Raises
+    ------
+    ValueError
+        One is in training mode and the other is not, or the layers cannot be grouped.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> conv, bn = nn.Conv2d(1, 2, 1).eval(), nn.BatchNorm2d(2).eval()
+    >>> fuse_conv_bn(False, conv, bn)
+    Conv2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
+    """
+    is_qat, conv, bn = _with_flag("fuse_conv_bn", arguments, 2)
+    _check_modes("fuse_conv_bn", is_qat, conv, bn)
+    if not is_qat:
+        return fuse_conv_bn_eval(conv, bn)
+    _check_trainable(conv.out_channels, bn)
+    return _group(_CONV_BN, conv, bn)
+
+
+def fuse_conv_bn_relu(*arguments: Any) -> Any:
+    """Fuse a convolution, the batch norm and the ReLU behind it.
+
+    As :func:`fuse_conv_bn`; for inference the result is ``ConvReLU``.
+
+    Parameters
+    ----------
+    is_qat : bool
+        As in :func:`fuse_conv_bn`; may be left out.
+    conv, bn, relu
+        The layers.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`fuse_conv_bn`.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> layers = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU()).eval()
+    >>> type(fuse_conv_bn_relu(False, *layers)).__name__
+    'ConvReLU2d'
+    """
+    is_qat, conv, bn, relu = _with_flag("fuse_conv_bn_relu", arguments, 3)
+    _check_modes("fuse_conv_bn_relu", is_qat, conv, bn, relu)
+    if not is_qat:
+        return _group(_CONV_RELU, fuse_conv_bn_eval(conv, bn), relu)
+    _check_trainable(conv.out_channels, bn)
+    return _group(_CONV_BN_RELU, conv, bn, relu)
+
+
+def fuse_linear_bn(*arguments: Any) -> Any:
+    """Fuse a linear layer and the batch norm behind it.
+
+    Parameters
+    ----------
+    is_qat : bool
+        As in :func:`fuse_conv_bn`; may be left out.
+    linear, bn
+        ``Linear`` and ``BatchNorm1d``.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`fuse_conv_bn`.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> fuse_linear_bn(False, nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval())
+    Linear(in_features=2, out_features=3, bias=True)
+    """
+    is_qat, linear, bn = _with_flag("fuse_linear_bn", arguments, 2)
+    _check_modes("fuse_linear_bn", is_qat, linear, bn)
+    if not is_qat:
+        return fuse_linear_bn_eval(linear, bn)
+    _check_trainable(linear.out_features, bn)
+    return nni.LinearBn1d(linear, bn)
+
+
+def fuse_convtranspose_bn(*arguments: Any) -> Any:
+    """Fuse a transposed convolution and the batch norm behind it, for inference only.
+
+    Parameters
+    ----------
+    is_qat : bool
+        Must be False; may be left out.
+    convt, bn
+        ``ConvTranspose`` and ``BatchNorm`` of as many dimensions.
+
+    Raises
+    ------
+    ValueError
+        It is asked for training, or the modes differ.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> fuse_convtranspose_bn(nn.ConvTranspose2d(1, 2, 1).eval(), nn.BatchNorm2d(2).eval())
+    ConvTranspose2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
+    """
+    is_qat, convt, bn = _with_flag("fuse_convtranspose_bn", arguments, 2)
+    if is_qat:
+        raise ValueError("fuse_convtranspose_bn cannot fuse for training; call model.eval() first")
+    _check_modes("fuse_convtranspose_bn", is_qat, convt, bn)
+    return fuse_conv_bn_eval(convt, bn, transpose=True)
+
+
+def _in_a_row(group: Callable[..., Any]) -> Callable[..., Any]:
+    """A fuser that only puts the layers into a group."""
+
+    def fuse(is_qat: bool, *layers: Any) -> Any:  # noqa: ARG001
+        return group(*layers)
+
+    return fuse
+
+
+#: Sequences of layer types, and the functions that fuse them.
+DEFAULT_OP_LIST_TO_FUSER_METHOD: dict[tuple[Any, ...], Callable[..., Any]] = {
+    (nn.Conv1d, nn.BatchNorm1d): fuse_conv_bn,
+    (nn.Conv1d, nn.BatchNorm1d, nn.ReLU): fuse_conv_bn_relu,
+    (nn.Conv2d, nn.BatchNorm2d): fuse_conv_bn,
+    (nn.Conv2d, nn.BatchNorm2d, nn.ReLU): fuse_conv_bn_relu,
+    (nn.Conv3d, nn.BatchNorm3d): fuse_conv_bn,
+    (nn.Conv3d, nn.BatchNorm3d, nn.ReLU): fuse_conv_bn_relu,
+    (nn.Conv1d, nn.ReLU): _in_a_row(nni.ConvReLU1d),
+    (nn.Conv2d, nn.ReLU): _in_a_row(nni.ConvReLU2d),
+    (nn.Conv3d, nn.ReLU): _in_a_row(nni.ConvReLU3d),
+    (nn.Linear, nn.BatchNorm1d): fuse_linear_bn,
+    (nn.Linear, nn.ReLU): _in_a_row(nni.LinearReLU),
+    (nn.BatchNorm2d, nn.ReLU): _in_a_row(nni.BNReLU2d),
+    (nn.BatchNorm3d, nn.ReLU): _in_a_row(nni.BNReLU3d),
+    (nn.ConvTranspose1d, nn.BatchNorm1d): fuse_convtranspose_bn,
+    (nn.ConvTranspose2d, nn.BatchNorm2d): fuse_convtranspose_bn,
+    (nn.ConvTranspose3d, nn.BatchNorm3d): fuse_convtranspose_bn,
+}
+
+
+def get_fuser_method(
+    op_list: Sequence[Any],
+    additional_fuser_method_mapping: Mapping[tuple[Any, ...], Callable[..., Any]] | None = None,
+) -> Callable[..., Any]:
+    """The function that fuses layers of these types.
+
+    Parameters
+    ----------
+    op_list
+        Types of the layers, in order.
+    additional_fuser_method_mapping
+        Sequences of a user's own; they come before those of the table.
+
+    Returns
+    -------
+    callable
+        Called as ``method(is_qat, *layers)``.
+
+    Raises
+    ------
+    ValueError
+        No function fuses this sequence; the message lists those that can be fused.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> get_fuser_method((nn.Conv2d, nn.BatchNorm2d)).__name__
+    'fuse_conv_bn'
+    """
+    table = {**DEFAULT_OP_LIST_TO_FUSER_METHOD, **(additional_fuser_method_mapping or {})}
+    method = table.get(tuple(op_list))
+    if method is None:
+        wanted = ", ".join(getattr(each, "__name__", repr(each)) for each in op_list)
+        raise ValueError(f"no fusion is known for ({wanted}); {_known(table)}")
+    return method
+
+
+def _known(table: Mapping[tuple[Any, ...], Any]) -> str:
+    sequences = ", ".join(f"({', '.join(each.__name__ for each in key)})" for key in table)
+    return f"these sequences can be fused: {sequences}"
+
+
+def _with_flag(name: str, arguments: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """``(is_qat, *layers)`` from arguments with or without the flag."""
+    if len(arguments) == count and not isinstance(arguments[0], bool):
+        return bool(arguments[0].training), *arguments
+    if len(arguments) != count + 1 or not isinstance(arguments[0], bool):
+        raise TypeError(f"{name} takes is_qat (a bool, may be left out) and {count} layers")
+    return arguments
+
+
+def _check_modes(name: str, is_qat: bool, *layers: Any) -> None:
+    modes = {type(each).__name__: each.training for each in layers}
+    if len(set(modes.values())) > 1:
+        raise ValueError(
+            f"{name}: the layers must all be in training mode or all in evaluation mode, "
+            f"got training={modes}; call model.train() or model.eval()"
+        )
+    if not is_qat and layers[0].training:
+        raise ValueError(
+            f"{name}: folding a batch norm into {type(layers[0]).__name__} needs its running "
+            "statistics, so the model must be in evaluation mode: call model.eval() first, or "
+            "fuse_modules_qat to keep the batch norm for quantization-aware training"
+        )
+
+
+def _check_trainable(channels: int, bn: Any) -> None:
+    if bn.num_features != channels:
+        raise ValueError(
+            f"{type(bn).__name__} must have as many features as the layer before it has outputs, "
+            f"{channels}, got {bn.num_features}"
+        )
+    if not bn.affine or not bn.track_running_stats:
+        raise ValueError(
+            f"only a {type(bn).__name__} with affine=True and track_running_stats=True can be "
+            f"fused, got affine={bn.affine}, track_running_stats={bn.track_running_stats}"
+        )
+
+
+def _group(table: Mapping[Any, Any], *layers: Any) -> Any:
+    group = table.get(type(layers[0]))
+    if group is None:
+        known = ", ".join(each.__name__ for each in table)
+        raise ValueError(f"cannot fuse {type(layers[0]).__name__}; what can be: {known}")
+    return group(*layers)
