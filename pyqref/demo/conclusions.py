@@ -14,6 +14,7 @@ __all__ = [
     "about_layers",
     "about_logits",
     "about_ranges",
+    "about_readings",
     "about_table",
 ]
 
@@ -136,6 +137,24 @@ def about_bits(findings: Findings) -> str:
         )
         text += f" Training on with the rounding takes {gains}."
     return text
+
+
+def about_readings(findings: Findings) -> str:
+    """How often the two models disagree, and whether that is where the network is unsure."""
+    readings = findings.readings
+    wrong = [each for each in readings if each.rounded != each.label]
+    both = [each for each in wrong if each.exact == each.rounded]
+    changed = [place for place, each in enumerate(readings, 1) if each.exact != each.rounded]
+    text = (
+        f"The int8 network misreads {len(wrong)} of {len(readings)} test images, {len(both)} of "
+        "them as float32 does. "
+    )
+    if not changed:
+        return text + "Rounding changes no answer at all."
+    return text + (
+        f"Rounding changes the answer for {len(changed)}; all of those are among the "
+        f"{changed[-1]} images with the smallest margin."
+    )
 
 
 def widths_above(found: dict[int, float], accuracy: float) -> list[int]:

@@ -46,7 +46,7 @@ def ranges(findings: Findings) -> Canvas:
     """Activation histograms with the range each observer chose."""
     figure = canvas(5.4)
     axes = figure.subplots(2, 2).ravel()
-    for ax, (layer, (values, chosen)) in zip(axes, findings.ranges.items(), strict=False):
+    for ax, (layer, (values, chosen)) in zip(axes, findings.ranges.items(), strict=True):
         plot.observer_range(ax, values, chosen)
         ax.set_title(layer)
     handles, labels = axes[0].get_legend_handles_labels()
@@ -72,6 +72,14 @@ def channels(findings: Findings) -> Canvas:
     """Weight error per channel."""
     figure = canvas(3.5)
     plot.channel_error(figure.subplots(), findings.channel_errors)
+    return figure
+
+
+def readings(findings: Findings) -> Canvas:
+    """The images with the smallest margins."""
+    figure = canvas(2.45)
+    for ax, each in zip(figure.subplots(2, 6).ravel(), findings.readings, strict=False):
+        plot.image(ax, each.pixels, f"{each.label}: {each.exact} → {each.rounded}")
     return figure
 
 
@@ -121,6 +129,15 @@ FIGURES = [
         "of quantization-aware training at that width.",
         conclusions.about_bits,
         bits,
+    ),
+    Figure(
+        "closest-calls.png",
+        "The closest calls",
+        "The twelve test images with the smallest margin between the two largest logits of the "
+        "int8 network (the static variant closest to float32). Above each: the digit that it "
+        "is, then what float32 and int8 read.",
+        conclusions.about_readings,
+        readings,
     ),
 ]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Findings", "Row"]
+__all__ = ["Findings", "Reading", "Row"]
 
 Array = np.ndarray[Any, Any]
 
@@ -57,6 +57,29 @@ class Row:
         return " ".join(word for word in words if word)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What two models read in one test image.
+
+    Attributes
+    ----------
+    pixels
+        `(8, 8)`.
+    label
+        The digit that it is.
+    exact, rounded
+        What the float and the quantized model say.
+    margin
+        By how much the quantized model's largest logit exceeds the next one.
+    """
+
+    pixels: Array
+    label: int
+    exact: int
+    rounded: int
+    margin: float
+
+
 @dataclass
 class Findings:
     """Everything that the report is made of.
@@ -79,6 +102,8 @@ class Findings:
         The layer that these channels belong to.
     bits
         For each variant and width, accuracy in percent.
+    readings
+        Every test image, the one with the smallest margin first.
     """
 
     rows: list[Row]
@@ -89,6 +114,7 @@ class Findings:
     channel_errors: dict[str, Array]
     channel_layer: str
     bits: dict[str, dict[int, float]]
+    readings: list[Reading]
 
     def row(self, network: str, method: str, **wanted: str) -> Row:
         """The first row with these properties."""

@@ -11,13 +11,19 @@ import pyqref
 from pyqref import Tensor, nn
 from pyqref.quantization import HistogramObserver, MinMaxObserver, MovingAverageMinMaxObserver
 
+from .findings import Array, Reading
 from .measure import sqnr
 from .models import DigitCNN
 from .train import predict
 
-__all__ = ["activations", "channel_errors", "chosen_range", "layer_errors", "observer_ranges"]
-
-Array = np.ndarray[Any, Any]
+__all__ = [
+    "activations",
+    "channel_errors",
+    "chosen_range",
+    "layer_errors",
+    "observer_ranges",
+    "readings",
+]
 
 
 def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[str, Array]:
@@ -80,6 +86,26 @@ def channel_errors(reference: nn.Module, quantized: nn.Module, layer: str) -> Ar
     exact, rounded = (each.reshape(len(each), -1).astype(np.float64) for each in (exact, rounded))
     error = np.sqrt(((exact - rounded) ** 2).mean(axis=1))
     return 100 * error / np.sqrt((exact**2).mean(axis=1))
+
+
+def readings(images: Tensor, labels: Tensor, exact: Array, rounded: Array) -> list[Reading]:
+    """What the float logits ``exact`` and the quantized ``rounded`` make of each image.
+
+    The images of which the quantized model is least sure come first.
+    """
+    two = np.sort(rounded, axis=1)[:, -2:]
+    margins = two[:, 1] - two[:, 0]
+    pixels, digits = images.numpy()[:, 0], labels.numpy()
+    return [
+        Reading(
+            pixels[i],
+            int(digits[i]),
+            int(exact[i].argmax()),
+            int(rounded[i].argmax()),
+            float(margins[i]),
+        )
+        for i in np.argsort(margins, kind="stable")
+    ]
 
 
 def convolution(module: nn.Module) -> nn.Module:

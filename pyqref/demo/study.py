@@ -192,6 +192,8 @@ class Study:
                 channel_errors[candidate.row.weights] = inspection.channel_errors(
                     self.fused, model, COMPARED_LAYER
                 )
+        exact = predict(self.fused, images).numpy()
+        logits = self.static_logits()
         return Findings(
             rows=[candidate.row for candidate in self.candidates],
             environment=describe(self.plan),
@@ -200,23 +202,25 @@ class Study:
                 for layer, values in observed.items()
             },
             layer_errors=layer_errors,
-            logit_errors=self.logit_errors(),
+            logit_errors={name: each - exact for name, each in logits.items()},
             channel_errors=channel_errors,
             channel_layer=COMPARED_LAYER,
             bits=sweep,
+            readings=inspection.readings(
+                images, self.digits.test_labels, exact, list(logits.values())[-1]
+            ),
         )
 
-    def logit_errors(self) -> dict[str, Array]:
-        """Quantized minus float logits of the closest and the farthest static variant."""
-        exact = predict(self.fused, self.digits.test_images).numpy()
-        static_ones = [each for each in self.candidates if each.row.method == "static"]
-        static_ones.sort(key=lambda each: each.row.sqnr or 0.0)
-        errors = {}
-        for each in (static_ones[0], static_ones[-1]):
+    def static_logits(self) -> dict[str, Array]:
+        """Logits of the farthest and of the closest static variant."""
+        variants = [each for each in self.candidates if each.row.method == "static"]
+        variants.sort(key=lambda each: each.row.sqnr or 0.0)
+        logits = {}
+        for each in (variants[0], variants[-1]):
             with static.use_engine(each.engine):
-                rounded = predict(each.model, self.digits.test_images).numpy()
-            errors[f"{each.engine} {each.row.weights}, {each.row.observer}"] = rounded - exact
-        return errors
+                name = f"{each.engine} {each.row.weights}, {each.row.observer}"
+                logits[name] = predict(each.model, self.digits.test_images).numpy()
+        return logits
 
     def time_all(self) -> None:
         """Fill in the latencies of all rows, one after the other."""

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from pyqref.demo.findings import Findings, Row
+from pyqref.demo.findings import Findings, Reading, Row
 
 
 @pytest.fixture
@@ -53,6 +53,11 @@ def findings():
             "per tensor": {2: 15.0, 4: 97.0, 8: 99.0},
             "per channel": {2: 30.0, 4: 98.5, 8: 99.0},
         },
+        readings=[
+            Reading(generator.random((8, 8)), label=3, exact=3, rounded=5, margin=0.1),
+            Reading(generator.random((8, 8)), label=7, exact=1, rounded=1, margin=0.2),
+            Reading(generator.random((8, 8)), label=2, exact=2, rounded=2, margin=4.0),
+        ],
     )
 
 

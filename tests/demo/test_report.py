@@ -142,6 +142,18 @@ def test_about_ranges_when_nothing_is_clipped(findings):
     assert "nothing worth clipping" in conclusions.about_ranges(unclipped)
 
 
+def test_about_readings_counts_what_rounding_changes(findings):
+    """Of the three images one is read otherwise, the first; two are wrong, one in both."""
+    text = conclusions.about_readings(findings)
+    assert "misreads 2 of 3 test images, 1 of them as float32 does" in text
+    assert "changes the answer for 1; all of those are among the 1 images" in text
+
+
+def test_about_readings_when_nothing_changes(findings):
+    same = dataclasses.replace(findings, readings=findings.readings[1:])
+    assert "changes no answer" in conclusions.about_readings(same)
+
+
 def test_about_logits_sees_a_shift(findings):
     shifted = dataclasses.replace(
         findings, logit_errors={"a": np.full(9, 0.5), "b": np.full(9, 0.9)}

@@ -126,6 +126,15 @@ def test_error_histogram_of_exact_results(ax):
     assert np.all(np.isfinite(ax.get_xlim()))
 
 
+def test_image_shows_the_pixels_from_paper_to_ink(ax):
+    pixels = np.eye(8)
+    assert ax is plot.image(ax, pixels, "3: 3 → 5")
+    (drawn,) = ax.get_images()
+    assert np.array_equal(pixels, drawn.get_array())
+    assert (0, 1) == drawn.get_clim()
+    assert "3: 3 → 5" == ax.get_title()
+
+
 @pytest.mark.parametrize("name", sorted(CYCLES))
 def test_theme_sets_the_colours_and_restores_them(name):
     before = matplotlib.rcParams["axes.prop_cycle"]
