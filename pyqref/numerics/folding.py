@@ -8,46 +8,49 @@ import numpy as np
 
 from .types import FloatArray
 
-__all__ = ["fold_batch_norm", "fold_bias", "fold_factor", "fold_weight"]
+__all__ = ["fold_batch_norm", "fold_bias", "fold_weight", "inverse_deviation"]
 
 
-def fold_factor(gamma: Any, running_var: Any, eps: float) -> FloatArray:
-    r"""What a batch normalization multiplies each channel by.
+def inverse_deviation(running_var: Any, eps: float) -> FloatArray:
+    r"""One over the standard deviation by which a batch normalization divides.
 
-    Equation ``eq-fold-factor``:
+    Equation ``eq-inverse-deviation``:
 
-    .. math:: f_n = \gamma_n / \sqrt{\sigma^2_n + \varepsilon}
+    .. math:: \rho_n = 1 / \sqrt{\sigma^2_n + \varepsilon}
 
-    in the precision of the arguments.
+    in the precision of ``running_var``.
     """
     running_var = np.asarray(running_var)
-    root = 1 / np.sqrt(running_var + running_var.dtype.type(eps))
-    return np.asarray(gamma) * root
+    one = running_var.dtype.type(1)
+    return np.asarray(one / np.sqrt(running_var + running_var.dtype.type(eps)))
 
 
-def fold_weight(weight: Any, factor: Any, channel_axis: int = 0) -> FloatArray:
-    r"""The weight with the factor of each output channel multiplied in.
+def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) -> FloatArray:
+    r"""The weight with what the normalization multiplies each channel by.
 
     Equation ``eq-fold-weight``:
 
-    .. math:: w'_n = f_n\, w_n
+    .. math:: w'_n = w_n \cdot (\gamma_n\, \rho_n)
 
     ``channel_axis`` is 0, or 1 for transposed convolutions.
     """
     weight = np.asarray(weight)
     shape = [1] * weight.ndim
     shape[channel_axis] = -1
-    return weight * np.asarray(factor).reshape(shape)
+    return weight * (np.asarray(gamma) * np.asarray(inverse)).reshape(shape)
 
 
-def fold_bias(bias: Any, running_mean: Any, factor: Any, beta: Any) -> FloatArray:
+def fold_bias(bias: Any, running_mean: Any, gamma: Any, inverse: Any, beta: Any) -> FloatArray:
     r"""The bias of the folded layer.
 
     Equation ``eq-fold-bias``:
 
-    .. math:: b'_n = (b_n - \mu_n)\, f_n + \beta_n
+    .. math:: b'_n = (b_n - \mu_n)\, \rho_n\, \gamma_n + \beta_n
+
+    multiplied from the left, as torch does.
     """
-    return (np.asarray(bias) - np.asarray(running_mean)) * np.asarray(factor) + np.asarray(beta)
+    centred = np.asarray(bias) - np.asarray(running_mean)
+    return np.asarray(centred * np.asarray(inverse) * np.asarray(gamma) + np.asarray(beta))
 
 
 def fold_batch_norm(
@@ -62,7 +65,7 @@ def fold_batch_norm(
 ) -> tuple[FloatArray, FloatArray]:
     """Weight and bias of one layer that does what layer and batch normalization did.
 
-    ``eq-fold-factor``, ``eq-fold-weight`` and ``eq-fold-bias`` together.
+    ``eq-inverse-deviation``, ``eq-fold-weight`` and ``eq-fold-bias`` together.
 
     Parameters
     ----------
@@ -84,11 +87,8 @@ def fold_batch_norm(
     (array([[3.]]), array([-1.]))
     """
     running_mean = np.asarray(running_mean)
-    zeros = np.zeros_like(running_mean)
-    factor = fold_factor(
-        np.ones_like(running_mean) if gamma is None else gamma, running_var, eps
-    )
-    folded_bias = fold_bias(
-        zeros if bias is None else bias, running_mean, factor, zeros if beta is None else beta
-    )
-    return fold_weight(weight, factor, channel_axis), folded_bias
+    inverse = inverse_deviation(running_var, eps)
+    bias, beta = (np.zeros_like(running_mean) if each is None else each for each in (bias, beta))
+    gamma = np.ones_like(running_mean) if gamma is None else gamma
+    folded_weight = fold_weight(weight, gamma, inverse, channel_axis)
+    return folded_weight, fold_bias(bias, running_mean, gamma, inverse, beta)

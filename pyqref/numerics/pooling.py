@@ -156,6 +156,8 @@ def avg_pool(
         Their zero point.
     kernel, stride, padding
         One number for each spatial dimension.
+    engine
+        With ``ceil_mode`` every engine divides as fbgemm does.
     """
     q = np.asarray(q)
     axes = tuple(range(-len(kernel), 0))
@@ -178,6 +180,7 @@ def avg_pool(
         count = counts.sum(axis=axes)
     limits = np.iinfo(q.dtype)
     total = view.sum(axis=axes)
+    engine = "fbgemm" if ceil_mode else engine
     return quantized_mean(
         total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine
     )
@@ -193,10 +196,13 @@ def adaptive_avg_pool(
     .. math:: \lfloor o \cdot i / n \rfloor \;\le\; \text{position} \;<\;
               \lceil (o + 1) \cdot i / n \rceil
 
-    along each axis, with i inputs, n outputs and o the index of the output.
+    along each axis, with i inputs, n outputs and o the index of the output. Where n
+    does not divide i, so that windows overlap, every engine divides as fbgemm does.
     """
     q = np.asarray(q)
     spatial = len(output_size)
+    even = all(i % o == 0 for i, o in zip(q.shape[q.ndim - spatial :], output_size, strict=True))
+    engine = engine if even else "fbgemm"
     total = q.astype(np.int64) - zero_point
     count = np.ones((1,) * q.ndim, np.int64)
     for axis, outputs in zip(range(q.ndim - spatial, q.ndim), output_size, strict=True):
