@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ...dtypes import dtype as Dtype
-from ...dtypes import qint8, quint8
-from ...tensor import Tensor
+from ...dtypes import float32, qint8, quint8
+from ...tensor.base import TensorBase
+from ...tensor.quantized.validation import check_scale, check_zero_point
 
 __all__ = [
     "require_bias",
@@ -25,7 +25,7 @@ def require_quantized(
     operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
 ) -> None:
     """Raise unless ``tensor`` is a quantized tensor of one of ``dtypes`` (None: of any)."""
-    if not isinstance(tensor, Tensor):
+    if not isinstance(tensor, TensorBase):
         raise TypeError(
             f"{operation}: {name} must be a quantized tensor, got a {type(tensor).__name__}"
         )
@@ -53,14 +53,14 @@ def require_per_tensor(
 
 def require_float(operation: str, tensor: Any, name: str = "input") -> None:
     """Raise unless ``tensor`` is a float32 tensor."""
-    if not isinstance(tensor, Tensor):
+    if not isinstance(tensor, TensorBase):
         raise TypeError(f"{operation}: {name} must be a tensor, got a {type(tensor).__name__}")
     if tensor.is_quantized:
         raise RuntimeError(
             f"{operation}: {name} must be a float32 tensor, got a quantized one of "
             f"{tensor.dtype}; call dequantize() on it first"
         )
-    if str(tensor.dtype) != "pyqref.float32":
+    if tensor.dtype is not float32:
         raise RuntimeError(f"{operation}: {name} must have dtype float32, got {tensor.dtype}")
 
 
@@ -72,18 +72,12 @@ def require_output_parameters(
     Raises
     ------
     ValueError
-        The scale is not positive and finite, or the zero point is out of range.
+        The scale is not positive, finite and normal, or the zero point is out of range.
     """
-    scale, zero_point = float(scale), int(zero_point)
-    if not (scale > 0 and math.isfinite(scale)):
-        raise ValueError(f"{operation}: scale must be positive and finite, got {scale}")
-    assert dtype.quant_min is not None and dtype.quant_max is not None
-    if not dtype.quant_min <= zero_point <= dtype.quant_max:
-        raise ValueError(
-            f"{operation}: zero_point must be in [{dtype.quant_min}, {dtype.quant_max}] "
-            f"for {dtype}, got {zero_point}"
-        )
-    return scale, zero_point
+    scale = float(scale)
+    check_scale(scale, f"{operation}: scale")
+    check_zero_point(zero_point, dtype, f"{operation}: zero_point")
+    return scale, int(zero_point)
 
 
 def require_weight(operation: str, weight: Any, ndim: int) -> None:

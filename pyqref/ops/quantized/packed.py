@@ -1,4 +1,4 @@
-"""Weights made ready once: their parameters as arrays, their integers as the kernel wants them."""
+"""Weights made ready once: parameters as arrays, integers in the order of the kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ... import _kernels
 from ...backends import quantized as settings
-from ...numerics.convolution import quantized_conv
 from ...numerics.requantize import Requantization, requantization
 
 __all__ = ["PackedConv", "PackedLinear", "PackedWeight"]
@@ -38,18 +37,7 @@ class PackedWeight:
         else:
             self.weight_scales = np.float64(weight.q_scale())
             self.weight_zero_points = np.array([weight.q_zero_point()], dtype=np.int64)
-        self._forget()
-
-    def _forget(self) -> None:
-        """Drop what is derived from the weight for one kernel or one set of parameters."""
-        self._packed: tuple[str, Any] | None = None
         self._requantization: tuple[tuple[Any, ...], Requantization] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What a copy takes along: everything but the kernel's form of the weight."""
-        state = self.__dict__.copy()
-        state["_packed"] = state["_requantization"] = None
-        return state
 
     def unpack(self) -> tuple[Any, Any]:
         """The quantized weight and the float bias (or None)."""
@@ -82,17 +70,18 @@ class PackedWeight:
 class PackedLinear(PackedWeight):
     """The weight ``(N, K)`` of a linear layer."""
 
+    def __init__(self, weight: Any, bias: Any) -> None:
+        super().__init__(weight, bias)
+        self.packed = _kernels.pack_linear(weight._array)
+
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(..., N)`` of the input integers ``(..., K)``."""
-        kernel = _kernels.in_use()
-        if self._packed is None or self._packed[0] != kernel:
-            self._packed = kernel, _kernels.pack_linear(self.weight._array)
-        return _kernels.linear(
-            np.ascontiguousarray(x),
-            x_zero_point,
-            self._packed[1],
-            self.weight_zero_points,
-            requant,
+        return _kernels.linear(x, x_zero_point, self.packed, self.weight_zero_points, requant)
+
+    def accumulate(self, x: Any, x_zero_point: int) -> Any:
+        """Exact accumulators ``(..., N)`` of the input integers ``(..., K)``."""
+        return _kernels.linear_accumulator(
+            x, x_zero_point, self.packed, self.weight_zero_points
         )
 
 
@@ -114,30 +103,19 @@ class PackedConv(PackedWeight):
         self.dilation = dilation
         self.groups = groups
         self.spatial = weight.dim() - 2
+        pack = (_kernels.pack_conv1d, _kernels.pack_conv2d, _kernels.pack_conv3d)
+        self.packed = pack[self.spatial - 1](weight._array, groups)
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
-        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``.
-
-        One spatial dimension runs as two, the first of length 1.
-        """
-        geometry = (self.stride, self.padding, self.dilation, self.groups)
-        if self.spatial == 3:
-            return quantized_conv(
-                x, x_zero_point, self.weight._array, self.weight_zero_points, requant, *geometry
-            )
-        weight = self.weight._array
-        if self.spatial == 1:
-            weight, x = np.expand_dims(weight, 2), np.expand_dims(x, 2)
-            geometry = ((1, *self.stride), (0, *self.padding), (1, *self.dilation), self.groups)
-        kernel = _kernels.in_use()
-        if self._packed is None or self._packed[0] != kernel:
-            self._packed = kernel, _kernels.pack_conv2d(np.ascontiguousarray(weight), self.groups)
-        result = _kernels.conv2d(
-            np.ascontiguousarray(x),
+        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
+        convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
+        return convolve(
+            x,
             x_zero_point,
-            self._packed[1],
+            self.packed,
             self.weight_zero_points,
             requant,
-            *geometry,
+            self.stride,
+            self.padding,
+            self.dilation,
         )
-        return result[:, :, 0] if self.spatial == 1 else result

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from .... import dtypes
 from ....ops import quantized as ops
-from ....tensor import zeros
+from ....tensor.creation import zeros
 from ....tensor.quantized import make_per_tensor
 from ...intrinsic.modules.fused import _FloatGroup
 from ...modules import Module

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .... import tensor as ts
+from ....tensor import arithmetic, joining, linalg
 from ....ops import quantized as ops
 from ... import functional as F
 from ...module_path import module_path
@@ -39,31 +39,31 @@ class FXFloatFunctional(Module):
 
     def add(self, x: Any, y: Any) -> Any:
         """``x + y``."""
-        return self._observed(ts.add(x, y))
+        return self._observed(arithmetic.add(x, y))
 
     def add_scalar(self, x: Any, y: float) -> Any:
         """``x + y`` with a number; not observed, for the integers need not change."""
-        return ts.add(x, y)
+        return arithmetic.add(x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
         """``x * y``."""
-        return self._observed(ts.mul(x, y))
+        return self._observed(arithmetic.mul(x, y))
 
     def mul_scalar(self, x: Any, y: float) -> Any:
         """``x * y`` with a number; not observed, for the integers need not change."""
-        return ts.mul(x, y)
+        return arithmetic.mul(x, y)
 
     def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
         """The tensors of ``x`` one after the other along ``dim``."""
-        return self._observed(ts.cat(x, dim=dim))
+        return self._observed(joining.cat(x, dim=dim))
 
     def add_relu(self, x: Any, y: Any) -> Any:
         """``max(x + y, 0)``."""
-        return self._observed(F.relu(ts.add(x, y)))
+        return self._observed(F.relu(arithmetic.add(x, y)))
 
     def matmul(self, x: Any, y: Any) -> Any:
         """Matrix product of ``x`` and ``y``."""
-        return self._observed(ts.matmul(x, y))
+        return self._observed(linalg.matmul(x, y))
 
 
 class FloatFunctional(FXFloatFunctional):

@@ -6,7 +6,8 @@ from typing import Any
 
 from .... import dtypes
 from ....ops.quantized import require_output_parameters
-from ....tensor import quantize_per_tensor, tensor
+from ....tensor.creation import tensor
+from ....tensor.quantized import quantize_per_tensor
 from ...modules import Module
 from .utils import require_float_input, require_output_observer
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import dtypes
-from ....tensor import Tensor, quantize_per_channel, quantize_per_tensor, tensor
+from ....tensor.base import TensorBase
+from ....tensor.creation import tensor
+from ....tensor.quantized import quantize_per_channel, quantize_per_tensor
 from ...module_path import module_path
 from ...modules import Module
 
@@ -142,7 +144,7 @@ def require_quantized_input(
     layer: Module, input: Any, allowed: Sequence[dtypes.dtype] = (dtypes.quint8,)
 ) -> None:
     """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
-    if not isinstance(input, Tensor):
+    if not isinstance(input, TensorBase):
         raise TypeError(
             f"{_name(layer)} takes a quantized tensor, "
             f"got a {type(input).__name__}"
@@ -163,7 +165,7 @@ def require_quantized_input(
 
 def require_float_input(layer: Module, input: Any) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
-    if not isinstance(input, Tensor):
+    if not isinstance(input, TensorBase):
         raise TypeError(
             f"{_name(layer)} takes a float32 tensor, "
             f"got a {type(input).__name__}"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..... import dtypes
-from .....tape import no_grad
-from .....tensor import cat, stack, zeros
-from .....tensor.quantized import make_per_tensor
+from .....numerics.recurrent import gru_step, lstm_step
+from .....ops.quantized import run_dynamic
+from .....tensor.creation import zeros
+from .....tensor.base import wrap
 from .... import functional as F
 from ....modules import GRU as FloatGRU
 from ....modules import LSTM as FloatLSTM
 from ....modules import Module, ModuleList
 from ...modules.utils import pop_state, require_float_input, require_type
-from .cell_math import PackedProjections, gru_step, lstm_step, project
+from .projections import PackedProjections, empty_weight
 from .utils import dynamic_weight, weight_observer_method
 
 __all__ = ["GRU", "LSTM", "PackedParameter", "RNNBase"]
@@ -151,26 +154,25 @@ class RNNBase(Module):
             biases["bias_ih" + suffix], biases["bias_hh" + suffix] = b_ih, b_hh
         return {"weight": weights, "bias": biases}
 
-    def set_weight_bias(self, weight_bias_dict: dict[str, dict[str, Any]]) -> None:
-        """Replace weights and biases; takes what ``_weight_bias`` gives."""
-        weight, bias = weight_bias_dict["weight"], weight_bias_dict["bias"]
+    def set_weight_bias(self, weight_bias_dict: dict[str, Any]) -> None:
+        """Replace weights and biases, given by name: ``weight_ih_l0``, ``bias_ih_l0``, ..."""
+        given = weight_bias_dict
         for suffix, packed in zip(self._suffixes(), self._all_weight_values, strict=True):
             packed.param = PackedProjections(
-                weight["weight_ih" + suffix],
-                bias["bias_ih" + suffix],
-                weight["weight_hh" + suffix],
-                bias["bias_hh" + suffix],
+                given["weight_ih" + suffix],
+                given["bias_ih" + suffix],
+                given["weight_hh" + suffix],
+                given["bias_hh" + suffix],
             )
 
-    @no_grad()
     def _run(self, input: Any, initial: list[Any]) -> tuple[Any, list[Any]]:
         """Output of the last layer, and the final state of each layer and direction."""
         directions = 2 if self.bidirectional else 1
-        output = input.transpose(0, 1) if self.batch_first else input
+        output = input._array.swapaxes(0, 1) if self.batch_first else input._array
         finals = []
         for layer in range(self.num_layers):
-            if layer > 0 and self.dropout > 0:
-                output = F.dropout(output, self.dropout, self.training)
+            if layer > 0 and self.training and self.dropout > 0:
+                output = F.dropout(wrap(output), self.dropout)._array
             results = []
             for direction in range(directions):
                 index = layer * directions + direction
@@ -178,19 +180,19 @@ class RNNBase(Module):
                 result, final = self._run_layer(output, packed, initial[index], direction == 1)
                 results.append(result)
                 finals.append(final)
-            output = results[0] if directions == 1 else cat(results, 2)
-        return (output.transpose(0, 1) if self.batch_first else output), finals
+            output = np.concatenate(results, axis=2)
+        return wrap(output.swapaxes(0, 1) if self.batch_first else output), finals
 
     def _run_layer(
         self, input: Any, packed: PackedProjections, state: Any, reverse: bool
     ) -> tuple[Any, Any]:
         """One layer in one direction: the input is projected once over the whole sequence."""
-        projected = project(input, packed.of_input)
+        projected = run_dynamic(input, packed.of_input)
+        outputs = np.empty((*input.shape[:2], self.hidden_size), np.float32)
         steps = range(input.shape[0])
-        outputs: list[Any] = [None] * input.shape[0]
         for step in reversed(steps) if reverse else steps:
             outputs[step], state = self._step(projected[step], packed, state)
-        return stack(outputs, 0), state
+        return outputs, state
 
     def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
         raise TypeError(f"{type(self).__name__} defines no step")
@@ -215,12 +217,12 @@ class RNNBase(Module):
         count = self.num_layers * (2 if self.bidirectional else 1)
         shape = (count, batch, self.hidden_size)
         if given is None:
-            return zeros(*shape)
+            return np.zeros(shape, np.float32)
         if tuple(given.shape) != shape:
             raise RuntimeError(
                 f"{self._get_name()}: expected {name} size {shape}, got {list(given.shape)}"
             )
-        return given
+        return given._array
 
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
@@ -244,33 +246,21 @@ class RNNBase(Module):
             mod.bidirectional,
             dtype,
         )
-        weight, bias = layer._weight_bias().values()
-        layer.set_weight_bias(
-            {
-                "weight": {name: dynamic_weight(getattr(mod, name), method) for name in weight},
-                "bias": {
-                    name: getattr(mod, name).detach().float() if mod.bias else None
-                    for name in bias
-                },
-            }
-        )
+        weights = {name: dynamic_weight(getattr(mod, name), method) for name in layer.get_weight()}
+        biases = {
+            name: getattr(mod, name).detach().float() if mod.bias else None
+            for name in layer.get_bias()
+        }
+        layer.set_weight_bias({**weights, **biases})
         return layer
-
-
-def empty_weight(rows: int, columns: int, dtype: Any) -> Any:
-    """A zero weight of a new layer."""
-    if dtype is dtypes.float16:
-        return zeros(rows, columns)
-    integers = zeros(rows, columns, dtype=dtypes.int8)._array
-    return make_per_tensor(integers, 1.0, 0, dtypes.qint8)
 
 
 class LSTM(RNNBase):
     r"""Long short-term memory with quantized weights, float in and out.
 
-    .. math::
-        i, f, g, o &= \mathrm{dyn}(x_t, W_{ih}) + b_{ih} + \mathrm{dyn}(h, W_{hh}) + b_{hh} \\
-        c' &= \sigma(f) c + \sigma(i) \tanh(g), \qquad h' = \sigma(o) \tanh(c')
+    Equation ``eq-lstm-step``, on the gates
+
+    .. math:: i, f, g, o = \mathrm{dyn}(x_t, W_{ih}) + b_{ih} + \mathrm{dyn}(h, W_{hh}) + b_{hh}
 
     where dyn is the product of :class:`pyqref.nn.quantized.dynamic.Linear`. The input
     is quantized once over the whole sequence of a layer, the hidden state at each step.
@@ -308,26 +298,22 @@ class LSTM(RNNBase):
         hidden, cell = (None, None) if hx is None else hx
         hidden = self._initial_state(hidden, batch, "hidden[0]")
         cell = self._initial_state(cell, batch, "hidden[1]")
-        initial = [(hidden[index], cell[index]) for index in range(hidden.shape[0])]
-        output, finals = self._run(input, initial)
-        return output, (stack([h for h, _ in finals], 0), stack([c for _, c in finals], 0))
+        output, finals = self._run(input, list(zip(hidden, cell, strict=True)))
+        hidden, cell = (np.stack(each) for each in zip(*finals, strict=True))
+        return output, (wrap(hidden), wrap(cell))
 
     def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
         hidden, cell = state
-        hidden, cell = lstm_step(projected, project(hidden, packed.of_hidden), cell)
+        hidden, cell = lstm_step(projected + run_dynamic(hidden, packed.of_hidden), cell)
         return hidden, (hidden, cell)
 
 
 class GRU(RNNBase):
     r"""Gated recurrent unit with quantized weights, float in and out.
 
-    .. math::
-        r = \sigma(r_x + r_h), \quad z = \sigma(z_x + z_h), \quad
-        n = \tanh(n_x + r\, n_h), \quad h' = (h - n) z + n
-
-    where :math:`r_x, z_x, n_x` are the parts of :math:`\mathrm{dyn}(x_t, W_{ih}) + b_{ih}`
-    and :math:`r_h, z_h, n_h` those of the hidden state; parameters, shapes and
-    quantization as of :class:`LSTM`.
+    Equation ``eq-gru-step``, with the projections :math:`\mathrm{dyn}(x_t, W_{ih}) + b_{ih}`
+    of the input and :math:`\mathrm{dyn}(h, W_{hh}) + b_{hh}` of the hidden state;
+    parameters, shapes and quantization as of :class:`LSTM`.
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRU
@@ -339,9 +325,9 @@ class GRU(RNNBase):
         """Outputs of the last layer, and the final hidden states."""
         batch = self._check_input(input)
         hidden = self._initial_state(hx, batch, "hidden")
-        output, finals = self._run(input, [hidden[index] for index in range(hidden.shape[0])])
-        return output, stack(finals, 0)
+        output, finals = self._run(input, list(hidden))
+        return output, wrap(np.stack(finals))
 
     def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
-        hidden = gru_step(projected, project(state, packed.of_hidden), state)
+        hidden = gru_step(projected, run_dynamic(state, packed.of_hidden), state)
         return hidden, hidden

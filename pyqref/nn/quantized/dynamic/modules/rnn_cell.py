@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..... import dtypes
-from .....tape import no_grad
-from .....tensor import zeros
+from .....numerics.recurrent import gru_step, lstm_step, rnn_step
+from .....ops.quantized import run_dynamic
+from .....tensor.creation import zeros
+from .....tensor.base import wrap
 from ....modules import GRUCell as FloatGRUCell
 from ....modules import LSTMCell as FloatLSTMCell
 from ....modules import Module
 from ....modules import RNNCell as FloatRNNCell
 from ...modules.utils import pop_state, require_float_input, require_type
-from .cell_math import gru_step, lstm_step, prepack, project, rnn_step
-from .rnn import empty_weight
+from .projections import empty_weight, prepack
 from .utils import dynamic_weight, weight_observer_method
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
@@ -99,16 +102,18 @@ class RNNCellBase(Module):
         """A state ``(N, hidden_size)``, zero if none is given."""
         shape = (input.shape[0], self.hidden_size)
         if given is None:
-            return zeros(*shape)
+            return np.zeros(shape, np.float32)
         if tuple(given.shape) != shape:
             raise RuntimeError(
                 f"{self._get_name()}: {name} must have shape {shape}, got {tuple(given.shape)}"
             )
-        return given
+        return given._array
 
-    @no_grad()
     def _projections(self, input: Any, hidden: Any) -> tuple[Any, Any]:
-        return project(input, self._packed_weight_ih), project(hidden, self._packed_weight_hh)
+        return (
+            run_dynamic(input._array, self._packed_weight_ih),
+            run_dynamic(hidden, self._packed_weight_hh),
+        )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -186,7 +191,9 @@ class LSTMCell(RNNCellBase):
         self._check_input(input)
         hidden, cell = (None, None) if hx is None else hx
         hidden, cell = self._state(hidden, input, "hx[0]"), self._state(cell, input, "hx[1]")
-        return lstm_step(*self._projections(input, hidden), cell)
+        from_input, from_hidden = self._projections(input, hidden)
+        hidden, cell = lstm_step(from_input + from_hidden, cell)
+        return wrap(hidden), wrap(cell)
 
 
 class GRUCell(RNNCellBase):
@@ -203,7 +210,7 @@ class GRUCell(RNNCellBase):
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")
-        return gru_step(*self._projections(input, hidden), hidden)
+        return wrap(gru_step(*self._projections(input, hidden), hidden))
 
 
 class RNNCell(RNNCellBase):
@@ -243,4 +250,4 @@ class RNNCell(RNNCellBase):
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")
-        return rnn_step(*self._projections(input, hidden), self.nonlinearity)
+        return wrap(rnn_step(*self._projections(input, hidden), self.nonlinearity))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..... import dtypes
 from .....numerics.qparams import choose_qparams
-from .....tensor import quantize_per_tensor
+from .....tensor.quantized import quantize_per_tensor
 from ...modules.utils import quantize_weight
 
 __all__ = ["dynamic_weight", "weight_observer_method"]

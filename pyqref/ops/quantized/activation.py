@@ -1,0 +1,98 @@
+"""Functions of one quantized tensor whose result lies on the grid of the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...numerics import elementwise
+from ...numerics.affine import dequantize_per_tensor, quantize_per_tensor
+from .checks import require_output_parameters, require_per_tensor
+from .grid import grid_of, output_grid, same_grid, tensor_on
+
+__all__ = ["clamp", "leaky_relu", "relu", "relu6"]
+
+
+def relu(qx: Any, inplace: bool = False) -> Any:
+    r"""Rectified linear unit (equation ``eq-quantized-relu``): :math:`\max(q, z)`.
+
+    Parameters
+    ----------
+    qx
+        Quantized per tensor, of any dtype and shape.
+    inplace
+        Write the result into ``qx``.
+    """
+    require_per_tensor("quantized.relu", qx)
+    return _store(qx, elementwise.relu(qx._array, qx.q_zero_point()), inplace)
+
+
+def relu6(qx: Any, inplace: bool = False) -> Any:
+    r"""Rectified linear unit with a ceiling (equation ``eq-quantized-relu6``).
+
+    :math:`\min(\max(q, z), q(6))`; parameters as of :func:`relu`.
+    """
+    require_per_tensor("quantized.relu6", qx)
+    return _store(qx, elementwise.relu6(qx._array, grid_of(qx)), inplace)
+
+
+def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
+    r"""Clamp to real bounds (equation ``eq-quantized-clamp``).
+
+    Parameters
+    ----------
+    qx
+        Quantized per tensor, of any dtype and shape.
+    min, max
+        Real numbers, or None for no bound; not both None.
+    """
+    require_per_tensor("quantized.clamp", qx)
+    if min is None and max is None:
+        raise RuntimeError("quantized.clamp: at least one of min and max must be given")
+    return same_grid(elementwise.clamp(qx._array, grid_of(qx), min, max), qx)
+
+
+def leaky_relu(
+    qx: Any,
+    negative_slope: float,
+    inplace: bool = False,
+    output_scale: float | None = None,
+    output_zero_point: int | None = None,
+) -> Any:
+    r"""Leaky ReLU: :math:`x` where positive, else ``negative_slope`` :math:`x`.
+
+    Dequantized, computed in float32 and quantized again.
+
+    Parameters
+    ----------
+    qx
+        Quantized per tensor, of any dtype and shape.
+    negative_slope
+        Slope below zero.
+    inplace
+        Not possible together with output parameters.
+    output_scale, output_zero_point
+        Of the result; those of ``qx`` if None.
+    """
+    name = "quantized.leaky_relu"
+    require_per_tensor(name, qx)
+    scale = qx.q_scale() if output_scale is None else output_scale
+    zero_point = qx.q_zero_point() if output_zero_point is None else output_zero_point
+    out = output_grid(*require_output_parameters(name, scale, zero_point, qx.dtype), qx.dtype)
+    x = dequantize_per_tensor(qx._array, qx.q_scale(), qx.q_zero_point())
+    y = np.where(x > 0, x, x * np.float32(negative_slope))
+    integers = quantize_per_tensor(y, *out)
+    if inplace:
+        if out != grid_of(qx):
+            raise ValueError(f"{name}: in place, the result keeps the parameters of the input")
+        return _store(qx, integers, True)
+    return tensor_on(integers, out, qx.dtype)
+
+
+def _store(qx: Any, integers: Any, inplace: bool) -> Any:
+    if not inplace:
+        return same_grid(integers, qx)
+    qx._array[...] = integers
+    qx._version[0] += 1
+    return qx

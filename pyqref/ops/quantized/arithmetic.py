@@ -1,0 +1,264 @@
+"""Sums, products and joining of quantized tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...backends import quantized as settings
+from ...dtypes import qint8, quint8
+from ...numerics import elementwise, scalar
+from ...numerics.linear import quantized_linear
+from ...numerics.requantize import requantization
+from .checks import require_output_parameters, require_per_tensor
+from .grid import grid_of, output_grid, tensor_on
+
+__all__ = [
+    "add",
+    "add_relu",
+    "add_scalar",
+    "add_scalar_relu",
+    "cat",
+    "cat_relu",
+    "matmul",
+    "mul",
+    "mul_relu",
+    "mul_scalar",
+    "mul_scalar_relu",
+]
+
+
+def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+    r"""Sum of two quantized tensors, on a grid of its own.
+
+    Equation ``eq-quantized-add``, or ``eq-add-fixed-point`` on qnnpack.
+
+    Parameters
+    ----------
+    qa, qb
+        Quantized per tensor, of one dtype; their shapes broadcast. If one is a number,
+        this is :func:`add_scalar`.
+    scale, zero_point
+        Of the result, which has the dtype of the arguments.
+
+    Raises
+    ------
+    RuntimeError
+        An argument is not quantized per tensor, or the dtypes differ.
+    ValueError
+        The scale is not positive and finite, or the zero point is out of range.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([1.0, 2.0]), 0.5, 0, pyqref.quint8)
+    >>> pyqref.ops.quantized.add(a, a, 1.0, 10).int_repr().tolist()
+    [12, 14]
+    """
+    return _add("quantized.add", qa, qb, scale, zero_point, False)
+
+
+def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+    """:func:`add`, with no integer below the zero point of the result."""
+    return _add("quantized.add_relu", qa, qb, scale, zero_point, True)
+
+
+def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+    r"""Product of two quantized tensors, element by element, on a grid of its own.
+
+    Equation ``eq-quantized-mul``. Parameters and errors as of :func:`add`.
+    """
+    return _mul("quantized.mul", qa, qb, scale, zero_point, False)
+
+
+def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
+    """:func:`mul`, with no integer below the zero point of the result."""
+    return _mul("quantized.mul_relu", qa, qb, scale, zero_point, True)
+
+
+def add_scalar(qa: Any, b: Any) -> Any:
+    r"""Add a number (equation ``eq-add-scalar``): moves the zero point where it can."""
+    return _with_number("quantized.add_scalar", scalar.add_scalar, qa, b, False)
+
+
+def add_scalar_relu(qa: Any, b: Any) -> Any:
+    """:func:`add_scalar`, then ReLU."""
+    return _with_number("quantized.add_scalar_relu", scalar.add_scalar, qa, b, True)
+
+
+def mul_scalar(qa: Any, b: Any) -> Any:
+    r"""Multiply by a number (equation ``eq-mul-scalar``): changes the scale."""
+    return _with_number("quantized.mul_scalar", scalar.mul_scalar, qa, b, False)
+
+
+def mul_scalar_relu(qa: Any, b: Any) -> Any:
+    """:func:`mul_scalar`, then ReLU."""
+    return _with_number("quantized.mul_scalar_relu", scalar.mul_scalar, qa, b, True)
+
+
+def cat(
+    qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
+) -> Any:
+    r"""Quantized tensors one after the other along ``dim``.
+
+    Equation ``eq-quantized-cat``.
+
+    Parameters
+    ----------
+    qx
+        Tensors quantized per tensor, of one dtype.
+    dim
+        The axis along which their lengths may differ.
+    scale, zero_point
+        Of the result; those of the first tensor if None.
+    """
+    return _cat("quantized.cat", qx, dim, scale, zero_point, False)
+
+
+def cat_relu(
+    qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
+) -> Any:
+    """:func:`cat`, with no integer below the zero point of the result."""
+    return _cat("quantized.cat_relu", qx, dim, scale, zero_point, True)
+
+
+def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
+    r"""Matrix product of two quantized tensors, on a grid of its own.
+
+    Equations ``eq-linear-accumulator`` and ``eq-requantize``, matrix by matrix.
+
+    Parameters
+    ----------
+    qa, qb
+        ``(*, M, K)`` and ``(*, K, N)`` with the same leading dimensions, quantized per
+        tensor, both quint8 or both qint8.
+    scale, zero_point
+        Of the result ``(*, M, N)``.
+    """
+    name = "quantized.matmul"
+    require_per_tensor(name, qa, (quint8, qint8), "qa")
+    require_per_tensor(name, qb, (qa.dtype,), "qb")
+    scale, zero_point = require_output_parameters(name, scale, zero_point, qa.dtype)
+    if (
+        qa.dim() < 2
+        or qb.dim() != qa.dim()
+        or qa.shape[:-2] != qb.shape[:-2]
+        or qa.shape[-1] != qb.shape[-2]
+    ):
+        raise RuntimeError(
+            f"{name}: shapes (*, M, K) and (*, K, N) are needed, "
+            f"got {tuple(qa.shape)} and {tuple(qb.shape)}"
+        )
+    out = output_grid(scale, zero_point, qa.dtype)
+    requant = requantization(
+        settings.engine,  # type: ignore[arg-type]
+        qa.q_scale(),
+        np.float64(qb.q_scale()),
+        scale,
+        zero_point,
+        quant_min=out.quant_min,
+        quant_max=out.quant_max,
+        storage=out.storage,
+    )
+    left, right = qa._array, np.swapaxes(qb._array, -1, -2)
+    result = np.empty((*left.shape[:-1], right.shape[-2]), out.storage)
+    for index in np.ndindex(*left.shape[:-2]):
+        result[index] = quantized_linear(
+            left[index], qa.q_zero_point(), right[index], qb.q_zero_point(), requant
+        )
+    return tensor_on(result, out, qa.dtype)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _add(
+    name: str, qa: Any, qb: Any, scale: float | None, zero_point: int | None, relu: bool
+) -> Any:
+    if _is_number(qa):
+        qa, qb = qb, qa
+    if _is_number(qb):
+        return _with_number(name, scalar.add_scalar, qa, qb, relu)
+    out = _output_grid(name, qa, qb, scale, zero_point)
+    integers = elementwise.add(
+        qa._array,
+        grid_of(qa),
+        qb._array,
+        grid_of(qb),
+        out,
+        settings.engine,  # type: ignore[arg-type]
+        relu,
+    )
+    return tensor_on(integers, out, qa.dtype)
+
+
+def _mul(
+    name: str, qa: Any, qb: Any, scale: float | None, zero_point: int | None, relu: bool
+) -> Any:
+    if _is_number(qa):
+        qa, qb = qb, qa
+    if _is_number(qb):
+        return _with_number(name, scalar.mul_scalar, qa, qb, relu)
+    out = _output_grid(name, qa, qb, scale, zero_point)
+    integers = elementwise.mul(qa._array, grid_of(qa), qb._array, grid_of(qb), out, relu)
+    return tensor_on(integers, out, qa.dtype)
+
+
+def _output_grid(
+    name: str, qa: Any, qb: Any, scale: float | None, zero_point: int | None
+) -> elementwise.Grid:
+    require_per_tensor(name, qa, None, "qa")
+    require_per_tensor(name, qb, None, "qb")
+    if qa.dtype is not qb.dtype:
+        raise RuntimeError(
+            f"{name}: both arguments must have the same dtype, got {qa.dtype} and {qb.dtype}"
+        )
+    try:
+        np.broadcast_shapes(qa.shape, qb.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"{name}: the shapes {tuple(qa.shape)} and {tuple(qb.shape)} do not broadcast"
+        ) from None
+    if scale is None or zero_point is None:
+        raise TypeError(f"{name}: scale and zero_point of the result must be given")
+    return output_grid(*require_output_parameters(name, scale, zero_point, qa.dtype), qa.dtype)
+
+
+def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> Any:
+    require_per_tensor(name, qa, None, "qa")
+    number = float(number)
+    if not np.isfinite(number):
+        raise ValueError(f"{name}: the number must be finite, got {number}")
+    integers, grid = function(qa._array, grid_of(qa), number, relu)
+    return tensor_on(integers, grid, qa.dtype)
+
+
+def _cat(
+    name: str,
+    qx: Sequence[Any],
+    dim: int,
+    scale: float | None,
+    zero_point: int | None,
+    relu: bool,
+) -> Any:
+    if not qx:
+        raise RuntimeError(f"{name}: expected a non-empty list of tensors")
+    for index, each in enumerate(qx):
+        require_per_tensor(name, each, (qx[0].dtype,) if index else None, f"qx[{index}]")
+    dtype = qx[0].dtype
+    scale = qx[0].q_scale() if scale is None else scale
+    zero_point = qx[0].q_zero_point() if zero_point is None else zero_point
+    out = output_grid(*require_output_parameters(name, scale, zero_point, dtype), dtype)
+    shapes = [tuple(each.shape) for each in qx]
+    ndim = len(shapes[0])
+    if not -ndim <= dim < ndim:
+        raise IndexError(f"{name}: dim must be in [{-ndim}, {ndim - 1}], got {dim}")
+    rests = {(*shape[: dim % ndim], *shape[dim % ndim + 1 :]) for shape in shapes}
+    if len(rests) > 1 or any(len(shape) != ndim for shape in shapes):
+        raise RuntimeError(f"{name}: sizes must match except in dimension {dim}, got {shapes}")
+    integers = elementwise.cat([each._array for each in qx], [grid_of(q) for q in qx], dim, out)
+    integers = elementwise.relu(integers, out.zero_point) if relu else integers
+    return tensor_on(integers, out, dtype)

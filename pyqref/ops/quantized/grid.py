@@ -1,0 +1,32 @@
+"""From a quantized tensor to its integers and grid, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import dtype as Dtype
+from ...numerics.elementwise import Grid
+from ...tensor.quantized import make_per_tensor
+
+__all__ = ["grid_of", "output_grid", "same_grid", "tensor_on"]
+
+
+def output_grid(scale: float, zero_point: int, dtype: Dtype) -> Grid:
+    """The grid of a result of ``dtype``."""
+    assert dtype.quant_min is not None and dtype.quant_max is not None
+    return Grid(scale, zero_point, dtype.quant_min, dtype.quant_max, dtype.numpy_dtype)
+
+
+def grid_of(tensor: Any) -> Grid:
+    """The grid on which a per-tensor quantized tensor lies."""
+    return output_grid(tensor.q_scale(), tensor.q_zero_point(), tensor.dtype)
+
+
+def tensor_on(integers: Any, grid: Grid, dtype: Dtype) -> Any:
+    """The tensor of these integers on a grid."""
+    return make_per_tensor(integers, grid.scale, grid.zero_point, dtype)
+
+
+def same_grid(integers: Any, like: Any) -> Any:
+    """The tensor of these integers with scale, zero point and dtype of ``like``."""
+    return make_per_tensor(integers, like.q_scale(), like.q_zero_point(), like.dtype)

@@ -1,0 +1,148 @@
+"""Linear layers with a quantized weight, float in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _kernels
+from ...numerics.dynamic import dequantize_accumulator, weight_to_float16
+from ...numerics.dynamic_qparams import choose_qparams_dynamic
+from ...tensor.base import wrap
+from .checks import require_bias, require_float
+from .packed import PackedLinear
+
+__all__ = [
+    "PackedLinearFloat16",
+    "linear_dynamic",
+    "linear_dynamic_fp16",
+    "linear_prepack_fp16",
+    "linear_relu_dynamic",
+    "linear_relu_dynamic_fp16",
+    "linear_unpack_fp16",
+    "run_dynamic",
+]
+
+
+class PackedLinearFloat16:
+    """A weight rounded to half precision (equation ``eq-float16-weight``), and its bias."""
+
+    def __init__(self, weight: Any, bias: Any) -> None:
+        self.weight = wrap(weight_to_float16(weight.detach().numpy()))
+        self.bias_tensor = bias
+
+    def unpack(self) -> tuple[Any, Any]:
+        """The rounded weight, in float32, and the float bias (or None)."""
+        return self.weight, self.bias_tensor
+
+    def bias(self) -> Any:
+        """The float bias, or None."""
+        return self.bias_tensor
+
+
+def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
+    """Make a float32 weight ``(N, K)`` ready for :func:`linear_dynamic_fp16`."""
+    require_float("quantized.linear_prepack_fp16", W, "weight")
+    if W.dim() != 2:
+        raise RuntimeError(
+            "quantized.linear_prepack_fp16: weight must have 2 dimensions, "
+            f"got shape {tuple(W.shape)}"
+        )
+    require_bias("quantized.linear_prepack_fp16", B, W.shape[0])
+    return PackedLinearFloat16(W, None if B is None else B.detach())
+
+
+def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
+    """The rounded weight and the bias that were packed."""
+    return W_prepack.unpack()
+
+
+def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
+    r"""Linear layer that quantizes its input over the range that it has.
+
+    Equation ``eq-linear-dynamic``.
+
+    Parameters
+    ----------
+    X
+        float32 ``(*, K)`` with at least two dimensions.
+    W_prepack
+        From :func:`linear_prepack`.
+    reduce_range
+        Quantize the input to 7 bits; qnnpack takes 8 all the same.
+
+    Returns
+    -------
+    float32 ``(*, N)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, -0.5]]), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w)
+    >>> pyqref.ops.quantized.linear_dynamic(pyqref.tensor([[127.0, 2.0]]), packed, True)
+    tensor([[126.]])
+    """
+    return _dynamic("quantized.linear_dynamic", X, W_prepack, reduce_range, False)
+
+
+def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
+    """:func:`linear_dynamic`, with negative results replaced by zero."""
+    return _dynamic("quantized.linear_relu_dynamic", X, W_prepack, reduce_range, True)
+
+
+def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
+    r"""Linear layer with a weight of half precision: :math:`x\, \mathrm{half}(W)^T + b`.
+
+    Parameters
+    ----------
+    X
+        float32 ``(*, K)`` with at least two dimensions.
+    W_prepack
+        From :func:`linear_prepack_fp16`.
+    """
+    return _dynamic("quantized.linear_dynamic_fp16", X, W_prepack, False, False)
+
+
+def linear_relu_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
+    """:func:`linear_dynamic_fp16`, with negative results replaced by zero."""
+    return _dynamic("quantized.linear_relu_dynamic_fp16", X, W_prepack, False, True)
+
+
+def run_dynamic(
+    x: np.ndarray, packed: PackedLinear | PackedLinearFloat16, reduce_range: bool = True
+) -> np.ndarray:
+    """The array form of the two dynamic layers: float32 ``(*, K)`` to ``(*, N)``."""
+    if isinstance(packed, PackedLinearFloat16):
+        y: np.ndarray = x @ packed.weight._array.T
+        return y if packed.bias_tensor is None else y + packed.bias_tensor._array
+    x = np.ascontiguousarray(x)
+    low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
+    bits = 127 if reduce_range and packed.engine != "qnnpack" else 255
+    scale, zero_point = choose_qparams_dynamic(low, high, 0, bits)
+    integers = _kernels.quantize_per_tensor(x, float(scale), int(zero_point), 0, 255, np.uint8)
+    bias = None if packed.bias_tensor is None else packed.bias_tensor._array
+    return dequantize_accumulator(
+        packed.accumulate(integers, int(zero_point)),
+        float(scale),
+        packed.weight_scales,
+        bias,
+        packed.engine,  # type: ignore[arg-type]
+    )
+
+
+def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> Any:
+    require_float(name, x)
+    wanted = PackedLinearFloat16 if "fp16" in name else PackedLinear
+    if not isinstance(packed, wanted):
+        prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
+        raise TypeError(f"{name}: the weight must come from quantized.{prepack}")
+    features = packed.weight.shape[1]
+    if x.dim() < 2 or x.shape[-1] != features:
+        raise RuntimeError(
+            f"{name}: input must have at least 2 dimensions, the last of length {features}, "
+            f"got shape {tuple(x.shape)}"
+        )
+    y = run_dynamic(x._array, packed, reduce_range)
+    return wrap(np.maximum(y, np.float32(0)) if relu else y)

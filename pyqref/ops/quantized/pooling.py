@@ -1,0 +1,138 @@
+"""Pooling of quantized tensors: the largest integer, or the rounded mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...backends import quantized as settings
+from ...numerics import pooling
+from ...tape.adaptive_pooling import AdaptiveAvgPool
+from ...tape.pooling import AvgPool, MaxPool
+from ...tensor.dispatch import quantized_implementation
+from .checks import require_per_tensor, tuple_of
+from .grid import same_grid
+
+__all__ = ["max_pool1d", "max_pool2d"]
+
+
+def max_pool2d(
+    qx: Any,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    r"""Largest integer of each window (equation ``eq-quantized-max-pool``).
+
+    Parameters
+    ----------
+    qx
+        Quantized per tensor, ``(N, C, H, W)`` or ``(C, H, W)``.
+    kernel_size, stride, padding, dilation
+        An integer or two; an empty stride is ``kernel_size``.
+    ceil_mode
+        Let a last window reach past the end.
+    """
+    return _max_pool("quantized.max_pool2d", 2, qx, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool1d(
+    qx: Any,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``."""
+    return _max_pool("quantized.max_pool1d", 1, qx, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _max_pool(
+    name: str,
+    spatial: int,
+    qx: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> Any:
+    require_per_tensor(name, qx)
+    if qx.dim() not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"{name}: input must have {spatial + 1} or {spatial + 2} dimensions, "
+            f"got shape {tuple(qx.shape)}"
+        )
+    kernel = tuple_of(name, "kernel_size", kernel_size, spatial, 1)
+    steps = kernel if stride in (None, (), []) else tuple_of(name, "stride", stride, spatial, 1)
+    padding = tuple_of(name, "padding", padding, spatial, 0)
+    dilation = tuple_of(name, "dilation", dilation, spatial, 1)
+    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
+        raise RuntimeError(
+            f"{name}: padding must be at most half of kernel_size, got {padding} and {kernel}"
+        )
+    return _max_pool_of_tensor(qx, kernel, steps, padding, dilation, ceil_mode, False)
+
+
+@quantized_implementation(MaxPool)
+def _max_pool_of_tensor(
+    x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
+) -> Any:
+    if indices:
+        raise RuntimeError("max_pool: a quantized tensor gives no indices; pass return_indices=False")
+    return _pooled(
+        x,
+        len(kernel),
+        lambda q: pooling.max_pool(q, kernel, stride, padding, dilation, ceil_mode),
+    )
+
+
+@quantized_implementation(AvgPool)
+def _avg_pool_of_tensor(
+    x: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Any:
+    return _pooled(
+        x,
+        len(kernel),
+        lambda q: pooling.avg_pool(
+            q,
+            x.q_zero_point(),
+            kernel,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            settings.engine,  # type: ignore[arg-type]
+        ),
+    )
+
+
+@quantized_implementation(AdaptiveAvgPool)
+def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
+    return _pooled(
+        x,
+        len(output_size),
+        lambda q: pooling.adaptive_avg_pool(
+            q,
+            x.q_zero_point(),
+            output_size,
+            settings.engine,  # type: ignore[arg-type]
+        ),
+    )
+
+
+def _pooled(x: Any, spatial: int, pool: Any) -> Any:
+    """Pool ``(N, C, *in)`` or ``(C, *in)``; the grid stays."""
+    require_per_tensor("pooling", x)
+    if x.dim() == spatial + 1:
+        return same_grid(pool(x._array[None])[0], x)
+    return same_grid(pool(x._array), x)
