@@ -125,7 +125,7 @@ class BuildKernels(build_ext):
             name: self._compiles(EMPTY_PROGRAM, list(extra), []) for name, extra in flags.items()
         }
         for name in (name for name, is_known in known.items() if not is_known):
-            print(f"pyqref: the compiler does not know {flags[name]}: kernel {name!r} is left out")
+            self.warn(f"the compiler does not know {flags[name]}: kernel {name!r} is left out")
         self.extensions[:] = [
             each for each in self.extensions if known.get(each.name.rpartition(".")[2], True)
         ]
@@ -143,8 +143,8 @@ class BuildKernels(build_ext):
                 module.extra_compile_args += compile_flags
                 module.extra_link_args += link_flags
                 return
-        print(
-            "pyqref: OpenMP was not found, the kernels will use one thread. To use more, install "
+        self.warn(
+            "OpenMP was not found, the kernels will use one thread. To use more, install "
             "it (Debian: libgomp1 and gcc, or libomp-dev for clang; macOS: brew install libomp) "
             "and build again."
         )

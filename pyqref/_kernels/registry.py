@@ -139,7 +139,7 @@ def twin(operation: str) -> Any:
     return module
 
 
-class use:  # noqa: N801  (reads as a verb)
+class use:
     """Run every operation with one kernel, from now on or inside a ``with`` block.
 
     Takes effect at once, in every thread. As a context manager it puts the kernel
@@ -161,7 +161,7 @@ class use:  # noqa: N801  (reads as a verb)
         self._before = _name
         _set(_check(name, "name"))
 
-    def __enter__(self) -> use:
+    def __enter__(self) -> use:  # noqa: PYI034
         return self
 
     def __exit__(

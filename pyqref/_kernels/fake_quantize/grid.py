@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous, elements_per_channel
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
-
-from .. import registry, threads
-from ..layout import contiguous, elements_per_channel
 
 __all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor"]
 
@@ -22,7 +21,7 @@ _EXACT = 2**23
 
 
 def _is_covered(x: np.ndarray, quant_min: int, quant_max: int) -> bool:
-    return x.dtype == np.float32 and -_EXACT <= quant_min and quant_max <= _EXACT
+    return x.dtype == np.float32 and quant_min >= -_EXACT and quant_max <= _EXACT
 
 
 def fake_quantize_per_tensor(

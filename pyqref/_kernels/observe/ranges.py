@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous, elements_per_channel
 from pyqref.numerics.types import FloatArray
-
-from .. import registry, threads
-from ..layout import contiguous, elements_per_channel
 
 __all__ = ["min_max", "min_max_per_channel"]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .. import registry, threads
-from ..layout import contiguous
-from ..qgemm.finish import bias_terms, fits, zero_points_or_none
 from .pack import PackedConv
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
@@ -129,9 +129,7 @@ def conv2d(
     ``(B, N, out_H, out_W)`` of the type ``requant.storage``: a view of memory in which
     the channels are last.
     """
-    return _conv(
-        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
-    )
+    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
 
 
 def conv1d(
@@ -145,9 +143,7 @@ def conv1d(
     dilation: Sequence[int],
 ) -> IntArray:
     """As :func:`conv2d` for ``(B, C, W)``, with one number each."""
-    return _conv(
-        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
-    )
+    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
 
 
 def conv3d(
@@ -161,6 +157,4 @@ def conv3d(
     dilation: Sequence[int],
 ) -> IntArray:
     """As :func:`conv2d` for ``(B, C, D, H, W)``, with three numbers each."""
-    return _conv(
-        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation
-    )
+    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)

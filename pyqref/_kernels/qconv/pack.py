@@ -7,9 +7,8 @@ from math import prod
 
 import numpy as np
 
+from pyqref._kernels.qgemm.pack import PackedLinear, pack_linear
 from pyqref.numerics.types import IntArray
-
-from ..qgemm.pack import PackedLinear, pack_linear
 
 __all__ = ["PackedConv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
 

@@ -61,7 +61,8 @@ cdef inline uint8_t* copy_line(
     cdef Py_ssize_t n = image.inputs
     cdef Py_ssize_t first = reach(image, p, 2, 0)
     cdef Py_ssize_t tap, at
-    if image.dilation[2] == 1 and n == image.channels and first >= 0 and first + taps <= image.size[2]:
+    cdef bint is_inside = first >= 0 and first + taps <= image.size[2]
+    if is_inside and image.dilation[2] == 1 and n == image.channels:
         memcpy(row, line + first * n, taps * n)
         return row + taps * n
     for tap in range(taps):

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics import linear as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .. import registry, threads
-from ..layout import contiguous
 from .finish import bias_terms, fits, zero_points_or_none
 from .pack import PackedLinear
 

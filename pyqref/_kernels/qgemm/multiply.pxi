@@ -100,9 +100,10 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     """Run the product that ``p`` describes; fills in how it is cut into tasks."""
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t block = SCRATCH_BYTES // (4 * p.quads)
+    cdef double products = <double> p.rows * p.columns * 4 * p.quads
     if p.rows == 0:
         return 0
-    n_threads = useful_threads(<double> p.rows * p.columns * 4 * p.quads, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(products, WORK_PER_THREAD, n_threads)
     block = min(block, <Py_ssize_t> BLOCK_ROWS, (p.rows + n_threads - 1) // n_threads)
     block = min(max(block // TILE_ROWS, <Py_ssize_t> 1) * TILE_ROWS, <Py_ssize_t> BLOCK_ROWS)
     p.block_rows = block

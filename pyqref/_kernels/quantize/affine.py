@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous, elements_per_channel
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
-
-from .. import registry, threads
-from ..layout import contiguous, elements_per_channel
 
 __all__ = [
     "dequantize_per_channel",

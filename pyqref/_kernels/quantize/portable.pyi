@@ -1,0 +1,33 @@
+import numpy as np
+
+def quantize_per_tensor(
+    x: np.ndarray,
+    q: np.ndarray,
+    inverse: float,
+    zero_point: float,
+    quant_min: int,
+    quant_max: int,
+    n_threads: int,
+) -> None: ...
+def quantize_per_channel(
+    x: np.ndarray,
+    q: np.ndarray,
+    inverses: np.ndarray,
+    zero_points: np.ndarray,
+    inner: int,
+    quant_min: int,
+    quant_max: int,
+    n_threads: int,
+) -> None: ...
+def dequantize_per_tensor(
+    q: np.ndarray, x: np.ndarray, scale: float, zero_point: int, is_signed: bool, n_threads: int
+) -> None: ...
+def dequantize_per_channel(
+    q: np.ndarray,
+    x: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    inner: int,
+    is_signed: bool,
+    n_threads: int,
+) -> None: ...

@@ -1,0 +1,159 @@
+"""Quantized convolution by every kernel against the equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.layers import MODES, finish, integers
+
+from pyqref import _kernels
+from pyqref.numerics import convolution as reference
+
+
+class Case(NamedTuple):
+    """A convolution in any number of dimensions."""
+
+    batch: int
+    channels: int
+    size: tuple[int, ...]
+    outputs: int
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int = 1
+
+
+def plane(batch: int, channels: int, size: int, outputs: int, kernel: int, **rest: int) -> Case:
+    """Build a square convolution in two dimensions."""
+    pair = {name: (rest.get(name, 1), rest.get(name, 1)) for name in ("stride", "dilation")}
+    padding = (rest.get("padding", 0), rest.get("padding", 0))
+    shape = (batch, channels, (size, size + 1), outputs, (kernel, kernel))
+    return Case(*shape, pair["stride"], padding, pair["dilation"], rest.get("groups", 1))
+
+
+DENSE = [
+    plane(1, 1, 1, 1, 1),
+    plane(0, 3, 5, 2, 3),
+    plane(1, 3, 7, 8, 3, padding=1),
+    plane(2, 3, 20, 66, 5, padding=2, stride=2),
+    plane(2, 4, 6, 5, 1),
+    plane(3, 8, 5, 65, 1, stride=2),
+    plane(1, 5, 6, 4, 1, padding=1),
+    plane(1, 16, 9, 17, 3, padding=2, dilation=2),
+    plane(1, 4, 3, 2, 3, padding=3),
+    Case(2, 3, (6, 9), 5, (3, 2), (2, 1), (1, 0), (1, 3)),
+]
+GROUPED = [
+    plane(2, 8, 8, 6, 1, groups=2),
+    plane(2, 12, 9, 20, 3, padding=1, stride=2, groups=4),
+    plane(1, 6, 5, 6, 3, padding=1, groups=3),
+    plane(1, 8, 5, 16, 3, padding=1, groups=8),
+    plane(1, 130, 4, 130, 3, padding=1, groups=2),
+]
+#: Around vectors of 4, 8, 16 channels, and panels of 64.
+DEPTHWISE = [
+    plane(2, channels, 6, channels, 3, padding=1, groups=channels)
+    for channels in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 130)
+] + [
+    plane(1, 35, 9, 35, 3, padding=2, dilation=2, groups=35),
+    plane(2, 20, 11, 20, 5, padding=2, stride=2, groups=20),
+    Case(1, 18, (7, 8), 18, (1, 3), (1, 2), (0, 1), (1, 1), 18),
+]
+OTHER_DIMENSIONS = [
+    Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),
+    Case(1, 17, (9,), 17, (4,), (1,), (2,), (2,), 17),
+    Case(2, 3, (4, 5, 6), 7, (2, 3, 2), (1, 2, 1), (1, 1, 0), (1, 1, 2)),
+    Case(1, 19, (3, 4, 5), 19, (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), 19),
+    Case(1, 8, (3, 4, 5), 4, (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1), 2),
+]
+PACK = {1: _kernels.pack_conv1d, 2: _kernels.pack_conv2d, 3: _kernels.pack_conv3d}
+RUN = {1: _kernels.conv1d, 2: _kernels.conv2d, 3: _kernels.conv3d}
+
+
+def check(
+    rng: np.random.Generator,
+    case: Case,
+    *,
+    mode: tuple[str, bool, bool] = MODES[3],
+    stored: Any = np.uint8,
+    output: Any = np.uint8,
+    relu: bool = False,
+    weight_zero_points: Any = 0,
+    channels_last: bool = False,
+) -> None:
+    x = integers(rng, (case.batch, case.channels, *case.size), stored)
+    if channels_last:
+        x = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    shape = (case.outputs, case.channels // case.groups, *case.kernel)
+    weight = integers(rng, shape, np.int8)
+    requant = finish(rng, mode, case.outputs, weight[0].size, output, relu)
+    x_zero_point = int(integers(rng, 3, stored)[1])
+    steps = (case.stride, case.padding, case.dilation)
+    arguments = (weight_zero_points, requant, *steps)
+    expected = reference.quantized_conv(x, x_zero_point, weight, *arguments, case.groups)
+    packed = PACK[len(case.size)](weight, case.groups)
+    actual = RUN[len(case.size)](x, x_zero_point, packed, *arguments)
+    assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("case", DENSE + GROUPED + DEPTHWISE + OTHER_DIMENSIONS)
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_shapes(kernel: str, case: Case, stored: Any) -> None:
+    """eq-conv-accumulator, then eq-requantize, bit for bit."""
+    for channels_last in (False, True):
+        check(np.random.default_rng(1), case, stored=stored, channels_last=channels_last)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", [DENSE[3], GROUPED[1], DEPTHWISE[10]])
+@pytest.mark.parametrize("relu", [False, True])
+def test_every_engine_type_and_relu(kernel: str, mode: Any, case: Case, relu: bool) -> None:
+    for output in (np.uint8, np.int8):
+        check(np.random.default_rng(2), case, mode=mode, output=output, relu=relu)
+
+
+@pytest.mark.parametrize("case", [DENSE[3], GROUPED[1], DEPTHWISE[10], OTHER_DIMENSIONS[1]])
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_weights_with_zero_points(kernel: str, case: Case, stored: Any) -> None:
+    rng = np.random.default_rng(3)
+    for zero_points in (-3, rng.integers(-128, 128, case.outputs)):
+        check(rng, case, stored=stored, weight_zero_points=zero_points)
+
+
+def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:
+    rng = np.random.default_rng(4)
+    check(rng, plane(2, 20, 30, 70, 3, padding=1))
+    check(rng, plane(1, 40, 6, 600, 3, padding=1))
+    check(rng, plane(2, 96, 40, 96, 3, padding=1, groups=96))
+
+
+def test_depthwise_at_full_range_is_exact(kernel: str) -> None:
+    """9 * 255 * -128 does not fit 16 bits."""
+    rng = np.random.default_rng(5)
+    x, weight = np.full((1, 16, 5, 5), 255, np.uint8), np.full((16, 1, 3, 3), -128, np.int8)
+    requant = finish(rng, MODES[0], 16, 9 * 400)
+    steps = ((1, 1), (1, 1), (1, 1))
+    expected = reference.quantized_conv(x, 0, weight, 0, requant, *steps, 16)
+    packed = _kernels.pack_conv2d(weight, 16)
+    assert_same_bits(expected, _kernels.conv2d(x, 0, packed, 0, requant, *steps))
+
+
+def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
+    """So that the next convolution copies nothing."""
+    rng = np.random.default_rng(6)
+    packed = _kernels.pack_conv2d(integers(rng, (5, 3, 3, 3), np.int8))
+    requant = finish(rng, MODES[0], 5, 27)
+    steps = ((1, 1), (1, 1), (1, 1))
+    y = _kernels.conv2d(integers(rng, (2, 3, 4, 4), np.uint8), 3, packed, 0, requant, *steps)
+    assert y.transpose(0, 2, 3, 1).flags.c_contiguous
+
+
+@pytest.mark.parametrize("case", DENSE + GROUPED + DEPTHWISE + OTHER_DIMENSIONS)
+def test_packed_weights_unpack_to_themselves(case: Case) -> None:
+    shape = (case.outputs, case.channels // case.groups, *case.kernel)
+    weight = integers(np.random.default_rng(7), shape, np.int8)
+    assert_same_bits(weight, PACK[len(case.size)](weight, case.groups).weight)

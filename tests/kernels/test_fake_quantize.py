@@ -1,0 +1,72 @@
+"""Fake quantization by every kernel against the equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.test_quantize import SHAPES, SIZES, near_ties, numbers
+
+from pyqref import _kernels
+from pyqref.numerics import fake_quantize as reference
+
+CONVENTIONS = ["documented", "torch"]
+RANGES = [(0, 255), (0, 127), (-128, 127), (-8, 7), (-(2**31), 2**31 - 1)]
+
+
+def assert_same_pair(expected: Any, actual: Any) -> None:
+    assert_same_bits(expected[0], actual[0])
+    assert_same_bits(expected[1], actual[1])
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize(("low", "high"), RANGES)
+def test_per_tensor_around_the_vector(
+    kernel: str, convention: Any, low: int, high: int, n_threads: int
+) -> None:
+    """eq-fake-quantize and eq-fake-quantize-mask, bit for bit."""
+    rng = np.random.default_rng(1)
+    for size in SIZES:
+        arguments = (numbers(rng, size), 0.037, 5, low, high, convention)
+        expected = reference.fake_quantize_per_tensor(*arguments)
+        assert_same_pair(expected, _kernels.fake_quantize_per_tensor(*arguments))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.1, 0.037, 1e-6, 1e-45])
+@pytest.mark.parametrize("zero_point", [0, 1, 101])
+def test_per_tensor_near_ties(
+    kernel: str, convention: Any, scale: float, zero_point: int
+) -> None:
+    """Where the zero point is added shows at ties with an odd one."""
+    arguments = (near_ties(scale, zero_point, 301), scale, zero_point, 0, 255, convention)
+    expected = reference.fake_quantize_per_tensor(*arguments)
+    assert_same_pair(expected, _kernels.fake_quantize_per_tensor(*arguments))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32])
+def test_per_channel_along_every_axis(
+    kernel: str, convention: Any, shape: tuple[int, ...], kind: Any, n_threads: int
+) -> None:
+    """eq-fake-quantize-channel, zero points whole or not."""
+    rng = np.random.default_rng(2)
+    x = numbers(rng, shape)
+    for axis in (*range(len(shape)), -1):
+        scales = rng.uniform(0.01, 0.1, shape[axis])
+        zero_points = rng.uniform(0, 100, shape[axis]).astype(kind)
+        arguments = (x, scales, zero_points, axis, 0, 255, convention)
+        expected = reference.fake_quantize_per_channel(*arguments)
+        assert_same_pair(expected, _kernels.fake_quantize_per_channel(*arguments))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("kind", [np.float64, np.float16])
+def test_other_float_types(kernel: str, convention: Any, kind: Any) -> None:
+    x = np.linspace(-3, 3, 77).astype(kind)
+    expected = reference.fake_quantize_per_tensor(x, 0.1, 3, 0, 255, convention)
+    actual = _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 255, convention)
+    assert_same_pair(expected, actual)

@@ -1,0 +1,155 @@
+"""Quantized linear by every kernel against the equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.layers import MODES, OUTPUTS, finish, integers
+
+from pyqref import _kernels
+from pyqref.numerics import linear as reference
+from pyqref.numerics.requantize import requantization
+
+#: Around tiles of 2, 4 and 6 rows, and blocks of 48.
+ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 47, 48, 49, 97]
+#: Around vectors and slivers of 16, and panels of 64.
+COLUMNS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 128, 129]
+#: Around four products at a time.
+DEPTHS = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 63, 64, 65, 300]
+
+
+def check(
+    rng: np.random.Generator,
+    rows: Any,
+    columns: int,
+    depth: int,
+    *,
+    mode: tuple[str, bool, bool] = MODES[3],
+    stored: Any = np.uint8,
+    output: Any = np.uint8,
+    relu: bool = False,
+    weight_zero_points: Any = 0,
+) -> None:
+    x = integers(rng, (*np.atleast_1d(rows), depth), stored)
+    weight = integers(rng, (columns, depth), np.int8)
+    x_zero_point = int(integers(rng, 3, stored)[1])
+    requant = finish(rng, mode, columns, depth, output, relu)
+    packed = _kernels.pack_linear(weight)
+    arguments = (weight_zero_points, requant)
+    expected = reference.quantized_linear(x, x_zero_point, weight, *arguments)
+    actual = _kernels.linear(x, x_zero_point, packed, *arguments)
+    assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_around_the_tile(kernel: str, rows: int, n_threads: int) -> None:
+    """eq-linear-accumulator, then eq-requantize, bit for bit."""
+    for columns in (1, 17, 64, 130):
+        for depth in (3, 8, 65):
+            check(np.random.default_rng(1), rows, columns, depth)
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_columns_around_the_panel(kernel: str, columns: int, n_threads: int) -> None:
+    for rows in (1, 5, 13):
+        for depth in (4, 9):
+            check(np.random.default_rng(2), rows, columns, depth)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_depth_around_the_quad(kernel: str, depth: int, n_threads: int) -> None:
+    for rows in (1, 7):
+        for columns in (10, 64, 65):
+            check(np.random.default_rng(3), rows, columns, depth)
+
+
+def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:
+    """Blocks of rows shared out, panels shared out, and both."""
+    for rows, columns, depth in ((300, 70, 260), (1, 3000, 1030), (50, 600, 301), (7, 520, 2000)):
+        check(np.random.default_rng(4), rows, columns, depth)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+@pytest.mark.parametrize(("output", "low", "high"), OUTPUTS)
+@pytest.mark.parametrize("relu", [False, True])
+def test_every_engine_type_and_relu(
+    kernel: str, mode: Any, stored: Any, output: Any, low: int, high: int, relu: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    for depth in (16, 37):
+        check(rng, 53, 70, depth, mode=mode, stored=stored, output=output, relu=relu)
+
+
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+@pytest.mark.parametrize("depth", [1, 4, 30])
+def test_weights_with_zero_points(kernel: str, stored: Any, depth: int, n_threads: int) -> None:
+    rng = np.random.default_rng(6)
+    per_channel = rng.integers(-128, 128, 70)
+    for zero_points in (5, -128, np.array([7]), np.zeros(70, np.int64), per_channel):
+        check(rng, 13, 70, depth, stored=stored, weight_zero_points=zero_points)
+
+
+def test_full_range_saturates_nowhere_inside(kernel: str) -> None:
+    """255 * -128, many times: a sum of two products would not fit 16 bits."""
+    x, weight = np.full((7, 64), 255, np.uint8), np.full((70, 64), -128, np.int8)
+    packed = _kernels.pack_linear(weight)
+    actual = _kernels.linear_accumulator(x, 0, packed, 0)
+    assert_same_bits(np.full((7, 70), 255 * -128 * 64, np.int32), actual)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_ties_round_to_even(kernel: str, engine: Any, per_channel: bool) -> None:
+    """With multiplier 1/2 every odd sum is a tie; a bias moves some of them to a tie."""
+    x = np.arange(256, dtype=np.uint8).reshape(-1, 1)
+    weight = np.array([[1], [-1], [3], [2]], np.int8)
+    scales = np.full(4, 0.5) if per_channel else 0.5
+    bias = np.float32([0, 0.25, 0.5, 1 / 3])
+    requant = requantization(engine, 1.0, scales, 1.0, 101, bias)
+    expected = reference.quantized_linear(x, 128, weight, 0, requant)
+    actual = _kernels.linear(x, 128, _kernels.pack_linear(weight), 0, requant)
+    assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (2, 0, 3)])
+def test_shapes_before_the_last(kernel: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(7)
+    x, weight = integers(rng, (*shape, 9), np.uint8), integers(rng, (5, 9), np.int8)
+    requant = finish(rng, MODES[3], 5, 9)
+    expected = reference.quantized_linear(x, 3, weight, 0, requant)
+    assert_same_bits(expected, _kernels.linear(x, 3, _kernels.pack_linear(weight), 0, requant))
+
+
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_accumulators(kernel: str, stored: Any, n_threads: int) -> None:
+    """eq-linear-accumulator, kept as int32."""
+    rng = np.random.default_rng(8)
+    for columns in (1, 3, 16, 70):
+        for zero_points in (0, rng.integers(-128, 128, columns)):
+            x, weight = integers(rng, (9, 13), stored), integers(rng, (columns, 13), np.int8)
+            expected = reference.linear_accumulator(x, 11, weight, zero_points)
+            packed = _kernels.pack_linear(weight)
+            actual = _kernels.linear_accumulator(x, 11, packed, zero_points)
+            assert_same_bits(expected.astype(np.int32), actual)
+
+
+def test_integer_bias_that_leaves_no_room_in_32_bits(kernel: str) -> None:
+    """The sum runs in 64 bits then, as the equation has it."""
+    x, weight = np.full((3, 40), 255, np.uint8), np.full((2, 40), 127, np.int8)
+    bias = np.float32([3e9, -3e9])
+    requant = requantization("qnnpack", 1.0, 1.0, 1e7, 0, bias)
+    expected = reference.quantized_linear(x, 0, weight, 0, requant)
+    assert_same_bits(expected, _kernels.linear(x, 0, _kernels.pack_linear(weight), 0, requant))
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_packed_weights_unpack_to_themselves(columns: int) -> None:
+    for depth in DEPTHS:
+        weight = integers(np.random.default_rng(9), (columns, depth), np.int8)
+        packed = _kernels.pack_linear(weight)
+        assert_same_bits(weight, packed.weight)
+        assert_same_bits(weight.sum(axis=1, dtype=np.int32), packed.sums)

@@ -1,0 +1,69 @@
+"""Ranges of observed data by every kernel against NumPy's minimum and maximum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.test_quantize import SHAPES, SIZES
+
+from pyqref import _kernels
+
+
+def test_min_max_around_the_vector(kernel: str, n_threads: int) -> None:
+    """eq-min-max; each place holds the largest and the smallest once in the small sizes."""
+    rng = np.random.default_rng(1)
+    for size in filter(None, SIZES):
+        x = rng.standard_normal(size).astype(np.float32)
+        for place in range(size if size < 40 else 3):
+            for value in (-9, 9):
+                y = x.copy()
+                y[-place] = value
+                low, high = _kernels.min_max(y)
+                assert_same_bits(y.min(), low)
+                assert_same_bits(y.max(), high)
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 16, 17, 64, 65, 100, 2**15 + 3])
+def test_nan_anywhere_makes_both_ends_nan(kernel: str, size: int) -> None:
+    for place in {0, size // 2, size - 1}:
+        x = np.ones(size, np.float32)
+        x[place] = np.nan
+        assert np.isnan(_kernels.min_max(x)).all()
+
+
+def test_infinities_and_zeros(kernel: str) -> None:
+    low, high = _kernels.min_max(np.float32([1, np.inf, -np.inf]))
+    assert (-np.inf, np.inf) == (low, high)
+    low, high = _kernels.min_max(np.float32([-0.0, 0.0] * 20))
+    assert_same_bits(np.float32(0), low)
+    assert_same_bits(np.float32(0), high)
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if 0 not in shape])
+def test_min_max_per_channel_along_every_axis(
+    kernel: str, shape: tuple[int, ...], n_threads: int
+) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal(shape).astype(np.float32)
+    for axis in (*range(len(shape)), -1):
+        others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
+        low, high = _kernels.min_max_per_channel(x, axis)
+        assert_same_bits(x.min(axis=others), low)
+        assert_same_bits(x.max(axis=others), high)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_nan_stays_in_its_channel(kernel: str, axis: int) -> None:
+    x = np.random.default_rng(3).standard_normal((4, 5, 19)).astype(np.float32)
+    x[1, 2, 0] = np.nan
+    low, high = _kernels.min_max_per_channel(x, axis)
+    expected = np.arange(x.shape[axis]) == (1, 2, 0)[axis]
+    assert np.array_equal(expected, np.isnan(low))
+    assert np.array_equal(expected, np.isnan(high))
+
+
+def test_float64_keeps_its_type(kernel: str) -> None:
+    low, high = _kernels.min_max(np.array([0.1, 0.3]))
+    assert_same_bits(np.float64(0.1), low)
+    assert_same_bits(np.float64(0.3), high)

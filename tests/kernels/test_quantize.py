@@ -1,0 +1,126 @@
+"""Quantize and dequantize by every kernel against the equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref.numerics import affine
+
+RANGES = [
+    (np.uint8, 0, 255),
+    (np.uint8, 0, 127),
+    (np.int8, -128, 127),
+    (np.int32, -(2**31), 2**31 - 1),
+    (np.int32, -1000, 1000),
+    (np.int16, -(2**15), 2**15 - 1),  # no kernel: the reference twin
+]
+#: Around the vectors of 4, 8 and 16 lanes, and the task of 2**15 elements.
+SIZES = [0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 2**15 - 1, 2**15, 2**15 + 1, 70_001]
+SHAPES = [(1, 1), (3, 5), (5, 1), (4, 16), (2, 17), (2, 3, 33), (5, 2, 4, 4), (0, 3), (300, 130)]
+
+
+def numbers(rng: np.random.Generator, shape: Any) -> np.ndarray:
+    """Ordinary, saturating and special numbers."""
+    x = (rng.standard_normal(shape) * 10 ** rng.uniform(-3, 3, shape)).astype(np.float32)
+    special = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38, 1e-45])
+    x.reshape(-1)[: len(special)] = special[: x.size]
+    return x
+
+
+def near_ties(scale: float, zero_point: int, n: int) -> np.ndarray:
+    """Numbers half way between two integers of the grid, and their float32 neighbours."""
+    ties = (np.arange(n) - n // 2 + 0.5 - zero_point).astype(np.float32) * np.float32(scale)
+    return np.concatenate([ties, np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf)])
+
+
+@pytest.mark.parametrize(("storage", "low", "high"), RANGES)
+def test_per_tensor_around_the_vector(
+    kernel: str, storage: Any, low: int, high: int, n_threads: int
+) -> None:
+    """eq-affine-quantize and eq-affine-dequantize, bit for bit."""
+    rng = np.random.default_rng(1)
+    for size in SIZES:
+        x = numbers(rng, size)
+        expected = affine.quantize_per_tensor(x, 0.037, 5, low, high, storage)
+        assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.037, 5, low, high, storage))
+        real = affine.dequantize_per_tensor(expected, 0.037, 5)
+        assert_same_bits(real, _kernels.dequantize_per_tensor(expected, 0.037, 5))
+
+
+@pytest.mark.parametrize(("storage", "low", "high"), RANGES)
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.1, 0.037, 1e-6, 3e30, 1e-39, 1e-45])
+@pytest.mark.parametrize("zero_point", [0, 1, 101])
+def test_per_tensor_near_ties(
+    kernel: str, storage: Any, low: int, high: int, scale: float, zero_point: int
+) -> None:
+    """The product and sum of eq-affine-quantize are rounded once for bytes, twice for 32 bits."""
+    x = near_ties(scale, zero_point, 301)
+    expected = affine.quantize_per_tensor(x, scale, zero_point, low, high, storage)
+    actual = _kernels.quantize_per_tensor(x, scale, zero_point, low, high, storage)
+    assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize(("storage", "low", "high"), RANGES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_per_channel_along_every_axis(
+    kernel: str, storage: Any, low: int, high: int, shape: tuple[int, ...], n_threads: int
+) -> None:
+    """eq-affine-quantize-channel and eq-affine-dequantize-channel, bit for bit."""
+    rng = np.random.default_rng(2)
+    x = numbers(rng, shape)
+    for axis in (*range(len(shape)), -1):
+        scales = rng.uniform(0.01, 0.1, shape[axis])
+        zero_points = rng.integers(0, 100, shape[axis])
+        arguments = (scales, zero_points, axis)
+        expected = affine.quantize_per_channel(x, *arguments, low, high, storage)
+        actual = _kernels.quantize_per_channel(x, *arguments, low, high, storage)
+        assert_same_bits(expected, actual)
+        real = affine.dequantize_per_channel(expected, *arguments)
+        assert_same_bits(real, _kernels.dequantize_per_channel(expected, *arguments))
+
+
+def test_per_channel_near_ties(kernel: str) -> None:
+    scales = np.array([1.0, 0.5, 0.1, 0.037, 1e-6])
+    zero_points = np.array([0, 1, 101, 7, 255])
+    rows = [near_ties(s, z, 101) for s, z in zip(scales, zero_points, strict=True)]
+    for axis, x in ((0, np.stack(rows)), (1, np.stack(rows, axis=1))):
+        expected = affine.quantize_per_channel(x, scales, zero_points, axis, 0, 255, np.uint8)
+        actual = _kernels.quantize_per_channel(x, scales, zero_points, axis, 0, 255, np.uint8)
+        assert_same_bits(expected, actual)
+
+
+def test_per_channel_with_zero_points_that_are_not_whole(kernel: str) -> None:
+    """The scheme per_channel_affine_float_qparams."""
+    rng = np.random.default_rng(3)
+    x, scales, zero_points = numbers(rng, (4, 50)), rng.uniform(0.1, 1, 4), rng.normal(size=4)
+    expected = affine.quantize_per_channel(x, scales, zero_points, 0, 0, 255, np.uint8)
+    actual = _kernels.quantize_per_channel(x, scales, zero_points, 0, 0, 255, np.uint8)
+    assert_same_bits(expected, actual)
+    real = affine.dequantize_per_channel(expected, scales, zero_points, 0)
+    assert_same_bits(real, _kernels.dequantize_per_channel(expected, scales, zero_points, 0))
+
+
+@pytest.mark.parametrize("zero_point", [-(2**31), -1, 0, 1, 2**31 - 1])
+def test_32_bit_integers_at_the_ends(kernel: str, zero_point: int) -> None:
+    q = np.int32([-(2**31), -(2**24) - 1, -1, 0, 1, 2**24 + 1, 2**31 - 1])
+    expected = affine.dequantize_per_tensor(q, 0.1, zero_point)
+    assert_same_bits(expected, _kernels.dequantize_per_tensor(q, 0.1, zero_point))
+
+
+@pytest.mark.parametrize("make", [np.asfortranarray, lambda x: x[::2], lambda x: x[:, ::-1]])
+def test_arrays_that_are_not_contiguous(kernel: str, make: Any) -> None:
+    x = make(numbers(np.random.default_rng(4), (6, 35)))
+    expected = affine.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8)
+    assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float16])
+def test_other_float_types(kernel: str, kind: Any) -> None:
+    x = np.linspace(-3, 3, 77).astype(kind)
+    expected = affine.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8)
+    assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8))

@@ -1,0 +1,82 @@
+"""The number of threads, and kernels that run from many threads and after a fork."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref._kernels import threads
+from pyqref.numerics.requantize import requantization
+
+
+def test_number_of_threads_is_what_was_set(n_threads: int) -> None:
+    assert n_threads == _kernels.get_num_threads()
+
+
+@pytest.mark.parametrize("n_threads", [0, -1, 1025])
+def test_number_of_threads_out_of_range(n_threads: int) -> None:
+    with pytest.raises(ValueError, match=rf"n_threads must be in \[1, 1024\], got {n_threads}"):
+        _kernels.set_num_threads(n_threads)
+
+
+@pytest.mark.parametrize("n_threads", [1.0, "2", None, True])
+def test_number_of_threads_of_another_type(n_threads: object) -> None:
+    with pytest.raises(TypeError, match="n_threads must be an int"):
+        _kernels.set_num_threads(n_threads)  # type: ignore[arg-type]
+
+
+def test_without_openmp_more_threads_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_openmp", False)
+    monkeypatch.setattr(threads, "_n_threads", 1)
+    with pytest.warns(RuntimeWarning, match="one thread is used because pyqref was built without"):
+        _kernels.set_num_threads(2)
+    assert _kernels.get_num_threads() == 1
+
+
+def test_kernels_run_from_several_python_threads_at_once(compiled_kernel: str) -> None:
+    """Each call has its own scratch: nothing is shared but the packed weights."""
+    rng = np.random.default_rng(0)
+    packed = _kernels.pack_linear(rng.integers(-128, 128, (100, 301)).astype(np.int8))
+    requant = requantization("fbgemm", 0.02, 0.01, 1.5, 3)
+    inputs = [rng.integers(0, 256, (120, 301)).astype(np.uint8) for _ in range(8)]
+
+    def run(x: np.ndarray) -> np.ndarray:
+        return _kernels.linear(x, 7, packed, 0, requant)
+
+    expected = [run(x) for x in inputs]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            for one, other in zip(expected, pool.map(run, inputs), strict=True):
+                assert_same_bits(one, other)
+
+
+FORK = """
+import os, sys, warnings
+import numpy as np
+from pyqref import _kernels
+
+_kernels.set_num_threads(4)
+x = np.linspace(-3, 3, 1_000_003, dtype=np.float32)
+expected = _kernels.quantize_per_tensor(x, 0.02, 3, 0, 255, np.uint8)  # starts the threads
+child = os.fork()
+if child == 0:
+    same = (_kernels.quantize_per_tensor(x, 0.02, 3, 0, 255, np.uint8) == expected).all()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _kernels.set_num_threads(2)
+    warned = "forked" in str(caught[0].message)
+    os._exit(0 if same and warned and _kernels.get_num_threads() == 1 else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_forked_child_runs_kernels_on_one_thread() -> None:
+    """GNU's OpenMP would wait for ever in the child; a hang is a failure after a minute."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=60)
