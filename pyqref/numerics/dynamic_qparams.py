@@ -83,7 +83,8 @@ def choose_qparams_dynamic(
     >>> float(scale), int(zero_point)
     (0.01568627450980392, 64)
     """
-    low, high = np.asarray(min_val, np.float64), np.asarray(max_val, np.float64)
+    low: FloatArray = np.asarray(min_val, np.float64)
+    high: FloatArray = np.asarray(max_val, np.float64)
     centred = symmetric & (low < 0) & (high > 0)
     if symmetric:
         low, high = symmetric_range(low, high, quant_min, quant_max)

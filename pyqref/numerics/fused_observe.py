@@ -73,7 +73,5 @@ def fused_observe(
     """
     low = fused_average(min_val, batch_min, constant)
     high = fused_average(max_val, batch_max, constant)
-    scale, zero_point = choose_qparams_dynamic(
-        low, high, quant_min, quant_max, symmetric=symmetric
-    )
+    scale, zero_point = choose_qparams_dynamic(low, high, quant_min, quant_max, symmetric=symmetric)
     return FusedObservation(low, high, scale.astype(np.float32), zero_point)

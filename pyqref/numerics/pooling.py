@@ -43,9 +43,7 @@ def _padded(
 ) -> np.ndarray:
     """Spatial axes padded in front by ``padding``, behind so that every window is full."""
     widths = [(0, 0), (0, 0)]
-    for i, o, k, t, p, d in zip(
-        x.shape[2:], sizes, kernel, stride, padding, dilation, strict=True
-    ):
+    for i, o, k, t, p, d in zip(x.shape[2:], sizes, kernel, stride, padding, dilation, strict=True):
         needed = (o - 1) * t + d * (k - 1) + 1
         widths.append((p, max(0, needed - i - p)))
     return np.pad(x, widths, constant_values=fill)

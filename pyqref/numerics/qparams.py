@@ -213,6 +213,7 @@ def choose_qparams(
     (array([0.02352941, 1.        ], dtype=float32), array([0, 0]))
     """
     low, high = np.asarray(min_val, np.float32), np.asarray(max_val, np.float32)
+    zero_point: IntArray
     if symmetric:
         scale = symmetric_qparams(low, high, quant_min, quant_max, eps)
         zero_point = np.full(scale.shape, midpoint, dtype=np.int64)

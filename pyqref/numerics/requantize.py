@@ -195,14 +195,15 @@ def scaled_accumulator(accumulator: IntArray, requant: Requantization) -> FloatA
 
     ``accumulator`` has the channels last: ``(..., N)``.
     """
-    if requant.bias_mode == "integer":
-        value = (accumulator + requant.bias).astype(np.float32)
-    else:
+    value: FloatArray
+    if requant.bias is None:
         value = accumulator.astype(np.float32)
-    if requant.bias_mode == "add":
-        value = value + requant.bias
+    elif requant.bias_mode == "integer":
+        value = (accumulator + requant.bias.astype(np.int64)).astype(np.float32)
     elif requant.bias_mode == "fma":
-        value = fma32(requant.bias, requant.bias_multiplier, value)
+        value = fma32(requant.bias, requant.bias_multiplier, accumulator)
+    else:
+        value = accumulator.astype(np.float32) + requant.bias
     with np.errstate(over="ignore"):
         return value * requant.multiplier
 
