@@ -1,0 +1,726 @@
+"""Quantization as ``torch`` documents it, to be read before it is run.
+
+A script written against the documentation of ``torch``'s quantization runs with
+``import pyqref as torch`` and gives the same integers, scales and zero points.
+
+Reading order
+-------------
+1. :mod:`pyqref.dtypes`: number types and quantization schemes.
+2. :mod:`pyqref.numerics`: the equations, one function each, in plain NumPy.
+3. ``pyqref._kernels``: the same equations, fast.
+4. :mod:`pyqref.tape`, ``pyqref.tensor``, :mod:`pyqref.autograd`: tensors and gradients.
+5. :mod:`pyqref.nn`, :mod:`pyqref.optim`: layers and optimisers.
+6. :mod:`pyqref.ops`, ``pyqref.nn.quantized`` and ``qat``: quantized layers.
+7. :mod:`pyqref.quantization`: observers, fake quantization, the workflows.
+
+Below stands the namespace, name by name.
+"""
+
+# ruff: noqa: I001, A004  (the order is the reading order; names are those of torch)
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .version import __version__ as __version__
+
+# 1. number types
+from .dtypes import channels_last as channels_last
+from .dtypes import channels_last_3d as channels_last_3d
+from .dtypes import contiguous_format as contiguous_format
+from .dtypes import device as device
+from .dtypes import dtype as dtype
+from .dtypes import finfo as finfo
+from .dtypes import float16 as float16
+from .dtypes import float32 as float32
+from .dtypes import float64 as float64
+from .dtypes import iinfo as iinfo
+from .dtypes import int8 as int8
+from .dtypes import int16 as int16
+from .dtypes import int32 as int32
+from .dtypes import int64 as int64
+from .dtypes import layout as layout
+from .dtypes import memory_format as memory_format
+from .dtypes import per_channel_affine as per_channel_affine
+from .dtypes import per_channel_affine_float_qparams as per_channel_affine_float_qparams
+from .dtypes import per_channel_symmetric as per_channel_symmetric
+from .dtypes import per_tensor_affine as per_tensor_affine
+from .dtypes import per_tensor_symmetric as per_tensor_symmetric
+from .dtypes import preserve_format as preserve_format
+from .dtypes import qint8 as qint8
+from .dtypes import qint32 as qint32
+from .dtypes import qscheme as qscheme
+from .dtypes import quint4x2 as quint4x2
+from .dtypes import quint8 as quint8
+from .dtypes import strided as strided
+from .dtypes import uint8 as uint8
+from .dtypes import bool_ as bool
+from .dtypes import float32 as float
+from .dtypes import float64 as double
+from .dtypes import float16 as half
+from .dtypes import int32 as int
+from .dtypes import int64 as long
+from .dtypes import int16 as short
+
+# 2. settings, kernels
+from . import backends as backends
+from ._kernels import get_num_threads as get_num_threads
+from ._kernels import set_num_threads as set_num_threads
+
+# 3. gradients
+from .tape import enable_grad as enable_grad
+from .tape import inference_mode as inference_mode
+from .tape import is_grad_enabled as is_grad_enabled
+from .tape import no_grad as no_grad
+from .tape import set_grad_enabled as set_grad_enabled
+
+# 4. tensors
+from .tensor import Generator as Generator
+from .tensor import Parameter as Parameter
+from .tensor import PerChannelQuantizer as PerChannelQuantizer
+from .tensor import PerTensorQuantizer as PerTensorQuantizer
+from .tensor import QuantizedTensor as QuantizedTensor
+from .tensor import Size as Size
+from .tensor import Tensor as Tensor
+from .tensor import abs as abs
+from .tensor import absolute as absolute
+from .tensor import acos as acos
+from .tensor import add as add
+from .tensor import addbmm as addbmm
+from .tensor import addcdiv as addcdiv
+from .tensor import addcmul as addcmul
+from .tensor import addmm as addmm
+from .tensor import addmv as addmv
+from .tensor import all as all
+from .tensor import allclose as allclose
+from .tensor import amax as amax
+from .tensor import amin as amin
+from .tensor import aminmax as aminmax
+from .tensor import any as any
+from .tensor import arange as arange
+from .tensor import arccos as arccos
+from .tensor import arcsin as arcsin
+from .tensor import arctan as arctan
+from .tensor import argmax as argmax
+from .tensor import argmin as argmin
+from .tensor import argsort as argsort
+from .tensor import argwhere as argwhere
+from .tensor import as_strided as as_strided
+from .tensor import as_tensor as as_tensor
+from .tensor import asin as asin
+from .tensor import atan as atan
+from .tensor import atan2 as atan2
+from .tensor import atleast_1d as atleast_1d
+from .tensor import baddbmm as baddbmm
+from .tensor import bernoulli as bernoulli
+from .tensor import bincount as bincount
+from .tensor import bitwise_and as bitwise_and
+from .tensor import bitwise_not as bitwise_not
+from .tensor import bitwise_or as bitwise_or
+from .tensor import bitwise_xor as bitwise_xor
+from .tensor import bmm as bmm
+from .tensor import broadcast_tensors as broadcast_tensors
+from .tensor import broadcast_to as broadcast_to
+from .tensor import bucketize as bucketize
+from .tensor import cat as cat
+from .tensor import ceil as ceil
+from .tensor import chunk as chunk
+from .tensor import clamp as clamp
+from .tensor import clamp_ as clamp_
+from .tensor import clamp_max as clamp_max
+from .tensor import clamp_min as clamp_min
+from .tensor import clip as clip
+from .tensor import clone as clone
+from .tensor import concat as concat
+from .tensor import concatenate as concatenate
+from .tensor import cos as cos
+from .tensor import cosh as cosh
+from .tensor import count_nonzero as count_nonzero
+from .tensor import cumprod as cumprod
+from .tensor import cumsum as cumsum
+from .tensor import default_generator as default_generator
+from .tensor import dequantize as dequantize
+from .tensor import diag as diag
+from .tensor import diagonal as diagonal
+from .tensor import dist as dist
+from .tensor import div as div
+from .tensor import divide as divide
+from .tensor import dot as dot
+from .tensor import dstack as dstack
+from .tensor import einsum as einsum
+from .tensor import empty as empty
+from .tensor import empty_like as empty_like
+from .tensor import empty_strided as empty_strided
+from .tensor import eq as eq
+from .tensor import equal as equal
+from .tensor import erf as erf
+from .tensor import exp as exp
+from .tensor import expm1 as expm1
+from .tensor import eye as eye
+from .tensor import flatten as flatten
+from .tensor import flip as flip
+from .tensor import fliplr as fliplr
+from .tensor import flipud as flipud
+from .tensor import floor as floor
+from .tensor import floor_divide as floor_divide
+from .tensor import fmod as fmod
+from .tensor import frac as frac
+from .tensor import from_dlpack as from_dlpack
+from .tensor import from_numpy as from_numpy
+from .tensor import full as full
+from .tensor import full_like as full_like
+from .tensor import gather as gather
+from .tensor import ge as ge
+from .tensor import get_default_dtype as get_default_dtype
+from .tensor import get_rng_state as get_rng_state
+from .tensor import greater as greater
+from .tensor import greater_equal as greater_equal
+from .tensor import gt as gt
+from .tensor import histc as histc
+from .tensor import hstack as hstack
+from .tensor import index_add as index_add
+from .tensor import index_copy as index_copy
+from .tensor import index_fill as index_fill
+from .tensor import index_put as index_put
+from .tensor import index_select as index_select
+from .tensor import initial_seed as initial_seed
+from .tensor import inner as inner
+from .tensor import int_repr as int_repr
+from .tensor import isclose as isclose
+from .tensor import isfinite as isfinite
+from .tensor import isinf as isinf
+from .tensor import isnan as isnan
+from .tensor import kthvalue as kthvalue
+from .tensor import le as le
+from .tensor import lerp as lerp
+from .tensor import less as less
+from .tensor import less_equal as less_equal
+from .tensor import linspace as linspace
+from .tensor import log as log
+from .tensor import log10 as log10
+from .tensor import log1p as log1p
+from .tensor import log2 as log2
+from .tensor import logical_and as logical_and
+from .tensor import logical_not as logical_not
+from .tensor import logical_or as logical_or
+from .tensor import logical_xor as logical_xor
+from .tensor import logspace as logspace
+from .tensor import logsumexp as logsumexp
+from .tensor import lt as lt
+from .tensor import make_per_channel as make_per_channel
+from .tensor import make_per_tensor as make_per_tensor
+from .tensor import make_quantized as make_quantized
+from .tensor import manual_seed as manual_seed
+from .tensor import masked_fill as masked_fill
+from .tensor import masked_scatter as masked_scatter
+from .tensor import masked_select as masked_select
+from .tensor import matmul as matmul
+from .tensor import max as max
+from .tensor import maximum as maximum
+from .tensor import mean as mean
+from .tensor import median as median
+from .tensor import meshgrid as meshgrid
+from .tensor import min as min
+from .tensor import minimum as minimum
+from .tensor import mm as mm
+from .tensor import moveaxis as moveaxis
+from .tensor import movedim as movedim
+from .tensor import msort as msort
+from .tensor import mul as mul
+from .tensor import multinomial as multinomial
+from .tensor import multiply as multiply
+from .tensor import mv as mv
+from .tensor import nan_to_num as nan_to_num
+from .tensor import nansum as nansum
+from .tensor import narrow as narrow
+from .tensor import ne as ne
+from .tensor import neg as neg
+from .tensor import negative as negative
+from .tensor import nonzero as nonzero
+from .tensor import norm as norm
+from .tensor import normal as normal
+from .tensor import not_equal as not_equal
+from .tensor import ones as ones
+from .tensor import ones_like as ones_like
+from .tensor import outer as outer
+from .tensor import permute as permute
+from .tensor import pow as pow
+from .tensor import prod as prod
+from .tensor import q_per_channel_axis as q_per_channel_axis
+from .tensor import q_per_channel_scales as q_per_channel_scales
+from .tensor import q_per_channel_zero_points as q_per_channel_zero_points
+from .tensor import q_scale as q_scale
+from .tensor import q_zero_point as q_zero_point
+from .tensor import quantile as quantile
+from .tensor import quantize_per_channel as quantize_per_channel
+from .tensor import quantize_per_tensor as quantize_per_tensor
+from .tensor import quantize_per_tensor_dynamic as quantize_per_tensor_dynamic
+from .tensor import rand as rand
+from .tensor import rand_like as rand_like
+from .tensor import randint as randint
+from .tensor import randint_like as randint_like
+from .tensor import randn as randn
+from .tensor import randn_like as randn_like
+from .tensor import randperm as randperm
+from .tensor import ravel as ravel
+from .tensor import reciprocal as reciprocal
+from .tensor import relu as relu
+from .tensor import relu_ as relu_
+from .tensor import remainder as remainder
+from .tensor import repeat_interleave as repeat_interleave
+from .tensor import reshape as reshape
+from .tensor import result_type as result_type
+from .tensor import roll as roll
+from .tensor import rot90 as rot90
+from .tensor import round as round
+from .tensor import rsqrt as rsqrt
+from .tensor import rsub as rsub
+from .tensor import scalar_tensor as scalar_tensor
+from .tensor import scatter as scatter
+from .tensor import scatter_add as scatter_add
+from .tensor import searchsorted as searchsorted
+from .tensor import seed as seed
+from .tensor import select as select
+from .tensor import set_default_dtype as set_default_dtype
+from .tensor import set_printoptions as set_printoptions
+from .tensor import set_rng_state as set_rng_state
+from .tensor import sgn as sgn
+from .tensor import sigmoid as sigmoid
+from .tensor import sign as sign
+from .tensor import sin as sin
+from .tensor import sinh as sinh
+from .tensor import sort as sort
+from .tensor import split as split
+from .tensor import split_with_sizes as split_with_sizes
+from .tensor import sqrt as sqrt
+from .tensor import square as square
+from .tensor import squeeze as squeeze
+from .tensor import stack as stack
+from .tensor import std as std
+from .tensor import std_mean as std_mean
+from .tensor import sub as sub
+from .tensor import subtract as subtract
+from .tensor import sum as sum
+from .tensor import swapaxes as swapaxes
+from .tensor import swapdims as swapdims
+from .tensor import t as t
+from .tensor import take as take
+from .tensor import take_along_dim as take_along_dim
+from .tensor import tan as tan
+from .tensor import tanh as tanh
+from .tensor import tensor as tensor
+from .tensor import tensor_split as tensor_split
+from .tensor import tensordot as tensordot
+from .tensor import tile as tile
+from .tensor import topk as topk
+from .tensor import trace as trace
+from .tensor import transpose as transpose
+from .tensor import tril as tril
+from .tensor import tril_indices as tril_indices
+from .tensor import triu as triu
+from .tensor import triu_indices as triu_indices
+from .tensor import true_divide as true_divide
+from .tensor import trunc as trunc
+from .tensor import unbind as unbind
+from .tensor import unflatten as unflatten
+from .tensor import unique as unique
+from .tensor import unique_consecutive as unique_consecutive
+from .tensor import unsqueeze as unsqueeze
+from .tensor import var as var
+from .tensor import var_mean as var_mean
+from .tensor import vdot as vdot
+from .tensor import vstack as vstack
+from .tensor import where as where
+from .tensor import zeros as zeros
+from .tensor import zeros_like as zeros_like
+from .tensor.quantized.create import empty_affine_quantized as _empty_affine_quantized
+from .tensor.quantized.create import (
+    make_per_channel_quantized_tensor as _make_per_channel_quantized_tensor,
+)
+from .tensor.quantized.create import (
+    make_per_tensor_quantized_tensor as _make_per_tensor_quantized_tensor,
+)
+
+# 5. numbers
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+
+# 6. the packages, imported when first used
+if TYPE_CHECKING:
+    from . import ao as ao
+    from . import autograd as autograd
+    from . import kernels as kernels
+    from . import nn as nn
+    from . import ops as ops
+    from . import optim as optim
+    from . import library as library
+    from . import quantization as quantization
+    from . import serialization as serialization
+    from . import utils as utils
+    from .serialization import load as load
+    from .serialization import save as save
+    from .tensor.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
+    from .tensor.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
+    from .tensor.fake_quantize import fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant
+
+_PACKAGES = {
+    "ao",
+    "autograd",
+    "kernels",
+    "nn",
+    "ops",
+    "optim",
+    "library",
+    "quantization",
+    "serialization",
+    "utils",
+}
+_FROM = {
+    "load": ".serialization",
+    "save": ".serialization",
+    "fake_quantize_per_channel_affine": ".tensor.fake_quantize",
+    "fake_quantize_per_tensor_affine": ".tensor.fake_quantize",
+    "fused_moving_avg_obs_fake_quant": ".tensor.fake_quantize",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a package when it is first asked for."""
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name in _FROM:
+        found = getattr(import_module(_FROM[name], __name__), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module 'pyqref' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+__all__ = [
+    "Generator",
+    "Parameter",
+    "PerChannelQuantizer",
+    "PerTensorQuantizer",
+    "QuantizedTensor",
+    "Size",
+    "Tensor",
+    "__version__",
+    "abs",
+    "absolute",
+    "acos",
+    "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "aminmax",
+    "any",
+    "ao",
+    "arange",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argwhere",
+    "as_strided",
+    "as_tensor",
+    "asin",
+    "atan",
+    "atan2",
+    "atleast_1d",
+    "autograd",
+    "backends",
+    "baddbmm",
+    "bernoulli",
+    "bincount",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "bmm",
+    "bool",
+    "broadcast_tensors",
+    "broadcast_to",
+    "bucketize",
+    "cat",
+    "ceil",
+    "channels_last",
+    "channels_last_3d",
+    "chunk",
+    "clamp",
+    "clamp_",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "clone",
+    "concat",
+    "concatenate",
+    "contiguous_format",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "default_generator",
+    "dequantize",
+    "device",
+    "diag",
+    "diagonal",
+    "dist",
+    "div",
+    "divide",
+    "dot",
+    "double",
+    "dstack",
+    "dtype",
+    "e",
+    "einsum",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "enable_grad",
+    "eq",
+    "equal",
+    "erf",
+    "exp",
+    "expm1",
+    "eye",
+    "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine",
+    "finfo",
+    "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "frac",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "fused_moving_avg_obs_fake_quant",
+    "gather",
+    "ge",
+    "get_default_dtype",
+    "get_num_threads",
+    "get_rng_state",
+    "greater",
+    "greater_equal",
+    "gt",
+    "half",
+    "histc",
+    "hstack",
+    "iinfo",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "inf",
+    "inference_mode",
+    "initial_seed",
+    "inner",
+    "int",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "int_repr",
+    "is_grad_enabled",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "kernels",
+    "kthvalue",
+    "layout",
+    "le",
+    "lerp",
+    "less",
+    "less_equal",
+    "library",
+    "linspace",
+    "load",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logspace",
+    "logsumexp",
+    "long",
+    "lt",
+    "make_per_channel",
+    "make_per_tensor",
+    "make_quantized",
+    "manual_seed",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "median",
+    "memory_format",
+    "meshgrid",
+    "min",
+    "minimum",
+    "mm",
+    "moveaxis",
+    "movedim",
+    "msort",
+    "mul",
+    "multinomial",
+    "multiply",
+    "mv",
+    "nan",
+    "nan_to_num",
+    "nansum",
+    "narrow",
+    "ne",
+    "neg",
+    "negative",
+    "nn",
+    "no_grad",
+    "nonzero",
+    "norm",
+    "normal",
+    "not_equal",
+    "ones",
+    "ones_like",
+    "ops",
+    "optim",
+    "outer",
+    "per_channel_affine",
+    "per_channel_affine_float_qparams",
+    "per_channel_symmetric",
+    "per_tensor_affine",
+    "per_tensor_symmetric",
+    "permute",
+    "pi",
+    "pow",
+    "preserve_format",
+    "prod",
+    "q_per_channel_axis",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
+    "q_scale",
+    "q_zero_point",
+    "qint32",
+    "qint8",
+    "qscheme",
+    "quantile",
+    "quantization",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+    "quantize_per_tensor_dynamic",
+    "quint4x2",
+    "quint8",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "ravel",
+    "reciprocal",
+    "relu",
+    "relu_",
+    "remainder",
+    "repeat_interleave",
+    "reshape",
+    "result_type",
+    "roll",
+    "rot90",
+    "round",
+    "rsqrt",
+    "rsub",
+    "save",
+    "scalar_tensor",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "seed",
+    "select",
+    "serialization",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_num_threads",
+    "set_printoptions",
+    "set_rng_state",
+    "sgn",
+    "short",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sort",
+    "split",
+    "split_with_sizes",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "std_mean",
+    "strided",
+    "sub",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "take",
+    "take_along_dim",
+    "tan",
+    "tanh",
+    "tensor",
+    "tensor_split",
+    "tensordot",
+    "tile",
+    "topk",
+    "trace",
+    "transpose",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "true_divide",
+    "trunc",
+    "uint8",
+    "unbind",
+    "unflatten",
+    "unique",
+    "unique_consecutive",
+    "unsqueeze",
+    "utils",
+    "var",
+    "var_mean",
+    "vdot",
+    "vstack",
+    "where",
+    "zeros",
+    "zeros_like",
+]

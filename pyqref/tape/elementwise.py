@@ -1,36 +1,308 @@
-"""Arithmetic of two arrays, element by element, with broadcasting."""
+"""Functions of two arrays, element by element, with broadcasting.
+
+The arrays arrive in one common type: promotion is done by the tensors above.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from .operation import Array, Operation, unbroadcast
 
-__all__ = ["Add", "Mul"]
+__all__ = [
+    "Add",
+    "Atan2",
+    "Clamp",
+    "Div",
+    "Fmod",
+    "Lerp",
+    "Maximum",
+    "Minimum",
+    "Mul",
+    "Pow",
+    "Remainder",
+    "Sub",
+    "Where",
+]
 
 
-class Add(Operation):
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Shape of an array; a plain number has shape ``()``."""
+    return getattr(value, "shape", ())
+
+
+class _Binary(Operation):
+    """Remembers both shapes and sums each gradient back to its operand's shape."""
+
+    def reduced(self, grad_a: Array | None, grad_b: Array | None) -> tuple[Array | None, ...]:
+        shape_a, shape_b = self.shapes
+        return (
+            None if grad_a is None else unbroadcast(grad_a, shape_a),
+            None if grad_b is None else unbroadcast(grad_b, shape_b),
+        )
+
+    def note_shapes(self, a: Any, b: Any) -> None:
+        self.shapes = shape_of(a), shape_of(b)
+
+
+class Add(_Binary):
     """``a + b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
-        self.shapes = getattr(a, "shape", ()), getattr(b, "shape", ())
+        self.note_shapes(a, b)
         return a + b
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        shape_a, shape_b = self.shapes
-        return unbroadcast(grads[0], shape_a), unbroadcast(grads[0], shape_b)
+        need_a, need_b = self.needs
+        return self.reduced(grads[0] if need_a else None, grads[0] if need_b else None)
 
 
-class Mul(Operation):
+class Sub(_Binary):
+    """``a - b``."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        return a - b
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        need_a, need_b = self.needs
+        return self.reduced(grads[0] if need_a else None, -grads[0] if need_b else None)
+
+
+class Mul(_Binary):
     """``a * b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
-        self.shapes = getattr(a, "shape", ()), getattr(b, "shape", ())
+        self.note_shapes(a, b)
         self.save(a if self.needs[1] else None, b if self.needs[0] else None)
         return a * b
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
+        return self.reduced(
+            grads[0] * b if self.needs[0] else None,
+            grads[0] * a if self.needs[1] else None,
+        )
+
+
+class Div(_Binary):
+    """``a / b``."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        self.save(a if self.needs[1] else None, b if any(self.needs) else None)
+        return a / b
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        return self.reduced(
+            grads[0] / b if self.needs[0] else None,
+            -grads[0] * (a / b) / b if self.needs[1] else None,
+        )
+
+
+class Pow(_Binary):
+    """``a ** b``; small exponents are products and roots, as in ``torch``."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        result = _power(a, b)
+        self.save(
+            a if any(self.needs) else None,
+            b if any(self.needs) else None,
+            result if self.needs[1] else None,
+        )
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b, result = self.saved
+        grad_a = grad_b = None
+        if self.needs[0]:
+            one = np.asarray(1, dtype=grads[0].dtype)
+            grad_a = np.where(b == 0, 0 * one, grads[0] * (b * _power(a, b - one)))
+        if self.needs[1]:
+            grad_b = grads[0] * np.where((a == 0) & (b >= 0), 0 * result, result * np.log(a))
+        return self.reduced(grad_a, grad_b)
+
+
+def _power(a: Array, b: Any) -> Array:
+    if shape_of(b) == () and a.dtype.kind == "f":
+        one = a.dtype.type(1)
+        match float(b):
+            case 2.0:
+                return a * a
+            case 3.0:
+                return a * a * a
+            case 0.5:
+                return np.sqrt(a)
+            case -0.5:
+                return one / np.sqrt(a)
+            case -1.0:
+                return one / a
+            case -2.0:
+                return one / (a * a)
+    return np.power(a, b)
+
+
+class Remainder(_Binary):
+    """``a - floor(a / b) * b``: the sign is that of ``b``."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        self.save(a if self.needs[1] else None, b if self.needs[1] else None)
+        return np.remainder(a, b)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        need_a, need_b = self.needs
+        return self.reduced(
+            grads[0] if need_a else None,
+            -grads[0] * np.floor(a / b) if need_b else None,
+        )
+
+
+class Fmod(_Binary):
+    """``a - trunc(a / b) * b``: the sign is that of ``a``."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        self.save(a if self.needs[1] else None, b if self.needs[1] else None)
+        return np.fmod(a, b)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        need_a, need_b = self.needs
+        return self.reduced(
+            grads[0] if need_a else None,
+            -grads[0] * np.trunc(a / b) if need_b else None,
+        )
+
+
+class Atan2(_Binary):
+    """Angle of the point ``(b, a)``, in (-pi, pi]."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        if any(self.needs):
+            self.save(a, b)
+        return np.arctan2(a, b)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        norm = a * a + b * b
+        return self.reduced(
+            grads[0] * (b / norm) if self.needs[0] else None,
+            grads[0] * (-a / norm) if self.needs[1] else None,
+        )
+
+
+class _Extremum(_Binary):
+    """The larger or smaller of two; equal operands share the gradient in halves."""
+
+    def take(self, a: Array, b: Array) -> Array:
+        raise TypeError(f"{type(self).__name__} defines no take")
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        result = self.take(a, b)
+        if any(self.needs):
+            equal = a == b
+            half = np.where(equal, result.dtype.type(0.5), result.dtype.type(1))
+            wins = (result == a) | np.isnan(a)
+            self.save(half, wins, equal)
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        half, wins, equal = self.saved
+        grad = grads[0] * half
+        return self.reduced(
+            np.where(wins, grad, 0 * half) if self.needs[0] else None,
+            np.where(~wins | equal, grad, 0 * half) if self.needs[1] else None,
+        )
+
+
+class Maximum(_Extremum):
+    """``max(a, b)``; a nan in either is kept."""
+
+    def take(self, a: Array, b: Array) -> Array:
+        return np.maximum(a, b)
+
+
+class Minimum(_Extremum):
+    """``min(a, b)``; a nan in either is kept."""
+
+    def take(self, a: Array, b: Array) -> Array:
+        return np.minimum(a, b)
+
+
+class Clamp(Operation):
+    """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
+
+    def forward(self, a: Array, low: Any, high: Any) -> Array:
+        result = a
+        if low is not None:
+            result = np.maximum(result, low)
+        if high is not None:
+            result = np.minimum(result, high)
+        if any(self.needs):
+            inside = np.ones(result.shape, dtype=np.bool_)
+            below = np.zeros(result.shape, dtype=np.bool_) if low is None else a < low
+            above = np.zeros(result.shape, dtype=np.bool_) if high is None else a > high
+            if low is not None and high is not None:
+                below, above = below & (low <= high), above | (low > high)
+            inside = ~(below | above)
+            self.save(inside, below, above)
+            self.shapes = tuple(shape_of(each) for each in (a, low, high))
+        return result.copy() if result is a else result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return tuple(
+            unbroadcast(grads[0] * passes, shape) if need else None
+            for passes, shape, need in zip(self.saved, self.shapes, self.needs, strict=True)
+        )
+
+
+class Where(Operation):
+    """``a`` where ``condition`` holds, else ``b``."""
+
+    def forward(self, condition: Array, a: Array, b: Array) -> Array:
+        self.shapes = shape_of(a), shape_of(b)
+        self.save(condition)
+        return np.where(condition, a, b)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (condition,) = self.saved
+        zero = grads[0].dtype.type(0)
         shape_a, shape_b = self.shapes
         return (
-            unbroadcast(grads[0] * b, shape_a) if self.needs[0] else None,
-            unbroadcast(grads[0] * a, shape_b) if self.needs[1] else None,
+            None,
+            unbroadcast(np.where(condition, grads[0], zero), shape_a) if self.needs[1] else None,
+            unbroadcast(np.where(condition, zero, grads[0]), shape_b) if self.needs[2] else None,
+        )
+
+
+class Lerp(Operation):
+    """``start + weight * (end - start)``."""
+
+    def forward(self, start: Array, end: Array, weight: Array) -> Array:
+        self.shapes = shape_of(start), shape_of(end), shape_of(weight)
+        difference = end - start
+        if any(self.needs):
+            self.save(weight, difference)
+        near = start + weight * difference
+        return np.where(np.abs(weight) < 0.5, near, end - difference * (1 - weight))
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        weight, difference = self.saved
+        one = grads[0].dtype.type(1)
+        each = (
+            grads[0] * (one - weight) if self.needs[0] else None,
+            grads[0] * weight if self.needs[1] else None,
+            grads[0] * difference if self.needs[2] else None,
+        )
+        return tuple(
+            None if grad is None else unbroadcast(grad, shape)
+            for grad, shape in zip(each, self.shapes, strict=True)
         )

@@ -42,6 +42,13 @@ def run_backward(
     RuntimeError
         The graph was already walked and freed, or a saved tensor was modified.
     """
+    with np.errstate(all="ignore"):
+        return _walk(roots, retain_graph, capture)
+
+
+def _walk(
+    roots: Sequence[tuple[Edge, Array]], retain_graph: bool, capture: Sequence[Edge] | None
+) -> list[Array | None]:
     pending: dict[Operation, dict[int, Array]] = {}
     for edge, grad in roots:
         _add(pending, edge, grad)

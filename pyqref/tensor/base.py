@@ -6,12 +6,14 @@ Everything that *computes* is a function in a neighbouring file; the class
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
+from ..tape.memory import address, same_layout
 
 __all__ = ["TensorBase", "set_tensor_type", "wrap"]
 
@@ -30,6 +32,10 @@ class TensorBase:
     _version
         A list of one counter, shared by a tensor and all its views, raised by every
         change in place.
+    _accumulator
+        Of a leaf, where its gradients arrive: held weakly, the graph holds it.
+    _hooks
+        Of a leaf, the functions to call when its gradient arrives.
     _base
         For a view, the tensor that it is a view of (itself no view).
     _epoch
@@ -44,7 +50,8 @@ class TensorBase:
     _requires_grad: bool = False
     _base: TensorBase | None = None
     _epoch: int = 0
-    _accumulator: AccumulateGrad | None = None
+    _accumulator: weakref.ref[AccumulateGrad] | None = None
+    _hooks: dict[int, list[Any]] | None = None
     _retains_grad: bool = False
     is_quantized = False
     grad: Any = None
@@ -95,9 +102,12 @@ class TensorBase:
             return Edge(self._node, self._output_index)
         if not self._requires_grad:
             return None
-        if self._accumulator is None:
-            self._accumulator = AccumulateGrad(self)
-        return Edge(self._accumulator, 0)
+        accumulator = self._accumulator() if self._accumulator is not None else None
+        if accumulator is None:
+            accumulator = AccumulateGrad(self)
+            accumulator.hooks = self._hooks
+            self._accumulator = weakref.ref(accumulator)
+        return Edge(accumulator, 0)
 
     def _accumulate_grad(self, grad: Array) -> None:
         """Add a gradient that has arrived to ``grad``."""
@@ -143,52 +153,28 @@ class Region:
         self.base_shape = base.shape
         self.base_strides = base.strides
         self.dtype = base.dtype
-        self.offset = _address(view) - _address(base)
+        self.offset = address(view) - address(base)
         self.shape = view.shape
         self.strides = view.strides
 
-    def of(self, array: Array) -> Array:
-        """The same elements of another array with the strides of the base."""
-        flat = np.ndarray(
-            shape=self.shape,
-            dtype=array.dtype,
-            buffer=_memory(array),
-            offset=self.offset,
-            strides=self.strides,
+    def zeros(self) -> tuple[Array, Array]:
+        """A new array laid out as the base, and the part of it that is the view."""
+        base, memory = same_layout(self.base_shape, self.base_strides, self.dtype)
+        view = np.ndarray(
+            self.shape, self.dtype, buffer=memory, offset=self.offset, strides=self.strides
         )
-        return flat
-
-    def like_base(self, fill: Array | None = None) -> Array:
-        """A new array laid out as the base, zero or a copy of ``fill``."""
-        order = np.argsort([-stride for stride in self.base_strides], kind="stable")
-        dense = np.zeros([self.base_shape[axis] for axis in order], dtype=self.dtype)
-        array = dense.transpose(np.argsort(order))
-        if fill is not None:
-            array[...] = fill
-        return array
-
-
-def _address(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _memory(array: Array) -> Array:
-    """The dense memory of an array that is a permutation of a contiguous one."""
-    order = np.argsort([-stride for stride in array.strides], kind="stable")
-    return array.transpose(order)
+        return base, view
 
 
 class AsStridedView(Operation):
     """A view taken again from a base whose node was replaced."""
 
-    is_view = True
-
     def __init__(self, base: Array, view: Array) -> None:
         self.region = Region(base, view)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        grad_base = self.region.like_base()
-        self.region.of(grad_base)[...] += grads[0]
+        grad_base, grad_view = self.region.zeros()
+        grad_view += grads[0]
         return (grad_base,)
 
 
@@ -205,11 +191,12 @@ class CopySlices(Operation):
         self.index = index
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        grad_base = self.region.like_base(grads[0])
-        changed = self.region.of(grad_base)
-        grad_view = changed.copy()
+        grad_base, changed = self.region.zeros()
+        grad_base[...] = grads[0]
+        grads_of_change = [np.zeros(shape, dtype) for shape, dtype in self.change.output_shapes]
+        grads_of_change[self.index] = changed.copy()
         changed[...] = 0
-        return (grad_base, *self.change.backward(grad_view))
+        return (grad_base, *self.change.backward(*grads_of_change))
 
     def check_unmodified(self) -> None:
         self.change.check_unmodified()
@@ -217,4 +204,3 @@ class CopySlices(Operation):
     def release(self) -> None:
         self.change.release()
         super().release()
-

@@ -17,7 +17,14 @@ import numpy as np
 from ..tape import Array, Operation, is_grad_enabled
 from .base import CopySlices, TensorBase, wrap
 
-__all__ = ["apply", "apply_", "quantized_implementation"]
+__all__ = [
+    "apply",
+    "apply_",
+    "check_in_place",
+    "mark_view",
+    "quantized_implementation",
+    "store",
+]
 
 _QUANTIZED: dict[type[Operation], Callable[..., Any]] = {}
 
@@ -67,13 +74,14 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
         node.needs = tuple(edge is not None for edge in node.edges)
     else:
         node.needs = (False,) * len(args)
-    result = node.forward(*arrays, **kwargs)
+    with np.errstate(all="ignore"):
+        result = node.forward(*arrays, **kwargs)
     several = isinstance(result, tuple)
     results: tuple[Array, ...] = result if several else (result,)
     outputs = [wrap(_as_array(each)) for each in results]
     if operation.is_view:
         for output in outputs:
-            _mark_view(output, args[0])
+            mark_view(output, args[0])
     if recording:
         _record(node, args, outputs)
     return tuple(outputs) if several else outputs[0]
@@ -88,17 +96,23 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
         ``target`` is a leaf (or a view of one) that requires a gradient, or the
         result does not have its shape or fits no element of it.
     """
-    if is_grad_enabled():
-        base = target._base if target._base is not None else target
-        if base._requires_grad and base._node is None:
-            kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
-            raise RuntimeError(
-                f"{kind} that requires grad is being used in an in-place operation; "
-                "do it under no_grad(), or on a copy"
-            )
+    check_in_place(target)
     result = apply(operation, target, *args, **kwargs)
     store(target, result)
     return target
+
+
+def check_in_place(target: TensorBase) -> None:
+    """Raise if ``target`` may not be changed in place: it is a leaf that collects gradients."""
+    if not is_grad_enabled():
+        return
+    base = target._base if target._base is not None else target
+    if base._requires_grad and base._node is None:
+        kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
+        raise RuntimeError(
+            f"{kind} that requires grad is being used in an in-place operation; "
+            "do it under no_grad(), or on a copy"
+        )
 
 
 def store(target: TensorBase, result: TensorBase) -> None:
@@ -112,6 +126,8 @@ def store(target: TensorBase, result: TensorBase) -> None:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
+    if target.is_quantized or result.is_quantized:
+        _take_quantizer(target, result)
     np.copyto(target._array, result._array, casting="same_kind")
     target._version[0] += 1
     if not is_grad_enabled():
@@ -121,7 +137,6 @@ def store(target: TensorBase, result: TensorBase) -> None:
     if base is None:
         if node is not None or target._node is not None:
             target._node, target._output_index = node, result._output_index
-            target._accumulator = None
             target._epoch += 1
     elif node is not None or base.requires_grad:
         if node is None:
@@ -132,6 +147,15 @@ def store(target: TensorBase, result: TensorBase) -> None:
         change.output_shapes = ((base._array.shape, base._array.dtype),)
         base._node, base._output_index = change, 0
         base._epoch += 1
+
+
+def _take_quantizer(target: Any, result: Any) -> None:
+    if not (target.is_quantized and result.is_quantized):
+        raise RuntimeError(
+            f"a result of {result.dtype} cannot be stored in a tensor of {target.dtype}; "
+            "quantize or dequantize it first"
+        )
+    target._quantizer = result._quantizer
 
 
 class _Constant(Operation):
@@ -145,7 +169,7 @@ def _as_array(result: Any) -> Array:
     return result if isinstance(result, np.ndarray) else np.asarray(result)
 
 
-def _mark_view(output: Any, source: Any) -> None:
+def mark_view(output: Any, source: Any) -> None:
     """Make ``output`` share its version with ``source`` if it shares its memory."""
     if output._array.base is None and output._array is not source._array:
         return

@@ -1,0 +1,301 @@
+"""Sums, means, extremes and their like over some axes of an array.
+
+``axes`` is a tuple of non-negative axes; ``keepdim`` leaves them in place with length 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .operation import Array, Operation
+
+__all__ = [
+    "Amax",
+    "Amin",
+    "Cumprod",
+    "Cumsum",
+    "Logsumexp",
+    "MaxDim",
+    "Mean",
+    "MinDim",
+    "Norm",
+    "Prod",
+    "Std",
+    "Sum",
+    "Var",
+]
+
+Axes: TypeAlias = tuple[int, ...]
+
+
+class _Reduction(Operation):
+    """Remembers what was reduced, to spread a gradient back over it."""
+
+    def note(self, x: Array, axes: Axes, keepdim: bool) -> None:
+        self.shape = x.shape
+        self.axes = axes
+        self.keepdim = keepdim
+        self.count = 1
+        for axis in axes:
+            self.count *= x.shape[axis]
+
+    def unreduced(self, value: Array) -> Array:
+        """Insert the reduced axes again, with length 1."""
+        return value if self.keepdim else np.expand_dims(value, self.axes)
+
+    def spread(self, grad: Array) -> Array:
+        """Repeat along the reduced axes (a read-only view)."""
+        return np.broadcast_to(self.unreduced(grad), self.shape)
+
+
+class Sum(_Reduction):
+    """Sum over ``axes``."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
+        self.note(x, axes, keepdim)
+        return np.sum(x, axis=axes, keepdims=keepdim, dtype=dtype)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return self.spread(grads[0]), None, None
+
+
+class Mean(_Reduction):
+    """Mean over ``axes``: sum, then division; nan for no elements."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
+        self.note(x, axes, keepdim)
+        total = np.sum(x, axis=axes, keepdims=keepdim)
+        return total / total.dtype.type(self.count)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return self.spread(grads[0] / grads[0].dtype.type(self.count)), None, None
+
+
+class Var(_Reduction):
+    """``sum((x - mean)**2) / max(0, count - correction)`` over ``axes``."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
+        self.note(x, axes, keepdim)
+        self.divisor = max(0.0, self.count - correction)
+        wide = x.astype(np.float64, copy=False)
+        centred = wide - np.sum(wide, axis=axes, keepdims=True) / np.float64(self.count)
+        if self.needs[0]:
+            self.save(centred.astype(x.dtype, copy=False))
+        variance = np.sum(centred * centred, axis=axes, keepdims=keepdim)
+        return np.asarray(variance / np.float64(self.divisor)).astype(x.dtype)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (centred,) = self.saved
+        factor = centred.dtype.type(2 / self.divisor if self.divisor else np.nan)
+        return self.unreduced(grads[0]) * (factor * centred), None, None
+
+
+class Std(Var):
+    """Square root of :class:`Var`."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
+        result = np.sqrt(super().forward(x, axes, keepdim, correction))
+        self.save(*self.saved, result if self.needs[0] else None)
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        centred, result = self.saved
+        inner = np.where(result == 0, 0, grads[0] / (2 * result)).astype(centred.dtype)
+        factor = centred.dtype.type(2 / self.divisor if self.divisor else np.nan)
+        return self.unreduced(inner) * (factor * centred), None, None
+
+
+class Prod(_Reduction):
+    """Product over ``axes``."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
+        self.note(x, axes, keepdim)
+        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=dtype)
+        if self.needs[0]:
+            self.save(x)
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (x,) = self.saved
+        others = _product_of_the_others(x, self.axes)
+        return self.unreduced(grads[0]) * others, None, None
+
+
+def _product_of_the_others(x: Array, axes: Axes) -> Array:
+    """At each element the product of all the others along ``axes``; zeros are no trouble."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    moved = x.transpose([*kept, *axes])
+    flat = moved.reshape(*[x.shape[axis] for axis in kept], -1)
+    ones = np.ones_like(flat[..., :1])
+    before = np.cumprod(np.concatenate([ones, flat[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([ones, flat[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    others = (before * after).reshape(moved.shape)
+    return others.transpose(np.argsort([*kept, *axes]))
+
+
+class _Extreme(_Reduction):
+    """Largest or smallest element over ``axes``; ties share the gradient evenly."""
+
+    def take(self, x: Array, axes: Axes) -> Array:
+        raise TypeError(f"{type(self).__name__} defines no take")
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
+        self.note(x, axes, keepdim)
+        result = self.take(x, axes)
+        if self.needs[0]:
+            self.save((x == result) | (np.isnan(x) & np.isnan(result)))
+        return result if keepdim else result.squeeze(axes)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (hit,) = self.saved
+        ties = hit.sum(axis=self.axes, keepdims=True, dtype=grads[0].dtype)
+        return hit * (self.unreduced(grads[0]) / ties), None, None
+
+
+class Amax(_Extreme):
+    """Largest element over ``axes``."""
+
+    def take(self, x: Array, axes: Axes) -> Array:
+        return np.max(x, axis=axes, keepdims=True)
+
+
+class Amin(_Extreme):
+    """Smallest element over ``axes``."""
+
+    def take(self, x: Array, axes: Axes) -> Array:
+        return np.min(x, axis=axes, keepdims=True)
+
+
+class _ExtremeAndIndex(Operation):
+    """Extreme element along one axis and the index of its first occurrence."""
+
+    def find(self, x: Array, axis: int) -> Array:
+        raise TypeError(f"{type(self).__name__} defines no find")
+
+    def forward(self, x: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+        if x.ndim == 0:
+            self.shape, self.axis, self.index = (), None, None
+            return x.copy(), np.zeros((), dtype=np.int64)
+        index = np.expand_dims(np.asarray(self.find(x, axis)), axis)
+        self.shape, self.axis, self.keepdim, self.index = x.shape, axis, keepdim, index
+        values = np.take_along_axis(x, index, axis)
+        if keepdim:
+            return values, index.copy()
+        return values.squeeze(axis), index.squeeze(axis).copy()
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if self.axis is None:
+            return grads[0], None, None
+        grad = grads[0] if self.keepdim else np.expand_dims(grads[0], self.axis)
+        result = np.zeros(self.shape, dtype=grad.dtype)
+        np.put_along_axis(result, self.index, grad, self.axis)
+        return result, None, None
+
+
+class MaxDim(_ExtremeAndIndex):
+    """Largest element along an axis, and where it is."""
+
+    def find(self, x: Array, axis: int) -> Array:
+        return np.argmax(x, axis=axis)
+
+
+class MinDim(_ExtremeAndIndex):
+    """Smallest element along an axis, and where it is."""
+
+    def find(self, x: Array, axis: int) -> Array:
+        return np.argmin(x, axis=axis)
+
+
+class Norm(_Reduction):
+    """``(sum |x|**p) ** (1/p)`` over ``axes``; also ``p`` = 0, inf and -inf."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool, p: float) -> Array:
+        self.note(x, axes, keepdim)
+        self.p = p
+        absolute = np.abs(x)
+        if p == 0:
+            result = np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdim)
+        elif p == 1:
+            result = np.sum(absolute, axis=axes, keepdims=keepdim)
+        elif p == 2:
+            result = np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdim))
+        elif np.isinf(p):
+            extreme = np.max if p > 0 else np.min
+            result = extreme(absolute, axis=axes, keepdims=keepdim)
+        else:
+            exponent = x.dtype.type(p)
+            total = np.sum(absolute**exponent, axis=axes, keepdims=keepdim)
+            result = total ** x.dtype.type(1 / p)
+        if self.needs[0]:
+            self.save(x, result)
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        x, result = self.saved
+        grad, norm = self.unreduced(grads[0]), self.unreduced(result)
+        if self.p == 0:
+            return np.zeros_like(x), None, None, None
+        if self.p == 1:
+            return grad * np.sign(x), None, None, None
+        if np.isinf(self.p):
+            hit = np.abs(x) == norm
+            ties = hit.sum(axis=self.axes, keepdims=True, dtype=x.dtype)
+            return grad * np.sign(x) * hit / ties, None, None, None
+        ratio = np.abs(x) ** x.dtype.type(self.p - 1) / norm ** x.dtype.type(self.p - 1)
+        if self.p == 2:
+            ratio = np.abs(x) / norm
+        return np.where(norm == 0, 0 * x, grad * np.sign(x) * ratio), None, None, None
+
+
+class Logsumexp(_Reduction):
+    """``log(sum(e ** x))`` over ``axes``, without overflow."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
+        self.note(x, axes, keepdim)
+        peak = np.max(x, axis=axes, keepdims=True)
+        peak = np.where(np.isfinite(peak), peak, 0).astype(x.dtype)
+        result = np.log(np.sum(np.exp(x - peak), axis=axes, keepdims=True)) + peak
+        if self.needs[0]:
+            self.save(x, result)
+        return result if keepdim else result.squeeze(axes)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        x, result = self.saved
+        return self.unreduced(grads[0]) * np.exp(x - result), None, None
+
+
+class Cumsum(Operation):
+    """Running sum along an axis."""
+
+    def forward(self, x: Array, axis: int, dtype: Any = None) -> Array:
+        self.axis = axis
+        return np.cumsum(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype or x.dtype)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if grads[0].ndim == 0:
+            return grads[0], None
+        return np.flip(np.cumsum(np.flip(grads[0], self.axis), axis=self.axis), self.axis), None
+
+
+class Cumprod(Operation):
+    """Running product along an axis."""
+
+    def forward(self, x: Array, axis: int, dtype: Any = None) -> Array:
+        self.axis = axis
+        if self.needs[0]:
+            self.save(x)
+        return np.cumprod(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype or x.dtype)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if grads[0].ndim == 0:
+            return grads[0], None
+        x = np.moveaxis(self.saved[0], self.axis, -1)
+        grad = np.moveaxis(grads[0], self.axis, -1)
+        result = np.zeros_like(x)
+        for index in range(x.shape[-1]):
+            without = x.copy()
+            without[..., index] = 1
+            result[..., index] = (grad * np.cumprod(without, axis=-1))[..., index:].sum(axis=-1)
+        return np.moveaxis(result, -1, self.axis), None

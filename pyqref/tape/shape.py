@@ -1,0 +1,278 @@
+"""Other shapes and orders of the same elements: views where possible, else copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .memory import as_strided, same_layout
+from .operation import Array, Operation, unbroadcast
+
+__all__ = [
+    "AsStrided",
+    "Cast",
+    "Cat",
+    "Clone",
+    "Copy",
+    "Diagonal",
+    "Expand",
+    "ExpandDims",
+    "Flip",
+    "Permute",
+    "Repeat",
+    "Reshape",
+    "Roll",
+    "Squeeze",
+    "Stack",
+    "Triangle",
+    "View",
+]
+
+
+class _Reshaping(Operation):
+    """The gradient takes the old shape again."""
+
+    is_view = True
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return grads[0].reshape(self.shape), None
+
+
+class Reshape(_Reshaping):
+    """The same elements in another shape; a view where the strides allow it."""
+
+    def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
+        self.shape = x.shape
+        return x.reshape(shape)
+
+
+class View(_Reshaping):
+    """The same memory in another shape; an error where the strides do not allow it."""
+
+    def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
+        self.shape = x.shape
+        try:
+            return np.reshape(x, shape, copy=False)
+        except ValueError:
+            raise RuntimeError(
+                f"view size {list(shape)} is not compatible with input tensor's size "
+                f"{list(x.shape)} and stride (at least one dimension spans across two "
+                "contiguous subspaces). Use .reshape(...) instead."
+            ) from None
+
+
+class Squeeze(_Reshaping):
+    """Drop the given axes, which have length 1."""
+
+    def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
+        self.shape = x.shape
+        return x.squeeze(axes) if axes else x[...]
+
+
+class ExpandDims(_Reshaping):
+    """Insert an axis of length 1."""
+
+    def forward(self, x: Array, axis: int) -> Array:
+        self.shape = x.shape
+        return np.expand_dims(x, axis)
+
+
+class Permute(Operation):
+    """Axes in another order."""
+
+    is_view = True
+
+    def forward(self, x: Array, order: tuple[int, ...]) -> Array:
+        self.order = order
+        return x.transpose(order)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return grads[0].transpose(np.argsort(self.order)), None
+
+
+class Expand(Operation):
+    """Axes of length 1 repeated without a copy."""
+
+    is_view = True
+
+    def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
+        self.shape = x.shape
+        extra = len(shape) - x.ndim
+        strides = [0] * extra + [
+            stride if length == wanted else 0
+            for length, wanted, stride in zip(x.shape, shape[extra:], x.strides, strict=True)
+        ]
+        return as_strided(x, shape, strides)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return unbroadcast(grads[0], self.shape), None
+
+
+class AsStrided(Operation):
+    """A view by sizes, strides and offset (in elements) of the storage of ``x``."""
+
+    is_view = True
+
+    def forward(
+        self, x: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: int | None
+    ) -> Array:
+        width = x.itemsize
+        result = as_strided(
+            x, size, [step * width for step in stride], None if offset is None else offset * width
+        )
+        if self.needs[0]:
+            self.x_layout, self.result_layout = _span(x), _span(result)
+            self.start = result.__array_interface__["data"][0] - x.__array_interface__["data"][0]
+            self.dtype = x.dtype
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        shape, strides = self.result_layout
+        x_shape, x_strides = self.x_layout
+        width = self.dtype.itemsize
+        where = self.start // width + sum(
+            np.arange(length).reshape([-1] + [1] * (len(shape) - axis - 1)) * (step // width)
+            for axis, (length, step) in enumerate(zip(shape, strides, strict=True))
+        )
+        grad, flat = same_layout(x_shape, x_strides, self.dtype)
+        np.add.at(flat, np.broadcast_to(where, shape), grads[0])
+        return grad, None, None, None
+
+
+def _span(array: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return array.shape, array.strides
+
+
+class Diagonal(Operation):
+    """A diagonal of two axes, as the last axis; a view."""
+
+    is_view = True
+
+    def forward(self, x: Array, offset: int, axis1: int, axis2: int) -> Array:
+        self.shape, self.where = x.shape, (offset, axis1, axis2)
+        result = np.diagonal(x, offset, axis1, axis2)
+        return as_strided(result, result.shape, result.strides)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        grad = np.zeros(self.shape, dtype=grads[0].dtype)
+        view = np.diagonal(grad, *self.where)
+        as_strided(view, view.shape, view.strides)[...] = grads[0]
+        return grad, None, None, None
+
+
+class Flip(Operation):
+    """Elements in reversed order along some axes; a copy."""
+
+    def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
+        self.axes = axes
+        return np.flip(x, axes).copy()
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return np.flip(grads[0], self.axes), None
+
+
+class Roll(Operation):
+    """Elements shifted along some axes, those that fall off come in again."""
+
+    def forward(self, x: Array, shifts: tuple[int, ...], axes: tuple[int, ...] | None) -> Array:
+        self.shifts, self.axes = shifts, axes
+        return np.roll(x, shifts if axes is not None else shifts[0], axes)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        back = tuple(-shift for shift in self.shifts)
+        return np.roll(grads[0], back if self.axes is not None else back[0], self.axes), None, None
+
+
+class Repeat(Operation):
+    """The whole array tiled ``repeats`` times along each axis."""
+
+    def forward(self, x: Array, repeats: tuple[int, ...]) -> Array:
+        self.shape = (1,) * (len(repeats) - x.ndim) + x.shape
+        self.original, self.repeats = x.shape, repeats
+        return np.tile(x, repeats)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        split: list[int] = []
+        for times, length in zip(self.repeats, self.shape, strict=True):
+            split += [times, length]
+        summed = grads[0].reshape(split).sum(axis=tuple(range(0, len(split), 2)))
+        return summed.reshape(self.original), None
+
+
+class Cat(Operation):
+    """Arrays one after another along an axis."""
+
+    def forward(self, axis: int, *arrays: Array) -> Array:
+        self.axis = axis
+        self.lengths = [each.shape[axis] for each in arrays]
+        return np.concatenate(arrays, axis=axis)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (None, *np.split(grads[0], np.cumsum(self.lengths)[:-1], axis=self.axis))
+
+
+class Stack(Operation):
+    """Arrays of one shape along a new axis."""
+
+    def forward(self, axis: int, *arrays: Array) -> Array:
+        self.axis = axis
+        return np.stack(arrays, axis=axis)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (None, *np.moveaxis(grads[0], self.axis, 0))
+
+
+class Triangle(Operation):
+    """The lower (``tril``) or upper (``triu``) triangle of the last two axes."""
+
+    def forward(self, x: Array, function: Any, diagonal: int) -> Array:
+        self.function, self.diagonal = function, diagonal
+        return function(x, diagonal)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return self.function(grads[0], self.diagonal), None, None
+
+
+class Cast(Operation):
+    """The same values in another NumPy type."""
+
+    def forward(self, x: Array, dtype: Any) -> Array:
+        self.dtype = x.dtype
+        return x.astype(dtype)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return grads[0].astype(self.dtype), None
+
+    @property
+    def name(self) -> str:
+        return "ToCopyBackward0"
+
+
+class Clone(Operation):
+    """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""
+
+    def forward(self, x: Array, order: Any = "K") -> Array:
+        return x.copy(order=order)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return grads[0], None
+
+
+class Copy(Operation):
+    """``source`` in the shape and type of ``target``."""
+
+    def forward(self, target: Array, source: Array) -> Array:
+        self.shape, self.dtype = source.shape, source.dtype
+        try:
+            return np.broadcast_to(source, target.shape).astype(target.dtype)
+        except ValueError:
+            raise RuntimeError(
+                f"The size of source {list(source.shape)} cannot be broadcast to the size of "
+                f"the target {list(target.shape)}"
+            ) from None
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if not self.needs[1]:
+            return None, None
+        return None, unbroadcast(grads[0], self.shape).astype(self.dtype, copy=False)

@@ -1,0 +1,337 @@
+"""Functions of one array, element by element.
+
+Each class gives the function and its derivative; the derivative is written in
+terms of whichever of argument and result is the cheaper one to keep.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .operation import Array, Operation
+
+__all__ = [
+    "Abs",
+    "Acos",
+    "Asin",
+    "Atan",
+    "Cos",
+    "Cosh",
+    "Erf",
+    "Exp",
+    "Expm1",
+    "Log",
+    "Log1p",
+    "Log2",
+    "Log10",
+    "Neg",
+    "Reciprocal",
+    "Relu",
+    "Rsqrt",
+    "Sigmoid",
+    "Sin",
+    "Sinh",
+    "Sqrt",
+    "Square",
+    "Stepwise",
+    "Tan",
+    "Tanh",
+    "erf",
+    "sigmoid",
+]
+
+
+class _OfArgument(Operation):
+    """Keeps the argument ``x``; ``derivative(x)`` is a function of it."""
+
+    def value(self, x: Array) -> Array:
+        raise TypeError(f"{type(self).__name__} defines no value")
+
+    def derivative(self, kept: Array) -> Array:
+        raise TypeError(f"{type(self).__name__} defines no derivative")
+
+    def forward(self, x: Array) -> Array:
+        if self.needs[0]:
+            self.save(x)
+        return self.value(x)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (grads[0] * self.derivative(self.saved[0]),)
+
+
+class _OfResult(_OfArgument):
+    """Keeps the result ``y``; ``derivative(y)`` is a function of it."""
+
+    def forward(self, x: Array) -> Array:
+        y = np.asarray(self.value(x))
+        if self.needs[0]:
+            self.save(y)
+        return y
+
+
+class Neg(Operation):
+    """``-x``."""
+
+    def forward(self, x: Array) -> Array:
+        return np.negative(x)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (-grads[0],)
+
+
+class Abs(_OfArgument):
+    """``|x|``; derivative 0 at 0."""
+
+    def value(self, x: Array) -> Array:
+        return np.abs(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return np.sign(kept)
+
+
+class Square(_OfArgument):
+    """``x * x``."""
+
+    def value(self, x: Array) -> Array:
+        return x * x
+
+    def derivative(self, kept: Array) -> Array:
+        return 2 * kept
+
+
+class Exp(_OfResult):
+    """``e ** x``."""
+
+    def value(self, x: Array) -> Array:
+        return np.exp(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return kept
+
+
+class Expm1(_OfResult):
+    """``e ** x - 1``, accurate near 0."""
+
+    def value(self, x: Array) -> Array:
+        return np.expm1(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return kept + 1
+
+
+class Log(_OfArgument):
+    """Natural logarithm."""
+
+    def value(self, x: Array) -> Array:
+        return np.log(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / kept
+
+
+class Log2(_OfArgument):
+    """Logarithm to base 2."""
+
+    def value(self, x: Array) -> Array:
+        return np.log2(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / (kept * math.log(2))
+
+
+class Log10(_OfArgument):
+    """Logarithm to base 10."""
+
+    def value(self, x: Array) -> Array:
+        return np.log10(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / (kept * math.log(10))
+
+
+class Log1p(_OfArgument):
+    """``log(1 + x)``, accurate near 0."""
+
+    def value(self, x: Array) -> Array:
+        return np.log1p(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / (kept + 1)
+
+
+class Sqrt(_OfResult):
+    """Square root."""
+
+    def value(self, x: Array) -> Array:
+        return np.sqrt(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / (2 * kept)
+
+
+class Rsqrt(_OfResult):
+    """``1 / sqrt(x)``."""
+
+    def value(self, x: Array) -> Array:
+        return 1 / np.sqrt(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return kept * kept * kept * -0.5
+
+
+class Reciprocal(_OfResult):
+    """``1 / x``."""
+
+    def value(self, x: Array) -> Array:
+        return 1 / x
+
+    def derivative(self, kept: Array) -> Array:
+        return -kept * kept
+
+
+class Sin(_OfArgument):
+    """Sine."""
+
+    def value(self, x: Array) -> Array:
+        return np.sin(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return np.cos(kept)
+
+
+class Cos(_OfArgument):
+    """Cosine."""
+
+    def value(self, x: Array) -> Array:
+        return np.cos(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return -np.sin(kept)
+
+
+class Tan(_OfResult):
+    """Tangent."""
+
+    def value(self, x: Array) -> Array:
+        return np.tan(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 + kept * kept
+
+
+class Asin(_OfArgument):
+    """Inverse sine."""
+
+    def value(self, x: Array) -> Array:
+        return np.arcsin(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / np.sqrt(1 - kept * kept)
+
+
+class Acos(_OfArgument):
+    """Inverse cosine."""
+
+    def value(self, x: Array) -> Array:
+        return np.arccos(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return -1 / np.sqrt(1 - kept * kept)
+
+
+class Atan(_OfArgument):
+    """Inverse tangent."""
+
+    def value(self, x: Array) -> Array:
+        return np.arctan(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 / (kept * kept + 1)
+
+
+class Sinh(_OfArgument):
+    """Hyperbolic sine."""
+
+    def value(self, x: Array) -> Array:
+        return np.sinh(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return np.cosh(kept)
+
+
+class Cosh(_OfArgument):
+    """Hyperbolic cosine."""
+
+    def value(self, x: Array) -> Array:
+        return np.cosh(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return np.sinh(kept)
+
+
+class Tanh(_OfResult):
+    """Hyperbolic tangent."""
+
+    def value(self, x: Array) -> Array:
+        return np.tanh(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return 1 - kept * kept
+
+
+def sigmoid(x: Array) -> Array:
+    """``1 / (1 + e ** -x)``, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+class Sigmoid(_OfResult):
+    """``1 / (1 + e ** -x)``."""
+
+    def value(self, x: Array) -> Array:
+        return sigmoid(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return (1 - kept) * kept
+
+
+class Relu(_OfResult):
+    """``max(x, 0)``; derivative 0 at 0."""
+
+    def value(self, x: Array) -> Array:
+        return np.maximum(x, x.dtype.type(0))
+
+    def derivative(self, kept: Array) -> Array:
+        return kept > 0
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def erf(x: Array) -> Array:
+    """The error function, correct to the last bit or two of double, in the type of ``x``."""
+    if x.size == 0:
+        return x.copy()
+    return np.asarray(_erf(x.astype(np.float64))).astype(x.dtype)
+
+
+class Erf(_OfArgument):
+    """``2 / sqrt(pi)`` times the integral of ``e ** -t**2`` from 0 to ``x``."""
+
+    def value(self, x: Array) -> Array:
+        return erf(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return (2 / math.sqrt(math.pi)) * np.exp(-kept * kept)
+
+
+class Stepwise(Operation):
+    """A function that is constant between its steps, such as ``rint``: derivative 0."""
+
+    def forward(self, x: Array, function: object) -> Array:
+        return np.asarray(function(x))  # type: ignore[operator]
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return np.zeros_like(grads[0]), None

@@ -1,0 +1,52 @@
+"""Axis arguments: negative ones, several, all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["axes_of", "axis_of", "shape_argument"]
+
+
+def axis_of(dim: Any, ndim: int) -> int:
+    """A single axis as a non-negative int; a 0-dimensional tensor has axes 0 and -1.
+
+    Raises
+    ------
+    IndexError
+        ``dim`` is not in [-ndim, ndim - 1].
+    """
+    limit = max(ndim, 1)
+    dim = int(dim)
+    if not -limit <= dim < limit:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], "
+            f"but got {dim})"
+        )
+    return dim % limit
+
+
+def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Axes as a tuple of non-negative ints; None and () stand for all of them."""
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return tuple(range(ndim))
+    several = dim if isinstance(dim, (tuple, list)) else (dim,)
+    axes = tuple(axis_of(each, ndim) for each in several)
+    if len(set(axes)) != len(axes):
+        raise RuntimeError(f"dim {list(several)} appears multiple times in the list of dims")
+    return axes if ndim else ()
+
+
+def shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape from ``f(2, 3)``, ``f((2, 3))`` or ``f(size)``.
+
+    Raises
+    ------
+    TypeError
+        An element is no integer.
+    """
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    for length in shape:
+        if isinstance(length, float) or not hasattr(length, "__index__"):
+            raise TypeError(f"a shape must be made of ints, got {length!r} in {shape}")
+    return tuple(int(length) for length in shape)

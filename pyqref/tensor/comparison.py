@@ -1,0 +1,123 @@
+"""Comparisons of tensors and numbers; quantized tensors are compared by value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .base import TensorBase, wrap
+from .promotion import promote
+
+__all__ = [
+    "allclose",
+    "eq",
+    "equal",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "isclose",
+    "le",
+    "less",
+    "less_equal",
+    "lt",
+    "ne",
+    "not_equal",
+]
+
+
+def _values(operand: Any) -> Any:
+    return operand.dequantize() if isinstance(operand, TensorBase) and operand.is_quantized else operand
+
+
+def _compare(function: Any, input: Any, other: Any) -> Any:
+    if isinstance(other, np.ndarray):
+        other = wrap(other)
+    a, b = promote(_values(input), _values(other))
+    with np.errstate(all="ignore"):
+        result = function(getattr(a, "_array", a), getattr(b, "_array", b))
+    return wrap(np.asarray(result))
+
+
+def eq(input: Any, other: Any) -> Any:
+    """``input == other``."""
+    return _compare(np.equal, input, other)
+
+
+def ne(input: Any, other: Any) -> Any:
+    """``input != other``."""
+    return _compare(np.not_equal, input, other)
+
+
+def lt(input: Any, other: Any) -> Any:
+    """``input < other``."""
+    return _compare(np.less, input, other)
+
+
+def le(input: Any, other: Any) -> Any:
+    """``input <= other``."""
+    return _compare(np.less_equal, input, other)
+
+
+def gt(input: Any, other: Any) -> Any:
+    """``input > other``."""
+    return _compare(np.greater, input, other)
+
+
+def ge(input: Any, other: Any) -> Any:
+    """``input >= other``."""
+    return _compare(np.greater_equal, input, other)
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Whether shapes, types and all elements are equal (and the quantizers, if quantized)."""
+    if input.is_quantized or other.is_quantized:
+        return (
+            input.is_quantized == other.is_quantized
+            and input._quantizer == other._quantizer
+            and np.array_equal(input._array, other._array)
+        )
+    return input._array.shape == other._array.shape and bool(
+        np.all(eq(input, other)._array)
+    )
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Whether ``|input - other| <= atol + rtol * |other|``."""
+    _same_type("isclose", input, other)
+    with np.errstate(all="ignore"):
+        near = np.isclose(input._array, other._array, rtol, atol, equal_nan)
+    return wrap(np.asarray(near))
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether :func:`isclose` holds everywhere."""
+    _same_type("allclose", input, other)
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
+
+
+def _same_type(name: str, input: Any, other: Any) -> None:
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
+
+
+def operator(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The comparison as a method of an operator: NotImplemented for what it cannot take."""
+
+    @functools.wraps(function)
+    def method(input: Any, other: Any) -> Any:
+        if not isinstance(other, (TensorBase, np.ndarray, int, float, np.number, np.bool_)):
+            return NotImplemented
+        return function(input, other)
+
+    return method
+
+
+greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne

@@ -1,0 +1,280 @@
+"""To other types, and between tensors, NumPy arrays and Python numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import device as device_
+from ..dtypes import dtype as dtype_
+from ..dtypes import preserve_format
+from ..tape.shape import Cast, Copy
+from .base import TensorBase, wrap
+from .dispatch import apply, check_in_place, store
+from .shape import clone, contiguous
+
+__all__ = ["from_dlpack"]
+
+
+def to(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """The tensor in another dtype (or on a device, or like another tensor).
+
+    ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``; options ``dtype``,
+    ``device``, ``copy``, ``memory_format``, ``non_blocking``. The tensor itself is returned
+    if nothing changes and ``copy`` is false.
+    """
+    wanted = kwargs.pop("dtype", None)
+    device = kwargs.pop("device", None)
+    copy = kwargs.pop("copy", False)
+    memory_format = kwargs.pop("memory_format", preserve_format)
+    kwargs.pop("non_blocking", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument {[*kwargs][0]!r}")
+    for arg in args:
+        if isinstance(arg, dtype_):
+            wanted = arg
+        elif isinstance(arg, TensorBase):
+            wanted = arg.dtype
+        elif isinstance(arg, (str, device_)):
+            device = arg
+        elif not isinstance(arg, bool) and arg is not None:
+            raise TypeError(f"to() takes a dtype, a device or a tensor, got {arg!r}")
+    if device is not None:
+        device_(device)
+    if wanted is not None and wanted is not input.dtype:
+        _check_cast(input, wanted)
+        return apply(Cast, input, wanted.numpy_dtype)
+    if memory_format is not preserve_format:
+        return contiguous(input, memory_format)
+    return clone(input) if copy else input
+
+
+def _check_cast(input: Any, wanted: dtype_) -> None:
+    if input.is_quantized:
+        raise RuntimeError(
+            f"a quantized tensor cannot be converted to {wanted}; call dequantize() first"
+        )
+    if wanted.is_quantized:
+        raise RuntimeError(
+            f"conversion to {wanted} needs a scale and a zero point; use quantize_per_tensor"
+        )
+
+
+def type_(input: Any, dtype: Any = None) -> Any:
+    """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`."""
+    if dtype is None:
+        return f"pyqref.{_TYPE_NAMES[input.dtype]}"
+    if isinstance(dtype, str):
+        by_name = {f"pyqref.{name}": each for each, name in _TYPE_NAMES.items()}
+        dtype = by_name[dtype]
+    return to(input, dtype)
+
+
+_TYPE_NAMES = {
+    dtypes.float16: "HalfTensor",
+    dtypes.float32: "FloatTensor",
+    dtypes.float64: "DoubleTensor",
+    dtypes.uint8: "ByteTensor",
+    dtypes.int8: "CharTensor",
+    dtypes.int16: "ShortTensor",
+    dtypes.int32: "IntTensor",
+    dtypes.int64: "LongTensor",
+    dtypes.bool_: "BoolTensor",
+    dtypes.quint8: "QUInt8Tensor",
+    dtypes.qint8: "QInt8Tensor",
+    dtypes.qint32: "QInt32Tensor",
+    dtypes.quint4x2: "QUInt4x2Tensor",
+}
+
+
+def float_(input: Any) -> Any:
+    """``to(float32)``."""
+    return to(input, dtypes.float32)
+
+
+def double(input: Any) -> Any:
+    """``to(float64)``."""
+    return to(input, dtypes.float64)
+
+
+def half(input: Any) -> Any:
+    """``to(float16)``."""
+    return to(input, dtypes.float16)
+
+
+def int_(input: Any) -> Any:
+    """``to(int32)``."""
+    return to(input, dtypes.int32)
+
+
+def long(input: Any) -> Any:
+    """``to(int64)``."""
+    return to(input, dtypes.int64)
+
+
+def short(input: Any) -> Any:
+    """``to(int16)``."""
+    return to(input, dtypes.int16)
+
+
+def char(input: Any) -> Any:
+    """``to(int8)``."""
+    return to(input, dtypes.int8)
+
+
+def byte(input: Any) -> Any:
+    """``to(uint8)``."""
+    return to(input, dtypes.uint8)
+
+
+def bool_(input: Any) -> Any:
+    """``to(bool)``."""
+    return to(input, dtypes.bool_)
+
+
+def cpu(input: Any) -> Any:
+    """The tensor itself: every tensor is on the CPU."""
+    return input
+
+
+def type_as(input: Any, other: Any) -> Any:
+    """``to(other.dtype)``."""
+    return to(input, other.dtype)
+
+
+def item(input: Any) -> Any:
+    """The only element, as a Python number.
+
+    Raises
+    ------
+    RuntimeError
+        There is not exactly one element.
+    """
+    if input._array.size != 1:
+        raise RuntimeError(
+            f"a Tensor with {input._array.size} elements cannot be converted to Scalar"
+        )
+    return _plain(input).reshape(()).item()
+
+
+def tolist(input: Any) -> Any:
+    """The elements as nested lists of Python numbers."""
+    return _plain(input).tolist()
+
+
+def _plain(input: Any) -> Any:
+    return input.dequantize()._array if input.is_quantized else input._array
+
+
+def numpy(input: Any, *, force: bool = False) -> Any:
+    """A NumPy array on the same memory.
+
+    Raises
+    ------
+    RuntimeError
+        The tensor requires a gradient; call ``detach()`` first, or give ``force=True``.
+    TypeError
+        The tensor is quantized.
+    """
+    if input.is_quantized:
+        raise TypeError(
+            f"numpy() of a tensor of {input.dtype} is not defined; use int_repr().numpy() or "
+            "dequantize().numpy()"
+        )
+    if input.requires_grad and not force:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return input._array.view()
+
+
+def as_array(input: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    """What ``numpy.asarray(tensor)`` gives."""
+    array = numpy(input)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def dlpack(input: Any, **options: Any) -> Any:
+    """The capsule through which other libraries share the memory."""
+    if input.requires_grad:
+        raise BufferError(
+            "Can't export tensors that require gradient, use tensor.detach()"
+        )
+    return numpy(input).__dlpack__(**options)
+
+
+def dlpack_device(input: Any) -> Any:
+    """Kind and number of the device, in DLPack's numbering."""
+    return numpy(input).__dlpack_device__()
+
+
+def from_dlpack(ext_tensor: Any) -> Any:
+    """A tensor on the memory of another library's tensor (through ``__dlpack__``)."""
+    array = np.from_dlpack(ext_tensor)
+    dtypes.from_numpy_dtype(array.dtype)
+    return wrap(array)
+
+
+def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Copy the elements of ``src`` into ``input``; shapes are broadcast, types converted."""
+    check_in_place(input)
+    if not isinstance(src, TensorBase):
+        raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
+    if src.is_quantized:
+        src = src.dequantize()  # type: ignore[attr-defined]
+    store(input, apply(Copy, input, src))
+    return input
+
+
+def fill_(input: Any, value: Any) -> Any:
+    """Write one number everywhere."""
+    if not isinstance(value, TensorBase):
+        value = wrap(np.asarray(value))
+    if value.ndim:  # type: ignore[attr-defined]
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."  # type: ignore[attr-defined]
+        )
+    return copy_(input, value)
+
+
+def zero_(input: Any) -> Any:
+    """Write zero everywhere."""
+    return fill_(input, 0)
+
+
+def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """Change the shape; the elements are kept in order, new ones are zero."""
+    from .axes import shape_argument
+
+    shape = shape_argument(sizes)
+    if input.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    array = input._array
+    count = int(np.prod(shape, dtype=np.int64))
+    if count <= array.size and array.flags.c_contiguous:
+        input._array = array.reshape(-1)[:count].reshape(shape)
+    else:
+        larger = np.zeros(count, dtype=array.dtype)
+        kept = min(count, array.size)
+        larger[:kept] = array.reshape(-1)[:kept]
+        input._array = larger.reshape(shape)
+        input._base = None
+    input._version[0] += 1
+    return input
+
+
+def resize_as_(input: Any, other: Any) -> Any:
+    """``input.resize_(other.shape)``."""
+    return resize_(input, *other.shape)
+
+
+def set_(input: Any, source: Any) -> Any:
+    """Make ``input`` share the memory, shape and strides of ``source``."""
+    input._array = source._array
+    input._version[0] += 1
+    return input

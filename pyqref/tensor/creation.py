@@ -1,0 +1,439 @@
+"""New tensors: from Python numbers, from arrays, filled, counted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import device as device_
+from ..dtypes import dtype as dtype_
+from ..dtypes import preserve_format
+from .axes import shape_argument
+from .base import TensorBase, wrap
+from .promotion import default_numpy_dtype, scalar
+
+__all__ = [
+    "arange",
+    "as_tensor",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "eye",
+    "from_numpy",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor",
+    "new_zeros",
+    "ones",
+    "ones_like",
+    "scalar_tensor",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "zeros",
+    "zeros_like",
+]
+
+
+def _made(array: Any, requires_grad: bool, device: Any = None) -> Any:
+    if device is not None:
+        device_(device)
+    result = wrap(array)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def _numpy_type(dtype: dtype_ | None) -> Any:
+    if dtype is None:
+        return default_numpy_dtype()
+    if not isinstance(dtype, dtype_):
+        raise TypeError(f"dtype must be a pyqref dtype such as pyqref.float32, got {dtype!r}")
+    if dtype.is_quantized:
+        raise RuntimeError(
+            f"a tensor of {dtype} needs a scale and a zero point; use quantize_per_tensor"
+        )
+    return dtype.numpy_dtype
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """A new tensor with a copy of ``data``.
+
+    Parameters
+    ----------
+    data
+        A number, nested lists of numbers, an array or a tensor. Python floats give
+        the default dtype, ints int64, bools bool; arrays keep their type.
+    dtype
+        Type of the elements, if another is wanted.
+    requires_grad
+        Whether gradients are collected.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tensor([[1.0, -1.0], [2.0, 0.5]])
+    tensor([[ 1.0000, -1.0000],
+            [ 2.0000,  0.5000]])
+    """
+    return _made(_array_of(data, dtype).copy(), requires_grad, device)
+
+
+def _array_of(data: Any, dtype: dtype_ | None) -> Any:
+    wanted = None if dtype is None else _numpy_type(dtype)
+    if isinstance(data, TensorBase):
+        if data.is_quantized:
+            raise RuntimeError("tensor() of a quantized tensor is not defined; use clone()")
+        array = data._array
+    elif isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+    elif hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
+        array = np.asarray(data)
+    else:
+        return _from_python(data, wanted)
+    if wanted is None:
+        from ..dtypes import from_numpy_dtype
+
+        wanted = from_numpy_dtype(array.dtype).numpy_dtype
+    with np.errstate(all="ignore"):
+        return array.astype(wanted, copy=False)
+
+
+def _from_python(data: Any, wanted: Any) -> Any:
+    """Numbers and nested lists of numbers or 0-dimensional tensors."""
+    try:
+        array = np.array(_plain(data))
+    except ValueError:
+        raise ValueError(
+            "expected nested sequences of equal lengths (at every depth), got lists of "
+            "different lengths"
+        ) from None
+    if array.dtype.kind not in "biuf":
+        if array.dtype == object and all(isinstance(each, int) for each in array.flat):
+            raise RuntimeError("Overflow when unpacking long long")
+        raise TypeError(f"tensor: numbers are needed, got {data!r:.60}")
+    if wanted is None:
+        if array.dtype.kind == "f" or array.size == 0:
+            wanted = default_numpy_dtype()
+        elif array.dtype.kind == "u":
+            raise RuntimeError("Overflow when unpacking long long")
+        else:
+            wanted = array.dtype
+        if isinstance(data, (list, tuple)) and array.dtype.kind == "f":
+            wanted = _common_float(data) or wanted
+    if array.dtype.kind == "i" and wanted.kind in "iu" and array.size:
+        limits = np.iinfo(wanted)
+        if not (limits.min <= array.min() and array.max() <= limits.max):
+            raise RuntimeError(
+                f"value cannot be converted to type {wanted.name} without overflow"
+            )
+    with np.errstate(all="ignore"):
+        return array.astype(wanted)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain(each) for each in data]
+    if isinstance(data, TensorBase):
+        if data._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data._array.reshape(()).item()
+    return data
+
+
+def _common_float(data: Any) -> Any:
+    """float64 where a list holds float64 arrays or tensors, else None."""
+    first = data[0] if len(data) else None
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if isinstance(first, np.ndarray | np.floating):
+        return np.asarray(first).dtype
+    return None
+
+
+def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any:
+    """A tensor that shares the memory of ``data`` where it can; a tensor is returned itself."""
+    if device is not None:
+        device_(device)
+    if isinstance(data, TensorBase):
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)  # type: ignore[attr-defined]
+    if isinstance(data, np.ndarray):
+        shared = from_numpy(data)
+        return shared if dtype is None or shared.dtype is dtype else shared.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+class _Owner:
+    """Keeps foreign memory alive, and makes an array on it that counts as its owner."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor on the memory of a NumPy array: a change of one is seen in the other.
+
+    Raises
+    ------
+    TypeError
+        Not an array, or of a type that no dtype stores.
+    ValueError
+        A stride is negative; copy the array first.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    from ..dtypes import from_numpy_dtype
+
+    if from_numpy_dtype(ndarray.dtype).numpy_dtype != ndarray.dtype:
+        raise ValueError("given numpy array has byte order different from the native byte order")
+    if any(stride < 0 for stride in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not supported; make a copy, such as with array.copy()"
+        )
+    if isinstance(ndarray.base, np.ndarray) and ndarray.size:
+        return wrap(np.asarray(_Owner(ndarray)))
+    return wrap(ndarray.view(np.ndarray) if type(ndarray) is not np.ndarray else ndarray)
+
+
+def full(
+    *size: Any,
+    fill_value: Any = None,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+) -> Any:
+    """A tensor of shape ``size`` filled with one number."""
+    if fill_value is None:
+        *size, fill_value = size  # type: ignore[assignment]
+    if isinstance(fill_value, TensorBase):
+        fill_value = fill_value._array.item()
+    wanted = np.asarray(fill_value).dtype if dtype is None else _numpy_type(dtype)
+    if dtype is None and wanted.kind == "f":
+        wanted = default_numpy_dtype()
+    shape = _checked_shape(shape_argument(tuple(size)))
+    return _made(np.full(shape, scalar(fill_value, wanted), dtype=wanted), requires_grad, device)
+
+
+def _checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    for length in shape:
+        if length < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {length}: {list(shape)}"
+            )
+    return shape
+
+
+def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if "size" in options:
+        size = (options.pop("size"),)
+    wanted = _numpy_type(options.pop("dtype", None))
+    requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)
+    for ignored in ("layout", "pin_memory"):
+        options.pop(ignored, None)
+    memory_format = options.pop("memory_format", None)
+    if options:
+        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {[*options][0]!r}")
+    made = _made(maker(_checked_shape(shape_argument(size)), dtype=wanted), False, device)
+    if memory_format is not None:
+        made = made.contiguous(memory_format=memory_format)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def zeros(*size: Any, **options: Any) -> Any:
+    """A tensor of zeros; options ``dtype``, ``device``, ``requires_grad``."""
+    return _filled(np.zeros, size, options)
+
+
+def ones(*size: Any, **options: Any) -> Any:
+    """A tensor of ones; options ``dtype``, ``device``, ``requires_grad``."""
+    return _filled(np.ones, size, options)
+
+
+def empty(*size: Any, **options: Any) -> Any:
+    """A tensor of zeros (``torch`` leaves the memory as it is); options as :func:`zeros`."""
+    return _filled(np.zeros, size, options)
+
+
+def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **options: Any) -> Any:
+    """A tensor with the given strides (in elements)."""
+    size, stride = tuple(size), tuple(stride)
+    needed = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
+    return zeros(needed, dtype=dtype, **options).as_strided(size, stride)
+
+
+def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
+    dtype = options.pop("dtype", None)
+    memory_format = options.pop("memory_format", None) or preserve_format
+    requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)
+    for ignored in ("layout", "pin_memory"):
+        options.pop(ignored, None)
+    if options:
+        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {[*options][0]!r}")
+    wanted = input._array.dtype if dtype is None else _numpy_type(dtype)
+    made = _made(maker(input._array, *args, dtype=wanted), False, device)
+    if memory_format is not preserve_format:
+        made = made.contiguous(memory_format=memory_format)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def zeros_like(input: Any, **options: Any) -> Any:
+    """Zeros in the shape, type and memory order of ``input``."""
+    return _like(input, np.zeros_like, options)
+
+
+def ones_like(input: Any, **options: Any) -> Any:
+    """Ones in the shape, type and memory order of ``input``."""
+    return _like(input, np.ones_like, options)
+
+
+def empty_like(input: Any, **options: Any) -> Any:
+    """As :func:`zeros_like`; a quantized tensor keeps its quantizer."""
+    if input.is_quantized and "dtype" not in options:
+        return input._like(np.zeros_like(input._array))
+    return _like(input, np.zeros_like, options)
+
+
+def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
+    """One number in the shape, type and memory order of ``input``."""
+    return _like(input, np.full_like, options, fill_value)
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """``start, start + step, ...`` up to but without ``end``; one argument is the end."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (_number(each) for each in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            "upper bound and lower bound inconsistent with step sign: "
+            f"start {start}, end {end}, step {step}"
+        )
+    if dtype is None:
+        floating = any(isinstance(each, float) for each in (start, end, step))
+        wanted = default_numpy_dtype() if floating else np.dtype(np.int64)
+    else:
+        wanted = _numpy_type(dtype)
+    count = math.ceil((end - start) / step)
+    values = start + np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64) * step
+    return _made(values.astype(wanted), requires_grad, device)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """``steps`` numbers from ``start`` to ``end``, both included, at equal distances.
+
+    As in ``torch`` the first half is counted from the start, the second from the end.
+    """
+    wanted = _numpy_type(dtype)
+    start, end = _number(start), _number(end)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    number = wanted.type if wanted.kind == "f" else np.float64
+    if steps == 1:
+        return _made(np.array([start]).astype(wanted), requires_grad, device)
+    step = number(number(end) - number(start)) / number(max(steps - 1, 1))
+    index = np.arange(steps).astype(number)
+    rising = number(start) + step * index
+    falling = number(end) - step * (number(steps - 1) - index)
+    values = np.where(np.arange(steps) < steps // 2, rising, falling)
+    return _made(values.astype(wanted), requires_grad, device)
+
+
+def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
+    """``base`` to the power of :func:`linspace`."""
+    dtype = options.pop("dtype", None)
+    powers = base ** np.linspace(start, end, steps)
+    return _made(powers.astype(_numpy_type(dtype)), options.pop("requires_grad", False))
+
+
+def eye(n: int, m: int | None = None, **options: Any) -> Any:
+    """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``."""
+    return _filled(lambda shape, dtype: np.eye(*shape, dtype=dtype), (n, n if m is None else m), options)
+
+
+def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
+    """A 0-dimensional tensor of the default type."""
+    return full((), fill_value=s, dtype=dtype or None)
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Any:
+    """Rows and columns of the lower triangle, shape (2, count)."""
+    return wrap(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Any:
+    """Rows and columns of the upper triangle, shape (2, count)."""
+    return wrap(np.stack(np.triu_indices(row, offset, col)))
+
+
+def new_tensor(input: Any, data: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
+    """:func:`tensor` in the type of ``input``."""
+    if dtype is None and isinstance(data, np.ndarray):
+        return _made(data.copy(), requires_grad)
+    return tensor(data, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def new_zeros(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`zeros` in the type of ``input``."""
+    return zeros(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_ones(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`ones` in the type of ``input``."""
+    return ones(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_empty(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`empty` in the type of ``input``."""
+    return empty(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_full(input: Any, size: Any, fill_value: Any, **options: Any) -> Any:
+    """:func:`full` in the type of ``input``."""
+    return full(size, fill_value=fill_value, **{"dtype": input.dtype, **_given(options)})
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,139 @@
+"""The stream of random numbers of ``torch``'s CPU generator.
+
+A Mersenne Twister (MT19937) gives 32-bit integers; the numbers are made from them
+as ``torch`` makes them, so that a script with ``manual_seed`` gives the same tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import device as device_
+from ..tape import Array
+
+__all__ = ["Generator", "default_generator", "initial_seed", "manual_seed", "seed"]
+
+_DEFAULT_SEED = 67280421310721
+
+
+class Generator:
+    """A source of random numbers of its own.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> generator = pyqref.Generator().manual_seed(0)
+    >>> pyqref.randint(10, (3,), generator=generator)
+    tensor([4, 9, 3])
+    """
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = device_(device)
+        self.manual_seed(_DEFAULT_SEED)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream that belongs to ``seed`` (its low 32 bits are used)."""
+        self._seed = int(seed) % (1 << 64)
+        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        self._next_normal: float | None = None
+        return self
+
+    def seed(self) -> int:
+        """Seed with a number of the operating system and return it."""
+        chosen = int(np.random.SeedSequence().entropy) % (1 << 63)  # type: ignore[arg-type,call-overload]
+        self.manual_seed(chosen)
+        return chosen
+
+    def initial_seed(self) -> int:
+        """The seed of the stream."""
+        return self._seed
+
+    def get_state(self) -> tuple[Any, ...]:
+        """Where the stream is."""
+        return self._seed, self._state.get_state(), self._next_normal
+
+    def set_state(self, state: tuple[Any, ...]) -> Generator:
+        """Go to a place that :meth:`get_state` gave."""
+        self._seed, twister, self._next_normal = state
+        self._state.set_state(twister)
+        return self
+
+    def bits32(self, count: int) -> Array:
+        """The next 32-bit integers, as uint64."""
+        return np.asarray(self._state._bit_generator.random_raw(count), dtype=np.uint64)
+
+    def bits64(self, count: int) -> Array:
+        """64-bit integers of two 32-bit ones each, the high half first."""
+        pairs = self.bits32(2 * count).reshape(-1, 2)
+        return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
+
+    def uniform(self, count: int, dtype: Any) -> Array:
+        """Numbers in [0, 1): 24 bits of one draw each (11 for half), 53 bits for double."""
+        if dtype == np.float64:
+            return (self.bits64(count) & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53
+        bits = 24 if dtype == np.float32 else 11
+        mask = np.uint64((1 << bits) - 1)
+        small = (self.bits32(count) & mask).astype(np.float32) * np.float32(2.0**-bits)
+        return small.astype(dtype, copy=False)
+
+    def normal(self, count: int, dtype: Any) -> Array:
+        """Standard normal numbers by the method of Box and Muller."""
+        if count < 16 or dtype == np.float16:
+            return np.array([self._one_normal() for _ in range(count)], dtype=dtype)
+        filled = self.uniform(count, dtype)
+        blocks = count // 16 * 16
+        filled[:blocks] = _box_muller(filled[:blocks])
+        if count % 16:
+            filled[-16:] = _box_muller(self.uniform(16, dtype))
+        return filled
+
+    def _one_normal(self) -> float:
+        """Every second number is kept for the next call."""
+        if self._next_normal is not None:
+            kept, self._next_normal = self._next_normal, None
+            return kept
+        first, second = self.uniform(2, np.float64).tolist()
+        radius = math.sqrt(-2.0 * math.log1p(-second))
+        angle = 2.0 * math.pi * first
+        self._next_normal = radius * math.sin(angle)
+        return radius * math.cos(angle)
+
+
+def _box_muller(uniform: Array) -> Array:
+    """Blocks of 16: the first 8 give the radius, the last 8 the angle."""
+    halves = uniform.reshape(-1, 2, 8)
+    number = uniform.dtype.type
+    radius = np.sqrt(number(-2) * np.log(number(1) - halves[:, 0]))
+    angle = number(2 * math.pi) * halves[:, 1]
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default stream that belongs to ``seed``."""
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Seed the default stream with a number of the operating system and return it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed of the default stream."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """Where the default stream is."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Go to a place of the default stream that :func:`get_rng_state` gave."""
+    default_generator.set_state(new_state)

@@ -1,0 +1,179 @@
+"""What a tensor has to do with gradients: ``backward``, ``detach``, hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tape import Array, Edge, run_backward
+from .base import TensorBase, wrap
+
+__all__ = ["backward", "detach", "gradient_roots", "register_hook", "retain_grad"]
+
+
+def gradient_roots(
+    tensors: Sequence[Any], grad_tensors: Sequence[Any] | None
+) -> list[tuple[Edge, Array]]:
+    """Where the walk starts: each tensor's edge, and its gradient (1 for a single number).
+
+    Raises
+    ------
+    RuntimeError
+        A tensor requires no gradient; or has several elements and no gradient was given;
+        or the gradient has another shape.
+    """
+    grads = [None] * len(tensors) if grad_tensors is None else list(grad_tensors)
+    if len(grads) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    roots = []
+    for index, (tensor, grad) in enumerate(zip(tensors, grads, strict=True)):
+        edge = tensor._edge()
+        if edge is None:
+            raise RuntimeError(
+                f"element {index} of tensors does not require grad and does not have a grad_fn"
+            )
+        if grad is None:
+            if tensor._array.size != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            array = np.ones(tensor._array.shape, dtype=tensor._array.dtype)
+        else:
+            array = grad._array
+            if array.shape != tensor._array.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{index}] has a shape of "
+                    f"{grad.shape} and output[{index}] has a shape of {tensor.shape}."
+                )
+        roots.append((edge, array))
+    return roots
+
+
+def refuse_create_graph(create_graph: bool) -> None:
+    """Gradients of gradients are not offered."""
+    if create_graph:
+        raise RuntimeError(
+            "create_graph=True is not supported: pyqref records no graph of the backward pass, so "
+            "gradients cannot be differentiated again; use finite differences of gradients"
+        )
+
+
+def backward(
+    tensor: Any,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of ``tensor`` to the ``grad`` of the leaves it was made from.
+
+    Parameters
+    ----------
+    gradient
+        Gradient of some final number with respect to ``tensor``; may be left out if
+        ``tensor`` has one element.
+    retain_graph
+        Keep the graph, to walk it again.
+    create_graph
+        Must be false.
+    inputs
+        Collect only the gradients of these tensors.
+    """
+    refuse_create_graph(create_graph)
+    roots = gradient_roots([tensor], [gradient])
+    if inputs is None:
+        run_backward(roots, retain_graph=bool(retain_graph))
+        return
+    wanted = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
+    if not wanted:
+        raise RuntimeError("'inputs' argument to backward cannot be empty.")
+    edges = []
+    for each in wanted:
+        edge = each._edge()
+        if edge is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        edges.append(edge)
+    found = run_backward(roots, retain_graph=bool(retain_graph), capture=edges)
+    for each, grad in zip(wanted, found, strict=True):
+        if grad is not None:
+            each._accumulate_grad(grad)
+
+
+def detach(input: Any) -> Any:
+    """The same memory, outside the graph."""
+    result = input._alias()
+    return result
+
+
+def detach_(input: Any) -> Any:
+    """Take the tensor out of the graph."""
+    if input._base is not None:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+    input._node, input._output_index = None, 0
+    input._requires_grad = False
+    input._epoch += 1
+    return input
+
+
+def requires_grad_(input: Any, requires_grad: bool = True) -> Any:
+    """Set ``requires_grad`` and return the tensor."""
+    input.requires_grad = requires_grad
+    return input
+
+
+class RemovableHandle:
+    """What :func:`register_hook` returns; ``remove()`` takes the hook away."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self._hooks, self._hook = hooks, hook
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        if self._hook in self._hooks:
+            self._hooks.remove(self._hook)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def _hooks_of(input: Any) -> list[Any]:
+    edge = input._edge()
+    if edge is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if input._node is None:
+        if input._hooks is None:
+            input._hooks = {}
+        edge.node.hooks = input._hooks
+        return input._hooks.setdefault(0, [])
+    if edge.node.hooks is None:
+        edge.node.hooks = {}
+    return edge.node.hooks.setdefault(edge.output_index, [])
+
+
+def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Call ``hook(grad)`` when the gradient of this tensor is known; what it returns replaces it."""
+
+    def on_array(grad: Array) -> Array | None:
+        replaced = hook(wrap(grad))
+        return None if replaced is None else replaced._array
+
+    hooks = _hooks_of(input)
+    hooks.append(on_array)
+    return RemovableHandle(hooks, on_array)
+
+
+def retain_grad(input: Any) -> None:
+    """Collect the gradient in ``grad`` although the tensor is no leaf."""
+    if input._node is None and input._edge() is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if input._node is None or input._retains_grad:
+        return
+    input._retains_grad = True
+
+    def keep(grad: Array) -> None:
+        input._accumulate_grad(grad)
+
+    _hooks_of(input).append(keep)

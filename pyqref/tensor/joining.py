@@ -1,0 +1,192 @@
+"""Several tensors to one, and one to several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tape.shape import Cat, Stack
+from .axes import axis_of
+from .dispatch import apply
+from .promotion import promote
+from .shape import expand, narrow, reshape, select
+
+__all__ = [
+    "atleast_1d",
+    "broadcast_tensors",
+    "cat",
+    "chunk",
+    "concat",
+    "dstack",
+    "hstack",
+    "meshgrid",
+    "split",
+    "split_with_sizes",
+    "stack",
+    "tensor_split",
+    "unbind",
+    "vstack",
+]
+
+
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after another along ``dim``; the other lengths must agree.
+
+    An empty tensor of shape (0,) is skipped, as in ``torch``.
+    """
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("cat: expected a non-empty list of Tensors")
+    filled = [each for each in tensors if each._array.shape != (0,)] or tensors[:1]
+    axis = axis_of(dim, filled[0].ndim)
+    first = filled[0]._array.shape
+    if not first:
+        raise RuntimeError(
+            "zero-dimensional tensor (at position 0) cannot be concatenated; use stack"
+        )
+    for position, each in enumerate(filled):
+        shape = each._array.shape
+        if len(shape) != len(first):
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
+            )
+        for other_axis, (length, expected) in enumerate(zip(shape, first, strict=True)):
+            if other_axis != axis and length != expected:
+                raise RuntimeError(
+                    "Sizes of tensors must match except in dimension "
+                    f"{axis}. Expected size {expected} but got size {length} for tensor number "
+                    f"{position} in the list."
+                )
+    return apply(Cat, axis, *promote(*filled))
+
+
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors of one shape along a new axis ``dim``."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0]._array.shape
+    for position, each in enumerate(tensors):
+        if each._array.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
+                f"and {list(each._array.shape)} at entry {position}"
+            )
+    return apply(Stack, axis_of(dim, len(first) + 1), *promote(*tensors))
+
+
+def vstack(tensors: Any) -> Any:
+    """Stack as rows."""
+    return cat([reshape(t, 1, -1) if t.ndim < 2 else t for t in tensors], 0)
+
+
+def hstack(tensors: Any) -> Any:
+    """Join along the second axis (the first, for vectors)."""
+    tensors = [atleast_1d(each) for each in tensors]
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+def dstack(tensors: Any) -> Any:
+    """Join along the third axis."""
+    tensors = [reshape(t, 1, -1, 1) if t.ndim < 2 else t for t in tensors]
+    return cat([t.unsqueeze(2) if t.ndim == 2 else t for t in tensors], 2)
+
+
+def atleast_1d(input: Any) -> Any:
+    """A vector of one element from a single number; others stay."""
+    return reshape(input, 1) if input.ndim == 0 else input
+
+
+def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Views of ``split_size`` slices each (the last may be smaller), or of the lengths given."""
+    if input.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = axis_of(dim, input.ndim)
+    if isinstance(split_size_or_sections, (tuple, list)):
+        return split_with_sizes(input, split_size_or_sections, axis)
+    size, length = int(split_size_or_sections), input._array.shape[axis]
+    if size < 0 or (size == 0 and length != 0):
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, and never negative, got {size} "
+            f"for dimension size {length}"
+        )
+    starts = range(0, length, size) if length else [0]
+    return tuple(narrow(input, axis, start, min(size, length - start)) for start in starts)
+
+
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Views of the lengths ``split_sizes``, which add up to the length of the axis."""
+    axis = axis_of(dim, input.ndim)
+    length = input._array.shape[axis]
+    if sum(split_sizes) != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's "
+            f"size at dimension {axis}), but got split_sizes={list(split_sizes)}"
+        )
+    starts = np.cumsum([0, *split_sizes[:-1]])
+    return tuple(
+        narrow(input, axis, int(start), int(size))
+        for start, size in zip(starts, split_sizes, strict=True)
+    )
+
+
+def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """At most ``chunks`` views of equal length (the last may be smaller)."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if input.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    length = input._array.shape[axis_of(dim, input.ndim)]
+    if length == 0:
+        return split_with_sizes(input, [0] * chunks, dim)
+    return split(input, -(-length // chunks), dim)
+
+
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Views whose lengths differ by one at most, or cut at the given indices."""
+    axis = axis_of(dim, input.ndim)
+    length = input._array.shape[axis]
+    if isinstance(indices_or_sections, int):
+        each, longer = divmod(length, indices_or_sections)
+        sizes = [each + (i < longer) for i in range(indices_or_sections)]
+        return split_with_sizes(input, sizes, axis)
+    cuts = [0, *(min(max(int(i), 0), length) for i in indices_or_sections), length]
+    return tuple(
+        narrow(input, axis, start, max(stop - start, 0))
+        for start, stop in zip(cuts, cuts[1:], strict=False)
+    )
+
+
+def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Every slice along ``dim``, as views without that axis."""
+    axis = axis_of(dim, input.ndim)
+    return tuple(select(input, axis, index) for index in range(input._array.shape[axis]))
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """All tensors expanded to their common shape."""
+    shape = np.broadcast_shapes(*(each._array.shape for each in tensors))
+    return tuple(expand(each, shape) for each in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+    """Grids of coordinates from vectors; ``indexing`` is ``"ij"`` or ``"xy"``."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", got {indexing!r}')
+    swap = indexing == "xy" and len(tensors) > 1
+    ordered = [tensors[1], tensors[0], *tensors[2:]] if swap else list(tensors)
+    shape = tuple(each._array.size for each in ordered)
+    grids = [
+        expand(reshape(each, [-1 if i == axis else 1 for i in range(len(shape))]), shape)
+        for axis, each in enumerate(ordered)
+    ]
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+concat = concatenate = cat
+

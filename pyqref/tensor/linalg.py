@@ -1,0 +1,236 @@
+"""Products of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tape.matmul import Einsum, Matmul
+from .arithmetic import add, mul
+from .dispatch import apply
+from .inplace import in_place
+from .shape import diagonal, reshape
+
+__all__ = [
+    "addbmm",
+    "addmm",
+    "addmv",
+    "baddbmm",
+    "bmm",
+    "dot",
+    "einsum",
+    "inner",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+]
+
+
+def matmul(input: Any, other: Any) -> Any:
+    """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns."""
+    a, b = input._array, other._array
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}"
+        )
+    if a.ndim == 0 or b.ndim == 0:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
+        )
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_matrix(a)} and {_matrix(b, right=True)})"
+        )
+    return apply(Matmul, input, other)
+
+
+def _matrix(array: Any, *, right: bool = False) -> str:
+    shape = array.shape if array.ndim > 1 else ((*array.shape, 1) if right else (1, *array.shape))
+    return "x".join(str(length) for length in shape)
+
+
+def mm(input: Any, mat2: Any) -> Any:
+    """Product of two matrices."""
+    _rank("mm", input, 2)
+    _rank("mm", mat2, 2)
+    return matmul(input, mat2)
+
+
+def bmm(input: Any, mat2: Any) -> Any:
+    """Products of two stacks of matrices of equal length."""
+    _rank("bmm", input, 3)
+    _rank("bmm", mat2, 3)
+    if input._array.shape[0] != mat2._array.shape[0]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{input._array.shape[0]}, {input._array.shape[2]}] but got: "
+            f"[{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
+        )
+    return matmul(input, mat2)
+
+
+def mv(input: Any, vec: Any) -> Any:
+    """Product of a matrix and a vector."""
+    _rank("mv", input, 2)
+    _rank("mv", vec, 1)
+    return matmul(input, vec)
+
+
+def dot(input: Any, tensor: Any) -> Any:
+    """Sum of the products of two vectors."""
+    _rank("dot", input, 1)
+    _rank("dot", tensor, 1)
+    if input._array.shape != tensor._array.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {list(input.shape)} and src "
+            f"{list(tensor.shape)} to have the same number of elements"
+        )
+    return matmul(input, tensor)
+
+
+def inner(input: Any, other: Any) -> Any:
+    """Sum of products over the last axes."""
+    if input.ndim == 0 or other.ndim == 0:
+        return mul(input, other)
+    return tensordot(input, other, ([-1], [-1]))
+
+
+def outer(input: Any, vec2: Any) -> Any:
+    """``out[i][j] = input[i] * vec2[j]``."""
+    _rank("outer", input, 1)
+    _rank("outer", vec2, 1)
+    return mul(reshape(input, -1, 1), vec2)
+
+
+def _rank(name: str, tensor: Any, ndim: int) -> None:
+    if tensor.ndim != ndim:
+        kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
+        raise RuntimeError(f"{name}: expected {kind}, got a tensor of {tensor.ndim} dimensions")
+
+
+def _scaled_sum(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    product = product if alpha == 1 else mul(product, alpha)
+    if beta == 0:
+        return product
+    return add(input if beta == 1 else mul(input, beta), product)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * (mat1 @ mat2)``."""
+    return _scaled_sum(input, mm(mat1, mat2), beta, alpha)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * (mat @ vec)``."""
+    return _scaled_sum(input, mv(mat, vec), beta, alpha)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * (batch1 @ batch2)``."""
+    return _scaled_sum(input, bmm(batch1, batch2), beta, alpha)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * sum(batch1 @ batch2)``."""
+    return _scaled_sum(input, bmm(batch1, batch2).sum(0), beta, alpha)
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """Sum of products over pairs of axes: the last ``dims`` of ``a``, or two lists of axes."""
+    if isinstance(dims, int):
+        axes_a, axes_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        axes_a = [axis % a.ndim for axis in dims[0]]
+        axes_b = [axis % b.ndim for axis in dims[1]]
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    names_a = letters[: a.ndim]
+    names_b = list(letters[a.ndim : a.ndim + b.ndim])
+    for axis_a, axis_b in zip(axes_a, axes_b, strict=True):
+        names_b[axis_b] = names_a[axis_a]
+    left = [name for name in names_a if name not in names_b]
+    right = [name for name in names_b if name not in names_a]
+    return einsum(f"{names_a},{''.join(names_b)}->{''.join(left + right)}", a, b)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Einstein's sum, such as ``einsum("bij,bjk->bik", a, b)``; ``...`` is allowed.
+
+    Raises
+    ------
+    RuntimeError
+        The equation does not fit the operands.
+    """
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise RuntimeError(
+            f"einsum(): the equation names {len(terms)} operands, but {len(operands)} were given"
+        )
+    terms, output = _without_ellipsis(terms, output if arrow else None, operands)
+    tensors = []
+    for position, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        if len(term) != operand.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match "
+                f"the number of dimensions ({operand.ndim}) for operand {position}"
+            )
+        terms[position], operand = _without_repeats(term, operand)
+        tensors.append(operand)
+    try:
+        return apply(Einsum, f"{','.join(terms)}->{output}", *tensors)
+    except ValueError as error:
+        raise RuntimeError(f"einsum(): {error}") from None
+
+
+def _without_ellipsis(
+    terms: list[str], output: str | None, operands: tuple[Any, ...]
+) -> tuple[list[str], str]:
+    """Letters of their own for the axes that ``...`` stands for."""
+    widths = [
+        operand.ndim - len(term) + 3 if "..." in term else 0
+        for term, operand in zip(terms, operands, strict=True)
+    ]
+    used = "".join(terms) + (output or "")
+    free = [c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvutsrqponmlkjihgfedcba" if c not in used]
+    letters = "".join(free[: max(widths, default=0)])
+    named = [
+        term.replace("...", letters[len(letters) - width :])
+        for term, width in zip(terms, widths, strict=True)
+    ]
+    if output is None:
+        everything = "".join(named)
+        once = sorted({c for c in everything if everything.count(c) == 1 and c not in letters})
+        return named, letters + "".join(once)
+    return named, output.replace("...", letters)
+
+
+def _without_repeats(term: str, operand: Any) -> tuple[str, Any]:
+    """Take the diagonal of axes that share a letter."""
+    for letter in dict.fromkeys(term):
+        while term.count(letter) > 1:
+            first = term.index(letter)
+            second = term.index(letter, first + 1)
+            operand = diagonal(operand, 0, first, second)
+            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
+    return term, operand
+
+
+def trace(input: Any) -> Any:
+    """Sum of the diagonal of a matrix."""
+    _rank("trace", input, 2)
+    return diagonal(input).sum()
+
+
+def vdot(input: Any, other: Any) -> Any:
+    """:func:`dot`, for real vectors."""
+    return dot(input, other)
+
+
+addmm_ = in_place(addmm)
+addmv_ = in_place(addmv)
+baddbmm_ = in_place(baddbmm)

@@ -1,0 +1,177 @@
+"""Sorting, the largest k, medians, unique values, counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tape import indexing
+from .axes import axis_of
+from .base import wrap
+from .dispatch import apply
+from .reduction import ValuesIndices
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "bucketize",
+    "histc",
+    "kthvalue",
+    "median",
+    "msort",
+    "quantile",
+    "searchsorted",
+    "sort",
+    "topk",
+    "unique",
+    "unique_consecutive",
+]
+
+
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> ValuesIndices:
+    """Elements in order along ``dim``, and where each was; equal ones keep their order."""
+    axis = axis_of(dim, input.ndim)
+    return ValuesIndices(*apply(indexing.Sort, input, axis, bool(descending), None))
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Indices that would sort along ``dim``."""
+    return sort(input, dim, descending)[1]
+
+
+def msort(input: Any) -> Any:
+    """Sorted along the first axis."""
+    return sort(input, 0)[0]
+
+
+def topk(
+    input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> ValuesIndices:
+    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they were."""
+    axis = axis_of(dim, input.ndim)
+    length = input._array.shape[axis] if input.ndim else 1
+    if not 0 <= k <= length:
+        raise RuntimeError(f"selected index k out of range: k is {k}, the axis has {length}")
+    return ValuesIndices(*apply(indexing.Sort, input, axis, bool(largest), int(k)))
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The ``k``-th smallest element along ``dim`` (counted from 1), and where it was."""
+    axis = axis_of(dim, input.ndim)
+    length = input._array.shape[axis] if input.ndim else 1
+    if not 1 <= k <= length:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    values, indices = sort(input, axis)
+    if input.ndim == 0:
+        return ValuesIndices(values, indices)
+    values, indices = values.narrow(axis, k - 1, 1), indices.narrow(axis, k - 1, 1)
+    if not keepdim:
+        values, indices = values.squeeze(axis), indices.squeeze(axis)
+    return ValuesIndices(values, indices)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element (the lower of two); with ``dim``, values and indices."""
+    if dim is None:
+        flat = input.reshape(-1)
+        return kthvalue(flat, (flat._array.size + 1) // 2, 0)[0]
+    length = input._array.shape[axis_of(dim, input.ndim)] if input.ndim else 1
+    return kthvalue(input, (length + 1) // 2, dim, keepdim)
+
+
+def quantile(
+    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """The ``q``-th quantiles, ``q`` in [0, 1]: a number or a tensor of them."""
+    fractions = getattr(q, "_array", q)
+    if np.any(np.asarray(fractions) < 0) or np.any(np.asarray(fractions) > 1):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    axis = None if dim is None else axis_of(dim, input.ndim)
+    found = np.quantile(input._array, fractions, axis=axis, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
+    return wrap(np.asarray(found, dtype=input._array.dtype))
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements (or slices along ``dim``) in order."""
+    axis = None if dim is None else axis_of(dim, input.ndim)
+    values, inverse, counts = np.unique(
+        input._array, return_inverse=True, return_counts=True, axis=axis
+    )
+    if axis is None:
+        inverse = inverse.reshape(input._array.shape)
+    wanted = [wrap(values)]
+    if return_inverse:
+        wanted.append(wrap(np.asarray(inverse)))
+    if return_counts:
+        wanted.append(wrap(counts))
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """The first element of each run of equal elements."""
+    flat = input._array.reshape(-1)
+    starts = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
+    wanted = [wrap(flat[starts])]
+    if return_inverse:
+        wanted.append(wrap((np.cumsum(starts) - 1).reshape(input._array.shape)))
+    if return_counts:
+        wanted.append(wrap(np.diff(np.append(np.flatnonzero(starts), flat.size))))
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of 0, 1, ... occurs (or the sum of its weights)."""
+    array = input._array
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    counted = np.bincount(array, None if weights is None else weights._array, minlength)
+    return wrap(counted)
+
+
+def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    """Counts in ``bins`` equal bins from ``min`` to ``max`` (of the data, if both are 0)."""
+    array = input._array.reshape(-1)
+    if array.dtype.kind != "f":
+        raise RuntimeError(f"histc: a floating point tensor is needed, got {input.dtype}")
+    if bins <= 0:
+        raise RuntimeError(f"histc: bins must be > 0, got {bins}")
+    low, high = float(min), float(max)
+    if low == high and array.size:
+        low, high = float(array.min()), float(array.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"range of [{low}, {high}] is not finite")
+    if low > high:
+        raise RuntimeError("max must be larger than min")
+    number = array.dtype.type
+    inside = array[(array >= low) & (array <= high)]
+    place = (inside - number(low)) * number(bins) / (number(high) - number(low))
+    index = np.minimum(place.astype(np.int64), bins - 1)
+    return wrap(np.bincount(index, minlength=bins).astype(array.dtype))
+
+
+def searchsorted(
+    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
+) -> Any:
+    """Where ``input`` would be inserted into a sorted vector."""
+    from_right = right or side == "right"
+    values = getattr(input, "_array", input)
+    found = np.searchsorted(sorted_sequence._array, values, "right" if from_right else "left")
+    return wrap(np.asarray(found))
+
+
+def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
+    """The bucket of each element, between sorted ``boundaries``."""
+    return searchsorted(boundaries, input, right=right)

@@ -1,0 +1,42 @@
+"""A tensor that a module owns and an optimiser changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .base import TensorBase
+from .tensor import Tensor
+
+__all__ = ["Parameter"]
+
+
+class Parameter(Tensor):
+    """A leaf that collects gradients and registers itself with the module it is set on.
+
+    Parameters
+    ----------
+    data
+        Its elements, whose memory it shares; none by default.
+    requires_grad
+        Whether gradients are collected.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = Tensor()
+        self = TensorBase.__new__(cls)
+        self._array = data._array
+        self._version = data._version
+        if data.is_quantized and requires_grad:
+            raise RuntimeError("a quantized tensor cannot require gradients")
+        self._requires_grad = False
+        self.requires_grad = requires_grad
+        return self
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        super().__init__()
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+

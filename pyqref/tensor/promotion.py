@@ -1,0 +1,145 @@
+"""In which type an operation is computed: the type promotion of ``torch``.
+
+Types have categories: bool < integer < floating. Tensors with axes decide;
+0-dimensional tensors and then Python numbers only count where they are of a
+higher category, so ``int8 tensor + 300`` stays int8 and ``int8 tensor + 0.5`` is
+of the default floating type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
+from ..tape.shape import Cast
+from .base import TensorBase
+from .dispatch import apply
+
+__all__ = [
+    "cast",
+    "default_numpy_dtype",
+    "get_default_dtype",
+    "promote",
+    "promoted",
+    "result_type",
+    "set_default_dtype",
+    "to_floating",
+]
+
+_default = float32
+_CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
+
+
+def get_default_dtype() -> dtype:
+    """The floating point dtype of tensors made from Python floats; float32 at the start."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Make tensors of Python floats have dtype ``d``: float16, float32 or float64."""
+    global _default
+    if d not in (float16, float32, float64):
+        raise TypeError(f"set_default_dtype: only floating point dtypes are possible, got {d!r}")
+    _default = d
+
+
+def default_numpy_dtype() -> np.dtype[Any]:
+    """NumPy's name of the default dtype."""
+    return _default.numpy_dtype
+
+
+def promoted(*operands: Any) -> np.dtype[Any]:
+    """The NumPy type in which an operation on these tensors and numbers is computed."""
+    by_rank: list[np.dtype[Any] | None] = [None, None, None]
+    for operand in operands:
+        rank, own = _rank_and_type(operand)
+        other = by_rank[rank]
+        by_rank[rank] = own if other is None else _join(own, other)
+    result: np.dtype[Any] | None = None
+    for own in reversed(by_rank):
+        if own is None:
+            continue
+        if result is None or _CATEGORY[own.kind] >= _CATEGORY[result.kind]:
+            result = own
+    if result is None:
+        raise TypeError("an operation needs a tensor or a number")
+    return result
+
+
+def _rank_and_type(operand: Any) -> tuple[int, np.dtype[Any]]:
+    if isinstance(operand, TensorBase):
+        return (0 if operand._array.ndim else 1), operand._array.dtype
+    if isinstance(operand, np.generic):
+        return 2, operand.dtype if operand.dtype.kind != "f" else default_numpy_dtype()
+    if isinstance(operand, bool):
+        return 2, np.dtype(np.bool_)
+    if isinstance(operand, int):
+        return 2, np.dtype(np.int64)
+    if isinstance(operand, float):
+        return 2, default_numpy_dtype()
+    raise TypeError(
+        f"expected a tensor or a number, got {type(operand).__name__}; "
+        "use pyqref.tensor(...) to make one"
+    )
+
+
+def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    if a == b:
+        return a
+    if a.kind == "f" and b.kind != "f":
+        return a
+    if b.kind == "f" and a.kind != "f":
+        return b
+    return np.promote_types(a, b)
+
+
+def promote(*operands: Any) -> list[Any]:
+    """The operands in their common type; Python numbers become NumPy scalars."""
+    first = operands[0]
+    if isinstance(first, TensorBase) and all(
+        isinstance(each, TensorBase) and each._array.dtype == first._array.dtype
+        for each in operands[1:]
+    ):
+        return list(operands)
+    if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
+        return list(operands)
+    return cast(promoted(*operands), *operands)
+
+
+def cast(numpy_dtype: np.dtype[Any], *operands: Any) -> list[Any]:
+    """Each operand in a NumPy type; tensors keep their place in the graph."""
+    result: list[Any] = []
+    for each in operands:
+        if isinstance(each, TensorBase):
+            same = each._array.dtype == numpy_dtype
+            result.append(each if same else apply(Cast, each, numpy_dtype))
+        else:
+            result.append(scalar(each, numpy_dtype))
+    return result
+
+
+def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
+    """A Python number as a NumPy scalar; integers out of range wrap around."""
+    try:
+        return numpy_dtype.type(value)
+    except OverflowError:
+        bits = 8 * numpy_dtype.itemsize
+        return np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)
+
+
+def to_floating(*operands: Any) -> list[Any]:
+    """Promote, and turn integers and bools into the default floating type."""
+    first = operands[0]
+    if len(operands) == 1 and first._array.dtype.kind == "f":
+        return [first]
+    if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
+        return list(operands)
+    common = promoted(*operands)
+    return cast(common if common.kind == "f" else default_numpy_dtype(), *operands)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype in which an operation on two tensors or numbers is computed."""
+    return from_numpy_dtype(promoted(tensor1, tensor2))

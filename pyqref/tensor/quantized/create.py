@@ -1,0 +1,258 @@
+"""From real numbers to quantized tensors, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _kernels
+from ...backends import quantized as settings
+from ...dtypes import dtype as dtype_
+from ...dtypes import per_channel_affine, per_channel_affine_float_qparams, qint8, quint8
+from ...numerics.dynamic_qparams import choose_qparams_dynamic
+from ..base import TensorBase
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer
+from .tensor import make_per_channel, make_per_tensor, make_quantized
+from .validation import check_axis, check_dtype
+
+__all__ = [
+    "dequantize",
+    "int_repr",
+    "make_per_channel_quantized_tensor",
+    "make_per_tensor_quantized_tensor",
+    "q_per_channel_axis",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
+    "q_scale",
+    "q_zero_point",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+    "quantize_per_tensor_dynamic",
+]
+
+
+def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
+    """Quantize with one scale and one zero point (equation ``eq-affine-quantize``).
+
+    Parameters
+    ----------
+    input
+        float32 or float64 tensor, or a list of them.
+    scale
+        Positive float (kept as given), or a tensor (its float32 value is kept); with a
+        list of tensors one for each.
+    zero_point
+        Int in [quant_min, quant_max] of the dtype, or a tensor.
+    dtype
+        ``quint8``, ``qint8`` or ``qint32``.
+
+    Returns
+    -------
+    QuantizedTensor, or a tuple of them
+
+    Raises
+    ------
+    ValueError
+        Scale not positive, not finite or subnormal; zero point out of range.
+    TypeError
+        ``dtype`` is no quantized dtype, ``input`` is not of floats.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> q = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.0, 1.0, 2.0]), 0.1, 10, pyqref.quint8)
+    >>> q.int_repr()
+    tensor([ 0, 10, 20, 30], dtype=pyqref.uint8)
+    """
+    check_dtype(dtype)
+    if isinstance(input, (list, tuple)):
+        scales, zero_points = list(scale), list(zero_point)
+        if not len(input) == len(scales) == len(zero_points):
+            raise ValueError(
+                f"quantize_per_tensor: got {len(input)} tensors, {len(scales)} scales and "
+                f"{len(zero_points)} zero points"
+            )
+        parts = zip(input, scales, zero_points, strict=True)
+        return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in parts)
+    if isinstance(scale, TensorBase):
+        scale = float(np.float32(_single("scale", scale)))
+    if isinstance(zero_point, TensorBase):
+        zero_point = _single("zero_point", zero_point)
+    if isinstance(zero_point, float):
+        raise TypeError(f"zero_point must be an int, got {zero_point!r}")
+    quantizer = PerTensorQuantizer(dtype, float(scale), int(zero_point))
+    return make_quantized(quantizer.quantize(_real("quantize_per_tensor", input)), quantizer)
+
+
+def quantize_per_channel(
+    input: Any, scales: Any, zero_points: Any, axis: int, dtype: dtype_
+) -> Any:
+    """Quantize with a scale and a zero point for each index of ``axis``.
+
+    Parameters
+    ----------
+    input
+        float32 or float64 tensor.
+    scales, zero_points
+        Tensors of shape (C,), C the length of ``axis``. Zero points that are floats give
+        the scheme ``per_channel_affine_float_qparams``.
+    axis
+        The channel axis, in [0, ndim - 1].
+    dtype
+        A quantized dtype.
+
+    Raises
+    ------
+    ValueError
+        Lengths, axis, a scale or a zero point are not as said.
+    """
+    check_dtype(dtype)
+    array = _real("quantize_per_channel", input)
+    axis = int(axis)
+    check_axis(axis, array.ndim)
+    all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
+    floating = all_zero_points.dtype.kind == "f"
+    scheme = per_channel_affine_float_qparams if floating else per_channel_affine
+    quantizer = PerChannelQuantizer(dtype, all_scales, all_zero_points, axis, scheme)
+    return make_quantized(quantizer.quantize(array), quantizer)
+
+
+def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -> Any:
+    """Quantize with the scale and zero point that fit the smallest and largest element.
+
+    Parameters
+    ----------
+    input
+        float32 tensor.
+    dtype
+        ``quint8`` or ``qint8``.
+    reduce_range
+        Use 7 bits; has no effect with engine ``qnnpack``, as in ``torch``.
+    """
+    if dtype not in (quint8, qint8):
+        raise ValueError(f"dtype must be quint8 or qint8, got {dtype!r}")
+    array = _real("quantize_per_tensor_dynamic", input)
+    quant_min, quant_max = int(dtype.quant_min), int(dtype.quant_max)  # type: ignore[arg-type]
+    if reduce_range and settings.engine != "qnnpack":
+        quant_min, quant_max = _halved(quant_min), quant_max // 2
+    low, high = _kernels.min_max(np.ascontiguousarray(array)) if array.size else (0.0, 0.0)
+    scale, zero_point = choose_qparams_dynamic(low, high, quant_min, quant_max)
+    return quantize_per_tensor(input, float(scale), int(zero_point), dtype)
+
+
+def _halved(quant_min: int) -> int:
+    return -(-quant_min // 2) if quant_min < 0 else quant_min
+
+
+def _real(name: str, input: Any) -> Any:
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{name}: a tensor is needed, got {type(input).__name__}")
+    if input.is_quantized:
+        raise TypeError(f"{name}: the tensor is quantized already ({input.dtype})")
+    if input._array.dtype.kind != "f" or input._array.dtype.itemsize < 4:
+        raise TypeError(
+            f"{name}: input must be a float32 or float64 tensor, got {input.dtype}; use .float()"
+        )
+    return input._array
+
+
+def _single(name: str, tensor: Any) -> Any:
+    if tensor._array.size != 1:
+        raise ValueError(f"{name} must have one element, got shape {tuple(tensor._array.shape)}")
+    return tensor._array.reshape(()).item()
+
+
+def _vector(name: str, values: Any) -> Any:
+    array = np.asarray(getattr(values, "_array", values))
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
+    return array
+
+
+def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
+    """The real numbers of a quantized tensor (or of each of a list), in float32."""
+    tensor = tensors if tensor is None else tensor
+    if isinstance(tensor, (list, tuple)):
+        return tuple(dequantize(each) for each in tensor)
+    if not tensor.is_quantized:
+        if tensor.dtype.is_floating_point:
+            return tensor.float()
+        raise RuntimeError(f"dequantize: the tensor is not quantized, it is {tensor.dtype}")
+    return tensor.dequantize()
+
+
+def int_repr(input: Any) -> Any:
+    """The stored integers of a quantized tensor."""
+    return _quantized("int_repr", input).int_repr()
+
+
+def q_scale(input: Any) -> float:
+    """The scale of a per tensor quantized tensor."""
+    return float(_quantized("q_scale", input).q_scale())
+
+
+def q_zero_point(input: Any) -> int:
+    """The zero point of a per tensor quantized tensor."""
+    return int(_quantized("q_zero_point", input).q_zero_point())
+
+
+def q_per_channel_scales(input: Any) -> Any:
+    """The scales of a per channel quantized tensor."""
+    return _quantized("q_per_channel_scales", input).q_per_channel_scales()
+
+
+def q_per_channel_zero_points(input: Any) -> Any:
+    """The zero points of a per channel quantized tensor."""
+    return _quantized("q_per_channel_zero_points", input).q_per_channel_zero_points()
+
+
+def q_per_channel_axis(input: Any) -> int:
+    """The channel axis of a per channel quantized tensor."""
+    return int(_quantized("q_per_channel_axis", input).q_per_channel_axis())
+
+
+def _quantized(name: str, input: Any) -> Any:
+    if not input.is_quantized:
+        raise RuntimeError(
+            f"{name}: the tensor is not quantized, it is {input.dtype}; "
+            "use quantize_per_tensor first"
+        )
+    return input
+
+
+_QUANTIZED_OF = {np.dtype(np.uint8): quint8, np.dtype(np.int8): qint8}
+
+
+def make_per_tensor_quantized_tensor(input: Any, scale: float, zero_point: int) -> Any:
+    """Integers (uint8, int8 or int32) as a quantized tensor of the dtype that stores them."""
+    return make_per_tensor(input._array.copy(), scale, zero_point, _dtype_of(input))
+
+
+def make_per_channel_quantized_tensor(
+    input: Any, scale: Any, zero_point: Any, axis: int
+) -> Any:
+    """Integers as a per channel quantized tensor of the dtype that stores them."""
+    return make_per_channel(
+        input._array.copy(), _vector("scale", scale), _vector("zero_point", zero_point), axis,
+        _dtype_of(input),
+    )
+
+
+def _dtype_of(input: Any) -> dtype_:
+    from ...dtypes import qint32
+
+    found = {**_QUANTIZED_OF, np.dtype(np.int32): qint32}.get(input._array.dtype)
+    if found is None:
+        raise TypeError(f"integers must be uint8, int8 or int32, got {input.dtype}")
+    return found
+
+
+def empty_affine_quantized(
+    size: Any, *, scale: float = 1.0, zero_point: int = 0, dtype: dtype_ = quint8, **options: Any
+) -> Any:
+    """A per tensor quantized tensor whose integers are zero."""
+    check_dtype(dtype)
+    return make_per_tensor(np.zeros(tuple(size), dtype.numpy_dtype), scale, zero_point, dtype)
+
+

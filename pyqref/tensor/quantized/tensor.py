@@ -1,0 +1,278 @@
+"""The class :class:`QuantizedTensor`: integers that stand for real numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import quantized as settings
+from ...dtypes import dtype as dtype_
+from ...dtypes import per_channel_affine, quint4x2
+from ...dtypes import qscheme as qscheme_
+from ...tape import Array
+from .. import conversion, indexing
+from ..base import TensorBase, wrap
+from ..dispatch import mark_view
+from ..printing import array_text, tensor_repr, with_suffixes
+from ..tensor import Tensor
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer
+
+__all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized"]
+
+
+class QuantizedTensor(Tensor):
+    """A tensor whose elements are integers with a scale and a zero point.
+
+    It is made by :func:`pyqref.quantize_per_tensor` and its like. Views share the
+    integers; comparisons and printing use the real numbers they stand for.
+
+    Attributes
+    ----------
+    dtype
+        ``quint8``, ``qint8``, ``qint32`` or ``quint4x2``.
+    is_quantized
+        True.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[1.0, -1.0], [1.0, -1.0]])
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 2, pyqref.qint8)
+    >>> q
+    tensor([[ 1., -1.],
+            [ 1., -1.]], size=(2, 2), dtype=pyqref.qint8, scale=1.0, zero_point=2)
+    >>> q.int_repr()
+    tensor([[3, 1],
+            [3, 1]], dtype=pyqref.int8)
+    """
+
+    is_quantized = True
+    _quantizer: Quantizer
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            "QuantizedTensor is not made directly; use quantize_per_tensor or quantize_per_channel"
+        )
+
+    @property
+    def dtype(self) -> dtype_:
+        """The quantized dtype."""
+        return self._quantizer.dtype
+
+    def _like(self, array: Array) -> Any:
+        """A quantized tensor on ``array`` with the quantizer of this one."""
+        return make_quantized(array, self._quantizer)
+
+    def _alias(self) -> Any:
+        alias = make_quantized(self._array, self._quantizer)
+        alias._version = self._version
+        return alias
+
+    @classmethod
+    def _make(cls, array: Any, like: Any) -> Any:
+        result = TensorBase.__new__(cls)
+        result._array, result._version, result._quantizer = array, [0], like._quantizer
+        return result
+
+    def _state(self) -> dict[str, Any]:
+        return {"_quantizer": self._quantizer}
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return quantized_repr(self)
+
+    # the parameters
+    def qscheme(self) -> qscheme_:
+        """How the integers are mapped, such as ``per_tensor_affine``."""
+        return self._quantizer.qscheme
+
+    def q_scale(self) -> float:
+        """The scale of a per tensor quantized tensor."""
+        return self._per_tensor("q_scale").scale
+
+    def q_zero_point(self) -> int:
+        """The zero point of a per tensor quantized tensor."""
+        return self._per_tensor("q_zero_point").zero_point
+
+    def q_per_channel_scales(self) -> Any:
+        """The scales of a per channel quantized tensor, shape (C,), float64."""
+        return wrap(self._per_channel("q_per_channel_scales").scales.copy())
+
+    def q_per_channel_zero_points(self) -> Any:
+        """The zero points of a per channel quantized tensor, shape (C,), int64."""
+        return wrap(self._per_channel("q_per_channel_zero_points").zero_points.copy())
+
+    def q_per_channel_axis(self) -> int:
+        """The channel axis of a per channel quantized tensor."""
+        return self._per_channel("q_per_channel_axis").axis
+
+    def _per_tensor(self, name: str) -> PerTensorQuantizer:
+        if not isinstance(self._quantizer, PerTensorQuantizer):
+            raise RuntimeError(
+                f"{name}() is defined for per tensor quantized tensors; this one is "
+                f"{self._quantizer.qscheme._name}: use q_per_channel_scales(), "
+                "q_per_channel_zero_points() and q_per_channel_axis()"
+            )
+        return self._quantizer
+
+    def _per_channel(self, name: str) -> PerChannelQuantizer:
+        if not isinstance(self._quantizer, PerChannelQuantizer):
+            raise RuntimeError(
+                f"{name}() is defined for per channel quantized tensors; this one is "
+                f"{self._quantizer.qscheme._name}: use q_scale() and q_zero_point()"
+            )
+        return self._quantizer
+
+    # the numbers
+    def dequantize(self) -> Any:
+        """The real numbers, as float32 tensor (equation ``eq-affine-dequantize``)."""
+        return wrap(self._quantizer.dequantize(self._array))
+
+    def int_repr(self) -> Any:
+        """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low."""
+        if self.dtype is quint4x2:
+            nibbles = self._array.reshape(-1)
+            if nibbles.size % 2:
+                nibbles = np.append(nibbles, np.uint8(0))
+            return wrap(nibbles[0::2] | (nibbles[1::2] << np.uint8(4)))
+        return wrap(self._array.copy())
+
+    # written in place
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:  # type: ignore[override]
+        """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
+        if not isinstance(src, TensorBase):
+            raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
+        if isinstance(src, QuantizedTensor):
+            if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
+                raise RuntimeError(
+                    "copy_: both quantized tensors must have one dtype and qscheme, got "
+                    f"{self.dtype} {self.qscheme()._name} and {src.dtype} {src.qscheme()._name}"
+                )
+            np.copyto(self._array, src._array)
+            self._quantizer = src._quantizer
+        else:
+            if not src.dtype.is_floating_point:
+                raise RuntimeError(f"copy_: floats are needed for {self.dtype}, got {src.dtype}")
+            self._write(np.broadcast_to(src._array, self._array.shape))
+        self._version[0] += 1
+        return self
+
+    def fill_(self, value: Any) -> Any:  # type: ignore[override]
+        """Write one real number, quantized, everywhere."""
+        number = value.item() if isinstance(value, TensorBase) else value
+        self._write(np.full(self._array.shape, number, dtype=np.float32))
+        self._version[0] += 1
+        return self
+
+    def zero_(self) -> Any:  # type: ignore[override]
+        """Write the zero point everywhere."""
+        return self.fill_(0.0)
+
+    def _write(self, numbers: Array) -> None:
+        np.copyto(self._array, self._quantizer.quantize(np.asarray(numbers, dtype=np.float32)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:  # type: ignore[override]
+        basic, advanced = indexing.taken_apart(self._array.shape, key)
+        target = indexing.basic_view(self, basic)
+        if isinstance(value, QuantizedTensor):
+            if value._quantizer != target._quantizer:
+                value = value.dequantize()
+        if isinstance(value, QuantizedTensor):
+            integers = value._array
+        else:
+            numbers = np.asarray(getattr(value, "_array", value), dtype=np.float32)
+            self._per_tensor("item assignment") if advanced else None
+            while numbers.ndim > target.ndim and numbers.shape[0] == 1:
+                numbers = numbers[0]
+            if not advanced:
+                numbers = np.broadcast_to(numbers, target._array.shape)
+            integers = target._quantizer.quantize(numbers)
+        target._array[advanced or ...] = integers
+        self._version[0] += 1
+
+    def numpy(self, *, force: bool = False) -> Any:  # type: ignore[override]
+        """Not defined; use ``int_repr().numpy()`` or ``dequantize().numpy()``."""
+        return conversion.numpy(self, force=force)
+
+
+def make_quantized(array: Array, quantizer: Quantizer) -> Any:
+    """A quantized tensor on these very integers (no copy)."""
+    result = TensorBase.__new__(QuantizedTensor)
+    result._array, result._version, result._quantizer = array, [0], quantizer  # type: ignore[attr-defined]
+    return result
+
+
+def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtype_) -> Any:
+    """Integers as a per tensor quantized tensor; nothing is quantized.
+
+    Parameters
+    ----------
+    int_array
+        Integers of the storage type of ``dtype``; shared, not copied.
+    scale, zero_point
+        How they are read.
+    dtype
+        A quantized dtype.
+    """
+    quantizer = PerTensorQuantizer(dtype, float(scale), int(zero_point))
+    return make_quantized(_storage(int_array, dtype), quantizer)
+
+
+def make_per_channel(
+    int_array: Array,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    dtype: dtype_,
+    qscheme: qscheme_ = per_channel_affine,
+) -> Any:
+    """Integers as a per channel quantized tensor; nothing is quantized."""
+    quantizer = PerChannelQuantizer(
+        dtype, np.asarray(scales), np.asarray(zero_points), int(axis), qscheme
+    )
+    array = _storage(int_array, dtype)
+    quantizer.check_shape(array.shape)
+    return make_quantized(array, quantizer)
+
+
+def _storage(array: Any, dtype: dtype_) -> Array:
+    array = np.asarray(array)
+    if array.dtype != dtype.numpy_dtype:
+        raise TypeError(
+            f"the integers of a {dtype._name} tensor are {dtype.numpy_dtype.name}, "
+            f"got {array.dtype.name}"
+        )
+    return array
+
+
+def view_of(source: Any, array: Array, quantizer: Quantizer) -> Any:
+    """A quantized tensor on a view of the integers of ``source``."""
+    result = make_quantized(array, quantizer)
+    mark_view(result, source)
+    return result
+
+
+def quantized_repr(tensor: Any) -> str:
+    """The text of a quantized tensor.
+
+    As the documentation prints it; with conventions ``"torch"`` the quantization scheme
+    stands there too, and lines are broken, as ``torch`` does it.
+    """
+    prefix = "tensor("
+    as_torch = settings.conventions == "torch"
+    quantizer = tensor._quantizer
+    suffixes = [f"size={tuple(tensor._array.shape)}", f"dtype={tensor.dtype!r}"]
+    if as_torch or isinstance(quantizer, PerChannelQuantizer):
+        suffixes.append(f"quantization_scheme={quantizer.qscheme!r}")
+    if isinstance(quantizer, PerTensorQuantizer):
+        suffixes += [f"scale={quantizer.scale}", f"zero_point={quantizer.zero_point}"]
+    else:
+        suffixes += [
+            f"scale={tensor_repr(wrap(quantizer.scales))}",
+            f"zero_point={tensor_repr(wrap(quantizer.zero_points))}",
+            f"axis={quantizer.axis}",
+        ]
+    text = prefix + array_text(quantizer.dequantize(tensor._array), len(prefix))
+    if as_torch or isinstance(quantizer, PerChannelQuantizer):
+        return with_suffixes(text, suffixes, len(prefix))
+    return ", ".join([text, *suffixes]) + ")"

@@ -1,0 +1,55 @@
+"""What scales, zero points, dtypes and axes must be; an error names what was given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import dtype
+
+__all__ = ["check_axis", "check_dtype", "check_scale", "check_zero_point"]
+
+_SMALLEST = float(np.finfo(np.float32).tiny)
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def check_dtype(given: Any) -> None:
+    """Raise unless ``given`` is a quantized dtype."""
+    if not isinstance(given, dtype) or not given.is_quantized:
+        raise TypeError(
+            f"dtype must be a quantized dtype (quint8, qint8, qint32 or quint4x2), got {given!r}"
+        )
+
+
+def check_scale(scale: float, name: str = "scale") -> None:
+    """Raise unless ``scale`` is positive, finite and a normal number in float32."""
+    if math.isnan(scale):
+        raise ValueError(f"{name} must be a positive number, got nan")
+    if scale <= 0:
+        raise ValueError(f"{name} must be positive, got {scale}")
+    if scale > _LARGEST:
+        raise ValueError(f"{name} must be finite in float32 (at most {_LARGEST:.6g}), got {scale}")
+    if scale < _SMALLEST:
+        raise ValueError(
+            f"{name} must not be subnormal in float32 (at least {_SMALLEST:.6g}, so that "
+            f"1 / scale is finite), got {scale}"
+        )
+
+
+def check_zero_point(zero_point: Any, of: dtype, name: str = "zero_point") -> None:
+    """Raise unless ``zero_point`` is an int in the range of the dtype."""
+    if int(zero_point) != zero_point:
+        raise TypeError(f"{name} must be an int, got {zero_point!r}")
+    low, high = int(of.quant_min), int(of.quant_max)  # type: ignore[arg-type]
+    if not low <= zero_point <= high:
+        raise ValueError(
+            f"{name} must be in [{low}, {high}] for {of._name}, got {int(zero_point)}"
+        )
+
+
+def check_axis(axis: int, ndim: int) -> None:
+    """Raise unless ``axis`` is one of ``ndim`` axes, counted from the front."""
+    if not 0 <= axis < ndim:
+        raise ValueError(f"axis must be in [0, {ndim - 1}] for a {ndim}-D tensor, got {axis}")

@@ -1,0 +1,246 @@
+"""Random tensors, from the stream of a :class:`~pyqref.tensor.generator.Generator`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype as dtype_
+from .axes import shape_argument
+from .base import TensorBase, wrap
+from .creation import _made, _numpy_type
+from .dispatch import check_in_place, store
+from .generator import Generator, default_generator
+
+__all__ = [
+    "bernoulli",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+]
+
+
+def _stream(generator: Generator | None) -> Generator:
+    return default_generator if generator is None else generator
+
+
+def _shape(size: tuple[Any, ...]) -> tuple[tuple[int, ...], int]:
+    shape = shape_argument(size)
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
+    return shape, int(np.prod(shape, dtype=np.int64))
+
+
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Numbers uniform in [0, 1)."""
+    shape, count = _shape(size)
+    numbers = _stream(generator).uniform(count, _floating("rand", dtype))
+    return _made(numbers.reshape(shape), requires_grad, device)
+
+
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Normal numbers, mean 0 and standard deviation 1."""
+    shape, count = _shape(size)
+    numbers = _stream(generator).normal(count, _floating("randn", dtype))
+    return _made(numbers.reshape(shape), requires_grad, device)
+
+
+def _floating(name: str, dtype: dtype_ | None) -> Any:
+    wanted = _numpy_type(dtype)
+    if wanted.kind != "f":
+        raise RuntimeError(f"{name}: dtype must be a floating point dtype, got {dtype}")
+    return wanted
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Integers uniform in [low, high); called ``(high, size)`` or ``(low, high, size)``."""
+    if size is None and isinstance(high, (tuple, list)):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    shape, count = _shape((size,))
+    numbers = _integers(_stream(generator), count, int(low), int(high))
+    wanted = np.dtype(np.int64) if dtype is None else _numpy_type(dtype)
+    return _made(numbers.reshape(shape).astype(wanted), requires_grad, device)
+
+
+def _integers(stream: Generator, count: int, low: int, high: int) -> Any:
+    span = high - low
+    bits = stream.bits32(count) if span < 1 << 28 else stream.bits64(count)
+    return (bits % np.uint64(span)).astype(np.int64) + low
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype_ | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The numbers 0 to n - 1 in random order."""
+    order = list(range(n))
+    draws = _stream(generator).bits32(max(n - 1, 0)).tolist()
+    for index, draw in enumerate(draws):
+        chosen = index + draw % (n - index)
+        order[index], order[chosen] = order[chosen], order[index]
+    wanted = np.dtype(np.int64) if dtype is None else _numpy_type(dtype)
+    return _made(np.array(order, dtype=wanted), requires_grad, device)
+
+
+def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
+    """:func:`rand` in the shape and type of ``input``."""
+    return rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
+    """:func:`randn` in the shape and type of ``input``."""
+    return randn(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randint_like(input: Any, low: int, high: int | None = None, *, dtype: dtype_ | None = None) -> Any:
+    """:func:`randint` in the shape and type of ``input``."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, tuple(input.shape), dtype=dtype or input.dtype)
+
+
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
+) -> Any:
+    """Normal numbers of the given mean and standard deviation (numbers or tensors)."""
+    if size is None:
+        like = mean if isinstance(mean, TensorBase) else std
+        if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
+            size = np.broadcast_shapes(mean._array.shape, std._array.shape)
+        else:
+            size = like.shape
+    return randn(size, generator=generator) * std + mean
+
+
+def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None = None) -> Any:
+    """1 with the probability that ``input`` (or ``p``) gives, else 0."""
+    if p is not None:
+        return bernoulli_(input.clone(), p, generator=generator)
+    chances = input._array
+    if chances.size and not ((chances >= 0) & (chances <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true")
+    draws = _stream(generator).uniform(chances.size, np.float64).reshape(chances.shape)
+    return wrap((draws < chances).astype(chances.dtype))
+
+
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Any:
+    """Indices drawn with the weights of each row of ``input``."""
+    weights = np.atleast_2d(input._array).astype(np.float64)
+    if (weights < 0).any() or not np.isfinite(weights).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (weights.sum(axis=1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and ((weights > 0).sum(axis=1) < num_samples).any():
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    stream = _stream(generator)
+    rows = [_draw(row, num_samples, replacement, stream) for row in weights]
+    drawn = np.stack(rows)
+    return wrap(drawn if input.ndim == 2 else drawn[0])
+
+
+def _draw(weights: Any, count: int, replacement: bool, stream: Generator) -> Any:
+    if replacement:
+        edges = np.cumsum(weights) / weights.sum()
+        return np.searchsorted(edges, stream.uniform(count, np.float64), side="right")
+    waits = -np.log(1.0 - stream.uniform(weights.size, np.float64))
+    with np.errstate(divide="ignore"):
+        return np.argsort(waits / weights, kind="stable")[:count]
+
+
+def _fill(target: Any, numbers: Any) -> Any:
+    check_in_place(target)
+    store(target, wrap(numbers.reshape(target._array.shape)))
+    return target
+
+
+def _floating_target(name: str, target: Any) -> Any:
+    if target._array.dtype.kind != "f" or target.is_quantized:
+        raise RuntimeError(f"{name}: the tensor must be of a floating point dtype, got {target.dtype}")
+    return target._array.dtype
+
+
+def uniform_(input: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **given: Any) -> Any:
+    """Fill with numbers uniform in [from, to)."""
+    from_ = given.pop("from", from_)
+    own = _floating_target("uniform_", input)
+    if from_ > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+    numbers = _stream(generator).uniform(input._array.size, own)
+    low, high = own.type(from_), own.type(to)
+    return _fill(input, numbers * own.type(high - low) + low)
+
+
+def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Fill with normal numbers of the given mean and standard deviation."""
+    own = _floating_target("normal_", input)
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    numbers = _stream(generator).normal(input._array.size, own)
+    return _fill(input, numbers * own.type(std) + own.type(mean))
+
+
+def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Fill with 1 of probability ``p``, else 0."""
+    chance = p._array if isinstance(p, TensorBase) else p
+    if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    draws = _stream(generator).uniform(input._array.size, np.float64)
+    drawn = draws.reshape(input._array.shape) < chance
+    return _fill(input, drawn.astype(input._array.dtype))
+
+
+def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
+    """Fill with integers uniform in [from, to)."""
+    if to is None and from_:
+        from_, to = 0, from_
+    kind = input._array.dtype
+    if to is None:
+        to = 1 << (np.finfo(kind).nmant + 1) if kind.kind == "f" else int(np.iinfo(kind).max) + 1
+    numbers = _integers(_stream(generator), input._array.size, from_, to)
+    return _fill(input, numbers.astype(kind))
+
+
+def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Fill with numbers of the exponential distribution of rate ``lambd``."""
+    own = _floating_target("exponential_", input)
+    draws = _stream(generator).uniform(input._array.size, np.float64)
+    return _fill(input, (-np.log1p(-draws) / lambd).astype(own))
+
+

@@ -1,0 +1,427 @@
+"""Other shapes of the same elements: views of the tensor where possible."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
+from ..tape import shape as operations
+from ..tape.indexing import Slice
+from .axes import axes_of, axis_of, shape_argument
+from .dispatch import apply
+
+__all__ = [
+    "as_strided",
+    "broadcast_to",
+    "clone",
+    "contiguous",
+    "diag",
+    "diagonal",
+    "expand",
+    "expand_as",
+    "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
+    "is_contiguous",
+    "movedim",
+    "narrow",
+    "permute",
+    "ravel",
+    "repeat",
+    "repeat_interleave",
+    "reshape",
+    "reshape_as",
+    "roll",
+    "rot90",
+    "select",
+    "squeeze",
+    "swapaxes",
+    "t",
+    "tile",
+    "transpose",
+    "tril",
+    "triu",
+    "unflatten",
+    "unfold",
+    "unsqueeze",
+    "view",
+    "view_as",
+]
+
+
+def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
+    """The shape with its -1 worked out."""
+    known = math.prod(length for length in shape if length != -1)
+    unknown = shape.count(-1)
+    if unknown > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(length < -1 for length in shape):
+        raise RuntimeError(f"invalid shape dimension {min(shape)}")
+    if unknown and known == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of {numel} elements into shape {list(shape)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    if numel != known and (not unknown or numel % known):
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+    return tuple(numel // known if length == -1 else length for length in shape)
+
+
+def reshape(input: Any, *shape: Any) -> Any:
+    """Another shape of the same elements; a view if possible, else a copy.
+
+    Parameters
+    ----------
+    *shape
+        Lengths, as ints or one tuple; one of them may be -1, to be worked out.
+    """
+    return apply(operations.Reshape, input, _resolved(shape_argument(shape), input._array.size))
+
+
+def view(input: Any, *shape: Any) -> Any:
+    """Another shape of the same memory; an error if the strides do not allow it."""
+    if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
+        raise TypeError(f"view: a shape is needed, got {shape[0]!r}; use to(dtype) to convert")
+    return apply(operations.View, input, _resolved(shape_argument(shape), input._array.size))
+
+
+def view_as(input: Any, other: Any) -> Any:
+    """``input.view(other.shape)``."""
+    return view(input, tuple(other.shape))
+
+
+def reshape_as(input: Any, other: Any) -> Any:
+    """``input.reshape(other.shape)``."""
+    return reshape(input, tuple(other.shape))
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Join the axes from ``start_dim`` to ``end_dim`` into one."""
+    shape = input._array.shape
+    if not shape:
+        return reshape(input, 1)
+    start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return input
+    joined = math.prod(shape[start : end + 1])
+    return reshape(input, (*shape[:start], joined, *shape[end + 1 :]))
+
+
+def ravel(input: Any) -> Any:
+    """All elements in a row."""
+    return reshape(input, -1)
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """Split the axis ``dim`` into axes of lengths ``sizes``."""
+    shape = input._array.shape
+    axis = axis_of(dim, len(shape))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    inner = _resolved(tuple(sizes), shape[axis])
+    return view(input, (*shape[:axis], *inner, *shape[axis + 1 :]))
+
+
+def permute(input: Any, *dims: Any) -> Any:
+    """Axes in the order ``dims``."""
+    order = shape_argument(dims)
+    if len(order) != input.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is "
+            f"not equal to len(dims) = {len(order)}".replace("(sparse_coo)", "")
+        )
+    return apply(operations.Permute, input, axes_of(order, input.ndim) if order else ())
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Exchange two axes."""
+    first, second = axis_of(dim0, input.ndim), axis_of(dim1, input.ndim)
+    order = list(range(input.ndim))
+    if order:
+        order[first], order[second] = order[second], order[first]
+    return apply(operations.Permute, input, tuple(order))
+
+
+def t(input: Any) -> Any:
+    """Exchange the axes of a matrix; vectors and single numbers stay as they are."""
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return transpose(input, 0, 1) if input.ndim == 2 else input[...]
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Move axes to other places; the rest keep their order."""
+    sources = axes_of(source if isinstance(source, (tuple, list)) else (source,), input.ndim)
+    places = axes_of(
+        destination if isinstance(destination, (tuple, list)) else (destination,), input.ndim
+    )
+    if len(sources) != len(places):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should "
+            f"contain the same number of dims as destination ({list(places)} dims)"
+        )
+    order = [axis for axis in range(input.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return apply(operations.Permute, input, tuple(order))
+
+
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Drop axes of length 1: all of them, or those of ``dim``."""
+    shape = input._array.shape
+    candidates = axes_of(dim, len(shape))
+    return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
+
+
+def unsqueeze(input: Any, dim: int) -> Any:
+    """Insert an axis of length 1 at ``dim``."""
+    return apply(operations.ExpandDims, input, axis_of(dim, input.ndim + 1))
+
+
+def expand(input: Any, *shape: Any) -> Any:
+    """Repeat axes of length 1 without copying; -1 keeps a length."""
+    wanted = shape_argument(shape)
+    own = input._array.shape
+    extra = len(wanted) - len(own)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(wanted)}) must be greater or equal to "
+            f"the number of dimensions in the tensor ({len(own)})"
+        )
+    full = []
+    for position, length in enumerate(wanted):
+        current = own[position - extra] if position >= extra else 1
+        if length == -1 and position < extra:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({length}) isn't allowed in a leading, "
+                f"non-existing dimension {position}"
+            )
+        length = current if length == -1 else length
+        if current not in (1, length):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({length}) must match the existing size "
+                f"({current}) at non-singleton dimension {position}.  Target sizes: "
+                f"{list(wanted)}.  Tensor sizes: {list(own)}"
+            )
+        full.append(length)
+    return apply(operations.Expand, input, tuple(full))
+
+
+def broadcast_to(input: Any, size: Any) -> Any:
+    """``input.expand(size)``."""
+    return expand(input, tuple(size))
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """``input.expand(other.shape)``."""
+    return expand(input, tuple(other.shape))
+
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """The slice at ``index`` along ``dim``, which axis is dropped."""
+    if input.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis, length = axis_of(dim, input.ndim), input._array.shape[axis_of(dim, input.ndim)]
+    if not -length <= index < length:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size "
+            f"{list(input._array.shape)} at dimension {axis}"
+        )
+    return apply(Slice, input, (slice(None),) * axis + (int(index),))
+
+
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """``length`` slices from ``start`` along ``dim``."""
+    axis = axis_of(dim, input.ndim)
+    size = input._array.shape[axis]
+    start = int(start) + size if start < 0 else int(start)
+    if length < 0 or not 0 <= start <= size or start + length > size:
+        raise RuntimeError(
+            f"start ({start}) + length ({length}) exceeds dimension size ({size})."
+        )
+    return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A view by sizes, strides and offset, in elements of the storage."""
+    size, stride = shape_argument((size,)), shape_argument((stride,))
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {len(stride)} and {len(size)}"
+        )
+    if any(step < 0 for step in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
+    return apply(operations.AsStrided, input, size, stride, storage_offset)
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of two axes, as last axis; a view."""
+    first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
+    return apply(operations.Diagonal, input, offset, first, second)
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix with a given diagonal."""
+    if input.ndim == 2:
+        return clone(globals()["diagonal"](input, diagonal))
+    size = input._array.shape[0] + abs(diagonal)
+    matrix = input.new_zeros(size, size)
+    globals()["diagonal"](matrix, diagonal).copy_(input)
+    return matrix
+
+
+def flip(input: Any, *dims: Any) -> Any:
+    """Elements in reversed order along ``dims``; a copy."""
+    return apply(operations.Flip, input, axes_of(shape_argument(dims), input.ndim))
+
+
+def fliplr(input: Any) -> Any:
+    """Reverse the second axis."""
+    return flip(input, 1)
+
+
+def flipud(input: Any) -> Any:
+    """Reverse the first axis."""
+    return flip(input, 0)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """Turn by 90 degrees ``k`` times in the plane of two axes."""
+    first, second = dims
+    match k % 4:
+        case 1:
+            return clone(transpose(flip(input, second), first, second), memory_format=contiguous_format)
+        case 2:
+            return flip(input, first, second)
+        case 3:
+            return clone(transpose(flip(input, first), first, second), memory_format=contiguous_format)
+    return clone(input)
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Shift elements along ``dims``; what falls off comes in again."""
+    shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    axes = None if dims is None else axes_of(dims, input.ndim)
+    if axes is not None and len(axes) != len(shifts):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}")
+    return apply(operations.Roll, input, shifts, axes)
+
+
+def repeat(input: Any, *repeats: Any) -> Any:
+    """The tensor tiled ``repeats`` times along each axis."""
+    times = shape_argument(repeats)
+    if len(times) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+            "of tensor"
+        )
+    return apply(operations.Repeat, input, times)
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """As :func:`repeat`; missing leading counts are 1."""
+    times = shape_argument(dims)
+    return repeat(input, (1,) * (input.ndim - len(times)) + times)
+
+
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+    """Each slice along ``dim`` repeated in its place."""
+    if dim is None:
+        input, dim = flatten(input), 0
+    axis = axis_of(dim, input.ndim)
+    counts = getattr(repeats, "_array", repeats)
+    where = np.repeat(np.arange(input._array.shape[axis]), counts)
+    return input.index_select(axis, input.new_tensor(where))
+
+
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The lower triangle of the last two axes; zero elsewhere."""
+    return apply(operations.Triangle, input, np.tril, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The upper triangle of the last two axes; zero elsewhere."""
+    return apply(operations.Triangle, input, np.triu, diagonal)
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """All windows of ``size`` along an axis, every ``step``, as a new last axis; a view."""
+    axis = axis_of(dimension, input.ndim)
+    length = input._array.shape[axis]
+    if size > length or size < 0 or step < 1:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+        )
+    shape, stride = list(input._array.shape), list(input.stride())
+    shape[axis] = (length - size) // step + 1
+    window = stride[axis]
+    stride[axis] *= step
+    return as_strided(input, (*shape, size), (*stride, window), input.storage_offset())
+
+
+_ORDER = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
+
+
+def _inverse(memory_format: Any, ndim: int) -> tuple[tuple[int, ...], Any]:
+    order = _ORDER[memory_format]
+    if len(order) != ndim:
+        raise RuntimeError(
+            f"required rank {len(order)} tensor to use {memory_format._name} format, got {ndim}"
+        )
+    return order, np.argsort(order)
+
+
+def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
+    """Whether the elements lie in memory in the order of ``memory_format``."""
+    if memory_format in _ORDER:
+        if len(_ORDER[memory_format]) != input.ndim:
+            return False
+        return bool(input._array.transpose(_ORDER[memory_format]).flags.c_contiguous)
+    return bool(input._array.flags.c_contiguous)
+
+
+def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
+    """The tensor itself if it is contiguous, else a contiguous copy."""
+    if is_contiguous(input, memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
+
+
+def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
+    """A copy with elements of its own; gradients flow through it."""
+    if memory_format in _ORDER:
+        order, back = _inverse(memory_format, input.ndim)
+        return permute(clone(permute(input, order), memory_format=contiguous_format), *back)
+    return apply(operations.Clone, input, "C" if memory_format is contiguous_format else "K")
+
+
+swapaxes = swapdims = transpose
+moveaxis = movedim
+
+
+def _same_elements(function: Any) -> Any:
+    """The in-place form of a view: the tensor itself takes the new shape."""
+
+    def changed(input: Any, *args: Any) -> Any:
+        result = function(input, *args)
+        input._array = result._array
+        if result._node is not None:
+            input._node, input._output_index = result._node, result._output_index
+        return input
+
+    changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
+    changed.__doc__ = f"In-place form of :func:`{function.__name__}`."
+    return changed
+
+
+squeeze_ = _same_elements(squeeze)
+unsqueeze_ = _same_elements(unsqueeze)
+transpose_ = _same_elements(transpose)
+t_ = _same_elements(t)

@@ -1,0 +1,40 @@
+"""The shape of a tensor."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = ["Size"]
+
+
+class Size(tuple[int, ...]):
+    """Lengths of the axes of a tensor: a tuple that prints as in ``torch``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.zeros(2, 3).shape
+    pyqref.Size([2, 3])
+    >>> pyqref.zeros(2, 3).shape.numel()
+    6
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"pyqref.Size({list(self)})"
+
+    def __getitem__(self, index: Any) -> Any:
+        picked = super().__getitem__(index)
+        return Size(picked) if isinstance(index, slice) else picked
+
+    def __add__(self, other: Any) -> Any:
+        return Size(super().__add__(tuple(other)))
+
+    def __mul__(self, times: Any) -> Any:
+        return Size(super().__mul__(times))
