@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import device, dtype, float16, float32, float64
+from ...dtypes import channels_last_3d, device, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
 from .traversal import Traversal
 
@@ -40,7 +40,8 @@ class Converts(Traversal):
         """Change the dtype of floating point parameters and buffers, in place.
 
         ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``; the only
-        device is ``cpu``.
+        device is ``cpu``. ``memory_format`` orders tensors of 4 dimensions (5 for
+        ``channels_last_3d``) in memory.
 
         Raises
         ------
@@ -50,6 +51,9 @@ class Converts(Traversal):
             Another device was asked for.
         """
         target = _target_dtype(args, kwargs)
+        order = kwargs.get("memory_format")
+        if order is not None:
+            self._apply(lambda tensor: _in_order(tensor, order))
         if target is None:
             return self
         if not target.is_floating_point:
@@ -122,6 +126,11 @@ def _target_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype | None
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes a device, a dtype or a tensor, got {type(value).__name__}")
     return target
+
+
+def _in_order(tensor: Any, order: Any) -> Any:
+    dimensions = 5 if order is channels_last_3d else 4
+    return tensor.contiguous(memory_format=order) if tensor.dim() == dimensions else tensor
 
 
 def _cast(tensor: Any, target: dtype) -> Any:

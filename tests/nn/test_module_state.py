@@ -1,0 +1,270 @@
+"""state_dict and load_state_dict."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+import pyqref
+from pyqref import nn
+
+
+class Layer(nn.Module):
+    _version = 3
+
+    def __init__(self, size: int = 2) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(pyqref.zeros(size))
+        self.register_buffer("mean", pyqref.zeros(size))
+        self.register_buffer("scratch", pyqref.zeros(1), persistent=False)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a = Layer(2)
+        self.b = nn.Sequential(Layer(3))
+
+
+def filled(value: float) -> OrderedDict:
+    state = Model().state_dict()
+    for tensor in state.values():
+        tensor.fill_(value)
+    return state
+
+
+def values(model: nn.Module) -> list:
+    return [tensor.tolist() for tensor in model.state_dict().values()]
+
+
+def test_keys_and_metadata() -> None:
+    """Parameters before buffers, persistent ones only; a version for each module."""
+    state = Model().state_dict()
+    assert ["a.weight", "a.mean", "b.0.weight", "b.0.mean"] == list(state)
+    assert {"version": 3} == state._metadata["b.0"]
+    assert ["", "a", "b", "b.0"] == list(state._metadata)
+
+
+def test_prefix_and_keep_vars() -> None:
+    """A prefix stands before every key; keep_vars gives the parameters themselves."""
+    model = Model()
+    state = model.state_dict(prefix="net.", keep_vars=True)
+    assert model.a.weight is state["net.a.weight"]
+    assert not model.state_dict()["a.weight"].requires_grad
+    destination = OrderedDict(other=1)
+    assert destination is model.state_dict(destination=destination)
+    assert "other" in destination
+
+
+def test_state_shares_memory() -> None:
+    """The tensors of the state are views of the module's."""
+    model = Model()
+    model.state_dict()["a.weight"].fill_(5)
+    assert [5.0, 5.0] == model.a.weight.tolist()
+
+
+def test_load() -> None:
+    """Values are copied into the same parameters."""
+    model = Model()
+    weight = model.a.weight
+    keys = model.load_state_dict(filled(4))
+    assert "<All keys matched successfully>" == str(keys)
+    assert weight is model.a.weight
+    assert [4.0, 4.0] == weight.tolist()
+    assert [4.0, 4.0, 4.0] == model.b[0].mean.tolist()
+
+
+def test_load_errors_are_all_listed() -> None:
+    """Missing, unexpected and wrong sizes in one message, in torch's words."""
+    state = filled(4)
+    del state["a.mean"]
+    state["c.weight"] = pyqref.zeros(1)
+    state["b.0.weight"] = pyqref.zeros(7)
+    state["b.0.mean"] = 3
+    expected = (
+        "Error(s) in loading state_dict for Model:\n"
+        '\tMissing key(s) in state_dict: "a.mean". \n'
+        '\tUnexpected key(s) in state_dict: "c.weight". \n'
+        "\tsize mismatch for b.0.weight: copying a param with shape pyqref.Size([7]) from "
+        "checkpoint, the shape in current model is pyqref.Size([3]).\n"
+        '\tWhile copying the parameter named "b.0.mean", expected pyqref.Tensor or Tensor-like '
+        "object from checkpoint but received <class 'int'>"
+    )
+    with pytest.raises(RuntimeError) as error:
+        Model().load_state_dict(state)
+    assert expected == str(error.value)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_failed_load_leaves_the_model(strict: bool) -> None:
+    """Nothing is changed if anything does not fit, not even what came before it."""
+    model = Model()
+    state = filled(4)
+    state["b.0.weight"] = pyqref.zeros(7)
+    before = values(model)
+    with pytest.raises(RuntimeError, match="size mismatch for b.0.weight"):
+        model.load_state_dict(state, strict=strict)
+    assert before == values(model)
+
+
+def test_failed_load_undoes_overridden_loading() -> None:
+    """A module that loads in its own way is put back as well."""
+
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = 1.0
+            self.register_buffer("data", pyqref.zeros(1))
+
+        def _load_from_state_dict(self, state_dict, prefix, *args) -> None:
+            self.scale = float(state_dict.pop(prefix + "scale"))
+            self.data = pyqref.ones(3)
+            super()._load_from_state_dict(state_dict, prefix, *args)
+
+    model = nn.Sequential(Own(), Layer())
+    state = OrderedDict(
+        [
+            ("0.scale", 2.0),
+            ("0.data", pyqref.full((3,), 9.0)),
+            ("1.weight", pyqref.zeros(5)),
+            ("1.mean", pyqref.zeros(2)),
+        ]
+    )
+    with pytest.raises(RuntimeError, match=r"size mismatch for 1\.weight"):
+        model.load_state_dict(state)
+    assert 1.0 == model[0].scale
+    assert [0.0] == model[0].data.tolist()
+    state["1.weight"] = pyqref.zeros(2)
+    model.load_state_dict(state)
+    assert 2.0 == model[0].scale
+    assert [9.0, 9.0, 9.0] == model[0].data.tolist()
+
+
+def test_not_strict() -> None:
+    """Without strict, keys that do not match are returned."""
+    state = filled(4)
+    del state["a.mean"]
+    state["c"] = pyqref.zeros(1)
+    model = Model()
+    keys = model.load_state_dict(state, strict=False)
+    assert (["a.mean"], ["c"]) == (keys.missing_keys, keys.unexpected_keys)
+    assert [4.0, 4.0] == model.a.weight.tolist()
+
+
+def test_assign() -> None:
+    """With assign the given tensors take the place of the module's."""
+    model, state = Model(), filled(4)
+    model.load_state_dict(state, assign=True)
+    assert state["a.mean"] is model.a.mean
+    assert isinstance(model.a.weight, nn.Parameter)
+    state["a.weight"].fill_(8)
+    assert [8.0, 8.0] == model.a.weight.tolist()
+
+
+def test_dtype_is_converted() -> None:
+    """A double in the state becomes the float of the model."""
+    model, state = Model(), filled(4)
+    state["a.weight"] = pyqref.full((2,), 0.5, dtype=pyqref.float64)
+    model.load_state_dict(state)
+    assert pyqref.float32 is model.a.weight.dtype
+    assert [0.5, 0.5] == model.a.weight.tolist()
+
+
+def test_state_that_is_no_dict() -> None:
+    """A list is no state."""
+    with pytest.raises(TypeError, match="dict-like"):
+        Model().load_state_dict([1])
+
+
+def test_the_given_state_is_not_changed() -> None:
+    """Hooks and overrides work on a copy of the dictionary."""
+    model, state = Layer(), Layer().state_dict()
+    model._register_load_state_dict_pre_hook(lambda state, prefix, *rest: state.pop("mean"))
+    model.load_state_dict(state, strict=False)
+    assert ["weight", "mean"] == list(state)
+
+
+def test_extra_state() -> None:
+    """Extra state is saved under its key and given back."""
+
+    class Extra(Layer):
+        note = "new"
+
+        def get_extra_state(self):
+            return {"note": self.note}
+
+        def set_extra_state(self, state) -> None:
+            self.note = state["note"]
+
+    old, new = Extra(), Extra()
+    old.note = "old"
+    state = old.state_dict()
+    assert {"note": "old"} == state["_extra_state"]
+    new.load_state_dict(state)
+    assert "old" == new.note
+    with pytest.raises(RuntimeError, match='Unexpected key.*"_extra_state"'):
+        Layer().load_state_dict(state)
+    del state["_extra_state"]
+    with pytest.raises(RuntimeError, match='Missing key.*"_extra_state"'):
+        new.load_state_dict(state)
+
+
+def test_state_hooks() -> None:
+    """Hooks run before and after saving and loading."""
+    calls = []
+    model = Layer()
+    model.register_state_dict_pre_hook(lambda m, prefix, keep: calls.append("before saving"))
+    model.register_state_dict_post_hook(lambda m, sd, p, meta: calls.append(meta["version"]))
+    model.register_load_state_dict_pre_hook(lambda m, *args: calls.append(m is model))
+    model.register_load_state_dict_post_hook(lambda m, keys: keys.missing_keys.clear())
+    state = model.state_dict()
+    del state["mean"]
+    model.load_state_dict(state)
+    assert ["before saving", 3, True] == calls
+
+
+def test_state_hooks_that_return() -> None:
+    """Public hooks may return nothing; the private one may replace the dictionary."""
+    model = Layer()
+    model._register_state_dict_hook(lambda m, sd, prefix, meta: {"replaced": 1})
+    assert {"replaced": 1} == model.state_dict()
+    model = Layer()
+    model.register_state_dict_post_hook(lambda *args: 3)
+    with pytest.raises(RuntimeError, match="must return None"):
+        model.state_dict()
+    model = Layer()
+    model.register_load_state_dict_post_hook(lambda *args: 3)
+    with pytest.raises(RuntimeError, match="must return None"):
+        model.load_state_dict(Layer().state_dict())
+
+
+def test_metadata_reaches_the_modules() -> None:
+    """``_load_from_state_dict`` sees the version that was saved for its module."""
+    seen = []
+
+    class Watching(Layer):
+        def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args) -> None:
+            seen.append(local_metadata.get("version"))
+            super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
+
+    Watching().load_state_dict(Layer().state_dict())
+    Watching().load_state_dict(dict(Layer().state_dict()))
+    assert [3, None] == seen
+
+
+def test_scalar_from_one_element() -> None:
+    """A vector of one element loads into a tensor without dimensions."""
+    model = nn.Module()
+    model.register_buffer("step", pyqref.tensor(0.0))
+    model.load_state_dict({"step": pyqref.tensor([3.0])})
+    assert 3.0 == model.step.item()
+
+
+def test_views_of_parameters_see_the_load() -> None:
+    """Loading copies in place: an array that shares the memory changes."""
+    model = Layer()
+    view = model.weight.detach().numpy()
+    model.load_state_dict({"weight": pyqref.ones(2), "mean": pyqref.zeros(2)})
+    assert np.array_equal([1.0, 1.0], view)
