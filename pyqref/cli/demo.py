@@ -22,20 +22,20 @@ def add_parser(commands: Any) -> None:
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         allow_abbrev=False,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     command.add_argument(
         "--out",
         type=Path,
         default=Path("pyqref-report"),
         metavar="FOLDER",
-        help="where the report goes; an older report there is replaced",
+        help="where the report goes; an older report there is replaced (default: pyqref-report)",
     )
     command.add_argument(
         "--seed",
         type=whole(0, 2**32 - 1),
         default=0,
-        help="chooses split, first weights and order; the same seed gives the same numbers",
+        help="chooses split, first weights and order; the same seed gives the same numbers "
+        "(default: 0)",
     )
     command.add_argument(
         "--epochs",
