@@ -107,9 +107,9 @@ def fma32(a: Any, b: Any, c: Any) -> FloatArray:
     >>> float(fma32(np.float32(1 + 2**-23), np.float32(1 - 2**-23), np.float32(-1)))
     -1.4210854715202004e-14
     """
-    product = np.asarray(a, np.float32).astype(np.float64) * np.asarray(b, np.float32)
     addend = np.asarray(c, np.float32).astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
+        product = np.asarray(a, np.float32).astype(np.float64) * np.asarray(b, np.float32)
         total = np.asarray(product + addend)
         back = total - product
         error = (product - (total - back)) + (addend - back)
