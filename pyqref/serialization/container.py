@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from types import ModuleType
 from typing import Any
 
@@ -126,8 +127,7 @@ def parse_json(text: bytes, what: str) -> Any:
     def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):
-            seen: set[str] = set()
-            twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+            twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise FileError(f"{what} has the key {twice!r} twice")
         return members
 

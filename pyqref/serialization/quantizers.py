@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..tape import Array
 from ..tensor.quantized import PerTensorQuantizer, make_per_channel, make_per_tensor
+from .container import short
 from .errors import FileError
 
 __all__ = ["describe_quantizer", "quantized_tensor"]
@@ -61,52 +62,46 @@ def quantized_tensor(array: Array, found: Any, where: str) -> Any:
     FileError
         A value is missing, of a wrong type or out of range.
     """
+    try:
+        return _checked(array, found)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FileError(f"{where}: {error}") from error
 
-    def refuse(name: str, expected: str, value: Any) -> NoReturn:
-        raise FileError(f"{where}: {name} must be {expected}, found {repr(value)[:60]}")
 
+def _checked(array: Array, found: Any) -> Any:
+    """Types and lengths are checked here, ranges by the quantizers themselves."""
     if not isinstance(found, dict):
-        refuse("the quantizer", "an object", found)
-    dtype = _DTYPES.get(found.get("dtype")) if isinstance(found.get("dtype"), str) else None
+        raise TypeError(f"the quantizer must be an object, found {short(found)}")
+    name = found.get("dtype")
+    dtype = _DTYPES.get(name) if isinstance(name, str) else None
     if dtype is None:
-        refuse("dtype", f"one of {', '.join(_DTYPES)}", found.get("dtype"))
-    if array.dtype != dtype.numpy_dtype:
-        refuse("the stored type", f"{dtype.numpy_dtype} for {dtype._name}", str(array.dtype))
-    low, high = dtype.quant_min, dtype.quant_max
-    if array.size and dtype is dtypes.quint4x2 and array.max() > high:
-        refuse("every element", f"in [{low}, {high}] for {dtype._name}", int(array.max()))
-
-    def check_scale(value: Any) -> float:
-        if type(value) not in (int, float) or not 0 < value < math.inf:
-            refuse("scale", "a finite number > 0", value)
-        return float(value)
-
-    def check_zero_point(value: Any) -> int:
-        if type(value) is not int or not low <= value <= high:
-            refuse("zero_point", f"an integer in [{low}, {high}] for {dtype._name}", value)
-        return value
-
+        raise ValueError(f"dtype must be one of {', '.join(_DTYPES)}, found {short(name)}")
+    if dtype is dtypes.quint4x2 and array.size and array.max() > 15:
+        raise ValueError(f"elements must be in [0, 15] for quint4x2, found {array.max()}")
     if set(found) == {"dtype", "scale", "zero_point"}:
-        scale, zero_point = check_scale(found["scale"]), check_zero_point(found["zero_point"])
+        scale, zero_point = found["scale"], found["zero_point"]
+        _check_numbers("scale", [scale], (int, float))
+        _check_numbers("zero_point", [zero_point], (int,))
         return make_per_tensor(array, scale, zero_point, dtype)
     if set(found) != {"dtype", "qscheme", "axis", "scales", "zero_points"}:
-        refuse("the quantizer", "per tensor or per channel", sorted(found))
-    name, axis = found["qscheme"], found["axis"]
+        raise ValueError(f"the quantizer has {short(sorted(found))}")
+    name = found["qscheme"]
     qscheme = _SCHEMES.get(name) if isinstance(name, str) else None
     if qscheme is None:
-        refuse("qscheme", f"one of {', '.join(_SCHEMES)}", name)
-    if type(axis) is not int or not 0 <= axis < array.ndim:
-        refuse("axis", f"an integer in [0, {array.ndim - 1}]", axis)
-    for each in ("scales", "zero_points"):
-        value = found[each]
-        if not isinstance(value, list) or len(value) != array.shape[axis]:
-            refuse(each, f"a list of {array.shape[axis]} numbers", value)
-    scales = np.array([check_scale(value) for value in found["scales"]], np.float64)
-    if qscheme is dtypes.per_channel_affine_float_qparams:
-        for value in found["zero_points"]:
-            if type(value) not in (int, float) or not -math.inf < value < math.inf:
-                refuse("zero_point", "a finite number", value)
-        zero_points = np.array(found["zero_points"], np.float64)
-    else:
-        zero_points = np.array([check_zero_point(z) for z in found["zero_points"]], np.int64)
-    return make_per_channel(array, scales, zero_points, axis, dtype, qscheme=qscheme)
+        raise ValueError(f"qscheme must be one of {', '.join(_SCHEMES)}, found {short(name)}")
+    floating = qscheme is dtypes.per_channel_affine_float_qparams
+    _check_numbers("axis", [found["axis"]], (int,))
+    _check_numbers("scales", found["scales"], (int, float))
+    _check_numbers("zero_points", found["zero_points"], (int, float) if floating else (int,))
+    scales = np.array([float(scale) for scale in found["scales"]])
+    zero_points = np.array(found["zero_points"], np.float64 if floating else np.int64)
+    return make_per_channel(array, scales, zero_points, found["axis"], dtype, qscheme=qscheme)
+
+
+def _check_numbers(name: str, values: Any, kinds: tuple[type, ...]) -> None:
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(values, list):
+        raise TypeError(f"{name} must be a list of {wanted}, found {short(values)}")
+    for value in values:
+        if type(value) not in kinds or not -math.inf < value < math.inf:
+            raise TypeError(f"{name} must be a finite {wanted}, found {short(value)}")

@@ -42,9 +42,9 @@ def values(model: nn.Module) -> list:
 def test_keys_and_metadata() -> None:
     """Parameters before buffers, persistent ones only; a version for each module."""
     state = Model().state_dict()
-    assert ["a.weight", "a.mean", "b.0.weight", "b.0.mean"] == list(state)
-    assert {"version": 3} == state._metadata["b.0"]
-    assert ["", "a", "b", "b.0"] == list(state._metadata)
+    assert list(state) == ["a.weight", "a.mean", "b.0.weight", "b.0.mean"]
+    assert state._metadata["b.0"] == {"version": 3}
+    assert list(state._metadata) == ["", "a", "b", "b.0"]
 
 
 def test_prefix_and_keep_vars() -> None:
@@ -62,7 +62,7 @@ def test_state_shares_memory() -> None:
     """The tensors of the state are views of the module's."""
     model = Model()
     model.state_dict()["a.weight"].fill_(5)
-    assert [5.0, 5.0] == model.a.weight.tolist()
+    assert model.a.weight.tolist() == [5.0, 5.0]
 
 
 def test_load() -> None:
@@ -70,10 +70,10 @@ def test_load() -> None:
     model = Model()
     weight = model.a.weight
     keys = model.load_state_dict(filled(4))
-    assert "<All keys matched successfully>" == str(keys)
+    assert str(keys) == "<All keys matched successfully>"
     assert weight is model.a.weight
-    assert [4.0, 4.0] == weight.tolist()
-    assert [4.0, 4.0, 4.0] == model.b[0].mean.tolist()
+    assert weight.tolist() == [4.0, 4.0]
+    assert model.b[0].mean.tolist() == [4.0, 4.0, 4.0]
 
 
 def test_load_errors_are_all_listed() -> None:
@@ -134,12 +134,12 @@ def test_failed_load_undoes_overridden_loading() -> None:
     )
     with pytest.raises(RuntimeError, match=r"size mismatch for 1\.weight"):
         model.load_state_dict(state)
-    assert 1.0 == model[0].scale
-    assert [0.0] == model[0].data.tolist()
+    assert model[0].scale == 1.0
+    assert model[0].data.tolist() == [0.0]
     state["1.weight"] = pyqref.zeros(2)
     model.load_state_dict(state)
-    assert 2.0 == model[0].scale
-    assert [9.0, 9.0, 9.0] == model[0].data.tolist()
+    assert model[0].scale == 2.0
+    assert model[0].data.tolist() == [9.0, 9.0, 9.0]
 
 
 def test_not_strict() -> None:
@@ -149,8 +149,8 @@ def test_not_strict() -> None:
     state["c"] = pyqref.zeros(1)
     model = Model()
     keys = model.load_state_dict(state, strict=False)
-    assert (["a.mean"], ["c"]) == (keys.missing_keys, keys.unexpected_keys)
-    assert [4.0, 4.0] == model.a.weight.tolist()
+    assert (keys.missing_keys, keys.unexpected_keys) == (["a.mean"], ["c"])
+    assert model.a.weight.tolist() == [4.0, 4.0]
 
 
 def test_assign() -> None:
@@ -160,7 +160,7 @@ def test_assign() -> None:
     assert state["a.mean"] is model.a.mean
     assert isinstance(model.a.weight, nn.Parameter)
     state["a.weight"].fill_(8)
-    assert [8.0, 8.0] == model.a.weight.tolist()
+    assert model.a.weight.tolist() == [8.0, 8.0]
 
 
 def test_dtype_is_converted() -> None:
@@ -169,7 +169,7 @@ def test_dtype_is_converted() -> None:
     state["a.weight"] = pyqref.full((2,), 0.5, dtype=pyqref.float64)
     model.load_state_dict(state)
     assert pyqref.float32 is model.a.weight.dtype
-    assert [0.5, 0.5] == model.a.weight.tolist()
+    assert model.a.weight.tolist() == [0.5, 0.5]
 
 
 def test_state_that_is_no_dict() -> None:
@@ -183,7 +183,7 @@ def test_the_given_state_is_not_changed() -> None:
     model, state = Layer(), Layer().state_dict()
     model._register_load_state_dict_pre_hook(lambda state, prefix, *rest: state.pop("mean"))
     model.load_state_dict(state, strict=False)
-    assert ["weight", "mean"] == list(state)
+    assert list(state) == ["weight", "mean"]
 
 
 def test_extra_state() -> None:
@@ -201,9 +201,9 @@ def test_extra_state() -> None:
     old, new = Extra(), Extra()
     old.note = "old"
     state = old.state_dict()
-    assert {"note": "old"} == state["_extra_state"]
+    assert state["_extra_state"] == {"note": "old"}
     new.load_state_dict(state)
-    assert "old" == new.note
+    assert new.note == "old"
     with pytest.raises(RuntimeError, match='Unexpected key.*"_extra_state"'):
         Layer().load_state_dict(state)
     del state["_extra_state"]
@@ -222,14 +222,14 @@ def test_state_hooks() -> None:
     state = model.state_dict()
     del state["mean"]
     model.load_state_dict(state)
-    assert ["before saving", 3, True] == calls
+    assert calls == ["before saving", 3, True]
 
 
 def test_state_hooks_that_return() -> None:
     """Public hooks may return nothing; the private one may replace the dictionary."""
     model = Layer()
     model._register_state_dict_hook(lambda m, sd, prefix, meta: {"replaced": 1})
-    assert {"replaced": 1} == model.state_dict()
+    assert model.state_dict() == {"replaced": 1}
     model = Layer()
     model.register_state_dict_post_hook(lambda *args: 3)
     with pytest.raises(RuntimeError, match="must return None"):
@@ -251,7 +251,7 @@ def test_metadata_reaches_the_modules() -> None:
 
     Watching().load_state_dict(Layer().state_dict())
     Watching().load_state_dict(dict(Layer().state_dict()))
-    assert [3, None] == seen
+    assert seen == [3, None]
 
 
 def test_scalar_from_one_element() -> None:
@@ -259,7 +259,7 @@ def test_scalar_from_one_element() -> None:
     model = nn.Module()
     model.register_buffer("step", pyqref.tensor(0.0))
     model.load_state_dict({"step": pyqref.tensor([3.0])})
-    assert 3.0 == model.step.item()
+    assert model.step.item() == 3.0
 
 
 def test_views_of_parameters_see_the_load() -> None:
