@@ -153,21 +153,23 @@ def requantization(
     storage
         NumPy integer type of the output.
     """
-    scale = accumulator_scale(input_scale, weight_scales)
     mode: BiasMode = "none"
     term: np.ndarray | None = None
     bias_multiplier = np.float32(1)
-    if engine == "qnnpack":
-        multiplier = multiplier_qnnpack(scale, output_scale)
-        if bias is not None:
-            mode, term = "integer", bias_as_integer(bias, input_scale, weight_scales)
-    else:
-        multiplier = multiplier_fbgemm(scale, output_scale)
-        if bias is not None and np.ndim(weight_scales) == 0:
-            mode, term = "fma", np.asarray(bias, np.float32)
-            bias_multiplier = np.float32(1) / np.float32(scale)
-        elif bias is not None:
-            mode, term = "add", np.asarray(bias, np.float32) / scale
+    # Extreme scales give infinite multipliers, and results at the ends of the range.
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scale = accumulator_scale(input_scale, weight_scales)
+        if engine == "qnnpack":
+            multiplier = multiplier_qnnpack(scale, output_scale)
+            if bias is not None:
+                mode, term = "integer", bias_as_integer(bias, input_scale, weight_scales)
+        else:
+            multiplier = multiplier_fbgemm(scale, output_scale)
+            if bias is not None and np.ndim(weight_scales) == 0:
+                mode, term = "fma", np.asarray(bias, np.float32)
+                bias_multiplier = np.float32(1) / np.float32(scale)
+            elif bias is not None:
+                mode, term = "add", np.asarray(bias, np.float32) / scale
     return Requantization(
         multiplier=np.atleast_1d(multiplier),
         bias_mode=mode,
@@ -204,7 +206,7 @@ def scaled_accumulator(accumulator: IntArray, requant: Requantization) -> FloatA
         value = fma32(requant.bias, requant.bias_multiplier, accumulator)
     else:
         value = accumulator.astype(np.float32) + requant.bias
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return value * requant.multiplier
 
 

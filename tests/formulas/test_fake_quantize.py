@@ -45,8 +45,8 @@ def test_eq_fake_quantize__torch(scale: float, zero_point: int) -> None:
 def test_eq_fake_quantize__where_conventions_differ() -> None:
     """Ties with an odd zero point: the example of the errata."""
     x = np.float32([0.5, 1.5, 2.5])
-    assert [1, 1, 3] == fake_quantize_per_tensor(x, 1.0, 1, 0, 255)[0].tolist()
-    assert [0, 2, 2] == fake_quantize_per_tensor(x, 1.0, 1, 0, 255, "torch")[0].tolist()
+    assert fake_quantize_per_tensor(x, 1.0, 1, 0, 255)[0].tolist() == [1, 1, 3]
+    assert fake_quantize_per_tensor(x, 1.0, 1, 0, 255, "torch")[0].tolist() == [0, 2, 2]
 
 
 @pytest.mark.parametrize("convention", ["documented", "torch"])
@@ -80,11 +80,11 @@ def test_eq_fake_quantize_channel__float_zero_point(convention: str) -> None:
 def test_eq_fake_quantize_mask__ends_are_inside() -> None:
     """The ends of the range pass the gradient; the next step out does not."""
     y, mask = fake_quantize_grid(np.float32([-1, 0, 255, 256, np.nan]), 0.5, 4, 0, 255)
-    assert [False, True, True, False, False] == mask.tolist()
-    assert [-2, -2, 125.5, 125.5, -2] == y.tolist()
+    assert mask.tolist() == [False, True, True, False, False]
+    assert y.tolist() == [-2, -2, 125.5, 125.5, -2]
 
 
 def test_eq_straight_through__masks() -> None:
     """The gradient passes unchanged inside and is zero outside."""
     gradient = np.float32([1, -2, 3])
-    assert [1, 0, 3] == straight_through(gradient, np.array([True, False, True])).tolist()
+    assert straight_through(gradient, np.array([True, False, True])).tolist() == [1, 0, 3]

@@ -48,7 +48,7 @@ def test_eq_round_half_away__any(x: float) -> None:
 
 def test_eq_round_half_away__largest_below_half() -> None:
     """0.49999997 + 0.5 is 1 in float32; its rounding is 0 all the same."""
-    assert 0 == round_half_away(np.nextafter(np.float32(0.5), np.float32(0)))
+    assert round_half_away(np.nextafter(np.float32(0.5), np.float32(0))) == 0
 
 
 @given(st.integers(-(2**40), 2**40), st.integers(0, 30))
@@ -101,7 +101,7 @@ def test_eq_fma__infinities_and_nan() -> None:
 def test_eq_saturate__beyond_the_type() -> None:
     """Infinities and numbers beyond the integer type end at the range, never wrap."""
     values = np.float32([-np.inf, -1e20, -3, 0, 300, 1e20, np.inf])
-    assert [0, 0, 0, 0, 255, 255, 255] == clamp_to_int(values, 0, 255, np.uint8).tolist()
+    assert clamp_to_int(values, 0, 255, np.uint8).tolist() == [0, 0, 0, 0, 255, 255, 255]
     low, high = -(2**31), 2**31 - 1
     expected = [low, low, -3, 0, 300, high, high]
     assert expected == clamp_to_int(values, low, high, np.int32).tolist()
@@ -109,5 +109,5 @@ def test_eq_saturate__beyond_the_type() -> None:
 
 def test_eq_saturate__nan() -> None:
     """Nan becomes the integer that the caller names, quant_max by default."""
-    assert 255 == clamp_to_int(np.float32(np.nan), 0, 255, np.uint8)
-    assert 7 == clamp_to_int(np.float32(np.nan), 0, 255, np.uint8, nan=7)
+    assert clamp_to_int(np.float32(np.nan), 0, 255, np.uint8) == 255
+    assert clamp_to_int(np.float32(np.nan), 0, 255, np.uint8, nan=7) == 7
