@@ -38,9 +38,9 @@ def test_attributes_are_registered_by_type() -> None:
     """A Parameter, a Module and a buffer go to their dictionaries, in order."""
     module = Scale()
     module.inner = nn.Identity()
-    assert list(module._parameters) == ["factor"]
-    assert list(module._buffers) == ["count", "scratch"]
-    assert list(module._modules) == ["inner"]
+    assert ["factor"] == list(module._parameters)
+    assert ["count", "scratch"] == list(module._buffers)
+    assert ["inner"] == list(module._modules)
     assert "factor" not in module.__dict__
 
 
@@ -62,14 +62,14 @@ def test_plain_attribute_becomes_parameter() -> None:
     module = nn.Module()
     module.weight = 3
     module.weight = nn.Parameter(pyqref.ones(1))
-    assert [name for name, _ in module.named_parameters()] == ["weight"]
+    assert ["weight"] == [name for name, _ in module.named_parameters()]
 
 
 def test_buffer_may_be_replaced_by_tensor() -> None:
     """A tensor assigned to a buffer's name stays a buffer."""
     module = Scale()
     module.count = pyqref.ones(2)
-    assert module._buffers["count"].tolist() == [1.0, 1.0]
+    assert [1.0, 1.0] == module._buffers["count"].tolist()
 
 
 def test_delete_attribute() -> None:
@@ -149,25 +149,24 @@ def test_non_leaf_parameter() -> None:
 def test_named_walks() -> None:
     """Paths of modules, parameters and buffers, in the order of registration."""
     model = Pair()
-    assert [n for n, _ in model.named_modules()] == ["", "first", "second", "second.0", "second.1"]
-    assert [n for n, _ in model.named_parameters()] == ["first.factor", "second.0.factor"]
-    assert [name for name, _ in model.named_buffers(prefix="x")][:2] == [
-        "x.first.count",
-        "x.first.scratch",
-    ]
-    assert list(model.named_parameters(recurse=False)) == []
-    assert [name for name, _ in model.named_children()] == ["first", "second"]
+    assert ["", "first", "second", "second.0", "second.1"] == [n for n, _ in model.named_modules()]
+    assert ["first.factor", "second.0.factor"] == [n for n, _ in model.named_parameters()]
+    assert ["x.first.count", "x.first.scratch"] == [
+        name for name, _ in model.named_buffers(prefix="x")
+    ][:2]
+    assert [] == list(model.named_parameters(recurse=False))
+    assert ["first", "second"] == [name for name, _ in model.named_children()]
 
 
 def test_remove_duplicate() -> None:
     """A shared module and a shared parameter are listed once, or in every place."""
     model = Pair()
     model.third = model.first
-    assert len(list(model.named_modules())) == 5
-    assert len(list(model.named_modules(remove_duplicate=False))) == 6
-    assert len(list(model.named_parameters())) == 2
-    assert len(list(model.named_parameters(remove_duplicate=False))) == 3
-    assert len(list(model.children())) == 2
+    assert 5 == len(list(model.named_modules()))
+    assert 6 == len(list(model.named_modules(remove_duplicate=False)))
+    assert 2 == len(list(model.named_parameters()))
+    assert 3 == len(list(model.named_parameters(remove_duplicate=False)))
+    assert 2 == len(list(model.children()))
 
 
 def test_get_and_set_submodule() -> None:
@@ -186,7 +185,7 @@ def test_apply_visits_children_first() -> None:
     """``apply`` goes from the leaves to the root."""
     visited = []
     Pair().apply(lambda module: visited.append(type(module).__name__))
-    assert visited == ["Scale", "Scale", "Identity", "Sequential", "Pair"]
+    assert ["Scale", "Scale", "Identity", "Sequential", "Pair"] == visited
 
 
 def test_train_and_eval() -> None:
@@ -202,9 +201,9 @@ def test_zero_grad_and_requires_grad() -> None:
     """Gradients are dropped or zeroed; collecting them can be switched off."""
     model = Scale()
     model(pyqref.ones(2)).sum().backward()
-    assert model.factor.grad.tolist() == [1.0, 1.0]
+    assert [1.0, 1.0] == model.factor.grad.tolist()
     model.zero_grad(set_to_none=False)
-    assert model.factor.grad.tolist() == [0.0, 0.0]
+    assert [0.0, 0.0] == model.factor.grad.tolist()
     model.zero_grad()
     assert model.factor.grad is None
     assert model is model.requires_grad_(False)
@@ -230,7 +229,7 @@ def test_memory_format() -> None:
     model = Scale()
     model.weight = nn.Parameter(pyqref.zeros(2, 3, 4, 4))
     model.to(memory_format=pyqref.channels_last)
-    assert tuple(model.weight.stride()) == (48, 1, 12, 3)
+    assert (48, 1, 12, 3) == tuple(model.weight.stride())
 
 
 def test_repr() -> None:
@@ -259,7 +258,7 @@ def test_deepcopy_and_pickle() -> None:
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert list(model.state_dict()) == list(other.state_dict())
         other.first.factor.data.fill_(7)
-        assert model.first.factor.tolist() == [1.0, 1.0]
+        assert [1.0, 1.0] == model.first.factor.tolist()
         assert isinstance(other.first.factor, nn.Parameter)
 
 
@@ -271,4 +270,4 @@ def test_registration_hook() -> None:
     with register_module_parameter_registration_hook(lambda m, name, p: seen.append(name)):
         Scale()
     Scale()
-    assert seen == ["factor"]
+    assert ["factor"] == seen

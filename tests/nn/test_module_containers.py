@@ -17,14 +17,14 @@ def chain(count: int) -> list[nn.Module]:
 def test_sequential_calls_in_order() -> None:
     """Each module gets the result of the one before."""
     model = nn.Sequential(nn.Unflatten(0, (2, 3)), nn.Flatten(0))
-    assert tuple(model(pyqref.zeros(6)).shape) == (6,)
+    assert (6,) == tuple(model(pyqref.zeros(6)).shape)
 
 
 def test_sequential_of_ordered_dict() -> None:
     """An OrderedDict gives the names."""
     model = nn.Sequential(OrderedDict(a=nn.Identity(), b=nn.Flatten()))
-    assert list(model._modules) == ["a", "b"]
-    assert list(model[1:]._modules) == ["b"]
+    assert ["a", "b"] == list(model._modules)
+    assert ["b"] == list(model[1:]._modules)
     assert model.a is model[0]
 
 
@@ -35,21 +35,21 @@ def test_sequential_edits() -> None:
     assert modules[-1] is model[-1]
     assert modules[1:3] == list(model[1:3])
     del model[1]
-    assert list(model._modules) == ["0", "1", "2"]
+    assert ["0", "1", "2"] == list(model._modules)
     model.insert(1, modules[1])
     assert modules == list(model)
     assert modules[3] is model.pop(3)
     model.append(modules[3]).extend([nn.Identity()])
-    assert len(model) == 5
+    assert 5 == len(model)
     del model[-1]
     assert modules * 2 == list(model + model)
     assert modules * 3 == list(model * 3) == list(3 * model)
     model *= 2
     assert modules * 2 == list(model)
     model += nn.Sequential(nn.Identity())
-    assert len(model) == 9
+    assert 9 == len(model)
     model[0] = nn.Identity()
-    assert repr(model[0]) == "Identity()"
+    assert "Identity()" == repr(model[0])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_sequential_edits() -> None:
     [
         (lambda: nn.Sequential(3), TypeError),
         (lambda: nn.Sequential()[0], IndexError),
-        (lambda: nn.Sequential() + [nn.Identity()], ValueError),
+        (lambda: nn.Sequential() + nn.ModuleList(), ValueError),
         (lambda: nn.Sequential() * 0, ValueError),
         (lambda: nn.Sequential() * 1.5, TypeError),
         (lambda: nn.Sequential().insert(2, nn.Identity()), IndexError),
@@ -96,12 +96,12 @@ def test_module_list() -> None:
     assert modules[::2] == list(members[::2])
     assert isinstance(members[:1], nn.ModuleList)
     del members[0:2]
-    assert list(members._modules) == ["0"]
+    assert ["0"] == list(members._modules)
     members += modules[:2]
     members.insert(0, nn.Identity())
-    assert len(members) == 4
+    assert 4 == len(members)
     assert modules[1] in members
-    assert len(members + [nn.Identity()]) == 5
+    assert 5 == len(members + nn.ModuleList([nn.Identity()]))
     with pytest.raises(NotImplementedError):
         members(3)
 
@@ -111,7 +111,7 @@ def test_module_list_repr_joins_equal_neighbours() -> None:
     members = nn.ModuleList([nn.Identity(), nn.Identity(), nn.Flatten()])
     expected = "ModuleList(\n  (0-1): 2 x Identity()\n  (2): Flatten(start_dim=1, end_dim=-1)\n)"
     assert expected == repr(members)
-    assert repr(nn.ModuleList()) == "ModuleList()"
+    assert "ModuleList()" == repr(nn.ModuleList())
 
 
 def test_module_dict() -> None:
@@ -120,15 +120,15 @@ def test_module_dict() -> None:
     members["a"] = nn.Flatten()
     members.update([("b", nn.Flatten(0))])
     assert ["b", "a"] == list(members) == list(members.keys())
-    assert members["b"].start_dim == 0
+    assert 0 == members["b"].start_dim
     assert "a" in members
     assert 2 == len(members) == len(members.values()) == len(list(members.items()))
     members.pop("a")
     del members["b"]
-    assert len(members) == 0
+    assert 0 == len(members)
     members["c"] = nn.Identity()
     members.clear()
-    assert repr(members) == "ModuleDict()"
+    assert "ModuleDict()" == repr(members)
 
 
 def test_parameter_list() -> None:
@@ -136,12 +136,12 @@ def test_parameter_list() -> None:
     members = nn.ParameterList([pyqref.zeros(2, 3), "text"])
     members.append(pyqref.ones(1))
     members += [nn.Parameter(pyqref.ones(4))]
-    assert [name for name, _ in members.named_parameters()] == ["0", "2", "3"]
-    assert members[1] == "text"
-    assert len(members[2:]) == 2
-    assert len(list(members)) == 4
+    assert ["0", "2", "3"] == [name for name, _ in members.named_parameters()]
+    assert "text" == members[1]
+    assert 2 == len(members[2:])
+    assert 4 == len(list(members))
     members[1] = pyqref.zeros(1)
-    assert len(list(members.parameters())) == 4
+    assert 4 == len(list(members.parameters()))
     assert members[-1] is members[3]
 
 
@@ -150,22 +150,22 @@ def test_parameter_dict() -> None:
     members = nn.ParameterDict({"b": pyqref.zeros(2)})
     members["a"] = nn.Parameter(pyqref.ones(1))
     assert ["b", "a"] == list(members) == list(members.keys())
-    assert list(reversed(members)) == ["a", "b"]
-    assert list(members.state_dict()) == ["b", "a"]
+    assert ["a", "b"] == list(reversed(members))
+    assert ["b", "a"] == list(members.state_dict())
     assert members.get("c") is None
-    assert members.setdefault("c", "x") == "x"
-    assert members.popitem() == ("c", "x")
+    assert "x" == members.setdefault("c", "x")
+    assert ("c", "x") == members.popitem()
     merged = members | {"d": pyqref.zeros(1)}
-    assert list(merged) == ["b", "a", "d"]
-    assert list(members.copy()) == ["b", "a"]
-    assert list({"d": pyqref.zeros(1)} | members) == ["d", "b", "a"]
+    assert ["b", "a", "d"] == list(merged)
+    assert ["b", "a"] == list(members.copy())
+    assert ["d", "b", "a"] == list({"d": pyqref.zeros(1)} | members)
     members |= {"e": 3}
-    assert members.pop("e") == 3
+    assert 3 == members.pop("e")
     del members["a"]
     assert 1 == len(members) == len(members.items()) == len(members.values())
     members.clear()
-    assert list(members.parameters()) == []
-    assert list(nn.ParameterDict.fromkeys("pq", 1)) == ["p", "q"]
+    assert [] == list(members.parameters())
+    assert ["p", "q"] == list(nn.ParameterDict.fromkeys("pq", 1))
 
 
 def test_parameter_container_repr() -> None:
@@ -189,5 +189,5 @@ def test_identity_takes_anything() -> None:
 def test_unflatten() -> None:
     """One dimension becomes several; printed as in torch."""
     module = nn.Unflatten(1, (2, -1))
-    assert tuple(module(pyqref.zeros(5, 6)).shape) == (5, 2, 3)
-    assert repr(module) == "Unflatten(dim=1, unflattened_size=(2, -1))"
+    assert (5, 2, 3) == tuple(module(pyqref.zeros(5, 6)).shape)
+    assert "Unflatten(dim=1, unflattened_size=(2, -1))" == repr(module)

@@ -19,14 +19,14 @@ def test_pre_hook_replaces_arguments() -> None:
     module = Double()
     module.register_forward_pre_hook(lambda m, args: None)
     module.register_forward_pre_hook(lambda m, args: args[0] + 1)
-    assert module(3) == 8
+    assert 8 == module(3)
 
 
 def test_pre_hook_with_kwargs() -> None:
     """With kwargs, both are given and both returned."""
     module = Double()
     module.register_forward_pre_hook(lambda m, a, k: (a, {"plus": 5}), with_kwargs=True)
-    assert module(3, plus=1) == 11
+    assert 11 == module(3, plus=1)
     module.register_forward_pre_hook(lambda m, a, k: 3, with_kwargs=True)
     with pytest.raises(RuntimeError, match="tuple of"):
         module(3)
@@ -38,20 +38,20 @@ def test_forward_hooks_in_order() -> None:
     module.register_forward_hook(lambda m, args, out: out + 1)
     module.register_forward_hook(lambda m, args, out: out * 10, prepend=True)
     module.register_forward_hook(lambda m, args, kwargs, out: (out, kwargs), with_kwargs=True)
-    assert module(3, plus=0) == (61, {"plus": 0})
+    assert (61, {"plus": 0}) == module(3, plus=0)
 
 
 def test_handle_removes() -> None:
     """A removed hook is not called; removing twice is harmless."""
     module = Double()
     handle = module.register_forward_hook(lambda m, args, out: None or -1)
-    assert module(3) == -1
+    assert -1 == module(3)
     handle.remove()
     handle.remove()
-    assert module(3) == 6
+    assert 6 == module(3)
     with module.register_forward_hook(lambda m, args, out: 0):
-        assert module(3) == 0
-    assert module(3) == 6
+        assert 0 == module(3)
+    assert 6 == module(3)
 
 
 def test_always_call() -> None:
@@ -62,7 +62,7 @@ def test_always_call() -> None:
     module.register_forward_hook(lambda m, args, out: calls.append("never"))
     with pytest.raises(TypeError):
         module(object())
-    assert calls == [None]
+    assert [None] == calls
 
 
 def test_global_hooks() -> None:
@@ -76,7 +76,7 @@ def test_global_hooks() -> None:
     ):
         module(3)
     module(3)
-    assert calls == ["pre", "every", "own", "own"]
+    assert ["pre", "every", "own", "own"] == calls
 
 
 def test_hook_must_be_callable() -> None:
@@ -97,8 +97,8 @@ def test_full_backward_hook() -> None:
     module.register_full_backward_hook(hook)
     x = pyqref.ones(2, requires_grad=True)
     (module(x) * 3).sum().backward()
-    assert seen == [([6.0, 6.0], [3.0, 3.0])]
-    assert x.grad.tolist() == [60.0, 60.0]
+    assert [([6.0, 6.0], [3.0, 3.0])] == seen
+    assert [60.0, 60.0] == x.grad.tolist()
 
 
 def test_full_backward_hook_without_input_gradient() -> None:
@@ -116,8 +116,8 @@ def test_full_backward_hook_without_input_gradient() -> None:
     seen = []
     module.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go[0].tolist())))
     module(pyqref.ones(2)).sum().backward()
-    assert seen == [((None,), [1.0, 1.0])]
-    assert module.weight.grad.tolist() == [1.0, 1.0]
+    assert [((None,), [1.0, 1.0])] == seen
+    assert [1.0, 1.0] == module.weight.grad.tolist()
 
 
 def test_backward_pre_hook() -> None:
@@ -126,7 +126,7 @@ def test_backward_pre_hook() -> None:
     module.register_full_backward_pre_hook(lambda m, grad_output: (grad_output[0] * 100,))
     x = pyqref.ones(2, requires_grad=True)
     module(x).sum().backward()
-    assert x.grad.tolist() == [200.0, 200.0]
+    assert [200.0, 200.0] == x.grad.tolist()
 
 
 def test_backward_hook_wrong_number() -> None:
@@ -152,6 +152,6 @@ def test_backward_hook_with_several_inputs_and_outputs() -> None:
     first, second = module(x, 3, y)
     (first + second).sum().backward()
     ((grad_input, grad_output),) = seen
-    assert grad_input[0].item() == 3.0
-    assert grad_input[1:] == (None, None)
-    assert grad_output[0].tolist() == [1.0]
+    assert 3.0 == grad_input[0].item()
+    assert (None, None) == grad_input[1:]
+    assert [1.0] == grad_output[0].tolist()

@@ -23,7 +23,7 @@ class Model(nn.Module):
 
 def test_path_of_nested_modules() -> None:
     """The path is the one that leads from the outermost called module."""
-    assert Model()([]) == ["features.0", "features.1.0", "head"]
+    assert ["features.0", "features.1.0", "head"] == Model()([])
 
 
 def test_path_with_hooks() -> None:
@@ -31,7 +31,7 @@ def test_path_with_hooks() -> None:
     model = Model()
     model.features.register_forward_hook(lambda m, args, out: None)
     model.register_forward_pre_hook(lambda m, args: None)
-    assert model([]) == ["features.0", "features.1.0", "head"]
+    assert ["features.0", "features.1.0", "head"] == model([])
 
 
 def test_path_of_shared_module() -> None:
@@ -39,14 +39,14 @@ def test_path_of_shared_module() -> None:
     model = Model()
     shared = Tell()
     model.features = nn.Sequential(nn.Sequential(shared), nn.Sequential(shared))
-    assert model([]) == ["features.0.0", "features.1.0", "head"]
+    assert ["features.0.0", "features.1.0", "head"] == model([])
 
 
 def test_path_of_the_root() -> None:
     """The outermost module, and one that nobody calls, have no path."""
-    assert Tell()([]) == [""]
-    assert module_path(Model()) == ""
-    assert describe_module(nn.Identity()) == "Identity"
+    assert [""] == Tell()([])
+    assert "" == module_path(Model())
+    assert "Identity" == describe_module(nn.Identity())
 
 
 def test_path_of_unregistered_module() -> None:
@@ -56,7 +56,7 @@ def test_path_of_unregistered_module() -> None:
         def forward(self, x):
             return Model()(x)
 
-    assert Hidden()([]) == ["features.0", "features.1.0", "head"]
+    assert ["features.0", "features.1.0", "head"] == Hidden()([])
 
 
 def test_describe() -> None:
@@ -66,4 +66,4 @@ def test_describe() -> None:
         def forward(self, x):
             return describe_module(self)
 
-    assert nn.Sequential(Describe())(None) == "0 (Describe)"
+    assert "0 (Describe)" == nn.Sequential(Describe())(None)

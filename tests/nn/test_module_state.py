@@ -42,9 +42,9 @@ def values(model: nn.Module) -> list:
 def test_keys_and_metadata() -> None:
     """Parameters before buffers, persistent ones only; a version for each module."""
     state = Model().state_dict()
-    assert list(state) == ["a.weight", "a.mean", "b.0.weight", "b.0.mean"]
-    assert state._metadata["b.0"] == {"version": 3}
-    assert list(state._metadata) == ["", "a", "b", "b.0"]
+    assert ["a.weight", "a.mean", "b.0.weight", "b.0.mean"] == list(state)
+    assert {"version": 3} == state._metadata["b.0"]
+    assert ["", "a", "b", "b.0"] == list(state._metadata)
 
 
 def test_prefix_and_keep_vars() -> None:
@@ -62,7 +62,7 @@ def test_state_shares_memory() -> None:
     """The tensors of the state are views of the module's."""
     model = Model()
     model.state_dict()["a.weight"].fill_(5)
-    assert model.a.weight.tolist() == [5.0, 5.0]
+    assert [5.0, 5.0] == model.a.weight.tolist()
 
 
 def test_load() -> None:
@@ -70,10 +70,10 @@ def test_load() -> None:
     model = Model()
     weight = model.a.weight
     keys = model.load_state_dict(filled(4))
-    assert str(keys) == "<All keys matched successfully>"
+    assert "<All keys matched successfully>" == str(keys)
     assert weight is model.a.weight
-    assert weight.tolist() == [4.0, 4.0]
-    assert model.b[0].mean.tolist() == [4.0, 4.0, 4.0]
+    assert [4.0, 4.0] == weight.tolist()
+    assert [4.0, 4.0, 4.0] == model.b[0].mean.tolist()
 
 
 def test_load_errors_are_all_listed() -> None:
@@ -104,7 +104,7 @@ def test_failed_load_leaves_the_model(strict: bool) -> None:
     state = filled(4)
     state["b.0.weight"] = pyqref.zeros(7)
     before = values(model)
-    with pytest.raises(RuntimeError, match="size mismatch for b.0.weight"):
+    with pytest.raises(RuntimeError, match=r"size mismatch for b\.0\.weight"):
         model.load_state_dict(state, strict=strict)
     assert before == values(model)
 
@@ -134,12 +134,12 @@ def test_failed_load_undoes_overridden_loading() -> None:
     )
     with pytest.raises(RuntimeError, match=r"size mismatch for 1\.weight"):
         model.load_state_dict(state)
-    assert model[0].scale == 1.0
-    assert model[0].data.tolist() == [0.0]
+    assert 1.0 == model[0].scale
+    assert [0.0] == model[0].data.tolist()
     state["1.weight"] = pyqref.zeros(2)
     model.load_state_dict(state)
-    assert model[0].scale == 2.0
-    assert model[0].data.tolist() == [9.0, 9.0, 9.0]
+    assert 2.0 == model[0].scale
+    assert [9.0, 9.0, 9.0] == model[0].data.tolist()
 
 
 def test_not_strict() -> None:
@@ -149,8 +149,8 @@ def test_not_strict() -> None:
     state["c"] = pyqref.zeros(1)
     model = Model()
     keys = model.load_state_dict(state, strict=False)
-    assert (keys.missing_keys, keys.unexpected_keys) == (["a.mean"], ["c"])
-    assert model.a.weight.tolist() == [4.0, 4.0]
+    assert (["a.mean"], ["c"]) == (keys.missing_keys, keys.unexpected_keys)
+    assert [4.0, 4.0] == model.a.weight.tolist()
 
 
 def test_assign() -> None:
@@ -160,7 +160,7 @@ def test_assign() -> None:
     assert state["a.mean"] is model.a.mean
     assert isinstance(model.a.weight, nn.Parameter)
     state["a.weight"].fill_(8)
-    assert model.a.weight.tolist() == [8.0, 8.0]
+    assert [8.0, 8.0] == model.a.weight.tolist()
 
 
 def test_dtype_is_converted() -> None:
@@ -169,7 +169,7 @@ def test_dtype_is_converted() -> None:
     state["a.weight"] = pyqref.full((2,), 0.5, dtype=pyqref.float64)
     model.load_state_dict(state)
     assert pyqref.float32 is model.a.weight.dtype
-    assert model.a.weight.tolist() == [0.5, 0.5]
+    assert [0.5, 0.5] == model.a.weight.tolist()
 
 
 def test_state_that_is_no_dict() -> None:
@@ -183,7 +183,7 @@ def test_the_given_state_is_not_changed() -> None:
     model, state = Layer(), Layer().state_dict()
     model._register_load_state_dict_pre_hook(lambda state, prefix, *rest: state.pop("mean"))
     model.load_state_dict(state, strict=False)
-    assert list(state) == ["weight", "mean"]
+    assert ["weight", "mean"] == list(state)
 
 
 def test_extra_state() -> None:
@@ -201,13 +201,13 @@ def test_extra_state() -> None:
     old, new = Extra(), Extra()
     old.note = "old"
     state = old.state_dict()
-    assert state["_extra_state"] == {"note": "old"}
+    assert {"note": "old"} == state["_extra_state"]
     new.load_state_dict(state)
-    assert new.note == "old"
-    with pytest.raises(RuntimeError, match='Unexpected key.*"_extra_state"'):
+    assert "old" == new.note
+    with pytest.raises(RuntimeError, match=r'Unexpected key.*"_extra_state"'):
         Layer().load_state_dict(state)
     del state["_extra_state"]
-    with pytest.raises(RuntimeError, match='Missing key.*"_extra_state"'):
+    with pytest.raises(RuntimeError, match=r'Missing key.*"_extra_state"'):
         new.load_state_dict(state)
 
 
@@ -222,14 +222,14 @@ def test_state_hooks() -> None:
     state = model.state_dict()
     del state["mean"]
     model.load_state_dict(state)
-    assert calls == ["before saving", 3, True]
+    assert ["before saving", 3, True] == calls
 
 
 def test_state_hooks_that_return() -> None:
     """Public hooks may return nothing; the private one may replace the dictionary."""
     model = Layer()
     model._register_state_dict_hook(lambda m, sd, prefix, meta: {"replaced": 1})
-    assert model.state_dict() == {"replaced": 1}
+    assert {"replaced": 1} == model.state_dict()
     model = Layer()
     model.register_state_dict_post_hook(lambda *args: 3)
     with pytest.raises(RuntimeError, match="must return None"):
@@ -251,7 +251,7 @@ def test_metadata_reaches_the_modules() -> None:
 
     Watching().load_state_dict(Layer().state_dict())
     Watching().load_state_dict(dict(Layer().state_dict()))
-    assert seen == [3, None]
+    assert [3, None] == seen
 
 
 def test_scalar_from_one_element() -> None:
@@ -259,7 +259,7 @@ def test_scalar_from_one_element() -> None:
     model = nn.Module()
     model.register_buffer("step", pyqref.tensor(0.0))
     model.load_state_dict({"step": pyqref.tensor([3.0])})
-    assert model.step.item() == 3.0
+    assert 3.0 == model.step.item()
 
 
 def test_views_of_parameters_see_the_load() -> None:

@@ -86,7 +86,7 @@ def test_resume_with_last_epoch() -> None:
         lr_scheduler.StepLR(opt, 2, last_epoch=3)
     for group in opt.param_groups:
         group["initial_lr"] = 4.0
-    assert lr_scheduler.LambdaLR(opt, lambda e: 1.0, last_epoch=3).get_last_lr() == [4.0, 4.0]
+    assert [4.0, 4.0] == lr_scheduler.LambdaLR(opt, lambda e: 1.0, last_epoch=3).get_last_lr()
 
 
 def test_other_changes_of_the_rate_are_kept() -> None:
@@ -110,7 +110,7 @@ def test_wrong_order_warns() -> None:
     opt.step()
     with pytest.warns(UserWarning, match="epoch parameter"):
         schedule.step(4)
-    assert schedule.get_last_lr() == [0.125, 0.25]
+    assert [0.125, 0.25] == schedule.get_last_lr()
 
 
 def test_plateau() -> None:
@@ -121,7 +121,7 @@ def test_plateau() -> None:
     for loss in [1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5]:
         schedule.step(loss)
         seen.append(schedule.get_last_lr()[0])
-    assert seen == [1.0, 1.0, 0.5, 0.5, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]
+    assert [1.0, 1.0, 0.5, 0.5, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3] == seen
 
 
 def test_plateau_modes_and_cooldown() -> None:
@@ -134,7 +134,7 @@ def test_plateau_modes_and_cooldown() -> None:
     for score in [1.0, 1.05, 1.2, 1.2, 1.2, 1.2]:
         schedule.step(pyqref.tensor(score))
         seen.append(schedule.get_last_lr()[0])
-    assert seen == [1.0, 0.5, 0.5, 0.5, 0.25, 0.25]
+    assert [1.0, 0.5, 0.5, 0.5, 0.25, 0.25] == seen
     assert schedule.in_cooldown
 
 

@@ -54,7 +54,7 @@ def test_eq_sgd_by_hand() -> None:
         optimizer.step()
         values.append(parameter.item())
     # b = 1, 1.5, 1.75
-    assert values == [0.5, -0.25, -1.125]
+    assert [0.5, -0.25, -1.125] == values
 
 
 def test_eq_sgd_nesterov_by_hand() -> None:
@@ -67,7 +67,7 @@ def test_eq_sgd_nesterov_by_hand() -> None:
         optimizer.step()
         values.append(parameter.item())
     # g + mu*b = 1.5, 1.75
-    assert values == [0.25, -0.625]
+    assert [0.25, -0.625] == values
 
 
 def reference_adam(lr, betas, eps, decay, decoupled, gradients, start) -> float:
@@ -138,8 +138,8 @@ def test_closure_is_called_with_gradients_recorded() -> None:
 
     with pyqref.no_grad():
         loss = optimizer.step(closure)
-    assert loss.item() == 4.0
-    assert parameter.tolist() == [1.0]
+    assert 4.0 == loss.item()
+    assert [1.0] == parameter.tolist()
 
 
 def test_parameters_without_gradient_stay() -> None:
@@ -158,14 +158,14 @@ def test_groups_have_their_own_settings() -> None:
     first, second = parameters()
     optimizer = optim.SGD([{"params": [first], "lr": 1.0}], lr=0.1)
     optimizer.add_param_group({"params": second})
-    assert [group["lr"] for group in optimizer.param_groups] == [1.0, 0.1]
-    assert optim.SGD([first], lr=pyqref.tensor(0.5)).param_groups[0]["lr"] == 0.5
+    assert [1.0, 0.1] == [group["lr"] for group in optimizer.param_groups]
+    assert 0.5 == optim.SGD([first], lr=pyqref.tensor(0.5)).param_groups[0]["lr"]
 
 
 def test_named_parameters() -> None:
     """Names are kept in the groups."""
     optimizer = optim.SGD(nn.ParameterList(parameters()).named_parameters(), lr=0.1)
-    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["0", "1"]
+    assert ["0", "1"] == optimizer.state_dict()["param_groups"][0]["param_names"]
 
 
 def test_zero_grad() -> None:
@@ -174,7 +174,7 @@ def test_zero_grad() -> None:
     first.grad = pyqref.ones_like(first)
     optimizer = optim.SGD([first])
     optimizer.zero_grad(set_to_none=False)
-    assert first.grad.sum().item() == 0.0
+    assert 0.0 == first.grad.sum().item()
     optimizer.zero_grad()
     assert first.grad is None
 
@@ -188,7 +188,7 @@ def test_step_hooks() -> None:
     optimizer.step()
     handle.remove()
     optimizer.step()
-    assert calls == ["pre", "post", "pre"]
+    assert ["pre", "post", "pre"] == calls
 
 
 def test_step_is_seen_by_the_graph() -> None:

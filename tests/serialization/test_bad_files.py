@@ -209,7 +209,7 @@ def test_deep_structure() -> None:
 
 def test_other_version() -> None:
     """A newer format is named as such."""
-    with pytest.raises(FileError, match="version '2'.*newer release"):
+    with pytest.raises(FileError, match=r"version '2'.*newer release"):
         load(container({"__metadata__": {"format": "pyqref", "pyqref.version": "2"}}))
 
 
@@ -223,16 +223,16 @@ def test_other_formats(tmp_path) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("archive/data.pkl", pickle.dumps(Hostile()))
-    with pytest.raises(FileError, match="a zip archive, such as torch.save writes"):
+    with pytest.raises(FileError, match=r"a zip archive, such as torch\.save writes"):
         load(archive.getvalue())
     for protocol in (2, 3, 4, 5):
-        with pytest.raises(FileError, match="a pickle, such as torch.save"):
+        with pytest.raises(FileError, match=r"a pickle, such as torch\.save"):
             load(pickle.dumps(Hostile(), protocol))
     array = io.BytesIO()
     np.save(array, np.zeros(2))
-    with pytest.raises(FileError, match="numpy.load"):
+    with pytest.raises(FileError, match=r"numpy\.load"):
         load(array.getvalue())
-    assert list(tmp_path.iterdir()) == []
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_error_names_the_file(tmp_path) -> None:
@@ -261,7 +261,7 @@ def test_model_is_left_as_it_was(tmp_path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(FileError):
         model.load_state_dict(pyqref.load(path))
-    assert [*model["a"].tolist(), *model["b"].tolist()] == [0.0] * 5
+    assert [0.0] * 5 == [*model["a"].tolist(), *model["b"].tolist()]
 
 
 def outcome(data: bytes) -> None:

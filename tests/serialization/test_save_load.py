@@ -44,7 +44,7 @@ def test_special_floats() -> None:
     bits = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45], np.float32)
     back = round_trip({"x": pyqref.from_numpy(bits), "f": [math.inf, -math.inf, -0.0]})
     assert bits.tobytes() == back["x"].numpy().tobytes()
-    assert str(back["f"]) == "[inf, -inf, -0.0]"
+    assert "[inf, -inf, -0.0]" == str(back["f"])
     assert math.isnan(round_trip(math.nan))
 
 
@@ -61,8 +61,8 @@ def test_per_tensor(name: str) -> None:
     x = pyqref.tensor([[-1.0, 0.0], [0.5, 2.0]])
     tensor = pyqref.quantize_per_tensor(x, 0.1, 3, getattr(pyqref, name))
     back = round_trip({"q": tensor})["q"]
-    assert back.q_scale() == 0.1
-    assert back.q_zero_point() == 3
+    assert 0.1 == back.q_scale()
+    assert 3 == back.q_zero_point()
     assert tensor.dtype is back.dtype
     assert tensor.int_repr().tolist() == back.int_repr().tolist()
 
@@ -107,7 +107,7 @@ def test_parameters_and_gradients() -> None:
     """A Parameter stays one; whether gradients are wanted is kept."""
     back = round_trip([nn.Parameter(pyqref.ones(2)), pyqref.ones(2, requires_grad=True)])
     assert isinstance(back[0], nn.Parameter)
-    assert [tensor.requires_grad for tensor in back] == [True, True]
+    assert [True, True] == [tensor.requires_grad for tensor in back]
     assert not isinstance(back[1], nn.Parameter)
 
 
@@ -120,7 +120,7 @@ def test_shared_memory_stays_shared() -> None:
     file.seek(0)
     back = pyqref.load(file)
     back["a"].fill_(1)
-    assert (back["b"][0].item(), back["c"][0].item()) == (1.0, 0.0)
+    assert (1.0, 0.0) == (back["b"][0].item(), back["c"][0].item())
 
 
 def test_names_in_the_file(tmp_path) -> None:
@@ -129,13 +129,11 @@ def test_names_in_the_file(tmp_path) -> None:
 
     path = tmp_path / "model.safetensors"
     pyqref.save({"fc.weight": pyqref.ones(2), "fc": {"weight": pyqref.zeros(1)}}, path)
-    assert {key: value.tolist() for key, value in load_file(path).items()} == {
-        "fc.weight": [1.0, 1.0],
-        "fc.weight~2": [0.0],
-    }
+    expected = {"fc.weight": [1.0, 1.0], "fc.weight~2": [0.0]}
+    assert expected == {key: value.tolist() for key, value in load_file(path).items()}
     save_file({"w": np.ones(2, np.float32)}, path)
     back = pyqref.load(path)
-    assert {key: value.tolist() for key, value in back.items()} == {"w": [1.0, 1.0]}
+    assert {"w": [1.0, 1.0]} == {key: value.tolist() for key, value in back.items()}
 
 
 def test_awkward_names() -> None:
@@ -191,7 +189,7 @@ def test_values_that_cannot_be_saved(value, message, tmp_path) -> None:
     """The error names the place; no file is made."""
     with pytest.raises(TypeError, match=message):
         pyqref.save(value, tmp_path / "x")
-    assert list(tmp_path.iterdir()) == []
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_structure_that_contains_itself() -> None:
@@ -229,12 +227,12 @@ def test_links_and_permissions(tmp_path) -> None:
     pyqref.save(2, link)
     assert link.is_symlink()
     assert 2 == pyqref.load(target) == pyqref.load(link)
-    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert 0o600 == stat.S_IMODE(target.stat().st_mode)
 
 
 def test_places_that_cannot_be_written(tmp_path) -> None:
     """A missing folder and a folder in the place of a file."""
-    with pytest.raises(FileNotFoundError, match="the folder .* does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist"):
         pyqref.save(1, tmp_path / "no" / "x")
     with pytest.raises(OSError, match="no regular file"):
         pyqref.save(1, tmp_path)
@@ -254,7 +252,7 @@ def test_load_arguments(tmp_path) -> None:
     """Other devices are refused; weights_only=False has no effect and says so."""
     path = tmp_path / "x"
     pyqref.save(1, path)
-    assert pyqref.load(path, weights_only=True) == 1
+    assert 1 == pyqref.load(path, weights_only=True)
     with pytest.warns(UserWarning, match="weights_only=False"):
         pyqref.load(path, weights_only=False)
     with pytest.raises(RuntimeError, match="CPU only"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ import pytest
 import pyqref
 from pyqref.utils import data
 
-Point = namedtuple("Point", "x y")
+
+class Point(NamedTuple):
+    x: int
+    y: int
 
 
 class Count(data.IterableDataset):
@@ -36,7 +40,7 @@ def test_tensor_dataset() -> None:
     """Sample i holds element i of every tensor."""
     dataset = data.TensorDataset(pyqref.arange(3), pyqref.eye(3))
     first, second = dataset[1]
-    assert (first.item(), second.tolist(), len(dataset)) == (1, [0.0, 1.0, 0.0], 3)
+    assert (1, [0.0, 1.0, 0.0], 3) == (first.item(), second.tolist(), len(dataset))
     with pytest.raises(AssertionError, match=r"Size mismatch.*\[3, 2\]"):
         data.TensorDataset(pyqref.zeros(3), pyqref.zeros(2))
 
@@ -44,13 +48,13 @@ def test_tensor_dataset() -> None:
 def test_concat_and_subset() -> None:
     """Data sets are joined and cut."""
     joined = numbers(2) + numbers(3)
-    assert [joined[i][0].item() for i in range(5)] == [0, 1, 0, 1, 2]
-    assert joined[-1][0].item() == 2
+    assert [0, 1, 0, 1, 2] == [joined[i][0].item() for i in range(5)]
+    assert 2 == joined[-1][0].item()
     with pytest.raises(ValueError, match="got 5"):
         joined[5]
     subset = data.Subset(joined, [4, 0])
-    assert [subset[i][0].item() for i in range(len(subset))] == [2, 0]
-    assert list(Count(2) + Count(2)) == [0, 1, 0, 1]
+    assert [2, 0] == [subset[i][0].item() for i in range(len(subset))]
+    assert [0, 1, 0, 1] == list(Count(2) + Count(2))
     with pytest.raises(AssertionError):
         data.ConcatDataset([Count(2)])
     with pytest.raises(AssertionError):
@@ -65,7 +69,7 @@ def test_random_split() -> None:
     again = data.random_split(range(10), [7, 3], pyqref.Generator().manual_seed(3))
     assert [part.indices for part in again] == [part.indices for part in parts]
     assert list(range(10)) == sorted(parts[0].indices + parts[1].indices)
-    assert [len(p) for p in data.random_split(range(9), [1 / 3, 1 / 3, 1 / 3])] == [3, 3, 3]
+    assert [3, 3, 3] == [len(p) for p in data.random_split(range(9), [1 / 3, 1 / 3, 1 / 3])]
     with pytest.raises(ValueError, match="got 9, expected 10"):
         data.random_split(range(10), [6, 3])
     with pytest.raises(ValueError, match="index 0"):
@@ -75,12 +79,12 @@ def test_random_split() -> None:
 def test_batches() -> None:
     """All samples in order; the last batch may be smaller, or left out."""
     loader = data.DataLoader(numbers(5), batch_size=2)
-    assert batches(loader) == [[0, 1], [2, 3], [4]]
-    assert len(loader) == 3
+    assert [[0, 1], [2, 3], [4]] == batches(loader)
+    assert 3 == len(loader)
     loader = data.DataLoader(numbers(5), batch_size=2, drop_last=True)
-    assert batches(loader) == [[0, 1], [2, 3]]
-    assert len(loader) == 2
-    assert batches(data.DataLoader(numbers(0), batch_size=2)) == []
+    assert [[0, 1], [2, 3]] == batches(loader)
+    assert 2 == len(loader)
+    assert [] == batches(data.DataLoader(numbers(0), batch_size=2))
 
 
 def test_shuffle() -> None:
@@ -103,49 +107,49 @@ def test_shuffle() -> None:
 
 def test_samplers_in_the_loader() -> None:
     """A sampler gives the order, a batch sampler the batches."""
-    assert batches(data.DataLoader(numbers(5), 2, sampler=[4, 0])) == [[4, 0]]
+    assert [[4, 0]] == batches(data.DataLoader(numbers(5), 2, sampler=[4, 0]))
     loader = data.DataLoader(numbers(5), batch_sampler=[[1], [2, 3]])
-    assert batches(loader) == [[1], [2, 3]]
-    assert len(loader) == 2
+    assert [[1], [2, 3]] == batches(loader)
+    assert 2 == len(loader)
 
 
 def test_single_samples() -> None:
     """Without a batch size samples are only converted."""
     loader = data.DataLoader([np.float32(1), (np.zeros(2), "a")], batch_size=None)
     first, second = list(loader)
-    assert first.item() == 1.0
-    assert (second[0].tolist(), second[1]) == ([0.0, 0.0], "a")
-    assert len(loader) == 2
+    assert 1.0 == first.item()
+    assert ([0.0, 0.0], "a") == (second[0].tolist(), second[1])
+    assert 2 == len(loader)
 
 
 def test_iterable_dataset() -> None:
     """Batches of an iterable data set."""
     loader = data.DataLoader(Count(5), batch_size=2)
-    assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3], [4]]
-    assert len(loader) == 3
+    assert [[0, 1], [2, 3], [4]] == [batch.tolist() for batch in loader]
+    assert 3 == len(loader)
     loader = data.DataLoader(Count(5), batch_size=2, drop_last=True)
     assert 2 == len(list(loader)) == len(loader)
-    assert list(data.DataLoader(Count(3), batch_size=None)) == [0, 1, 2]
+    assert [0, 1, 2] == list(data.DataLoader(Count(3), batch_size=None))
 
 
 def test_collate_fn() -> None:
     """A function of the user's makes the batches."""
-    assert list(data.DataLoader(range(3), 2, collate_fn=tuple)) == [(0, 1), (2,)]
+    assert [(0, 1), (2,)] == list(data.DataLoader(range(3), 2, collate_fn=tuple))
 
 
 def test_default_collate() -> None:
     """Each kind of sample is put together in its own way."""
     collate = data.default_collate
-    assert tuple(collate([pyqref.zeros(3)] * 2).shape) == (2, 3)
-    assert tuple(collate([np.zeros(3, np.float32)] * 2).shape) == (2, 3)
+    assert (2, 3) == tuple(collate([pyqref.zeros(3)] * 2).shape)
+    assert (2, 3) == tuple(collate([np.zeros(3, np.float32)] * 2).shape)
     assert pyqref.float64 is collate([1.0, 2.0]).dtype
     assert pyqref.int64 is collate([1, 2]).dtype
     assert pyqref.float32 is collate([np.float32(1), np.float32(2)]).dtype
-    assert collate(["a", "b"]) == ["a", "b"]
-    assert {k: v.tolist() for k, v in collate([{"k": 1}, {"k": 2}]).items()} == {"k": [1, 2]}
+    assert ["a", "b"] == collate(["a", "b"])
+    assert {"k": [1, 2]} == {k: v.tolist() for k, v in collate([{"k": 1}, {"k": 2}]).items()}
     assert isinstance(collate([OrderedDict(k=1)]), OrderedDict)
     point = collate([Point(1, 2), Point(3, 4)])
-    assert (point.x.tolist(), point.y.tolist()) == ([1, 3], [2, 4])
+    assert ([1, 3], [2, 4]) == (point.x.tolist(), point.y.tolist())
     assert isinstance(collate([(1, 2)]), list)
     with pytest.raises(RuntimeError, match="equal size"):
         collate([[1], [1, 2]])
@@ -155,16 +159,16 @@ def test_default_collate() -> None:
 
 def test_samplers() -> None:
     """Lengths and ranges of the samplers."""
-    assert list(data.SequentialSampler(range(3))) == [0, 1, 2]
+    assert [0, 1, 2] == list(data.SequentialSampler(range(3)))
     drawn = list(data.RandomSampler(range(3), replacement=True, num_samples=40))
-    assert len(drawn) == 40
+    assert 40 == len(drawn)
     assert set(drawn) <= {0, 1, 2}
-    assert len(list(data.RandomSampler(range(3), num_samples=7))) == 7
+    assert 7 == len(list(data.RandomSampler(range(3), num_samples=7)))
     assert {5, 6} == set(data.SubsetRandomSampler([5, 6]))
     weighted = data.WeightedRandomSampler([0.0, 1.0], 5)
-    assert list(weighted) == [1] * 5
-    assert len(weighted) == 5
-    assert list(data.BatchSampler(range(3), 2, False)) == [[0, 1], [2]]
+    assert [1] * 5 == list(weighted)
+    assert 5 == len(weighted)
+    assert [[0, 1], [2]] == list(data.BatchSampler(range(3), 2, False))
 
 
 @pytest.mark.parametrize(
@@ -196,6 +200,6 @@ def test_workers_warn() -> None:
     """Worker processes and pinned memory are not there, and the loader says so."""
     with pytest.warns(UserWarning, match="num_workers=2 has no effect"):
         loader = data.DataLoader(numbers(3), num_workers=2)
-    assert len(batches(loader)) == 3
+    assert 3 == len(batches(loader))
     with pytest.warns(UserWarning, match="pin_memory"):
         data.DataLoader(numbers(3), pin_memory=True)
