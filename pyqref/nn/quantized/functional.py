@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import dtypes
-from ...ops import quantized as ops
-from .. import functional as F
+from pyqref import dtypes
+from pyqref.nn import functional as F
+from pyqref.ops import quantized as ops
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -248,9 +248,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return F.adaptive_avg_pool2d(input, output_size)
 
 
-def hardtanh(
-    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Any:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are."""
     ops.require_per_tensor("quantized.functional.hardtanh", input)
     return F.hardtanh(input, min_val, max_val, inplace)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import elementwise
-from ...numerics.affine import dequantize_per_tensor, quantize_per_tensor
+from pyqref.numerics import elementwise
+
 from .checks import require_output_parameters, require_per_tensor
-from .grid import grid_of, output_grid, same_grid, tensor_on
+from .grid import apply_in_float, grid_of, output_grid, same_grid
 
 __all__ = ["clamp", "leaky_relu", "relu", "relu6"]
 
@@ -80,14 +80,11 @@ def leaky_relu(
     scale = qx.q_scale() if output_scale is None else output_scale
     zero_point = qx.q_zero_point() if output_zero_point is None else output_zero_point
     out = output_grid(*require_output_parameters(name, scale, zero_point, qx.dtype), qx.dtype)
-    x = dequantize_per_tensor(qx._array, qx.q_scale(), qx.q_zero_point())
-    y = np.where(x > 0, x, x * np.float32(negative_slope))
-    integers = quantize_per_tensor(y, *out)
-    if inplace:
-        if out != grid_of(qx):
-            raise ValueError(f"{name}: in place, the result keeps the parameters of the input")
-        return _store(qx, integers, True)
-    return tensor_on(integers, out, qx.dtype)
+    if inplace and out != grid_of(qx):
+        raise ValueError(f"{name}: in place, the result keeps the parameters of the input")
+    slope = np.float32(negative_slope)
+    result = apply_in_float(qx, lambda x: np.where(x > 0, x, x * slope), out)
+    return _store(qx, result._array, True) if inplace else result
 
 
 def _store(qx: Any, integers: Any, inplace: bool) -> Any:

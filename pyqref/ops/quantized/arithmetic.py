@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...backends import quantized as settings
-from ...dtypes import qint8, quint8
-from ...numerics import elementwise, scalar
-from ...numerics.linear import quantized_linear
-from ...numerics.requantize import requantization
+from pyqref.backends import quantized as settings
+from pyqref.dtypes import qint8, quint8
+from pyqref.numerics import elementwise, scalar
+from pyqref.numerics.linear import quantized_linear
+from pyqref.numerics.requantize import requantization
+
 from .checks import require_output_parameters, require_per_tensor
 from .grid import grid_of, output_grid, tensor_on
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import float32, qint8, quint8
-from ...tensor.base import TensorBase
-from ...tensor.quantized.validation import check_scale, check_zero_point
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import float32, qint8, quint8
+from pyqref.tensor.base import TensorBase
+from pyqref.tensor.quantized.validation import check_scale, check_zero_point
 
 __all__ = [
     "require_bias",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import quint8
-from ...tensor.quantized import make_per_tensor
+from pyqref.dtypes import quint8
+from pyqref.tensor.quantized import make_per_tensor
+
 from .checks import (
     require_bias,
     require_output_parameters,

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import interpolate
-from ...numerics.affine import dequantize_per_tensor, quantize_per_tensor
-from ...tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
-from ...tape.dropout import Dropout
-from ...tape.interpolate import Interpolate
-from ...tape.padding import Pad
-from ...tensor.dispatch import quantized_implementation
+from pyqref.numerics import interpolate
+from pyqref.numerics.affine import quantize_per_tensor
+from pyqref.tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
+from pyqref.tape.interpolate import Interpolate
+from pyqref.tape.padding import Pad
+from pyqref.tensor.dispatch import quantized_implementation
+
 from . import activation
 from .checks import require_per_tensor
-from .grid import grid_of, output_grid, same_grid, tensor_on
+from .grid import apply_in_float, grid_of, output_grid, same_grid
 
 __all__: list[str] = []
 
@@ -36,23 +36,22 @@ def _leaky_relu(x: Any, negative_slope: float) -> Any:
 
 @quantized_implementation(Threshold)
 def _threshold(x: Any, threshold: float, value: float) -> Any:
-    real = _dequantized("threshold", x)
-    result = np.where(real > np.float32(threshold), real, np.float32(value))
-    return same_grid(quantize_per_tensor(result, *grid_of(x)), x)
+    require_per_tensor("threshold", x)
+    low, below = np.float32(threshold), np.float32(value)
+    return apply_in_float(x, lambda real: np.where(real > low, real, below), grid_of(x))
 
 
 @quantized_implementation(Hardsigmoid)
 def _hardsigmoid(x: Any) -> Any:
     """On the grid of [0, 1): zero is the smallest integer (of qint32: zero itself)."""
-    real = _dequantized("hardsigmoid", x)
-    six = np.float32(6)
-    result = np.minimum(np.maximum(real + np.float32(3), np.float32(0)), six) / six
+    require_per_tensor("hardsigmoid", x)
     grid = output_grid(1.0, 0, x.dtype)
     grid = grid._replace(
         scale=1 / (grid.quant_max - grid.quant_min + 1),
         zero_point=grid.quant_min if x.dtype.itemsize == 1 else 0,
     )
-    return tensor_on(quantize_per_tensor(result, *grid), grid, x.dtype)
+    three, six = np.float32(3), np.float32(6)
+    return apply_in_float(x, lambda real: np.clip(real + three, 0, six) / six, grid)
 
 
 @quantized_implementation(Interpolate)
@@ -77,13 +76,3 @@ def _pad(x: Any, pairs: Any, mode: str, value: float) -> Any:
         fill = quantize_per_tensor(np.float32(value), *grid_of(x))
         return same_grid(Pad().forward(x._array, pairs, mode, int(fill)), x)
     return same_grid(Pad().forward(x._array, pairs, mode, 0), x)
-
-
-@quantized_implementation(Dropout)
-def _dropout(x: Any, *options: Any, **named: Any) -> Any:
-    raise RuntimeError("dropout: a quantized tensor cannot be trained on; call model.eval() first")
-
-
-def _dequantized(name: str, x: Any) -> np.ndarray:
-    require_per_tensor(name, x)
-    return dequantize_per_tensor(x._array, x.q_scale(), x.q_zero_point())

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernels
-from ...numerics.dynamic import dequantize_accumulator, weight_to_float16
-from ...numerics.dynamic_qparams import choose_qparams_dynamic
-from ...tensor.base import wrap
+from pyqref import _kernels
+from pyqref.numerics.dynamic import dequantize_accumulator, weight_to_float16
+from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.tensor.base import wrap
+
 from .checks import require_bias, require_float
 from .packed import PackedLinear
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernels
-from ...backends import quantized as settings
-from ...numerics.requantize import Requantization, requantization
+from pyqref import _kernels
+from pyqref.backends import quantized as settings
+from pyqref.numerics.requantize import Requantization, requantization
 
 __all__ = ["PackedConv", "PackedLinear", "PackedWeight"]
 
@@ -80,9 +80,7 @@ class PackedLinear(PackedWeight):
 
     def accumulate(self, x: Any, x_zero_point: int) -> Any:
         """Exact accumulators ``(..., N)`` of the input integers ``(..., K)``."""
-        return _kernels.linear_accumulator(
-            x, x_zero_point, self.packed, self.weight_zero_points
-        )
+        return _kernels.linear_accumulator(x, x_zero_point, self.packed, self.weight_zero_points)
 
 
 class PackedConv(PackedWeight):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...backends import quantized as settings
-from ...numerics import pooling
-from ...tape.adaptive_pooling import AdaptiveAvgPool
-from ...tape.pooling import AvgPool, MaxPool
-from ...tensor.dispatch import quantized_implementation
+from pyqref.backends import quantized as settings
+from pyqref.numerics import pooling
+from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
+from pyqref.tape.pooling import AvgPool, MaxPool
+from pyqref.tensor.dispatch import quantized_implementation
+
 from .checks import require_per_tensor, tuple_of
 from .grid import same_grid
 
@@ -34,7 +35,7 @@ def max_pool2d(
     ceil_mode
         Let a last window reach past the end.
     """
-    return _max_pool("quantized.max_pool2d", 2, qx, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool(2, qx, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool1d(
@@ -46,11 +47,10 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Any:
     """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``."""
-    return _max_pool("quantized.max_pool1d", 1, qx, kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool(1, qx, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _max_pool(
-    name: str,
     spatial: int,
     qx: Any,
     kernel_size: Any,
@@ -59,6 +59,7 @@ def _max_pool(
     dilation: Any,
     ceil_mode: bool,
 ) -> Any:
+    name = f"quantized.max_pool{spatial}d"
     require_per_tensor(name, qx)
     if qx.dim() not in (spatial + 1, spatial + 2):
         raise RuntimeError(
@@ -81,7 +82,7 @@ def _max_pool_of_tensor(
     x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
 ) -> Any:
     if indices:
-        raise RuntimeError("max_pool: a quantized tensor gives no indices; pass return_indices=False")
+        raise RuntimeError("max_pool of a quantized tensor takes return_indices=False only")
     return _pooled(
         x,
         len(kernel),

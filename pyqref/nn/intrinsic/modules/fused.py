@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...modules import (
+from pyqref.nn.modules import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ...intrinsic.modules.fused import ConvReLU2d
-from ...modules import Conv2d as FloatConv2d
-from ...modules import Module
+from pyqref.nn.intrinsic.modules.fused import ConvReLU2d
+from pyqref.nn.modules import Conv2d as FloatConv2d
+from pyqref.nn.modules import Module
+
 from .linear import copy_parameters
 from .utils import make_weight_fake_quant, qconfig_of
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ... import functional as F
-from ...intrinsic.modules.fused import LinearReLU
-from ...modules import Linear as FloatLinear
-from ...modules import Module
+from pyqref.nn import functional as F
+from pyqref.nn.intrinsic.modules.fused import LinearReLU
+from pyqref.nn.modules import Linear as FloatLinear
+from pyqref.nn.modules import Module
+
 from .utils import make_weight_fake_quant, qconfig_of
 
 __all__ = ["Linear"]

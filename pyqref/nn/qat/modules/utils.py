@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...modules import Module
+from pyqref.nn.modules import Module
 
 __all__ = ["make_weight_fake_quant", "qconfig_of"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .... import dtypes
-from ....ops import quantized as ops
-from ...modules import Module
-from ...modules import ReLU as FloatReLU
+from pyqref import dtypes
+from pyqref.nn.modules import Module
+from pyqref.nn.modules import ReLU as FloatReLU
+from pyqref.ops import quantized as ops
+
 from .utils import require_quantized_input
 
 __all__ = ["ReLU", "ReLU6"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...intrinsic.qat.modules.conv_bn import ConvBn2d as QATConvBn2d
-from ...modules import Conv1d as FloatConv1d
-from ...modules import Conv2d as FloatConv2d
-from ...modules import Conv3d as FloatConv3d
-from ...modules import Module
-from ...qat.modules.conv import Conv2d as QATConv2d
+from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn2d as QATConvBn2d
+from pyqref.nn.modules import Conv1d as FloatConv1d
+from pyqref.nn.modules import Conv2d as FloatConv2d
+from pyqref.nn.modules import Conv3d as FloatConv3d
+from pyqref.nn.modules import Module
+from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
+
 from .conv_nd import _ConvNd
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]

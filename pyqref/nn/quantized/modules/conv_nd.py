@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .... import dtypes
-from ....ops import quantized as ops
-from ....tensor.creation import zeros
-from ....tensor.quantized import make_per_tensor
-from ...intrinsic.modules.fused import _FloatGroup
-from ...modules import Module
-from ...utils.fusion import fuse_conv_bn_weights
+from pyqref import dtypes
+from pyqref.nn.intrinsic.modules.fused import _FloatGroup
+from pyqref.nn.modules import Module
+from pyqref.nn.utils.fusion import fuse_conv_bn_weights
+from pyqref.ops import quantized as ops
+from pyqref.tensor.creation import zeros
+from pyqref.tensor.quantized import make_per_tensor
+
 from .utils import (
     WeightedQuantizedModule,
     load_output_parameters,

@@ -10,14 +10,19 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ....tensor import arithmetic, joining, linalg
-from ....ops import quantized as ops
-from ... import functional as F
-from ...module_path import module_path
-from ...modules import Identity, Module
+from pyqref.nn import functional as F
+from pyqref.nn.module_path import module_path
+from pyqref.nn.modules import Identity, Module
+from pyqref.ops import quantized as ops
+from pyqref.tensor import arithmetic, joining, linalg
+
 from .reuse import used_before_in_this_pass
-from .utils import load_output_parameters, require_output_observer, require_type
-from .utils import save_output_parameters
+from .utils import (
+    load_output_parameters,
+    require_output_observer,
+    require_type,
+    save_output_parameters,
+)
 
 __all__ = ["FXFloatFunctional", "FloatFunctional", "QFunctional"]
 

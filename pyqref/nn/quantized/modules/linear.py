@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .... import dtypes
-from ....ops import quantized as ops
-from ....tensor.creation import zeros
-from ....tensor.quantized import make_per_tensor
-from ...intrinsic.modules.fused import LinearReLU as FloatLinearReLU
-from ...modules import Linear as FloatLinear
-from ...modules import Module
-from ...qat.modules.linear import Linear as QATLinear
+from pyqref import dtypes
+from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.modules import Linear as FloatLinear
+from pyqref.nn.modules import Module
+from pyqref.nn.qat.modules.linear import Linear as QATLinear
+from pyqref.ops import quantized as ops
+from pyqref.tensor.creation import zeros
+from pyqref.tensor.quantized import make_per_tensor
+
 from .utils import (
     WeightedQuantizedModule,
     load_output_parameters,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .... import dtypes
-from ....ops.quantized import require_output_parameters
-from ....tensor.creation import tensor
-from ....tensor.quantized import quantize_per_tensor
-from ...modules import Module
+from pyqref import dtypes
+from pyqref.nn.modules import Module
+from pyqref.ops.quantized import require_output_parameters
+from pyqref.tensor.creation import tensor
+from pyqref.tensor.quantized import quantize_per_tensor
+
 from .utils import require_float_input, require_output_observer
 
 __all__ = ["DeQuantize", "Quantize"]

@@ -11,7 +11,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ...module_path import _CALLS
+from pyqref.nn.module_path import _CALLS
 
 __all__ = ["used_before_in_this_pass"]
 

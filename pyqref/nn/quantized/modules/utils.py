@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .... import dtypes
-from ....tensor.base import TensorBase
-from ....tensor.creation import tensor
-from ....tensor.quantized import quantize_per_channel, quantize_per_tensor
-from ...module_path import module_path
-from ...modules import Module
+from pyqref import dtypes
+from pyqref.nn.module_path import module_path
+from pyqref.nn.modules import Module
+from pyqref.tensor.base import TensorBase
+from pyqref.tensor.creation import tensor
+from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = [
     "WeightedQuantizedModule",
@@ -145,10 +145,7 @@ def require_quantized_input(
 ) -> None:
     """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(
-            f"{_name(layer)} takes a quantized tensor, "
-            f"got a {type(input).__name__}"
-        )
+        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {type(input).__name__}")
     if not input.is_quantized:
         raise RuntimeError(
             f"{_name(layer)} takes a quantized tensor, got one of "
@@ -157,24 +154,17 @@ def require_quantized_input(
         )
     if input.dtype not in allowed:
         wanted = " or ".join(str(each) for each in allowed)
-        raise RuntimeError(
-            f"{_name(layer)} takes a tensor of {wanted}, "
-            f"got one of {input.dtype}"
-        )
+        raise RuntimeError(f"{_name(layer)} takes a tensor of {wanted}, got one of {input.dtype}")
 
 
 def require_float_input(layer: Module, input: Any) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(
-            f"{_name(layer)} takes a float32 tensor, "
-            f"got a {type(input).__name__}"
-        )
+        raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {type(input).__name__}")
     if input.dtype is not dtypes.float32:
         remedy = "a DeQuantStub is missing before it" if input.is_quantized else "call .float()"
         raise RuntimeError(
-            f"{_name(layer)} takes a float32 tensor, got one of "
-            f"{input.dtype}: {remedy}"
+            f"{_name(layer)} takes a float32 tensor, got one of {input.dtype}: {remedy}"
         )
 
 

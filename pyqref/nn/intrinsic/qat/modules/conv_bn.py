@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .... import functional as F
-from ....modules import BatchNorm2d, Conv2d, Module, ReLU
-from ....qat.modules.linear import copy_parameters
-from ....qat.modules.utils import make_weight_fake_quant, qconfig_of
-from ...modules.fused import ConvBn2d as FloatConvBn2d
-from ...modules.fused import ConvBnReLU2d as FloatConvBnReLU2d
-from ...modules.fused import _FusedModule
+from pyqref.nn import functional as F
+from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
+from pyqref.nn.intrinsic.modules.fused import ConvBnReLU2d as FloatConvBnReLU2d
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.modules import BatchNorm2d, Conv2d, Module, ReLU
+from pyqref.nn.qat.modules.linear import copy_parameters
+from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 
 __all__ = ["ConvBn2d", "ConvBnReLU2d", "freeze_bn_stats", "update_bn_stats"]
 

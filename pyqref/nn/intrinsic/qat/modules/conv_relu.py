@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ....modules import Module, ReLU
-from ....qat.modules.conv import Conv2d as QATConv2d
-from .... import functional as F
-from ...modules.fused import ConvReLU2d as FloatConvReLU2d
-from ...modules.fused import _FusedModule
+from pyqref.nn import functional as F
+from pyqref.nn.intrinsic.modules.fused import ConvReLU2d as FloatConvReLU2d
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
 
 __all__ = ["ConvReLU2d"]
 

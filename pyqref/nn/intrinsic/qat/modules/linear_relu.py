@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ....modules import Module, ReLU
-from ....qat.modules.linear import Linear as QATLinear
-from .... import functional as F
-from ...modules.fused import LinearReLU as FloatLinearReLU
-from ...modules.fused import _FusedModule
+from pyqref.nn import functional as F
+from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.qat.modules.linear import Linear as QATLinear
 
 __all__ = ["LinearReLU"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .....ops import quantized as ops
-from ....modules import Module
-from ....quantized.modules.conv import Conv2d, Conv3d
-from ...modules.fused import ConvReLU2d as FloatConvReLU2d
-from ...modules.fused import ConvReLU3d as FloatConvReLU3d
-from ...qat.modules.conv_bn import ConvBnReLU2d as QATConvBnReLU2d
-from ...qat.modules.conv_relu import ConvReLU2d as QATConvReLU2d
+from pyqref.nn.intrinsic.modules.fused import ConvReLU2d as FloatConvReLU2d
+from pyqref.nn.intrinsic.modules.fused import ConvReLU3d as FloatConvReLU3d
+from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBnReLU2d as QATConvBnReLU2d
+from pyqref.nn.intrinsic.qat.modules.conv_relu import ConvReLU2d as QATConvReLU2d
+from pyqref.nn.modules import Module
+from pyqref.nn.quantized.modules.conv import Conv2d, Conv3d
+from pyqref.ops import quantized as ops
 
 __all__ = ["ConvReLU2d", "ConvReLU3d"]
 

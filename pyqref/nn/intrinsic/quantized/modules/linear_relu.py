@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..... import dtypes
-from .....ops import quantized as ops
-from ....modules import Module
-from ....quantized.modules.linear import Linear as QuantizedLinear
-from ....quantized.modules.utils import require_quantized_input
-from ...modules.fused import LinearReLU as FloatLinearReLU
-from ...qat.modules.linear_relu import LinearReLU as QATLinearReLU
+from pyqref import dtypes
+from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.intrinsic.qat.modules.linear_relu import LinearReLU as QATLinearReLU
+from pyqref.nn.modules import Module
+from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
+from pyqref.nn.quantized.modules.utils import require_quantized_input
+from pyqref.ops import quantized as ops
 
 __all__ = ["LinearReLU"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..... import dtypes
-from .....ops import quantized as ops
-from ....modules import Linear as FloatLinear
-from ....modules import Module
-from ....qat.modules.linear import Linear as QATLinear
-from ...modules.linear import Linear as QuantizedLinear
-from ...modules.utils import require_float_input, require_type
+from pyqref import dtypes
+from pyqref.nn.modules import Linear as FloatLinear
+from pyqref.nn.modules import Module
+from pyqref.nn.qat.modules.linear import Linear as QATLinear
+from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
+from pyqref.nn.quantized.modules.utils import require_float_input, require_type
+from pyqref.ops import quantized as ops
+
 from .utils import dynamic_weight, weight_observer_method
 
 __all__ = ["Linear"]

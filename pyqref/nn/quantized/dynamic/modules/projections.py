@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..... import dtypes
-from .....ops import quantized as ops
-from .....tensor.creation import zeros
-from .....tensor.quantized import make_per_tensor
+from pyqref import dtypes
+from pyqref.ops import quantized as ops
+from pyqref.tensor.creation import zeros
+from pyqref.tensor.quantized import make_per_tensor
 
 __all__ = ["PackedProjections", "empty_weight", "prepack"]
 

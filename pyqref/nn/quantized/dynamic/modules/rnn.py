@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..... import dtypes
-from .....numerics.recurrent import gru_step, lstm_step
-from .....ops.quantized import run_dynamic
-from .....tensor.creation import zeros
-from .....tensor.base import wrap
-from .... import functional as F
-from ....modules import GRU as FloatGRU
-from ....modules import LSTM as FloatLSTM
-from ....modules import Module, ModuleList
-from ...modules.utils import pop_state, require_float_input, require_type
+from pyqref import dtypes
+from pyqref.nn import functional as F
+from pyqref.nn import modules
+from pyqref.nn.modules import Module, ModuleList
+from pyqref.nn.quantized.modules.utils import pop_state, require_float_input, require_type
+from pyqref.numerics.recurrent import gru_step, lstm_step
+from pyqref.ops.quantized import run_dynamic
+from pyqref.tensor.base import wrap
+from pyqref.tensor.creation import zeros
+
 from .projections import PackedProjections, empty_weight
 from .utils import dynamic_weight, weight_observer_method
 
@@ -99,19 +99,19 @@ class RNNBase(Module):
         self.dtype = dtype
         rows = self._gates[mode] * hidden_size
         directions = 2 if bidirectional else 1
-        layers = []
-        for layer in range(num_layers):
-            columns = input_size if layer == 0 else hidden_size * directions
-            for _ in range(directions):
-                layers.append(
-                    PackedProjections(
-                        empty_weight(rows, columns, dtype),
-                        zeros(rows) if bias else None,
-                        empty_weight(rows, hidden_size, dtype),
-                        zeros(rows) if bias else None,
-                    )
+        columns = [input_size] + [hidden_size * directions] * (num_layers - 1)
+        self._all_weight_values = ModuleList(
+            PackedParameter(
+                PackedProjections(
+                    empty_weight(rows, count, dtype),
+                    zeros(rows) if bias else None,
+                    empty_weight(rows, hidden_size, dtype),
+                    zeros(rows) if bias else None,
                 )
-        self._all_weight_values = ModuleList([PackedParameter(each) for each in layers])
+            )
+            for count in columns
+            for _ in range(directions)
+        )
 
     def _get_name(self) -> str:
         return f"DynamicQuantized{self.mode}"
@@ -287,7 +287,7 @@ class LSTM(RNNBase):
     ((5, 3, 20), (2, 3, 20))
     """
 
-    _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTM
+    _FLOAT_MODULE: ClassVar[type[Module]] = modules.LSTM
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
@@ -316,7 +316,7 @@ class GRU(RNNBase):
     parameters, shapes and quantization as of :class:`LSTM`.
     """
 
-    _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRU
+    _FLOAT_MODULE: ClassVar[type[Module]] = modules.GRU
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)

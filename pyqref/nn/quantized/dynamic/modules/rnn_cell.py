@@ -6,16 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..... import dtypes
-from .....numerics.recurrent import gru_step, lstm_step, rnn_step
-from .....ops.quantized import run_dynamic
-from .....tensor.creation import zeros
-from .....tensor.base import wrap
-from ....modules import GRUCell as FloatGRUCell
-from ....modules import LSTMCell as FloatLSTMCell
-from ....modules import Module
-from ....modules import RNNCell as FloatRNNCell
-from ...modules.utils import pop_state, require_float_input, require_type
+from pyqref import dtypes
+from pyqref.nn.modules import GRUCell as FloatGRUCell
+from pyqref.nn.modules import LSTMCell as FloatLSTMCell
+from pyqref.nn.modules import Module
+from pyqref.nn.modules import RNNCell as FloatRNNCell
+from pyqref.nn.quantized.modules.utils import pop_state, require_float_input, require_type
+from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
+from pyqref.ops.quantized import run_dynamic
+from pyqref.tensor.base import wrap
+from pyqref.tensor.creation import zeros
+
 from .projections import empty_weight, prepack
 from .utils import dynamic_weight, weight_observer_method
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..... import dtypes
-from .....numerics.qparams import choose_qparams
-from .....tensor.quantized import quantize_per_tensor
-from ...modules.utils import quantize_weight
+from pyqref import dtypes
+from pyqref.nn.quantized.modules.utils import quantize_weight
+from pyqref.numerics.qparams import choose_qparams
+from pyqref.tensor.quantized import quantize_per_tensor
 
 __all__ = ["dynamic_weight", "weight_observer_method"]
 
@@ -47,9 +47,7 @@ def dynamic_weight(weight: Any, method: Callable[[], Any] | None) -> Any:
     weight = weight.detach().float()
     if method is None:
         low, high = float(weight.min()), float(weight.max())
-        scale, zero_point = choose_qparams(
-            low, high, -128, 127, symmetric=True, signed=True
-        )
+        scale, zero_point = choose_qparams(low, high, -128, 127, symmetric=True, signed=True)
         return quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
     observer = method()
     observer(weight)

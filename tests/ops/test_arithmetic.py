@@ -1,0 +1,133 @@
+"""Sums, products and joining of quantized tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pyqref
+from pyqref.ops import quantized as ops
+
+
+def _quantized(
+    values: list[float], dtype: Any = pyqref.quint8, scale: float = 0.5, zero_point: int = 4
+) -> pyqref.Tensor:
+    return pyqref.quantize_per_tensor(pyqref.tensor(values), scale, zero_point, dtype)
+
+
+DTYPES = [pyqref.quint8, pyqref.qint8, pyqref.qint32]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_add_and_add_relu(dtype: Any) -> None:
+    """eq-quantized-add: sums land on the output's grid; ReLU stops at the zero point."""
+    a, b = _quantized([1.0, -2.0, 3.0], dtype), _quantized([2.0, 1.0, -2.0], dtype)
+    total = ops.add(a, b, 0.5, 10)
+    assert total.int_repr().tolist() == [16, 8, 12]
+    assert (dtype, 0.5, 10) == (total.dtype, total.q_scale(), total.q_zero_point())
+    assert ops.add_relu(a, b, 0.5, 10).int_repr().tolist() == [16, 10, 12]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_mul_and_mul_relu(dtype: Any) -> None:
+    """eq-quantized-mul."""
+    a, b = _quantized([1.0, -2.0, 3.0], dtype), _quantized([2.0, 1.0, 2.5], dtype)
+    assert ops.mul(a, b, 0.5, 10).int_repr().tolist() == [14, 6, 25]
+    assert ops.mul_relu(a, b, 0.5, 10).int_repr().tolist() == [14, 10, 25]
+
+
+def test_add_broadcasts() -> None:
+    """Shapes broadcast as for float tensors."""
+    a = _quantized([1.0, 2.0]).reshape(2, 1)
+    b = _quantized([1.0, 2.0, 3.0])
+    assert ops.add(a, b, 0.5, 0).dequantize().tolist() == [[2.0, 3.0, 4.0], [3.0, 4.0, 5.0]]
+
+
+def test_add_of_a_number_is_add_scalar() -> None:
+    """As the overload of torch: no output parameters are needed."""
+    a = _quantized([1.0, 2.0])
+    expected = ops.add_scalar(a, 1.0)
+    for actual in (ops.add(a, 1.0), ops.add(1.0, a)):
+        assert expected.int_repr().tolist() == actual.int_repr().tolist()
+        assert expected.q_zero_point() == actual.q_zero_point()
+    assert ops.mul_scalar(a, 3.0).q_scale() == ops.mul(a, 3.0).q_scale()
+
+
+def test_scalars_change_the_grid_not_the_integers() -> None:
+    """eq-add-scalar, eq-mul-scalar."""
+    a = _quantized([1.0, 2.0])
+    added, scaled = ops.add_scalar(a, 1.0), ops.mul_scalar(a, 2.0)
+    assert a.int_repr().tolist() == added.int_repr().tolist() == scaled.int_repr().tolist()
+    assert (added.q_scale(), added.q_zero_point()) == (0.5, 2)
+    assert (scaled.q_scale(), scaled.q_zero_point()) == (1.0, 4)
+    assert ops.add_scalar_relu(a, -3.0).dequantize().tolist() == [0.0, 0.0]
+    assert ops.mul_scalar_relu(a, -1.0).dequantize().tolist() == [0.0, 0.0]
+
+
+def test_scalar_may_be_a_tensor() -> None:
+    """A tensor of one element is a number."""
+    a = _quantized([1.0, 2.0])
+    assert ops.add_scalar(a, pyqref.tensor(1.0)).q_zero_point() == 2
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_scalar_must_be_finite(number: float) -> None:
+    with pytest.raises(ValueError, match="must be finite"):
+        ops.add_scalar(_quantized([1.0]), number)
+
+
+def test_cat() -> None:
+    """eq-quantized-cat: parts on other grids are requantized, the default grid is the first's."""
+    a, b = _quantized([1.0, 2.0]), _quantized([3.0], scale=1.0, zero_point=0)
+    joined = ops.cat([a, b], 0, 0.25, 1)
+    assert joined.int_repr().tolist() == [5, 9, 13]
+    assert (ops.cat([a, b]).q_scale(), ops.cat([a, b]).q_zero_point()) == (0.5, 4)
+    assert ops.cat_relu([_quantized([-1.0]), b], -1).dequantize().tolist() == [0.0, 3.0]
+
+
+def test_cat_errors() -> None:
+    """An empty list, other sizes, another dtype, a dimension that is not there."""
+    a = _quantized([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="non-empty list"):
+        ops.cat([])
+    with pytest.raises(RuntimeError, match="sizes must match except in dimension 0"):
+        ops.cat([a.reshape(1, 2), a.reshape(2, 1)], 0)
+    with pytest.raises(RuntimeError, match=r"qx\[1\] must have dtype pyqref.quint8"):
+        ops.cat([a, _quantized([1.0], pyqref.qint8)])
+    with pytest.raises(IndexError, match=r"dim must be in \[-1, 0\], got 1"):
+        ops.cat([a, a], 1)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+def test_matmul(engine: str) -> None:
+    """Matrix by matrix, with the requantization of a linear layer."""
+    pyqref.backends.quantized.engine = engine
+    a = _quantized([[[1.0, 2.0]], [[-1.0, 0.5]]])
+    b = _quantized([[[2.0], [1.0]], [[1.0], [2.0]]])
+    result = ops.matmul(a, b, 0.5, 10)
+    assert result.int_repr().tolist() == [[[18]], [[10]]]
+
+
+def test_matmul_errors() -> None:
+    a = _quantized([[1.0, 2.0]])
+    with pytest.raises(RuntimeError, match=r"shapes \(\*, M, K\) and \(\*, K, N\) are needed"):
+        ops.matmul(a, a, 1.0, 0)
+    with pytest.raises(RuntimeError, match="qa must have dtype"):
+        ops.matmul(_quantized([[1.0]], pyqref.qint32), a, 1.0, 0)
+
+
+def test_mixed_arguments() -> None:
+    """Both arguments are quantized tensors of one dtype, whose shapes broadcast."""
+    a = _quantized([1.0, 2.0])
+    with pytest.raises(RuntimeError, match=r"same dtype, got pyqref\.quint8 and pyqref\.qint8"):
+        ops.add(a, _quantized([1.0, 2.0], pyqref.qint8), 1.0, 0)
+    with pytest.raises(RuntimeError, match="qb must be a quantized tensor"):
+        ops.add(a, pyqref.ones(2), 1.0, 0)
+    with pytest.raises(RuntimeError, match="do not broadcast"):
+        ops.mul(a, _quantized([1.0, 2.0, 3.0]), 1.0, 0)
+    with pytest.raises(TypeError, match="scale and zero_point of the result must be given"):
+        ops.add(a, a)
+    b = _quantized([1.0], pyqref.qint8)
+    with pytest.raises(ValueError, match=r"in \[-128, 127\] for qint8, got 200"):
+        ops.add(b, b, 1.0, 200)
