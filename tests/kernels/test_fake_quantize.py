@@ -37,9 +37,7 @@ def test_per_tensor_around_the_vector(
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.1, 0.037, 1e-6, 1e-45])
 @pytest.mark.parametrize("zero_point", [0, 1, 101])
-def test_per_tensor_near_ties(
-    kernel: str, convention: Any, scale: float, zero_point: int
-) -> None:
+def test_per_tensor_near_ties(kernel: str, convention: Any, scale: float, zero_point: int) -> None:
     """Where the zero point is added shows at ties with an odd one."""
     arguments = (near_ties(scale, zero_point, 301), scale, zero_point, 0, 255, convention)
     expected = reference.fake_quantize_per_tensor(*arguments)

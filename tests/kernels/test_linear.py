@@ -11,7 +11,7 @@ from kernels.layers import MODES, OUTPUTS, finish, integers
 
 from pyqref import _kernels
 from pyqref.numerics import linear as reference
-from pyqref.numerics.requantize import requantization
+from pyqref.numerics.requantize import Requantization, requantization
 
 #: Around tiles of 2, 4 and 6 rows, and blocks of 48.
 ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 47, 48, 49, 97]
@@ -113,6 +113,62 @@ def test_ties_round_to_even(kernel: str, engine: Any, per_channel: bool) -> None
     expected = reference.quantized_linear(x, 128, weight, 0, requant)
     actual = _kernels.linear(x, 128, _kernels.pack_linear(weight), 0, requant)
     assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("mode", ["add", "fma"])
+def test_bias_near_ties(kernel: str, mode: Any) -> None:
+    """eq-requantize-bias: sums whose value lies within a few units of rounding of a tie."""
+    rng = np.random.default_rng(10)
+    columns = 5000
+    unit = np.float32(0.013) * np.float32(0.0071)
+    weight = np.ones((columns, 1), np.int8)
+    halves = rng.integers(-100, 100, columns) + 0.5
+    bias = (halves * np.float64(unit)).astype(np.float32)
+    bias = bias + np.spacing(bias) * rng.integers(-3, 4, columns).astype(np.float32)
+    requant = Requantization(
+        multiplier=np.ones(1, np.float32),
+        bias_mode=mode,
+        bias=bias if mode == "fma" else bias / unit,
+        bias_multiplier=np.float32(1) / unit if mode == "fma" else np.float32(1),
+        output_zero_point=3,
+        lower=0,
+        upper=255,
+        storage=np.dtype(np.uint8),
+    )
+    x = np.array([[50], [51], [100], [200]], np.uint8)
+    expected = reference.quantized_linear(x, 0, weight, 0, requant)
+    assert_same_bits(expected, _kernels.linear(x, 0, _kernels.pack_linear(weight), 0, requant))
+
+
+#: zp + a * b * 2**-s is just below the middle of the float32 numbers zp + 1/2 and the one
+#: before it, by less than float64 can tell.
+FALSE_TIES = [
+    (129, 4255633, 16535183, 47),
+    (129, 8511266, 16535183, 48),
+    (129, 9470693, 14860089, 48),
+    (255, 4255633, 16535183, 47),
+    (255, 9470693, 14860089, 48),
+]
+
+
+@pytest.mark.parametrize(("acc", "a", "b", "shift"), FALSE_TIES)
+def test_fused_multiply_add_is_rounded_once(
+    kernel: str, acc: int, a: int, b: int, shift: int
+) -> None:
+    """eq-fma where float64 and then float32 would round twice, and up to the even neighbour."""
+    requant = Requantization(
+        multiplier=np.ones(1, np.float32),
+        bias_mode="fma",
+        bias=np.float32([a * 2.0**-shift]),
+        bias_multiplier=np.float32(b),
+        output_zero_point=-acc,
+        lower=-128,
+        upper=127,
+        storage=np.dtype(np.int8),
+    )
+    x, weight = np.array([[acc]], np.uint8), np.ones((1, 1), np.int8)
+    actual = _kernels.linear(x, 0, _kernels.pack_linear(weight), 0, requant)
+    assert_same_bits(np.int8([[0]]), actual)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3), (2, 0, 3)])

@@ -1,0 +1,127 @@
+"""Run every compiled kernel on memory that ends, or begins, where the program may not go.
+
+Each array of a call is moved so that it ends exactly at a page that may not be touched,
+and once more so that it begins right behind one. A read or a write outside of it ends this
+program with a signal. ``python guarded.py KERNEL`` is what ``test_bounds.py`` runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels, kernels
+from pyqref._kernels import registry
+from pyqref.numerics.requantize import requantization
+
+PAGE = mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Guarded:
+    """Copies of arrays beside a page that may not be touched, and back."""
+
+    def __init__(self, *, at_end: bool) -> None:
+        self.at_end = at_end
+        self.kept: list[Any] = []
+
+    def place(self, array: np.ndarray) -> np.ndarray:
+        """Copy of ``array`` whose last byte, or first, lies beside a forbidden page."""
+        pages = -(-array.nbytes // PAGE) + 1
+        memory = mmap.mmap(-1, pages * PAGE)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        forbidden = start + (pages - 1) * PAGE if self.at_end else start
+        if LIBC.mprotect(ctypes.c_void_p(forbidden), ctypes.c_size_t(PAGE), 0) != 0:
+            raise OSError(ctypes.get_errno(), "mprotect")
+        offset = (pages - 1) * PAGE - array.nbytes if self.at_end else PAGE
+        moved = np.frombuffer(memory, array.dtype, array.size, offset).reshape(array.shape)
+        moved[...] = array
+        self.kept.append(memory)
+        return moved
+
+
+class GuardedKernel:
+    """A compiled module whose functions get all of their arrays guarded."""
+
+    def __init__(self, module: ModuleType, *, at_end: bool) -> None:
+        self._module, self._at_end = module, at_end
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        return self._guard(found) if callable(found) else found
+
+    def _guard(self, function: Any) -> Any:
+        def call(*arguments: Any) -> None:
+            guarded = Guarded(at_end=self._at_end)
+            moved = [
+                guarded.place(each) if isinstance(each, np.ndarray) and each.size else each
+                for each in arguments
+            ]
+            function(*moved)
+            for original, copy in zip(arguments, moved, strict=True):
+                if isinstance(original, np.ndarray) and original.flags.writeable:
+                    original[...] = copy
+
+        return call
+
+
+def exercise() -> None:
+    """Call every operation on small shapes around its tiles."""
+    rng = np.random.default_rng(0)
+    for size in (1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65):
+        x = rng.standard_normal(size).astype(np.float32)
+        for storage in (np.uint8, np.int8, np.int32):
+            q = _kernels.quantize_per_tensor(x, 0.1, 3, 0, 100, storage)
+            _kernels.dequantize_per_tensor(q, 0.1, 3)
+        _kernels.min_max(x)
+        _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
+        for shape, axis in (((1, size), 1), ((size, 1), 0), ((2, size, 3), 1), ((3, size), 0)):
+            y = rng.standard_normal(shape).astype(np.float32)
+            scales, zero_points = np.full(shape[axis], 0.1), np.full(shape[axis], 3)
+            for storage in (np.uint8, np.int8, np.int32):
+                q = _kernels.quantize_per_channel(y, scales, zero_points, axis, 0, 9, storage)
+                _kernels.dequantize_per_channel(q, scales, zero_points, axis)
+            _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9)
+            _kernels.min_max_per_channel(y, axis)
+    for columns in (1, 15, 16, 17, 33, 64, 65, 130):
+        for depth in (1, 3, 4, 5, 64):
+            weight = rng.integers(-128, 128, (columns, depth)).astype(np.int8)
+            packed = _kernels.pack_linear(weight)
+            bias = np.ones(columns, np.float32)
+            for engine in ("fbgemm", "qnnpack"):
+                requant = requantization(engine, 0.1, np.full(columns, 0.1), 1.0, 3, bias)
+                for stored in (np.uint8, np.int8):
+                    for zero_points in (0, np.full(columns, 2)):
+                        x = np.ones((7, depth), stored)
+                        _kernels.linear(x, 3, packed, zero_points, requant)
+                        _kernels.linear_accumulator(x, 3, packed, zero_points)
+    for channels, outputs, groups in ((3, 5, 1), (4, 64, 1), (6, 6, 2), (1, 1, 1), (17, 17, 17)):
+        for kernel, padding in ((1, 0), (3, 1), (3, 0)):
+            shape = (outputs, channels // groups, kernel, kernel)
+            packed_conv = _kernels.pack_conv2d(np.ones(shape, np.int8), groups)
+            requant = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(outputs, np.float32))
+            for stored in (np.uint8, np.int8):
+                x = np.ones((2, channels, 5, 4), stored)
+                steps = ((1, 1), (padding, padding), (1, 1))
+                _kernels.conv2d(x, 3, packed_conv, 0, requant, *steps)
+
+
+def main(name: str) -> None:
+    """Exercise one kernel with its arrays at the end of memory, then at the beginning."""
+    find = registry.twin
+    with kernels.use(name):
+        for at_end in (True, False):
+            registry.twin = lambda operation, at_end=at_end: GuardedKernel(  # type: ignore[assignment]
+                find(operation), at_end=at_end
+            )
+            exercise()
+    registry.twin = find
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,31 @@
+"""No kernel reads or writes outside of the arrays that it is given."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyqref import _kernels
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are guarded by mprotect")
+def test_arrays_beside_forbidden_pages(compiled_kernel: str) -> None:
+    """A stray access would end the program with a signal, which ``check`` reports."""
+    program = Path(__file__).with_name("guarded.py")
+    subprocess.run([sys.executable, str(program), compiled_kernel], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("size", [1, 5, 16, 33, 2**15 + 1])
+def test_bytes_around_the_result_stay(compiled_kernel: str, size: int, n_threads: int) -> None:
+    """The result is a part of a larger array; what is around it keeps its value."""
+    kernel = _kernels.registry.twin("quantize")
+    x = np.zeros(size, np.float32)
+    around = np.full(size + 128, 77, np.uint8)
+    kernel.quantize_per_tensor(x, around[64:-64], 1.0, 3, 0, 255, n_threads)
+    assert (around[64:-64] == 3).all()
+    assert (around[:64] == 77).all()
+    assert (around[-64:] == 77).all()
