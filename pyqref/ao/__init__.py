@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from .. import quantization as quantization
+from pyqref import quantization as quantization
+
 from . import nn as nn
 
 __all__ = ["nn", "quantization"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..nn import intrinsic as nni
-from ..nn import modules as nn
-from ..nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+from pyqref.nn import intrinsic as nni
+from pyqref.nn import modules as nn
+from pyqref.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
 __all__ = [
     "DEFAULT_OP_LIST_TO_FUSER_METHOD",

@@ -6,13 +6,14 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ..nn import intrinsic as nni
-from ..nn import modules as nn
-from ..nn import qat as nnqat
-from ..nn import quantized as nnq
-from ..nn.intrinsic import qat as nniqat
-from ..nn.intrinsic import quantized as nniq
-from ..nn.quantized import dynamic as nnqd
+from pyqref.nn import intrinsic as nni
+from pyqref.nn import modules as nn
+from pyqref.nn import qat as nnqat
+from pyqref.nn import quantized as nnq
+from pyqref.nn.intrinsic import qat as nniqat
+from pyqref.nn.intrinsic import quantized as nniq
+from pyqref.nn.quantized import dynamic as nnqd
+
 from .fake_quantize.defaults import (
     default_fixed_qparams_range_0to1_fake_quant,
     default_fixed_qparams_range_neg1to1_fake_quant,

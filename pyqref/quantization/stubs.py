@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nn.modules.module import Module
+from pyqref.nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
 

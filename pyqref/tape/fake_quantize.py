@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _kernels
-from ..numerics.fake_quantize import straight_through
-from ..numerics.types import Convention
+from pyqref import _kernels
+from pyqref.numerics.fake_quantize import straight_through
+from pyqref.numerics.types import Convention
+
 from .operation import Array, Operation
 
 __all__ = ["FakeQuantizePerChannel", "FakeQuantizePerTensor"]

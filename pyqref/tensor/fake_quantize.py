@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernels
-from ..backends import quantized as settings
-from ..numerics.dynamic_qparams import choose_qparams_dynamic
-from ..numerics.fused_observe import fused_average
-from ..tape import Array
-from ..tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
+from pyqref import _kernels
+from pyqref.backends import quantized as settings
+from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.numerics.fused_observe import fused_average
+from pyqref.tape import Array
+from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
+
 from .base import TensorBase
 from .dispatch import apply
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...nn import intrinsic as intrinsic
-from ...nn import qat as qat
-from ...nn import quantized as quantized
+from pyqref.nn import intrinsic as intrinsic
+from pyqref.nn import qat as qat
+from pyqref.nn import quantized as quantized
 
 __all__ = ["intrinsic", "qat", "quantized"]

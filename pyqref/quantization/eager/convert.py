@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...nn.intrinsic.modules.fused import _FusedModule
-from ..fake_quantize.fake_quantize import FakeQuantize
-from ..observer.checks import UncalibratedWarning
-from ..observer.uniform import UniformQuantizationObserverBase
-from ..quantization_mappings import get_default_static_quant_module_mappings
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
+from pyqref.quantization.observer.checks import UncalibratedWarning
+from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
+from pyqref.quantization.quantization_mappings import get_default_static_quant_module_mappings
+
 from .observe import NAME, observe_input, observe_output, remove_observers, remove_qconfig
 from .paths import is_leaf
 

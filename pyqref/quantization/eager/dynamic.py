@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import float16, qint8
-from ...nn import modules as nn
-from ..qconfig.defaults import default_dynamic_qconfig, float16_dynamic_qconfig
-from ..quantization_mappings import get_default_dynamic_quant_module_mappings
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import float16, qint8
+from pyqref.nn import modules as nn
+from pyqref.quantization.qconfig.defaults import default_dynamic_qconfig, float16_dynamic_qconfig
+from pyqref.quantization.quantization_mappings import get_default_dynamic_quant_module_mappings
+
 from .convert import convert
 from .propagate import propagate_qconfig_
 

@@ -7,8 +7,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...nn.modules import Identity
-from ..fuser_method_mappings import get_fuser_method
+from pyqref.nn.modules import Identity
+from pyqref.quantization.fuser_method_mappings import get_fuser_method
+
 from .paths import get_module, replace_module
 
 __all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...nn.intrinsic.modules.fused import _FusedModule
-from ...nn.modules import Dropout, Sequential
-from ...nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
-from ..quantization_mappings import (
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.modules import Dropout, Sequential
+from pyqref.nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
+from pyqref.quantization.quantization_mappings import (
     DEFAULT_MODULE_TO_ACT_POST_PROCESS,
     get_default_qconfig_propagation_list,
 )
-from ..stubs import DeQuantStub
+from pyqref.quantization.stubs import DeQuantStub
+
 from .paths import is_leaf
 
 __all__ = ["add_observer_", "get_observer_dict", "remove_observers", "remove_qconfig"]

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..quantization_mappings import get_default_qat_module_mappings
+from pyqref.quantization.quantization_mappings import get_default_qat_module_mappings
+
 from .convert import convert
 from .observe import add_observer_
 from .propagate import propagate_qconfig_

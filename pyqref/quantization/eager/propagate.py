@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from ...nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from pyqref.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 __all__ = ["NoMatchWarning", "propagate_qconfig_"]
 

@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..stubs import QuantWrapper
+from pyqref.quantization.stubs import QuantWrapper
+
 from .convert import convert
 from .paths import is_leaf
 from .prepare import prepare, prepare_qat

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...nn.modules.module import Module
-from ...tensor.base import wrap
-from ..observer.partial import PartialWrapper, make_partial
+from pyqref.nn.modules.module import Module
+from pyqref.quantization.observer.partial import PartialWrapper, make_partial
+from pyqref.tensor.base import wrap
 
 __all__ = ["FakeQuantizeBase"]
 

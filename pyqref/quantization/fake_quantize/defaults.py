@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dtypes import (
+from pyqref.dtypes import (
     per_channel_affine_float_qparams,
     per_channel_symmetric,
     per_tensor_affine,
@@ -11,13 +11,16 @@ from ...dtypes import (
     quint4x2,
     quint8,
 )
-from ..observer.defaults import (
+from pyqref.quantization.observer.defaults import (
     default_fixed_qparams_range_0to1_observer,
     default_fixed_qparams_range_neg1to1_observer,
 )
-from ..observer.histogram import HistogramObserver
-from ..observer.moving_average_min_max import MovingAverageMinMaxObserver
-from ..observer.moving_average_per_channel_min_max import MovingAveragePerChannelMinMaxObserver
+from pyqref.quantization.observer.histogram import HistogramObserver
+from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
+from pyqref.quantization.observer.moving_average_per_channel_min_max import (
+    MovingAveragePerChannelMinMaxObserver,
+)
+
 from .fake_quantize import FakeQuantize
 from .fixed_qparams import FixedQParamsFakeQuantize
 from .fused import FusedMovingAvgObsFakeQuantize

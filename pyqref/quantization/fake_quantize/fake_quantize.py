@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_channel_affine_float_qparams, quint8
-from ...dtypes import qscheme as Qscheme
-from ...tensor.base import wrap
-from ...tensor.fake_quantize import (
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_channel_affine_float_qparams, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
+from pyqref.quantization.observer.partial import PartialWrapper
+from pyqref.tensor.base import wrap
+from pyqref.tensor.fake_quantize import (
     fake_quantize_per_channel_affine,
     fake_quantize_per_tensor_affine,
 )
-from ..observer.moving_average_min_max import MovingAverageMinMaxObserver
-from ..observer.partial import PartialWrapper
+
 from .base import FakeQuantizeBase
 
 __all__ = ["FakeQuantize"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..observer.fixed_qparams import FixedQParamsObserver
+from pyqref.quantization.observer.fixed_qparams import FixedQParamsObserver
+
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FixedQParamsFakeQuantize"]

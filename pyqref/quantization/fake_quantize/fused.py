@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.base import wrap
-from ...tensor.fake_quantize import fused_moving_avg_obs_fake_quant
-from ..observer.checks import named
-from ..observer.moving_average_min_max import MovingAverageMinMaxObserver
-from ..observer.moving_average_per_channel_min_max import MovingAveragePerChannelMinMaxObserver
+from pyqref.quantization.observer.checks import named
+from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
+from pyqref.quantization.observer.moving_average_per_channel_min_max import (
+    MovingAveragePerChannelMinMaxObserver,
+)
+from pyqref.tensor.base import wrap
+from pyqref.tensor.fake_quantize import fused_moving_avg_obs_fake_quant
+
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FusedMovingAvgObsFakeQuantize"]

@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...nn.modules.module import Module
+from pyqref.dtypes import dtype as Dtype
+from pyqref.nn.modules.module import Module
+
 from .partial import PartialWrapper, make_partial
 
 __all__ = ["Observer", "ObserverBase"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...nn.module_path import module_path
-from ...tape import Array
+from pyqref.nn.module_path import module_path
+from pyqref.tape import Array
 
 __all__ = ["UncalibratedWarning", "calibration_array", "check_finite", "named"]
 

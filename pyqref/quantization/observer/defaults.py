@@ -5,7 +5,7 @@ Write ``default_observer.with_args(...)`` for a variation on one of them.
 
 from __future__ import annotations
 
-from ...dtypes import (
+from pyqref.dtypes import (
     per_channel_affine_float_qparams,
     per_channel_symmetric,
     per_tensor_symmetric,
@@ -13,6 +13,7 @@ from ...dtypes import (
     quint4x2,
     quint8,
 )
+
 from .fixed_qparams import FixedQParamsObserver
 from .histogram import HistogramObserver
 from .min_max import MinMaxObserver

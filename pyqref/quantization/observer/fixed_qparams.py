@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_tensor_affine, quint8
-from ...dtypes import qscheme as Qscheme
-from ...tensor.base import wrap
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_tensor_affine, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.tensor.base import wrap
+
 from .base import ObserverBase
 
 __all__ = ["FixedQParamsObserver"]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernels
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_tensor_affine, per_tensor_symmetric, quint8
-from ...dtypes import qscheme as Qscheme
-from ...numerics.histogram import Histogram, merge_histogram, search_range
-from ...numerics.qparams import EPS
-from ...tensor.base import wrap
+from pyqref import _kernels
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.histogram import Histogram, merge_histogram, search_range
+from pyqref.numerics.qparams import EPS
+from pyqref.tensor.base import wrap
+
 from .checks import calibration_array, check_finite
 from .uniform import UniformQuantizationObserverBase
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernels
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_tensor_affine, per_tensor_symmetric, quint8
-from ...dtypes import qscheme as Qscheme
-from ...numerics.moving_average import extreme_range
-from ...numerics.qparams import EPS
-from ...tensor.base import wrap
+from pyqref import _kernels
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import extreme_range
+from pyqref.numerics.qparams import EPS
+from pyqref.tensor.base import wrap
+
 from .checks import calibration_array, check_finite
 from .uniform import UniformQuantizationObserverBase
 
@@ -43,7 +44,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
     Raises
     ------
     NotImplementedError
-        ``qscheme`` is per channel.
+        ``qscheme`` is per channel, or symmetric with ``quint8`` and ``reduce_range``.
     ValueError
         When called: the data holds nan or infinity, which torch lets through.
 
@@ -92,6 +93,11 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         )
         if qscheme not in (per_tensor_affine, per_tensor_symmetric):
             self._refuse_qscheme("per_tensor_affine or per_tensor_symmetric")
+        if reduce_range and qscheme is per_tensor_symmetric and dtype is quint8:
+            raise NotImplementedError(
+                f"{type(self).__name__} cannot reduce the range of quint8 with "
+                "per_tensor_symmetric; use qint8, or reduce_range=False"
+            )
         self.register_buffer("min_val", None)
         self.register_buffer("max_val", None)
         self.reset_min_max_vals()

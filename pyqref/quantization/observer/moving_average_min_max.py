@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_tensor_affine, quint8
-from ...dtypes import qscheme as Qscheme
-from ...numerics.moving_average import average_range
-from ...numerics.qparams import EPS
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_tensor_affine, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import average_range
+from pyqref.numerics.qparams import EPS
+
 from .min_max import MinMaxObserver
 
 __all__ = ["MovingAverageMinMaxObserver"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_channel_affine, quint8
-from ...dtypes import qscheme as Qscheme
-from ...numerics.moving_average import average_range
-from ...numerics.qparams import EPS
-from ...tape import Array
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_channel_affine, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import average_range
+from pyqref.numerics.qparams import EPS
+from pyqref.tape import Array
+
 from .moving_average_min_max import check_averaging
 from .per_channel_min_max import PerChannelMinMaxObserver
 

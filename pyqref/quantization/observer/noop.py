@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import float16
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import float16
+
 from .base import ObserverBase
 
 __all__ = ["NoopObserver"]

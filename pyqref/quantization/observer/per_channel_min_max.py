@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import _kernels
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_channel_affine, quint8
-from ...dtypes import qscheme as Qscheme
-from ...numerics.moving_average import extreme_range
-from ...numerics.qparams import EPS
-from ...tape import Array
-from ...tensor.base import wrap
+from pyqref import _kernels
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_channel_affine, quint8
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.moving_average import extreme_range
+from pyqref.numerics.qparams import EPS
+from pyqref.tape import Array
+from pyqref.tensor.base import wrap
+
 from .checks import calibration_array, check_finite, named
 from .uniform import UniformQuantizationObserverBase
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import float32, per_tensor_affine
-from ...dtypes import qscheme as Qscheme
-from ...numerics.qparams import EPS
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import float32, per_tensor_affine
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.qparams import EPS
+
 from .base import ObserverBase
 
 __all__ = ["PlaceholderObserver"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype as Dtype
-from ...dtypes import per_tensor_affine, quint8
-from ...dtypes import qscheme as Qscheme
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import per_tensor_affine, quint8
+from pyqref.dtypes import qscheme as Qscheme
+
 from .base import ObserverBase
 
 __all__ = ["RecordingObserver"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import quint8
+from pyqref.dtypes import quint8
+
 from .base import ObserverBase
 
 __all__ = ["ReuseInputObserver"]

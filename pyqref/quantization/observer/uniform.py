@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends import quantized as settings
-from ...dtypes import (
+from pyqref.backends import quantized as settings
+from pyqref.dtypes import (
     device,
     int8,
     int16,
@@ -24,17 +24,18 @@ from ...dtypes import (
     quint8,
     uint8,
 )
-from ...dtypes import dtype as Dtype
-from ...dtypes import qscheme as Qscheme
-from ...numerics.qparams import (
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import qscheme as Qscheme
+from pyqref.numerics.qparams import (
     EPS,
     choose_qparams,
     float_qparams,
     reduce_range,
     symmetric_zero_point,
 )
-from ...tape import Array
-from ...tensor.base import wrap
+from pyqref.tape import Array
+from pyqref.tensor.base import wrap
+
 from .base import ObserverBase
 from .checks import UncalibratedWarning, named
 
@@ -92,8 +93,6 @@ class UniformQuantizationObserverBase(ObserverBase):
     ValueError
         The dtype or scheme cannot be observed, or the range is empty, without zero, or
         wider than 8 bits (31 bits for the wider types).
-    NotImplementedError
-        ``reduce_range`` with a symmetric scheme and ``quint8``.
     """
 
     _version = 3
@@ -119,11 +118,6 @@ class UniformQuantizationObserverBase(ObserverBase):
             raise ValueError(f"{name}: qscheme must be one of {_QSCHEMES}, got {qscheme!r}")
         if dtype not in _DTYPES:
             raise ValueError(f"{name}: dtype must be one of {_DTYPES}, got {dtype!r}")
-        if reduce_range and qscheme is per_tensor_symmetric and dtype is quint8:
-            raise NotImplementedError(
-                f"{name} cannot reduce the range of quint8 with per_tensor_symmetric; "
-                "use qint8, or reduce_range=False"
-            )
         self.qscheme = qscheme
         self.reduce_range = reduce_range
         self.register_buffer("eps", wrap(np.array([eps], dtype=np.float32)))

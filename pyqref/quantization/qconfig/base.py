@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-from ...nn.modules.module import Module
-from ..observer.defaults import default_dynamic_quant_observer
-from ..observer.partial import PartialWrapper
+from pyqref.nn.modules.module import Module
+from pyqref.quantization.observer.defaults import default_dynamic_quant_observer
+from pyqref.quantization.observer.partial import PartialWrapper
 
 __all__ = ["QConfig", "QConfigAny", "QConfigDynamic", "qconfig_equals"]
 
@@ -87,9 +87,9 @@ class QConfigDynamic(_Recipes):
 
     __slots__ = ()
 
-    def __new__(
+    def __new__(  # noqa: PYI034
         cls, activation: Any = default_dynamic_quant_observer, weight: Any = None
-    ) -> QConfigDynamic:  # noqa: PYI034
+    ) -> QConfigDynamic:
         """Check that these are recipes."""
         if weight is None:
             raise TypeError("QConfigDynamic: weight must be an observer class or recipe, got None")

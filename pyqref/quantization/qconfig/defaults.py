@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...dtypes import float16, float32, qint8, quint8
-from ...nn.modules import Identity
-from ..fake_quantize.defaults import (
+from pyqref.dtypes import float16, float32, qint8, quint8
+from pyqref.nn.modules import Identity
+from pyqref.quantization.fake_quantize.defaults import (
     default_dynamic_fake_quant,
     default_embedding_fake_quant,
     default_embedding_fake_quant_4bit,
@@ -17,9 +17,9 @@ from ..fake_quantize.defaults import (
     fused_per_channel_wt_fake_quant_range_neg_127_to_127,
     fused_wt_fake_quant_range_neg_127_to_127,
 )
-from ..fake_quantize.fake_quantize import FakeQuantize
-from ..fake_quantize.fused import FusedMovingAvgObsFakeQuantize
-from ..observer.defaults import (
+from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
+from pyqref.quantization.fake_quantize.fused import FusedMovingAvgObsFakeQuantize
+from pyqref.quantization.observer.defaults import (
     default_debug_observer,
     default_float_qparams_observer,
     default_float_qparams_observer_4bit,
@@ -31,11 +31,12 @@ from ..observer.defaults import (
     per_channel_weight_observer_range_neg_127_to_127,
     weight_observer_range_neg_127_to_127,
 )
-from ..observer.histogram import HistogramObserver
-from ..observer.min_max import MinMaxObserver
-from ..observer.moving_average_min_max import MovingAverageMinMaxObserver
-from ..observer.noop import NoopObserver
-from ..observer.placeholder import PlaceholderObserver
+from pyqref.quantization.observer.histogram import HistogramObserver
+from pyqref.quantization.observer.min_max import MinMaxObserver
+from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
+from pyqref.quantization.observer.noop import NoopObserver
+from pyqref.quantization.observer.placeholder import PlaceholderObserver
+
 from .base import QConfig, QConfigDynamic
 
 __all__ = [
