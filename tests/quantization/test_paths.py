@@ -50,14 +50,22 @@ def test_functions_keep_their_names() -> None:
     [
         "import pyqref.ao.quantization",
         "from pyqref.ao.quantization.observer import MinMaxObserver",
-        "import pyqref.ao.quantization.observer.min_max as m; import pyqref; "
-        "assert m.MinMaxObserver is pyqref.quantization.MinMaxObserver",
-        "from pyqref.ao.nn.quantized import Linear; import pyqref; "
-        "assert Linear is pyqref.nn.quantized.Linear",
-        "import pyqref.ao.nn.quantized.dynamic as d; import pyqref; "
-        "assert d is pyqref.nn.quantized.dynamic",
-        "from pyqref.ao.nn.intrinsic.qat import ConvBn2d; import pyqref; "
-        "assert ConvBn2d is pyqref.nn.intrinsic.qat.ConvBn2d",
+        (
+            "import pyqref.ao.quantization.observer.min_max as m; import pyqref; "
+            "assert m.MinMaxObserver is pyqref.quantization.MinMaxObserver"
+        ),
+        (
+            "from pyqref.ao.nn.quantized import Linear; import pyqref; "
+            "assert Linear is pyqref.nn.quantized.Linear"
+        ),
+        (
+            "import pyqref.ao.nn.quantized.dynamic as d; import pyqref; "
+            "assert d is pyqref.nn.quantized.dynamic"
+        ),
+        (
+            "from pyqref.ao.nn.intrinsic.qat import ConvBn2d; import pyqref; "
+            "assert ConvBn2d is pyqref.nn.intrinsic.qat.ConvBn2d"
+        ),
         "from pyqref.quantization import quantize, fuse_modules; assert callable(quantize)",
         "import pyqref as torch; torch.ao.quantization.MinMaxObserver",
     ],

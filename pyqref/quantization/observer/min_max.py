@@ -93,11 +93,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         )
         if qscheme not in (per_tensor_affine, per_tensor_symmetric):
             self._refuse_qscheme("per_tensor_affine or per_tensor_symmetric")
-        if reduce_range and qscheme is per_tensor_symmetric and dtype is quint8:
-            raise NotImplementedError(
-                f"{type(self).__name__} cannot reduce the range of quint8 with "
-                "per_tensor_symmetric; use qint8, or reduce_range=False"
-            )
+        self._refuse_reduced_quint8()
         self.register_buffer("min_val", None)
         self.register_buffer("max_val", None)
         self.reset_min_max_vals()

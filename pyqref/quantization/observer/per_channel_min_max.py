@@ -53,7 +53,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     Raises
     ------
     NotImplementedError
-        ``qscheme`` is per tensor, or ``is_dynamic``.
+        ``qscheme`` is per tensor, or symmetric with ``quint8`` and ``reduce_range``, or
+        ``is_dynamic``.
     IndexError
         When called: the tensor has no axis ``ch_axis``.
     ValueError
@@ -104,6 +105,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             self._refuse_qscheme(
                 "per_channel_affine, per_channel_symmetric or per_channel_affine_float_qparams"
             )
+        self._refuse_reduced_quint8()
         if is_dynamic:
             raise NotImplementedError(
                 f"{type(self).__name__} does not support dynamic quantization; "

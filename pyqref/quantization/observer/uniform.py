@@ -149,6 +149,13 @@ class UniformQuantizationObserverBase(ObserverBase):
             )
         return reduce_range(quant_min, quant_max) if self.reduce_range else (quant_min, quant_max)
 
+    def _refuse_reduced_quint8(self) -> None:
+        if self.reduce_range and self.qscheme.is_symmetric and self.dtype is quint8:
+            raise NotImplementedError(
+                f"{type(self).__name__} cannot reduce the range of quint8 with {self.qscheme!r}; "
+                "use qint8, or reduce_range=False"
+            )
+
     def _refuse_qscheme(self, allowed: str) -> None:
         raise NotImplementedError(
             f"{type(self).__name__}: qscheme must be {allowed}, got {self.qscheme!r}"

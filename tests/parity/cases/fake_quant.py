@@ -116,9 +116,8 @@ def fused_function(torch: Any) -> dict[str, Any]:
                     symmetric,
                 )
                 state = (y, low, high, scale, zero_point)
-                for name, each in zip(
-                    ("y", "low", "high", "scale", "zero_point"), state, strict=True
-                ):
+                names = ("y", "low", "high", "scale", "zero_point")
+                for name, each in zip(names, state, strict=True):
                     results[f"{per_row}/{symmetric}/{step}/{name}"] = each.numpy().copy()
     return results
 
