@@ -26,7 +26,7 @@ def integers(*shape: int) -> np.ndarray:
 
 def brute_conv(x, w, stride, padding, dilation, groups):
     """Every product of a convolution, one by one."""
-    batch, channels, *size = x.shape
+    batch, _, *size = x.shape
     outputs, per_group, *kernel = w.shape
     out = [
         (i + 2 * p - d * (k - 1) - 1) // s + 1

@@ -1,0 +1,171 @@
+"""Dynamic quantization, folding and recurrent steps against exact or double arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from formulas.exact import clamp, f32, fma, fractions, inverse, rational, rne, single
+
+from pyqref.numerics.dynamic import (
+    dequantize_accumulator,
+    linear_dynamic,
+    quantize_input,
+    weight_to_float16,
+)
+from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
+from pyqref.numerics.linear import linear_accumulator
+from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step, sigmoid
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((4, 7)).astype(np.float32)
+WEIGHT = RNG.integers(-128, 128, (3, 7)).astype(np.int8)
+BIAS = RNG.standard_normal(3).astype(np.float32)
+SCALES = np.array([0.01, 0.02, 0.03])
+
+#: Each step of a cell is some ten float32 operations on values below 4: errors add up to
+#: less than 40 units of 2**-24.
+STEP_BOUND = 40 * 2.0**-24
+
+
+@pytest.mark.parametrize(("engine", "reduce", "top"), [
+    ("fbgemm", True, 127), ("fbgemm", False, 255), ("qnnpack", True, 255), ("x86", True, 127),
+])  # fmt: skip
+def test_eq_dynamic_input__engines(engine: str, reduce: bool, top: int) -> None:
+    """7 bits with reduce_range, which qnnpack ignores; quantized with the fused rule."""
+    q, scale, zero_point = quantize_input(X, engine, reduce)
+    chosen = choose_qparams_dynamic(X.min(), X.max(), 0, top)
+    assert (chosen[0], chosen[1]) == (scale, zero_point)
+    exact = [fma(v, inverse(scale), Fraction(zero_point)) for v in fractions(X)]
+    assert [clamp(rne(v), 0, 255) for v in exact] == q.ravel().tolist()
+
+
+def test_eq_dynamic_input__empty() -> None:
+    """No elements: the parameters of an all-zero input."""
+    q, scale, zero_point = quantize_input(np.zeros((0, 7), np.float32))
+    assert (q.shape, scale, zero_point) == ((0, 7), 0.1, 0)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+def test_eq_dynamic_output__engines(engine: str) -> None:
+    """Fbgemm fuses product and bias, qnnpack rounds both."""
+    accumulator = RNG.integers(-(2**16), 2**16, (50, 3))
+    y = dequantize_accumulator(accumulator, 0.037, SCALES, BIAS, engine)
+    units = [f32(single(0.037) * single(s)) for s in SCALES]
+    for row, actual in zip(accumulator.tolist(), y, strict=True):
+        for a, unit, bias, value in zip(row, units, fractions(BIAS), actual, strict=True):
+            fused = fma(Fraction(a), unit, bias)
+            exact = fused if engine == "fbgemm" else f32(f32(a * unit) + bias)
+            assert exact == rational(value)
+
+
+def test_eq_dynamic_output__no_bias() -> None:
+    """Without a bias there is one product."""
+    y = dequantize_accumulator(np.array([[3, 5]]), 0.1, 0.1, None)
+    unit = f32(single(0.1) * single(0.1))
+    assert [f32(3 * unit), f32(5 * unit)] == fractions(y)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+def test_eq_linear_dynamic__composition(engine: str, relu: bool) -> None:
+    """The three equations one after the other."""
+    q, scale, zero_point = quantize_input(X, engine)
+    accumulator = linear_accumulator(q, zero_point, WEIGHT, 0)
+    expected = dequantize_accumulator(accumulator, scale, SCALES, BIAS, engine)
+    expected = [[max(v, 0.0) if relu else v for v in row] for row in expected.tolist()]
+    actual = linear_dynamic(X, WEIGHT, SCALES, np.zeros(3, int), BIAS, relu, engine)
+    assert expected == actual.tolist()
+
+
+def test_eq_float16_weight__saturates() -> None:
+    """Beyond the largest half-precision number weights are clipped, not infinite."""
+    w = weight_to_float16([1e6, -1e6, 0.1])
+    assert [65504.0, -65504.0, float(np.float16(0.1))] == w.tolist()
+    assert np.float32 == w.dtype
+
+
+def test_eq_inverse_deviation__order() -> None:
+    """Sum, root and quotient, each rounded to float32."""
+    variance = RNG.uniform(0.1, 9, 50).astype(np.float32)
+    total = [f32(v + single(1e-5)) for v in fractions(variance)]
+    root = [single(np.sqrt(np.float32(float(v)))) for v in total]
+    assert [f32(1 / v) for v in root] == fractions(inverse_deviation(variance, 1e-5))
+
+
+def test_eq_fold_weight__channels() -> None:
+    """The factor is rounded first; the channel axis is 0, or 1 when transposed."""
+    weight = RNG.standard_normal((2, 3, 2)).astype(np.float32)
+    gamma, inv = np.float32([0.3, 0.7]), np.float32([1.1, 0.9])
+    folded = fold_weight(weight, gamma, inv)
+    for n in range(2):
+        factor = f32(rational(gamma[n]) * rational(inv[n]))
+        assert [f32(v * factor) for v in fractions(weight[n])] == fractions(folded[n])
+    moved = fold_weight(weight.swapaxes(0, 1), gamma, inv, channel_axis=1)
+    assert folded.swapaxes(0, 1).tolist() == moved.tolist()
+
+
+def test_eq_fold_bias__order() -> None:
+    """Difference, two products from the left, sum."""
+    b, mu, gamma, inv, beta = RNG.standard_normal((5, 20)).astype(np.float32)
+    actual = fold_bias(b, mu, gamma, inv, beta)
+    for i in range(20):
+        centred = f32(rational(b[i]) - rational(mu[i]))
+        scaled = f32(f32(centred * rational(inv[i])) * rational(gamma[i]))
+        assert f32(scaled + rational(beta[i])) == rational(actual[i])
+
+
+def test_eq_fold_bias__same_function() -> None:
+    """The folded layer does what layer and normalization do, in double to 1e-12."""
+    weight, x = RNG.standard_normal((3, 5)), RNG.standard_normal((8, 5))
+    bias, mean, beta, gamma = RNG.standard_normal((4, 3))
+    variance = RNG.uniform(0.5, 2, 3)
+    folded, new_bias = fold_batch_norm(weight, bias, mean, variance, 1e-5, gamma, beta)
+    normalized = (x @ weight.T + bias - mean) / np.sqrt(variance + 1e-5) * gamma + beta
+    assert np.abs(x @ folded.T + new_bias - normalized).max() < 1e-12
+    plain, plain_bias = fold_batch_norm(weight, None, mean, variance, 1e-5)
+    normalized = (x @ weight.T - mean) / np.sqrt(variance + 1e-5)
+    assert np.abs(x @ plain.T + plain_bias - normalized).max() < 1e-12
+
+
+def test_eq_sigmoid__ends() -> None:
+    """One half at zero, 0 and 1 far out, without a warning."""
+    assert sigmoid(np.float32([0, 1000, -1000])).tolist() == [0.5, 1.0, 0.0]
+
+
+def double_sigmoid(x):
+    """The logistic function in double."""
+    return 1 / (1 + np.exp(-np.asarray(x, np.float64)))
+
+
+def test_eq_lstm_step__double() -> None:
+    """Gates i, f, g, o side by side."""
+    gates = RNG.standard_normal((5, 8)).astype(np.float32)
+    cell = RNG.standard_normal((5, 2)).astype(np.float32)
+    hidden, new_cell = lstm_step(gates, cell)
+    i, f, g, o = np.split(gates.astype(np.float64), 4, axis=1)
+    expected = double_sigmoid(f) * cell + double_sigmoid(i) * np.tanh(g)
+    assert np.abs(new_cell - expected).max() <= STEP_BOUND
+    assert np.abs(hidden - double_sigmoid(o) * np.tanh(expected)).max() <= STEP_BOUND
+    assert hidden.dtype == new_cell.dtype == np.float32
+
+
+def test_eq_gru_step__double() -> None:
+    """Reset, update, new; the reset gate acts on the hidden projection."""
+    x, h = RNG.standard_normal((2, 5, 6)).astype(np.float32)
+    state = RNG.standard_normal((5, 2)).astype(np.float32)
+    xr, xu, xn = np.split(x.astype(np.float64), 3, axis=1)
+    hr, hu, hn = np.split(h.astype(np.float64), 3, axis=1)
+    reset, update = double_sigmoid(xr + hr), double_sigmoid(xu + hu)
+    new = np.tanh(xn + reset * hn)
+    expected = (1 - update) * new + update * state
+    assert np.abs(gru_step(x, h, state) - expected).max() <= STEP_BOUND
+
+
+def test_eq_rnn_step__nonlinearities() -> None:
+    """Hyperbolic tangent or ReLU of the sum of both projections."""
+    x, h = np.float32([[1.0, -3.0]]), np.float32([[0.5, 1.0]])
+    assert rnn_step(x, h, "relu").tolist() == [[1.5, 0.0]]
+    assert np.abs(rnn_step(x, h) - np.tanh([[1.5, -2.0]])).max() <= STEP_BOUND
