@@ -146,11 +146,17 @@ def _power(a: Array, b: Any) -> Array:
     return np.power(a, b)
 
 
+def _refuse_integer_zero(b: Any) -> None:
+    if b.dtype.kind in "iub" and not np.all(b):
+        raise RuntimeError("ZeroDivisionError: the remainder of a division of integers by zero")
+
+
 class Remainder(_Binary):
     """``a - floor(a / b) * b``: the sign is that of ``b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
+        _refuse_integer_zero(b)
         self.save(a if self.needs[1] else None, b if self.needs[1] else None)
         return np.remainder(a, b)
 
@@ -168,6 +174,7 @@ class Fmod(_Binary):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
+        _refuse_integer_zero(b)
         self.save(a if self.needs[1] else None, b if self.needs[1] else None)
         return np.fmod(a, b)
 
@@ -247,12 +254,11 @@ class Clamp(Operation):
         if high is not None:
             result = np.minimum(result, high)
         if any(self.needs):
-            inside = np.ones(result.shape, dtype=np.bool_)
             below = np.zeros(result.shape, dtype=np.bool_) if low is None else a < low
             above = np.zeros(result.shape, dtype=np.bool_) if high is None else a > high
             if low is not None and high is not None:
                 below, above = below & (low <= high), above | (low > high)
-            inside = ~(below | above)
+            inside = ~(below | above | np.isnan(a))
             self.save(inside, below, above)
             self.shapes = tuple(shape_of(each) for each in (a, low, high))
         return result.copy() if result is a else result

@@ -19,6 +19,7 @@ __all__ = [
     "Logsumexp",
     "MaxDim",
     "Mean",
+    "Median",
     "MinDim",
     "Norm",
     "Prod",
@@ -168,6 +169,15 @@ class Amin(_Extreme):
         return np.min(x, axis=axes, keepdims=True)
 
 
+class Median(_Extreme):
+    """The middle element (the lower of two) over all axes; a nan is kept."""
+
+    def take(self, x: Array, axes: Axes) -> Array:
+        flat = np.sort(x, axis=None)
+        chosen = flat[-1] if np.isnan(flat[-1]) else flat[(flat.size - 1) // 2]
+        return np.full((1,) * x.ndim, chosen, dtype=x.dtype)
+
+
 class _ExtremeAndIndex(Operation):
     """Extreme element along one axis and the index of its first occurrence."""
 
@@ -254,7 +264,7 @@ class Logsumexp(_Reduction):
 
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
-        peak = np.max(x, axis=axes, keepdims=True)
+        peak = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
         peak = np.where(np.isfinite(peak), peak, 0).astype(x.dtype)
         result = np.log(np.sum(np.exp(x - peak), axis=axes, keepdims=True)) + peak
         if self.needs[0]:

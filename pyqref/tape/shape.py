@@ -166,7 +166,7 @@ class Flip(Operation):
 
     def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
         self.axes = axes
-        return np.flip(x, axes).copy()
+        return np.flip(x, axes).copy(order="K")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return np.flip(grads[0], self.axes), None
@@ -177,7 +177,7 @@ class Roll(Operation):
 
     def forward(self, x: Array, shifts: tuple[int, ...], axes: tuple[int, ...] | None) -> Array:
         self.shifts, self.axes = shifts, axes
-        return np.roll(x, shifts if axes is not None else shifts[0], axes)
+        return np.ascontiguousarray(np.roll(x, shifts if axes is not None else shifts[0], axes))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         back = tuple(-shift for shift in self.shifts)
@@ -228,7 +228,7 @@ class Triangle(Operation):
 
     def forward(self, x: Array, function: Any, diagonal: int) -> Array:
         self.function, self.diagonal = function, diagonal
-        return function(x, diagonal)
+        return np.ascontiguousarray(function(x, diagonal))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.function(grads[0], self.diagonal), None, None

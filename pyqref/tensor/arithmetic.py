@@ -11,7 +11,7 @@ import numpy as np
 from ..tape import elementwise, unary
 from ..tape.shape import Cast
 from .base import TensorBase, wrap
-from .dispatch import apply
+from .dispatch import apply, broadcast_error
 from .inplace import in_place
 from .promotion import cast, promote, promoted, to_floating
 
@@ -64,8 +64,9 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input - alpha * other``."""
     if alpha != 1:
         other = mul(other, alpha)
+    for operand in (input, other):
+        _refuse_bool(operand)
     input, other = promote(input, other)
-    _refuse_bool("subtract", input)
     return apply(elementwise.Sub, input, other)
 
 
@@ -224,10 +225,28 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 
 def _bitwise(function: Any, input: Any, other: Any) -> Any:
-    a, b = (getattr(each, "_array", each) for each in promote(input, other))
-    if a.dtype.kind == "f":
+    arrays = [getattr(each, "_array", each) for each in promote(input, other)]
+    if arrays[0].dtype.kind == "f":
         raise RuntimeError(f"{function.__name__} is not defined for floating point tensors")
-    return wrap(np.asarray(function(a, b)))
+    return _plain(function, *arrays)
+
+
+def _plain(function: Any, *arrays: Any) -> Any:
+    """A function without gradient."""
+    try:
+        return wrap(np.asarray(function(*arrays)))
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
+
+
+def _logical(function: Any, input: Any, other: Any) -> Any:
+    for operand in (input, other):
+        if not isinstance(operand, TensorBase) or operand.is_quantized:
+            raise TypeError(
+                f"{function.__name__}: two unquantized tensors are needed, got "
+                f"{getattr(operand, 'dtype', type(operand).__name__)}"
+            )
+    return _plain(function, input._array, other._array)
 
 
 def bitwise_and(input: Any, other: Any) -> Any:
@@ -254,17 +273,17 @@ def bitwise_not(input: Any) -> Any:
 
 def logical_and(input: Any, other: Any) -> Any:
     """Whether both are non-zero."""
-    return wrap(np.logical_and(input._array, other._array))
+    return _logical(np.logical_and, input, other)
 
 
 def logical_or(input: Any, other: Any) -> Any:
     """Whether at least one is non-zero."""
-    return wrap(np.logical_or(input._array, other._array))
+    return _logical(np.logical_or, input, other)
 
 
 def logical_xor(input: Any, other: Any) -> Any:
     """Whether exactly one is non-zero."""
-    return wrap(np.logical_xor(input._array, other._array))
+    return _logical(np.logical_xor, input, other)
 
 
 def logical_not(input: Any) -> Any:
@@ -272,11 +291,12 @@ def logical_not(input: Any) -> Any:
     return wrap(np.logical_not(input._array))
 
 
-def _refuse_bool(verb: str, input: Any) -> None:
-    array = getattr(input, "_array", input)
-    if array.dtype.kind == "b":
+def _refuse_bool(operand: Any) -> None:
+    array = getattr(operand, "_array", operand)
+    if isinstance(array, bool) or getattr(array, "dtype", None) == np.bool_:
         raise RuntimeError(
-            f"cannot {verb} bool tensors with the `-` operator; use `^` or `logical_xor()` instead"
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
         )
 
 
@@ -349,4 +369,6 @@ bitwise_xor_ = in_place(bitwise_xor)
 bitwise_not_ = in_place(bitwise_not)
 logical_and_ = in_place(logical_and)
 logical_or_ = in_place(logical_or)
+logical_xor_ = in_place(logical_xor)
+atan2_ = in_place(atan2)
 logical_not_ = in_place(logical_not)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from .base import TensorBase, wrap
+from .dispatch import broadcast_error
+from .inplace import in_place
 from .promotion import promote
 
 __all__ = [
@@ -37,9 +39,12 @@ def _compare(function: Any, input: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         other = wrap(other)
     a, b = promote(_values(input), _values(other))
-    with np.errstate(all="ignore"):
-        result = function(getattr(a, "_array", a), getattr(b, "_array", b))
-    return wrap(np.asarray(result))
+    arrays = getattr(a, "_array", a), getattr(b, "_array", b)
+    try:
+        with np.errstate(all="ignore"):
+            return wrap(np.asarray(function(*arrays)))
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
 
 
 def eq(input: Any, other: Any) -> Any:
@@ -121,3 +126,5 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
+
+eq_, ne_, lt_, le_, gt_, ge_ = (in_place(each) for each in (eq, ne, lt, le, gt, ge))

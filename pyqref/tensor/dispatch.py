@@ -9,7 +9,7 @@ Quantized tensors take the implementation registered for them with
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .base import CopySlices, TensorBase, wrap
 __all__ = [
     "apply",
     "apply_",
+    "broadcast_error",
     "check_in_place",
     "mark_view",
     "quantized_implementation",
@@ -74,8 +75,11 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
         node.needs = tuple(edge is not None for edge in node.edges)
     else:
         node.needs = (False,) * len(args)
-    with np.errstate(all="ignore"):
-        result = node.forward(*arrays, **kwargs)
+    try:
+        with np.errstate(all="ignore"):
+            result = node.forward(*arrays, **kwargs)
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
     several = isinstance(result, tuple)
     results: tuple[Array, ...] = result if several else (result,)
     outputs = [wrap(_as_array(each)) for each in results]
@@ -85,6 +89,22 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     if recording:
         _record(node, args, outputs)
     return tuple(outputs) if several else outputs[0]
+
+
+def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
+    """NumPy's error in ``torch``'s words if it is one of shapes that do not fit, else itself."""
+    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
+    if "broadcast" not in str(error) or len(shapes) < 2:
+        return error
+    longest = max(len(shape) for shape in shapes)
+    a, b = ((1,) * (longest - len(shape)) + shape for shape in shapes[-2:])
+    for axis in reversed(range(longest)):
+        if a[axis] != b[axis] and 1 not in (a[axis], b[axis]):
+            return RuntimeError(
+                f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) "
+                f"at non-singleton dimension {axis}"
+            )
+    return RuntimeError(str(error))
 
 
 def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dtypes import device as device_
 from ..tape import Array
+from .box_muller import box_muller
 
 __all__ = ["Generator", "default_generator", "initial_seed", "manual_seed", "seed"]
 
@@ -71,23 +72,29 @@ class Generator:
         return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
 
     def uniform(self, count: int, dtype: Any) -> Array:
-        """Numbers in [0, 1): 24 bits of one draw each (11 for half), 53 bits for double."""
+        """Numbers in [0, 1): 24 bits of one draw each, of two draws 53 bits for double."""
         if dtype == np.float64:
             return (self.bits64(count) & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53
-        bits = 24 if dtype == np.float32 else 11
-        mask = np.uint64((1 << bits) - 1)
-        small = (self.bits32(count) & mask).astype(np.float32) * np.float32(2.0**-bits)
-        return small.astype(dtype, copy=False)
+        mask = np.uint64((1 << 24) - 1)
+        single = (self.bits32(count) & mask).astype(np.float32) * np.float32(2.0**-24)
+        return single.astype(dtype, copy=False)
 
-    def normal(self, count: int, dtype: Any) -> Array:
-        """Standard normal numbers by the method of Box and Muller."""
-        if count < 16 or dtype == np.float16:
-            return np.array([self._one_normal() for _ in range(count)], dtype=dtype)
+    def normal(
+        self, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0, *, blocks: bool = True
+    ) -> Array:
+        """Normal numbers by the method of Box and Muller.
+
+        16 numbers and more that lie in one piece (``blocks``) are made in blocks of 16;
+        a last, incomplete block is drawn again for the last 16 numbers. Fewer are made one
+        by one in double precision.
+        """
+        if count < 16 or not blocks or dtype == np.float16:
+            return np.array([self._one_normal() * std + mean for _ in range(count)], dtype=dtype)
         filled = self.uniform(count, dtype)
-        blocks = count // 16 * 16
-        filled[:blocks] = _box_muller(filled[:blocks])
+        complete = count // 16 * 16
+        filled[:complete] = box_muller(filled[:complete], mean, std)
         if count % 16:
-            filled[-16:] = _box_muller(self.uniform(16, dtype))
+            filled[-16:] = box_muller(self.uniform(16, dtype), mean, std)
         return filled
 
     def _one_normal(self) -> float:
@@ -100,15 +107,6 @@ class Generator:
         angle = 2.0 * math.pi * first
         self._next_normal = radius * math.sin(angle)
         return radius * math.cos(angle)
-
-
-def _box_muller(uniform: Array) -> Array:
-    """Blocks of 16: the first 8 give the radius, the last 8 the angle."""
-    halves = uniform.reshape(-1, 2, 8)
-    number = uniform.dtype.type
-    radius = np.sqrt(number(-2) * np.log(number(1) - halves[:, 0]))
-    angle = number(2 * math.pi) * halves[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
 
 
 default_generator = Generator()

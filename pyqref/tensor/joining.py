@@ -37,7 +37,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     """
     tensors = list(tensors)
     if not tensors:
-        raise RuntimeError("cat: expected a non-empty list of Tensors")
+        raise ValueError("cat(): expected a non-empty list of Tensors")
     filled = [each for each in tensors if each._array.shape != (0,)] or tensors[:1]
     axis = axis_of(dim, filled[0].ndim)
     first = filled[0]._array.shape

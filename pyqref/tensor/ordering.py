@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..tape import indexing
-from .axes import axis_of
+from ..tape.reduction import Median
+from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply
 from .reduction import ValuesIndices
@@ -76,8 +77,16 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element (the lower of two); with ``dim``, values and indices."""
     if dim is None:
-        flat = input.reshape(-1)
-        return kthvalue(flat, (flat._array.size + 1) // 2, 0)[0]
+        if input._array.size == 0:
+            return wrap(np.asarray(np.nan, dtype=input._array.dtype))
+        return apply(Median, input, axes_of(None, input.ndim), False)
+    with_nan = np.isnan(input._array)
+    if with_nan.any():
+        values, indices = median(input.masked_fill(wrap(with_nan), np.inf), dim, keepdim)
+        axis = axis_of(dim, input.ndim)
+        lost = wrap(with_nan.any(axis=axis, keepdims=keepdim))
+        first = wrap(with_nan.argmax(axis=axis, keepdims=keepdim))
+        return ValuesIndices(values.masked_fill(lost, np.nan), first.where(lost, indices))
     length = input._array.shape[axis_of(dim, input.ndim)] if input.ndim else 1
     return kthvalue(input, (length + 1) // 2, dim, keepdim)
 
@@ -135,8 +144,10 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     array = input._array
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    counted = np.bincount(array, None if weights is None else weights._array, minlength)
-    return wrap(counted)
+    if weights is None:
+        return wrap(np.bincount(array, None, minlength))
+    kind = np.float32 if weights._array.dtype == np.float32 else np.float64
+    return wrap(np.bincount(array, weights._array, minlength).astype(kind))
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:

@@ -279,3 +279,13 @@ ceil_ = in_place(ceil)
 trunc_ = in_place(trunc)
 sign_ = in_place(sign)
 erf_ = in_place(erf)
+absolute_ = abs_
+acos_ = arccos_ = in_place(acos)
+asin_ = arcsin_ = in_place(asin)
+atan_ = arctan_ = in_place(atan)
+cosh_ = in_place(cosh)
+sinh_ = in_place(sinh)
+tan_ = in_place(tan)
+frac_ = in_place(frac)
+nan_to_num_ = in_place(nan_to_num)
+sgn_ = sign_

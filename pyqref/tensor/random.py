@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from .axes import shape_argument
 from .base import TensorBase, wrap
-from .creation import _made, _numpy_type
+from .creation import _made, _numpy_type, empty
 from .dispatch import check_in_place, store
 from .generator import Generator, default_generator
 
@@ -138,6 +138,8 @@ def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
 ) -> Any:
     """Normal numbers of the given mean and standard deviation (numbers or tensors)."""
+    if size is not None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
+        return normal_(empty(size), mean, std, generator=generator)
     if size is None:
         like = mean if isinstance(mean, TensorBase) else std
         if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
@@ -154,8 +156,13 @@ def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None
     chances = input._array
     if chances.size and not ((chances >= 0) & (chances <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true")
-    draws = _stream(generator).uniform(chances.size, np.float64).reshape(chances.shape)
+    draws = _stream(generator).uniform(chances.size, _draw_type(chances)).reshape(chances.shape)
     return wrap((draws < chances).astype(chances.dtype))
+
+
+def _draw_type(chances: Any) -> Any:
+    """Chances in double are compared with 53 random bits, others with 24."""
+    return np.float64 if np.asarray(chances).dtype == np.float64 else np.float32
 
 
 def multinomial(
@@ -185,8 +192,12 @@ def _draw(weights: Any, count: int, replacement: bool, stream: Generator) -> Any
 
 
 def _fill(target: Any, numbers: Any) -> Any:
+    """Write numbers in the order in which the elements lie in memory."""
     check_in_place(target)
-    store(target, wrap(numbers.reshape(target._array.shape)))
+    array = target._array
+    order = np.argsort([-stride for stride in array.strides], kind="stable")
+    laid = numbers.reshape([array.shape[axis] for axis in order]).transpose(np.argsort(order))
+    store(target, wrap(laid))
     return target
 
 
@@ -212,8 +223,10 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
     own = _floating_target("normal_", input)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    numbers = _stream(generator).normal(input._array.size, own)
-    return _fill(input, numbers * own.type(std) + own.type(mean))
+    blocks = input._array.flags.c_contiguous
+    return _fill(
+        input, _stream(generator).normal(input._array.size, own, mean, std, blocks=blocks)
+    )
 
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
@@ -221,7 +234,8 @@ def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     chance = p._array if isinstance(p, TensorBase) else p
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    draws = _stream(generator).uniform(input._array.size, np.float64)
+    kind = _draw_type(chance) if isinstance(p, TensorBase) else np.float64
+    draws = _stream(generator).uniform(input._array.size, kind)
     drawn = draws.reshape(input._array.shape) < chance
     return _fill(input, drawn.astype(input._array.dtype))
 
@@ -231,10 +245,15 @@ def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any
     if to is None and from_:
         from_, to = 0, from_
     kind = input._array.dtype
-    if to is None:
-        to = 1 << (np.finfo(kind).nmant + 1) if kind.kind == "f" else int(np.iinfo(kind).max) + 1
-    numbers = _integers(_stream(generator), input._array.size, from_, to)
-    return _fill(input, numbers.astype(kind))
+    stream, count = _stream(generator), input._array.size
+    if to is not None:
+        return _fill(input, _integers(stream, count, from_, to).astype(kind))
+    if kind.kind == "f":
+        span = (1 << (np.finfo(kind).nmant + 1)) + 1
+    else:
+        span = int(np.iinfo(kind).max) + 1
+    bits = stream.bits64(count) if kind.itemsize == 8 else stream.bits32(count)
+    return _fill(input, (bits % np.uint64(span)).astype(kind))
 
 
 def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:

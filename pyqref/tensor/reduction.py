@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import Any, NamedTuple
 
@@ -153,11 +152,15 @@ def std_mean(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = 
 
 def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
     axes = axes_of(dim, input.ndim)
-    if builtins.any(input._array.shape[axis] == 0 for axis in axes):
+    every = dim is None or dim == ()
+    if input._array.size == 0 and every:
         raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
+    for axis in axes:
+        if input._array.shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
     return apply(operation, input, axes, keepdim)
 
 
@@ -214,9 +217,14 @@ def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     if dim is None:
         found = np.asarray(function(array))
         return wrap(found.reshape((1,) * array.ndim) if keepdim else found)
+    axis = axis_of(dim, array.ndim)
     if array.ndim == 0:
         return wrap(np.zeros((), dtype=np.int64))
-    return wrap(np.asarray(function(array, axis=axis_of(dim, array.ndim), keepdims=keepdim)))
+    if array.shape[axis] == 0:
+        raise IndexError(
+            f"{function.__name__}(): Expected reduction dim {axis} to have non-zero size."
+        )
+    return wrap(np.asarray(function(array, axis=axis, keepdims=keepdim)))
 
 
 def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:

@@ -362,6 +362,8 @@ class Tensor(TensorBase):
     type = conversion.type_
 
     # arithmetic.py
+    logical_xor_ = arithmetic.logical_xor_
+    atan2_ = arithmetic.atan2_
     add = arithmetic.add
     add_ = arithmetic.add_
     sub = arithmetic.sub
@@ -425,6 +427,19 @@ class Tensor(TensorBase):
     where = arithmetic.where_method
 
     # pointwise.py
+    absolute_ = pointwise.absolute_
+    acos_ = pointwise.acos_
+    arccos_ = pointwise.arccos_
+    asin_ = pointwise.asin_
+    arcsin_ = pointwise.arcsin_
+    atan_ = pointwise.atan_
+    arctan_ = pointwise.arctan_
+    cosh_ = pointwise.cosh_
+    sinh_ = pointwise.sinh_
+    tan_ = pointwise.tan_
+    frac_ = pointwise.frac_
+    nan_to_num_ = pointwise.nan_to_num_
+    sgn_ = pointwise.sgn_
     abs = pointwise.abs
     abs_ = pointwise.abs_
     absolute = pointwise.absolute
@@ -487,6 +502,12 @@ class Tensor(TensorBase):
     trunc_ = pointwise.trunc_
 
     # comparison.py
+    eq_ = comparison.eq_
+    ne_ = comparison.ne_
+    lt_ = comparison.lt_
+    le_ = comparison.le_
+    gt_ = comparison.gt_
+    ge_ = comparison.ge_
     allclose = comparison.allclose
     eq = comparison.eq
     equal = comparison.equal
