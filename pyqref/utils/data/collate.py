@@ -18,7 +18,7 @@ __all__ = ["default_collate", "default_convert"]
 def default_collate(batch: Sequence[Any]) -> Any:
     """Put samples together along a new first dimension.
 
-    Tensors and arrays are stacked, numbers become a tensor, strings a list; in mappings
+    Tensors and arrays are stacked, numbers become a tensor, strings stay a sequence; in mappings
     and sequences each entry is put together by itself.
 
     Parameters
@@ -36,7 +36,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     Examples
     --------
     >>> default_collate([(0, "a"), (1, "b")])
-    [tensor([0, 1]), ['a', 'b']]
+    [tensor([0, 1]), ('a', 'b')]
     """
     first = batch[0]
     if isinstance(first, TensorBase):

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
-
 from parity.harness import Bound, parity_case
 
 STEPS = 30
@@ -217,7 +216,11 @@ def load_state_errors(torch: Any) -> dict[str, Any]:
     keys = _Texts(torch).model.load_state_dict(
         {"0.mean": torch.ones(3), "extra": torch.ones(1)}, strict=False
     )
-    return {"message": message, "keys": str(keys), "all": str(model.load_state_dict({}, False))[:40]}
+    return {
+        "message": message,
+        "keys": str(keys),
+        "all": str(model.load_state_dict({}, False))[:40],
+    }
 
 
 @parity_case()
