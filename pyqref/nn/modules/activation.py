@@ -1,0 +1,358 @@
+"""Activation layers: the functions of :mod:`pyqref.nn.functional` as modules.
+
+Input and output have the same shape. ``inplace=True`` stores the output in the input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from .module import Module
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "Mish",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Sigmoid",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+]
+
+
+class _InPlace(Module):
+    """An activation whose only choice is whether to store its result in its input."""
+
+    __constants__ = ["inplace"]
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """``inplace=True``, or nothing."""
+        return "inplace=True" if self.inplace else ""
+
+
+def _inplace_suffix(module: Any) -> str:
+    return ", inplace=True" if module.inplace else ""
+
+
+class ReLU(_InPlace):
+    """``max(x, 0)``.
+
+    Source: documentation of ``torch.nn.ReLU``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.ReLU()(pyqref.tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    def forward(self, input: Any) -> Any:
+        """``max(input, 0)``."""
+        return F.relu(input, inplace=self.inplace)
+
+
+class SiLU(_InPlace):
+    """``x * sigmoid(x)``, also called swish."""
+
+    def forward(self, input: Any) -> Any:
+        """``input * sigmoid(input)``."""
+        return F.silu(input, inplace=self.inplace)
+
+
+class Mish(_InPlace):
+    """``x * tanh(log(1 + exp(x)))``."""
+
+    def forward(self, input: Any) -> Any:
+        """``input * tanh(softplus(input))``."""
+        return F.mish(input, inplace=self.inplace)
+
+
+class SELU(_InPlace):
+    """``scale * elu(x, alpha)`` with the constants that keep mean 0 and variance 1."""
+
+    def forward(self, input: Any) -> Any:
+        """The scaled ELU."""
+        return F.selu(input, self.inplace)
+
+
+class Hardswish(Module):
+    """``x * relu6(x + 3) / 6``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.Hardswish()(pyqref.tensor([-4.0, 0.0, 4.0])).tolist()
+    [-0.0, 0.0, 4.0]
+    """
+
+    __constants__ = ["inplace"]
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """``input * relu6(input + 3) / 6``."""
+        return F.hardswish(input, self.inplace)
+
+
+class Hardsigmoid(Module):
+    """``relu6(x + 3) / 6``."""
+
+    __constants__ = ["inplace"]
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """``relu6(input + 3) / 6``."""
+        return F.hardsigmoid(input, self.inplace)
+
+
+class Hardtanh(Module):
+    """``min(max(x, min_val), max_val)``.
+
+    Parameters
+    ----------
+    min_val, max_val
+        The range, ``min_val < max_val``.
+
+    Raises
+    ------
+    ValueError
+        The range is empty.
+    """
+
+    __constants__ = ["min_val", "max_val", "inplace"]
+
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if not self.max_val > self.min_val:
+            raise ValueError(
+                f"Hardtanh: max_val must be greater than min_val, got {self.min_val} and "
+                f"{self.max_val}"
+            )
+
+    def forward(self, input: Any) -> Any:
+        """``input`` clamped to the range."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The range."""
+        return f"min_val={self.min_val}, max_val={self.max_val}{_inplace_suffix(self)}"
+
+
+class ReLU6(Hardtanh):
+    """``min(max(x, 0), 6)``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        """``inplace=True``, or nothing."""
+        return "inplace=True" if self.inplace else ""
+
+
+class LeakyReLU(Module):
+    """``x`` where it is positive, else ``negative_slope * x``."""
+
+    __constants__ = ["inplace", "negative_slope"]
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """``max(input, 0) + negative_slope * min(input, 0)``."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The slope."""
+        return f"negative_slope={self.negative_slope}{_inplace_suffix(self)}"
+
+
+class ELU(Module):
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
+
+    __constants__ = ["alpha", "inplace"]
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """The exponential linear unit."""
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        """``alpha``."""
+        return f"alpha={self.alpha}{_inplace_suffix(self)}"
+
+
+class CELU(ELU):
+    """``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
+
+    def forward(self, input: Any) -> Any:
+        """The continuously differentiable exponential linear unit."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class Threshold(Module):
+    """``x`` where it is above ``threshold``, else ``value``."""
+
+    __constants__ = ["inplace", "threshold", "value"]
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """``input`` where it is above the threshold."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Threshold and value."""
+        return f"threshold={self.threshold}, value={self.value}{_inplace_suffix(self)}"
+
+
+class GELU(Module):
+    """``x`` times the normal distribution function of ``x``.
+
+    Parameters
+    ----------
+    approximate
+        ``"none"`` for the error function, ``"tanh"`` for the approximation by it.
+    """
+
+    __constants__ = ["approximate"]
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Any) -> Any:
+        """The Gaussian error linear unit."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """The approximation."""
+        return f"approximate={self.approximate!r}"
+
+
+class Sigmoid(Module):
+    """``1 / (1 + exp(-x))``."""
+
+    def forward(self, input: Any) -> Any:
+        """``1 / (1 + exp(-input))``."""
+        return F.sigmoid(input)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+    def forward(self, input: Any) -> Any:
+        """``tanh(input)``."""
+        return F.tanh(input)
+
+
+class Tanhshrink(Module):
+    """``x - tanh(x)``."""
+
+    def forward(self, input: Any) -> Any:
+        """``input - tanh(input)``."""
+        return F.tanhshrink(input)
+
+
+class LogSigmoid(Module):
+    """``log(sigmoid(x))``."""
+
+    def forward(self, input: Any) -> Any:
+        """``log(sigmoid(input))``."""
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """``x / (1 + |x|)``."""
+
+    def forward(self, input: Any) -> Any:
+        """``input / (1 + |input|)``."""
+        return F.softsign(input)
+
+
+class Softplus(Module):
+    """``log(1 + exp(beta * x)) / beta``; ``x`` where ``beta * x > threshold``."""
+
+    __constants__ = ["beta", "threshold"]
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Any) -> Any:
+        """A smooth ReLU."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """``beta`` and ``threshold``."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Hardshrink(Module):
+    """``x`` where ``|x| > lambd``, else 0."""
+
+    __constants__ = ["lambd"]
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Any) -> Any:
+        """``input`` where it is large."""
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        """``lambd``."""
+        return f"{self.lambd}"
+
+
+class Softshrink(Hardshrink):
+    """``x`` moved towards 0 by ``lambd``; 0 where ``|x| <= lambd``."""
+
+    def forward(self, input: Any) -> Any:
+        """``input`` moved towards 0."""
+        return F.softshrink(input, self.lambd)

@@ -1,0 +1,120 @@
+"""Loss layers that rank, separate or align vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from .loss import _Loss
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+]
+
+
+class _MarginLoss(_Loss):
+    """A loss with a margin."""
+
+    __constants__ = ["margin", "reduction"]
+    _default_margin = 0.0
+
+    def __init__(
+        self,
+        margin: float | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = self._default_margin if margin is None else margin
+
+
+class MarginRankingLoss(_MarginLoss):
+    """``max(0, -y (x1 - x2) + margin)`` for ``y`` 1 or -1; the margin is 0 by default."""
+
+    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+        """The loss of three `(N,)`."""
+        return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
+
+
+class HingeEmbeddingLoss(_MarginLoss):
+    """``x`` where ``y = 1``, ``max(0, margin - x)`` where ``y = -1``; margin 1 by default."""
+
+    _default_margin = 1.0
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of `(*)` and `(*)`."""
+        return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    """``1 - cos`` where ``y = 1``, ``max(0, cos - margin)`` where ``y = -1``; margin 0."""
+
+    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+        """The loss of `(N, D)`, `(N, D)` and `(N,)`."""
+        return F.cosine_embedding_loss(
+            input1, input2, target, self.margin, reduction=self.reduction
+        )
+
+
+class SoftMarginLoss(_Loss):
+    """``log(1 + exp(-y x))`` for ``y`` 1 or -1."""
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of `(*)` and `(*)`."""
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class TripletMarginLoss(_Loss):
+    """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
+
+    Parameters
+    ----------
+    margin
+        Positive.
+    p
+        Which norm.
+    eps
+        Added to the differences.
+    swap
+        Take the distance of positive and negative where it is the smaller.
+    """
+
+    __constants__ = ["margin", "p", "eps", "swap", "reduction"]
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-06,
+        swap: bool = False,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(
+                f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead"
+            )
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        """The loss of three `(N, D)`."""
+        return F.triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            self.margin,
+            self.p,
+            self.eps,
+            self.swap,
+            reduction=self.reduction,
+        )
