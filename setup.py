@@ -97,6 +97,7 @@ def extensions() -> list[Extension]:
             modules += [extension(f"{operation}.{each.name}") for operation in OPERATIONS]
     return cythonize(
         modules,
+        build_dir="build/cython",
         nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
         compiler_directives={
             "language_level": "3",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pyqref import _kernels, kernels
+from pyqref import kernels
+from pyqref._kernels import threads
 
 
 @pytest.fixture(params=kernels.usable())
@@ -22,8 +23,7 @@ def compiled_kernel(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(params=[1, 2, 3])
-def n_threads(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = _kernels.get_num_threads()
-    _kernels.set_num_threads(request.param)
-    yield request.param
-    _kernels.set_num_threads(before)
+def n_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Give kernels this number, which set_num_threads would warn of without OpenMP."""
+    monkeypatch.setattr(threads, "_n_threads", request.param)
+    return request.param
