@@ -172,6 +172,30 @@ def test_dtype_is_converted() -> None:
     assert [0.5, 0.5] == model.a.weight.tolist()
 
 
+def test_quantized_into_float() -> None:
+    """A quantized tensor is not dequantized silently, as in torch."""
+    state = filled(4)
+    state["a.weight"] = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 0, pyqref.quint8)
+    with pytest.raises(RuntimeError, match=r'"a\.weight": copying from a quantized tensor'):
+        Model().load_state_dict(state)
+
+
+def test_quantized_buffer_takes_the_quantizer() -> None:
+    """A quantized buffer takes integers, scale and zero point; a failed load gives them back."""
+    model = nn.Sequential(nn.Module(), Layer())
+    old = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 1, pyqref.quint8)
+    new = pyqref.quantize_per_tensor(pyqref.ones(2), 0.25, 2, pyqref.quint8)
+    model[0].register_buffer("q", old)
+    state = model.state_dict()
+    state["0.q"], state["1.mean"] = new, pyqref.zeros(3)
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        model.load_state_dict(state)
+    assert (0.5, [3, 3]) == (old.q_scale(), old.int_repr().tolist())
+    state["1.mean"] = pyqref.zeros(2)
+    model.load_state_dict(state)
+    assert (0.25, 2, [6, 6]) == (old.q_scale(), old.q_zero_point(), old.int_repr().tolist())
+
+
 def test_state_that_is_no_dict() -> None:
     """A list is no state."""
     with pytest.raises(TypeError, match="dict-like"):

@@ -319,6 +319,12 @@ def _load_tensor(
             f"checkpoint, the shape in current model is {tensor.shape}."
         )
         return
+    if source.is_quantized and not tensor.is_quantized and not assign:
+        error_msgs.append(
+            f'While copying the parameter named "{key}": copying from a quantized tensor to one '
+            "that is not is not allowed; dequantize() it, or load it into a quantized module"
+        )
+        return
     try:
         if assign and isinstance(tensor, Parameter):
             setattr(module, name, Parameter(source, requires_grad=tensor.requires_grad))
