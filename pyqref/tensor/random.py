@@ -215,7 +215,9 @@ def uniform_(input: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any 
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     numbers = _stream(generator).uniform(input._array.size, own)
     low, high = own.type(from_), own.type(to)
-    return _fill(input, numbers * own.type(high - low) + low)
+    # As torch: the width rounded to the type of the tensor, the rest in double.
+    width = np.float64(own.type(high - low))
+    return _fill(input, numbers.astype(np.float64) * width + np.float64(low))
 
 
 def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
