@@ -21,24 +21,7 @@ from .modules import Sequential as Sequential
 from .modules import Unflatten as Unflatten
 from .parameter import Parameter as Parameter
 
-__all__ = [
-    "Flatten",
-    "Identity",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "Parameter",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
-    "Unflatten",
-    "describe_module",
-    "init",
-    "module_path",
-    "parameter",
-    "utils",
-]
-
+# isort: split
 # --- layers ---
 from . import functional as functional
 from .modules import CELU as CELU
@@ -160,7 +143,23 @@ from .modules import ZeroPad1d as ZeroPad1d
 from .modules import ZeroPad2d as ZeroPad2d
 from .modules import ZeroPad3d as ZeroPad3d
 
-__all__ += [
+# isort: split
+# --- quantization side: intrinsic, qat, quantized, quantizable ---
+from . import intrinsic as intrinsic
+from . import qat as qat
+from . import quantized as quantized
+from .intrinsic import qat as _intrinsic_qat
+from .intrinsic import quantized as _intrinsic_quantized
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -177,7 +176,6 @@ __all__ += [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
-    "CELU",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -198,14 +196,11 @@ __all__ += [
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
-    "ELU",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
+    "Flatten",
     "Fold",
-    "GELU",
-    "GLU",
-    "GRU",
     "GRUCell",
     "GroupNorm",
     "Hardshrink",
@@ -214,6 +209,7 @@ __all__ += [
     "Hardtanh",
     "HingeEmbeddingLoss",
     "HuberLoss",
+    "Identity",
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
@@ -222,7 +218,6 @@ __all__ += [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
-    "LSTM",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -236,14 +231,19 @@ __all__ += [
     "MaxPool2d",
     "MaxPool3d",
     "Mish",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
+    "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "RMSNorm",
-    "RNN",
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
@@ -255,7 +255,7 @@ __all__ += [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
-    "SELU",
+    "Sequential",
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
@@ -272,6 +272,7 @@ __all__ += [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unflatten",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
@@ -279,14 +280,13 @@ __all__ += [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "describe_module",
     "functional",
+    "init",
+    "intrinsic",
+    "module_path",
+    "parameter",
+    "qat",
+    "quantized",
+    "utils",
 ]
-
-# --- quantization side: intrinsic, qat, quantized, quantizable ---
-from . import intrinsic as intrinsic
-from . import qat as qat
-from . import quantized as quantized
-from .intrinsic import qat as _intrinsic_qat
-from .intrinsic import quantized as _intrinsic_quantized
-
-__all__ += ["intrinsic", "qat", "quantized"]

@@ -11,18 +11,7 @@ from .shape import Flatten as Flatten
 from .shape import Identity as Identity
 from .shape import Unflatten as Unflatten
 
-__all__ = [
-    "Flatten",
-    "Identity",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
-    "Unflatten",
-]
-
+# isort: split
 # --- layers ---
 from .activation import CELU as CELU
 from .activation import ELU as ELU
@@ -143,7 +132,15 @@ from .upsampling import Upsample as Upsample
 from .upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 
-__all__ += [
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -160,7 +157,6 @@ __all__ += [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
-    "CELU",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -181,14 +177,11 @@ __all__ += [
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
-    "ELU",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
+    "Flatten",
     "Fold",
-    "GELU",
-    "GLU",
-    "GRU",
     "GRUCell",
     "GroupNorm",
     "Hardshrink",
@@ -197,6 +190,7 @@ __all__ += [
     "Hardtanh",
     "HingeEmbeddingLoss",
     "HuberLoss",
+    "Identity",
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
@@ -205,7 +199,6 @@ __all__ += [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
-    "LSTM",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -219,14 +212,18 @@ __all__ += [
     "MaxPool2d",
     "MaxPool3d",
     "Mish",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "RMSNorm",
-    "RNN",
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
@@ -238,7 +235,7 @@ __all__ += [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
-    "SELU",
+    "Sequential",
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
@@ -255,6 +252,7 @@ __all__ += [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unflatten",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
