@@ -75,7 +75,7 @@ def _walk(
 def _add(pending: dict[Operation, dict[int, Array]], edge: Edge, grad: Array) -> None:
     arrived = pending.setdefault(edge.node, {})
     index = edge.output_index
-    arrived[index] = arrived[index] + grad if index in arrived else grad
+    arrived[index] = np.asarray(arrived[index] + grad if index in arrived else grad)
 
 
 def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:

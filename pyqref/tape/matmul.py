@@ -16,12 +16,21 @@ def product(a: Array, b: Array) -> Array:
     return a @ b
 
 
+_LABELS = {
+    (1, 1): "DotBackward0",
+    (2, 1): "MvBackward0",
+    (2, 2): "MmBackward0",
+    (3, 3): "BmmBackward0",
+}
+
+
 class Matmul(Operation):
     """Product of vectors, matrices, or stacks of matrices, which broadcast."""
 
     def forward(self, a: Array, b: Array) -> Array:
         self.save(a if self.needs[1] else None, b if self.needs[0] else None)
         self.shapes = a.shape, b.shape
+        self.label = _LABELS.get((a.ndim, b.ndim))
         return np.asarray(product(a, b))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

@@ -44,6 +44,8 @@ class Operation:
     ----------
     is_view : bool
         Class attribute: the result may share memory with the first argument.
+    label : str or None
+        The name of the node, where it is not the class's name.
     saved : tuple
         What ``forward`` gave to :meth:`save`.
     needs : tuple of bool
@@ -56,6 +58,7 @@ class Operation:
     """
 
     is_view = False
+    label: str | None = None
 
     saved: tuple[Any, ...] = ()
     needs: tuple[bool, ...] = ()
@@ -107,7 +110,7 @@ class Operation:
     @property
     def name(self) -> str:
         """Name of the node as ``torch`` shows it, such as ``MulBackward0``."""
-        return f"{type(self).__name__}Backward0"
+        return self.label or f"{type(self).__name__}Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[Operation | None, int], ...]:

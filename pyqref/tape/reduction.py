@@ -17,9 +17,11 @@ __all__ = [
     "Cumprod",
     "Cumsum",
     "Logsumexp",
+    "Max",
     "MaxDim",
     "Mean",
     "Median",
+    "Min",
     "MinDim",
     "Norm",
     "Prod",
@@ -56,6 +58,7 @@ class Sum(_Reduction):
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
         self.note(x, axes, keepdim)
+        self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
         return np.sum(x, axis=axes, keepdims=keepdim, dtype=dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -67,6 +70,7 @@ class Mean(_Reduction):
 
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
+        self.label = "MeanBackward0" if len(axes) == x.ndim else "MeanBackward1"
         total = np.sum(x, axis=axes, keepdims=keepdim)
         return total / total.dtype.type(self.count)
 
@@ -169,6 +173,18 @@ class Amin(_Extreme):
         return np.min(x, axis=axes, keepdims=True)
 
 
+class Max(Amax):
+    """Largest of all elements."""
+
+    label = "MaxBackward1"
+
+
+class Min(Amin):
+    """Smallest of all elements."""
+
+    label = "MinBackward1"
+
+
 class Median(_Extreme):
     """The middle element (the lower of two) over all axes; a nan is kept."""
 
@@ -207,6 +223,8 @@ class _ExtremeAndIndex(Operation):
 class MaxDim(_ExtremeAndIndex):
     """Largest element along an axis, and where it is."""
 
+    label = "MaxBackward0"
+
     def find(self, x: Array, axis: int) -> Array:
         return np.argmax(x, axis=axis)
 
@@ -214,12 +232,16 @@ class MaxDim(_ExtremeAndIndex):
 class MinDim(_ExtremeAndIndex):
     """Smallest element along an axis, and where it is."""
 
+    label = "MinBackward0"
+
     def find(self, x: Array, axis: int) -> Array:
         return np.argmin(x, axis=axis)
 
 
 class Norm(_Reduction):
     """``(sum |x|**p) ** (1/p)`` over ``axes``; also ``p`` = 0, inf and -inf."""
+
+    label = "LinalgVectorNormBackward0"
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, p: float) -> Array:
         self.note(x, axes, keepdim)

@@ -17,7 +17,7 @@ __all__ = [
     "Copy",
     "Diagonal",
     "Expand",
-    "ExpandDims",
+    "Unsqueeze",
     "Flip",
     "Permute",
     "Repeat",
@@ -41,6 +41,8 @@ class _Reshaping(Operation):
 
 class Reshape(_Reshaping):
     """The same elements in another shape; a view where the strides allow it."""
+
+    label = "ViewBackward0"
 
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
@@ -70,7 +72,7 @@ class Squeeze(_Reshaping):
         return x.squeeze(axes) if axes else x[...]
 
 
-class ExpandDims(_Reshaping):
+class Unsqueeze(_Reshaping):
     """Insert an axis of length 1."""
 
     def forward(self, x: Array, axis: int) -> Array:
@@ -237,17 +239,14 @@ class Triangle(Operation):
 class Cast(Operation):
     """The same values in another NumPy type."""
 
+    label = "ToCopyBackward0"
+
     def forward(self, x: Array, dtype: Any) -> Array:
         self.dtype = x.dtype
         return x.astype(dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return grads[0].astype(self.dtype), None
-
-    @property
-    def name(self) -> str:
-        return "ToCopyBackward0"
-
 
 class Clone(Operation):
     """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""

@@ -115,7 +115,7 @@ class TensorBase:
         if self.grad is None:
             self.grad = wrap(grad.copy())
         else:
-            self.grad = wrap(self.grad._array + grad)
+            self.grad = wrap(np.asarray(self.grad._array + grad))
 
 
 _tensor_type: type[TensorBase] = TensorBase

@@ -11,7 +11,7 @@ from ..tape.reduction import Median
 from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply
-from .reduction import ValuesIndices
+from .return_types import RETURN_TYPES, ValuesIndices
 
 __all__ = [
     "argsort",
@@ -35,7 +35,7 @@ def sort(
 ) -> ValuesIndices:
     """Elements in order along ``dim``, and where each was; equal ones keep their order."""
     axis = axis_of(dim, input.ndim)
-    return ValuesIndices(*apply(indexing.Sort, input, axis, bool(descending), None))
+    return RETURN_TYPES["sort"](*apply(indexing.Sort, input, axis, bool(descending), None))
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -56,7 +56,7 @@ def topk(
     length = input._array.shape[axis] if input.ndim else 1
     if not 0 <= k <= length:
         raise RuntimeError(f"selected index k out of range: k is {k}, the axis has {length}")
-    return ValuesIndices(*apply(indexing.Sort, input, axis, bool(largest), int(k)))
+    return RETURN_TYPES["topk"](*apply(indexing.Sort, input, axis, bool(largest), int(k)))
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
@@ -67,11 +67,11 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     values, indices = sort(input, axis)
     if input.ndim == 0:
-        return ValuesIndices(values, indices)
+        return RETURN_TYPES["kthvalue"](values, indices)
     values, indices = values.narrow(axis, k - 1, 1), indices.narrow(axis, k - 1, 1)
     if not keepdim:
         values, indices = values.squeeze(axis), indices.squeeze(axis)
-    return ValuesIndices(values, indices)
+    return RETURN_TYPES["kthvalue"](values, indices)
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -86,9 +86,9 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         axis = axis_of(dim, input.ndim)
         lost = wrap(with_nan.any(axis=axis, keepdims=keepdim))
         first = wrap(with_nan.argmax(axis=axis, keepdims=keepdim))
-        return ValuesIndices(values.masked_fill(lost, np.nan), first.where(lost, indices))
+        return RETURN_TYPES["median"](values.masked_fill(lost, np.nan), first.where(lost, indices))
     length = input._array.shape[axis_of(dim, input.ndim)] if input.ndim else 1
-    return kthvalue(input, (length + 1) // 2, dim, keepdim)
+    return RETURN_TYPES["median"](*kthvalue(input, (length + 1) // 2, dim, keepdim))
 
 
 def quantile(

@@ -91,12 +91,12 @@ class _Formatter:
         self.whole = bool((used == np.ceil(used)).all())
         wide = largest / smallest > 1000.0 or largest > 1.0e8
         self.scientific = wide if self.whole else wide or smallest < 1.0e-4
+        if _options.sci_mode is not None:
+            self.scientific = _options.sci_mode
         if self.whole and not self.scientific:
             self.width = max(len(f"{value:.0f}") for value in used) + 1
         else:
             self.width = max(len(self._digits(value)) for value in used)
-        if _options.sci_mode is not None:
-            self.scientific = _options.sci_mode
 
     def _digits(self, value: float) -> str:
         return f"{value:.{_options.precision}{'e' if self.scientific else 'f'}}"

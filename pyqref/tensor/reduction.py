@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply
 from .promotion import cast, promote, to_floating
+from .return_types import RETURN_TYPES, AMinMax
 
 __all__ = [
     "all",
@@ -39,23 +40,6 @@ __all__ = [
     "var",
     "var_mean",
 ]
-
-
-class ValuesIndices(NamedTuple):
-    """Values, and where they were."""
-
-    values: Any
-    indices: Any
-
-    def __repr__(self) -> str:
-        return f"pyqref.return_types.{type(self).__name__}(\nvalues={self.values!r},\nindices={self.indices!r})"
-
-
-class MinMax(NamedTuple):
-    """Smallest and largest."""
-
-    min: Any
-    max: Any
 
 
 def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
@@ -174,16 +158,16 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return _extreme(reduction.Amin, "amin", input, dim, keepdim)
 
 
-def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> MinMax:
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> AMinMax:
     """Smallest and largest element."""
-    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    return AMinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
 def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
     axis = axis_of(dim, input.ndim)
     if input.ndim and input._array.shape[axis] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
-    return ValuesIndices(*apply(operation, input, axis, keepdim))
+    return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -194,7 +178,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if isinstance(dim, TensorBase):
         return maximum(input, dim)
     if dim is None:
-        return _extreme(reduction.Amax, "max", input, (), keepdim)
+        return _extreme(reduction.Max, "max", input, (), keepdim)
     return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
 
 
@@ -203,7 +187,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if isinstance(dim, TensorBase):
         return minimum(input, dim)
     if dim is None:
-        return _extreme(reduction.Amin, "min", input, (), keepdim)
+        return _extreme(reduction.Min, "min", input, (), keepdim)
     return _extreme_along(reduction.MinDim, "min", input, dim, keepdim)
 
 

@@ -182,7 +182,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 def unsqueeze(input: Any, dim: int) -> Any:
     """Insert an axis of length 1 at ``dim``."""
-    return apply(operations.ExpandDims, input, axis_of(dim, input.ndim + 1))
+    return apply(operations.Unsqueeze, input, axis_of(dim, input.ndim + 1))
 
 
 def expand(input: Any, *shape: Any) -> Any:

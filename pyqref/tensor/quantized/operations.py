@@ -16,7 +16,7 @@ from ...dtypes import qint8, quint8
 from ...tape import Operation
 from ...tape.elementwise import Clamp
 from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect, Sort
-from ...tape.reduction import Amax, Amin, MaxDim, Mean, MinDim, Std
+from ...tape.reduction import Amax, Amin, Max, MaxDim, Mean, Min, MinDim, Std
 from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
 from ..base import TensorBase, wrap
@@ -61,7 +61,7 @@ def _on_integers(operation: type[Operation]) -> None:
         return make_quantized(np.asarray(result), quantizer)
 
 
-for _operation in (Amax, Amin, MaxDim, MinDim, Sort):
+for _operation in (Amax, Amin, Max, MaxDim, Min, MinDim, Sort):
     _on_integers(_operation)
 
 

@@ -137,7 +137,7 @@ def _indexed(q: PerChannelQuantizer, shape: tuple[int, ...], *args: Any) -> Quan
 _view(shapes.Reshape, _reshaped)
 _view(shapes.View, _reshaped)
 _view(shapes.Squeeze, _squeezed)
-_view(shapes.ExpandDims, _expanded_dims)
+_view(shapes.Unsqueeze, _expanded_dims)
 _view(shapes.Permute, _permuted)
 _view(shapes.Expand, _expanded)
 _view(shapes.AsStrided, _strided)
