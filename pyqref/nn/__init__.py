@@ -19,6 +19,7 @@ from .modules import ParameterDict as ParameterDict
 from .modules import ParameterList as ParameterList
 from .modules import Sequential as Sequential
 from .modules import Unflatten as Unflatten
+from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 
 # isort: split
@@ -176,6 +177,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",

@@ -11,6 +11,8 @@ import math
 from collections import Counter, OrderedDict
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .. import dtypes
 from ..tape import Array
 from ..tensor.base import TensorBase, wrap
@@ -72,6 +74,8 @@ class Flattener:
                     return [tag, name]
         if callable(getattr(value, "state_dict", None)):
             _refuse(path, f"a {type(value).__name__}; save its state_dict() instead")
+        if isinstance(value, np.ndarray | np.generic):
+            _refuse(path, f"a numpy.{type(value).__name__}; use pyqref.from_numpy() or item()")
         return _refuse(
             path,
             f"a {type(value).__module__}.{type(value).__qualname__}; a file can hold tensors, "

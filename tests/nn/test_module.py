@@ -72,6 +72,18 @@ def test_buffer_may_be_replaced_by_tensor() -> None:
     assert [1.0, 1.0] == module._buffers["count"].tolist()
 
 
+def test_buffer_type() -> None:
+    """A Buffer registers itself, persistent or not."""
+    module = nn.Module()
+    module.mean = nn.Buffer(pyqref.ones(2))
+    module.scratch = nn.Buffer(pyqref.ones(2), persistent=False)
+    assert isinstance(module.mean, nn.Buffer)
+    assert not isinstance(pyqref.ones(1), nn.Buffer)
+    assert ["mean", "scratch"] == [name for name, _ in module.named_buffers()]
+    assert ["mean"] == list(module.state_dict())
+    assert (0,) == tuple(nn.Buffer().shape)
+
+
 def test_delete_attribute() -> None:
     """Deleting works for each kind, and then the attribute is gone."""
     module = Scale()

@@ -58,6 +58,13 @@ def test_prefix_and_keep_vars() -> None:
     assert "other" in destination
 
 
+def test_positional_arguments_are_deprecated() -> None:
+    """Old scripts give destination and prefix by position."""
+    with pytest.warns(FutureWarning, match="positional"):
+        state = Layer().state_dict(OrderedDict(), "p.")
+    assert ["p.weight", "p.mean"] == list(state)
+
+
 def test_state_shares_memory() -> None:
     """The tensors of the state are views of the module's."""
     model = Model()

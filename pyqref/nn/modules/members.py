@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensor.base import TensorBase
-from ...tensor.parameter import Parameter
+from ..parameter import Buffer, Parameter
 from .handle import Hooks
 
 __all__ = ["Members"]
@@ -111,7 +111,7 @@ class Members:
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Register a Parameter or Module; otherwise set an ordinary attribute."""
+        """Register a Parameter, Module or Buffer; otherwise set an ordinary attribute."""
         own = self.__dict__
         if isinstance(value, Parameter):
             if "_parameters" not in own:
@@ -133,6 +133,9 @@ class Members:
             allowed = value is None or isinstance(value, TensorBase)
             self._refuse_unless(allowed, value, f"buffer '{name}'", "Tensor")
             own["_buffers"][name] = self._announce("buffer", name, value)
+        elif isinstance(value, Buffer):
+            self._forget(name)
+            self.register_buffer(name, value, value.persistent)
         else:
             super().__setattr__(name, value)
 

@@ -8,6 +8,7 @@ module with a state of another kind overrides ``_save_to_state_dict`` and
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -53,7 +54,7 @@ class HasState(Members):
 
     def state_dict(
         self,
-        *,
+        *args: Any,
         destination: Any = None,
         prefix: str = "",
         keep_vars: bool = False,
@@ -62,6 +63,8 @@ class HasState(Members):
 
         Parameters
         ----------
+        *args
+            The same, by position; deprecated.
         destination
             Dictionary to add to; a new one by default.
         prefix
@@ -75,6 +78,15 @@ class HasState(Members):
             The tensors share memory with the module; ``_metadata`` has its version
             for each module.
         """
+        if args:
+            warnings.warn(
+                "positional arguments of state_dict are deprecated; "
+                "name them: destination=, prefix=, keep_vars=",
+                FutureWarning,
+                stacklevel=2,
+            )
+            given = (*args, *(destination, prefix, keep_vars)[len(args) :])
+            destination, prefix, keep_vars = given
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
