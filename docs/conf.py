@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pyqref
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "pyqref"
 author = "The pyqref authors"
@@ -17,8 +22,9 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_copybutton",
+    "api_pages",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext"]
 root_doc = "index"
 nitpicky = True
 # Built-in and NumPy types are named in signatures; their pages are not part of this site.
