@@ -261,6 +261,7 @@ def test_quantization_aware_training() -> None:
     """prepare_qat, a step of training, convert."""
     model = Model().train()
     model.qconfig = q.get_default_qat_qconfig("fbgemm")
+    model.last.qconfig = None
     prepared = q.prepare_qat(model)
     assert nn.qat.Linear is type(prepared.first)
     optimizer = pyqref.optim.SGD(prepared.parameters(), lr=0.1)
@@ -271,7 +272,7 @@ def test_quantization_aware_training() -> None:
     assert before.tolist() != prepared.first.weight.tolist()
     quantized = q.convert(prepared.eval())
     assert nn.quantized.Linear is type(quantized.first)
-    assert (8, 2) == tuple(quantized(normal(8, 4)).dequantize().shape) or True
+    assert (8, 2) == tuple(quantized(normal(8, 4)).shape)
 
 
 def test_prepare_qat_needs_training_mode(model: Model) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
-from pyqref.nn.modules import Dropout, Sequential
+from pyqref.nn.modules import Dropout, Identity, Sequential
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
 from pyqref.quantization.quantization_mappings import (
     DEFAULT_MODULE_TO_ACT_POST_PROCESS,
@@ -172,7 +172,7 @@ def get_observer_dict(mod: Any, target_dict: dict[str, Any], prefix: str = "") -
     {'0.activation_post_process': MinMaxObserver(min_val=inf, max_val=-inf)}
     """
     start = f"{prefix}." if prefix else ""
-    if hasattr(mod, NAME):
+    if not isinstance(getattr(mod, NAME, Identity()), Identity):
         target_dict[start + NAME] = mod.activation_post_process
     for name, child in mod.named_children():
         if name != NAME:

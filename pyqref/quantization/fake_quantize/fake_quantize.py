@@ -122,7 +122,9 @@ class FakeQuantize(FakeQuantizeBase):
 
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
-        if self._observes and x.numel():
+        if not x.numel():
+            return x
+        if self._observes:
             self.activation_post_process(x.detach())
             self._keep(*self.calculate_qparams())
         if not self._fake_quantizes:
