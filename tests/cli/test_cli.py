@@ -102,9 +102,9 @@ def test_the_command_line_imports_no_extras(lazy):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_leaves_nothing(tmp_path):
     """Interrupted while it trains: exit code 130, one line, no folder."""
+    out = tmp_path / "report"
     process = subprocess.Popen(
-        [sys.executable, "-u", "-m", "pyqref", "demo", "--epochs", "1000", "--threads", "1"],
-        cwd=tmp_path,
+        [sys.executable, "-u", "-m", "pyqref", "demo", "--epochs", "1000", "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

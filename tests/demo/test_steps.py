@@ -97,14 +97,14 @@ def test_dynamic_model_keeps_the_float_interface(digits):
 
 
 def test_fine_tuning_converts_to_the_fake_quantized_function(cnn, digits):
-    """Integers and fake quantization agree in all but a few roundings: at least 30 dB."""
+    """Integers and fake quantization agree in all but a few roundings: at least 20 dB."""
     from pyqref.demo.measure import sqnr
 
     student = qat.fine_tuned(cnn, digits, engine="fbgemm", epochs=1)
     model = qat.converted(student, engine="fbgemm")
     with static.use_engine("fbgemm"):
         converted = predict(model, digits.test_images)
-    assert sqnr(predict(student, digits.test_images), converted) >= 30
+    assert sqnr(predict(student, digits.test_images), converted) >= 20
 
 
 def test_two_bits_leave_four_values(cnn, digits):
