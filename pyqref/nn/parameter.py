@@ -35,6 +35,8 @@ class Buffer(metaclass=_BufferType):
     ['mean']
     """
 
+    persistent: bool
+
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         tensor = (Tensor() if data is None else data).detach()
         tensor._is_buffer = True

@@ -149,6 +149,22 @@ def test_failed_load_undoes_overridden_loading() -> None:
     assert [9.0, 9.0, 9.0] == model[0].data.tolist()
 
 
+def test_exception_while_loading_names_the_module() -> None:
+    """What a module cannot take is reported with its path, and undone."""
+
+    class Own(Layer):
+        def _load_from_state_dict(self, state_dict, prefix, *args) -> None:
+            super()._load_from_state_dict(state_dict, prefix, *args)
+            _, _ = state_dict[prefix + "pair"]
+
+    model = nn.Sequential(nn.Sequential(Own()))
+    state = {"0.0.weight": pyqref.ones(2), "0.0.mean": pyqref.ones(2), "0.0.pair": 3}
+    message = r"0\.0 \(Own\) cannot take its state: TypeError: cannot unpack"
+    with pytest.raises(RuntimeError, match=message):
+        model.load_state_dict(state)
+    assert [0.0, 0.0] == model[0][0].weight.tolist()
+
+
 def test_not_strict() -> None:
     """Without strict, keys that do not match are returned."""
     state = filled(4)

@@ -11,36 +11,17 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...tape import no_grad
-from ...tensor.base import TensorBase
-from ...tensor.parameter import Parameter
 from .handle import Hooks, RemovableHandle, add_hook
+from .loading import IncompatibleKeys, complaints, load_tensor
 from .members import Members
 from .undo import Undo
 
-__all__ = ["HasState", "IncompatibleKeys"]
+__all__ = ["HasState"]
 
 _EXTRA_STATE = "_extra_state"
-
-
-class IncompatibleKeys(NamedTuple):
-    """What ``load_state_dict`` returns: keys that were missing, and keys that had no place."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return (
-            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
-            f"unexpected_keys={self.unexpected_keys})"
-        )
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 class HasState(Members):
@@ -166,7 +147,7 @@ class HasState(Members):
         try:
             keys, errors = self._load(state_dict, strict, assign)
             if strict:
-                errors = [*_complaints(keys), *errors]
+                errors = [*complaints(keys), *errors]
             if errors:
                 raise RuntimeError(
                     f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
@@ -191,7 +172,14 @@ class HasState(Members):
             local_metadata = dict((metadata or {}).get(prefix[:-1], {}))
             if assign:
                 local_metadata["assign_to_params_buffers"] = True
-            module._load_from_state_dict(state, prefix, local_metadata, True, *keys, errors)
+            try:
+                module._load_from_state_dict(state, prefix, local_metadata, True, *keys, errors)
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                where = f"{prefix[:-1] or 'itself'} ({type(module).__name__})"
+                raise RuntimeError(
+                    f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
+                    f"{where} cannot take its state: {type(error).__name__}: {error}"
+                ) from error
             for name, child in module._modules.items():
                 if child is not None:
                     path = f"{prefix}{name}."
@@ -233,7 +221,7 @@ class HasState(Members):
         for name, tensor in own.items():
             key = prefix + name
             if key in state_dict:
-                _load_tensor(self, name, tensor, key, state_dict[key], assign, error_msgs)
+                load_tensor(self, name, tensor, key, state_dict[key], assign, error_msgs)
             elif strict:
                 missing_keys.append(key)
         extra_key = prefix + _EXTRA_STATE
@@ -294,59 +282,3 @@ class BoundHook:
 
     def __call__(self, *args: Any) -> Any:
         return self.hook(self.module, *args)
-
-
-def _complaints(keys: IncompatibleKeys) -> list[str]:
-    """The missing and the unexpected keys, in words."""
-    kinds = (("Missing", keys.missing_keys), ("Unexpected", keys.unexpected_keys))
-    return [
-        f"{kind} key(s) in state_dict: " + ", ".join(f'"{key}"' for key in found) + ". "
-        for kind, found in kinds
-        if found
-    ]
-
-
-def _load_tensor(
-    module: Any,
-    name: str,
-    tensor: Any,
-    key: str,
-    given: Any,
-    assign: bool,
-    error_msgs: list[str],
-) -> None:
-    """Copy one given tensor into the module's own, or note why that cannot be."""
-    if not isinstance(given, TensorBase):
-        error_msgs.append(
-            f'While copying the parameter named "{key}", expected pyqref.Tensor or Tensor-like '
-            f"object from checkpoint but received {type(given)}"
-        )
-        return
-    source: Any = given
-    if tensor._array.ndim == 0 and source._array.shape == (1,):
-        source = source[0]
-    if source._array.shape != tensor._array.shape:
-        error_msgs.append(
-            f"size mismatch for {key}: copying a param with shape {source.shape} from "
-            f"checkpoint, the shape in current model is {tensor.shape}."
-        )
-        return
-    if source.is_quantized and not tensor.is_quantized and not assign:
-        error_msgs.append(
-            f'While copying the parameter named "{key}": copying from a quantized tensor to one '
-            "that is not is not allowed; dequantize() it, or load it into a quantized module"
-        )
-        return
-    try:
-        if assign and isinstance(tensor, Parameter):
-            setattr(module, name, Parameter(source, requires_grad=tensor.requires_grad))
-        elif assign:
-            setattr(module, name, source)
-        else:
-            tensor.copy_(source)
-    except Exception as error:
-        error_msgs.append(
-            f'While copying the parameter named "{key}", whose dimensions in the model are '
-            f"{tensor.shape} and whose dimensions in the checkpoint are {source.shape}, "
-            f"an exception occurred : {error.args}."
-        )
