@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.quantized_modules import activation, module, tensor, weights
+from parity.cases.quantized_modules import activation, module, tensor, together, weights
 from parity.harness import parity_case
 
 
@@ -21,13 +21,14 @@ def arithmetic(torch: Any) -> dict[str, Any]:
         a = torch.quantize_per_tensor(torch.from_numpy(grid), 1.0, 0, torch.quint8)
         b = torch.quantize_per_tensor(torch.from_numpy(other), 0.7, 3, torch.quint8)
         for zero_point in (0, 5, 101):
-            results[f"{engine}-{zero_point}"] = {
+            calls = {
                 "add": torch.ops.quantized.add(a, b, 1.7, zero_point),
                 "add_halves": torch.ops.quantized.add(a, a, 4.0, zero_point),
                 "add_relu": torch.ops.quantized.add_relu(a, b, 1.7, zero_point),
                 "mul": torch.ops.quantized.mul(a, b, 191.0, zero_point),
                 "mul_relu": torch.ops.quantized.mul_relu(a, b, 191.0, zero_point),
             }
+            results[f"{engine}-{zero_point}"] = together(calls)
     return results
 
 
@@ -46,7 +47,7 @@ def scalars(torch: Any) -> dict[str, Any]:
                 results[f"{name}-{zero_point}-mul{number}"] = torch.ops.quantized.mul_scalar(
                     x, number
                 )
-    return results
+    return together(results)
 
 
 @parity_case()
@@ -58,7 +59,7 @@ def activations(torch: Any) -> dict[str, Any]:
         x = torch.quantize_per_tensor(
             tensor(torch, 1, 3, 64, spread=4.0), 0.06, 71, getattr(torch, name)
         )
-        results[name] = {
+        calls = {
             "relu": torch.relu(x),
             "F.relu": torch.nn.functional.relu(x),
             "nn.ReLU": torch.nn.ReLU()(x),
@@ -72,10 +73,15 @@ def activations(torch: Any) -> dict[str, Any]:
             "flatten": torch.nn.Flatten(0)(x),
             "dropout": torch.nn.functional.dropout(x, 0.5, training=False),
         }
+        results[name] = together(calls)
     x = torch.quantize_per_tensor(tensor(torch, 1, 3, 64, spread=4.0), 0.06, 71, torch.quint8)
-    results["sigmoid"] = torch.sigmoid(x)
-    results["tanh"] = torch.tanh(x)
-    results["hardsigmoid"] = torch.nn.functional.hardsigmoid(x)
+    results["fixed"] = together(
+        {
+            "sigmoid": torch.sigmoid(x),
+            "tanh": torch.tanh(x),
+            "hardsigmoid": torch.nn.functional.hardsigmoid(x),
+        }
+    )
     return results
 
 
@@ -104,14 +110,14 @@ def pooling(torch: Any) -> dict[str, Any]:
         "nn.AdaptiveAvgPool2d": lambda: torch.nn.AdaptiveAvgPool2d(2)(x),
         "mean": lambda: x.mean([2, 3]),
     }
-    return {name: call() for name, call in calls.items()}
+    return together({name: call() for name, call in calls.items()})
 
 
 @parity_case()
 def resizing(torch: Any) -> dict[str, Any]:
     functional = module(torch, "nn.quantized.functional")
     x = activation(torch, 3, 2, 3, 5, 4)
-    return {
+    calls = {
         "nearest": functional.interpolate(x, scale_factor=2),
         "nearest_size": functional.interpolate(x, size=(7, 3)),
         "bilinear": functional.interpolate(x, scale_factor=2, mode="bilinear"),
@@ -120,6 +126,7 @@ def resizing(torch: Any) -> dict[str, Any]:
         "F": torch.nn.functional.interpolate(x, scale_factor=3, mode="bilinear"),
         "nn.Upsample": torch.nn.Upsample(scale_factor=2)(x),
     }
+    return together(calls)
 
 
 @parity_case()
@@ -139,4 +146,4 @@ def functional_layers(torch: Any) -> dict[str, Any]:
             results[f"conv{dimensions}d-{scheme}"] = convolve(
                 x, weight, tensor(torch, 9, 6), padding=1, scale=0.09, zero_point=77
             )
-    return results
+    return together(results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
+from pyqref.nn import init
 from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
 from pyqref.nn.intrinsic.modules.fused import ConvBnReLU2d as FloatConvBnReLU2d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
@@ -103,6 +104,7 @@ class ConvBn2d(Conv2d, _FusedModule):
         self.freeze_bn = freeze_bn
         self.bn = BatchNorm2d(out_channels, eps, momentum)
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
+        self.reset_bn_parameters()
         self.bn.train(not freeze_bn)
 
     def forward(self, input: Any) -> Any:
@@ -138,8 +140,10 @@ class ConvBn2d(Conv2d, _FusedModule):
         self.bn.reset_running_stats()
 
     def reset_bn_parameters(self) -> None:
-        """Set batch norm back to weight 1, bias 0, mean 0 and variance 1."""
-        self.bn.reset_parameters()
+        """Set batch norm to mean 0, variance 1, bias 0 and weights drawn from [0, 1)."""
+        self.bn.reset_running_stats()
+        init.uniform_(self.bn.weight)
+        init.zeros_(self.bn.bias)
 
     @classmethod
     def from_float(

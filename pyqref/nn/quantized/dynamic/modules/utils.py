@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref import dtypes
+from pyqref.backends import quantized as settings
 from pyqref.nn.quantized.modules.utils import quantize_weight
 from pyqref.numerics.qparams import choose_qparams
 from pyqref.tensor.quantized import quantize_per_tensor
@@ -47,7 +48,14 @@ def dynamic_weight(weight: Any, method: Callable[[], Any] | None) -> Any:
     weight = weight.detach().float()
     if method is None:
         low, high = float(weight.min()), float(weight.max())
-        scale, zero_point = choose_qparams(low, high, -128, 127, symmetric=True, signed=True)
+        scale, zero_point = choose_qparams(
+            low,
+            high,
+            -128,
+            127,
+            symmetric=True,
+            convention=settings.conventions,  # type: ignore[arg-type]
+        )
         return quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
     observer = method()
     observer(weight)
