@@ -97,8 +97,9 @@ class Convolution(Operation):
         y = np.zeros((*x.shape[:2], *output_size), dtype=np.result_type(x, weight))
         if bias is not None:
             y += _per_channel(bias, y.ndim)
-        for position, slices in self.windows.positions(output_size):
-            y += padded[(..., *slices)] * _per_channel(weight[(slice(None), 0, *position)], y.ndim)
+        for position, where in self.windows.positions(output_size):
+            at: tuple[Any, ...] = (slice(None), 0, *position)
+            y += padded[where] * _per_channel(weight[at], y.ndim)
         return y
 
     def _depthwise_backward(self, grad: Array) -> tuple[Array | None, ...]:
@@ -110,14 +111,14 @@ class Convolution(Operation):
         if self.needs[1]:
             grad_weight = np.empty_like(weight)
         axes = (0, *range(2, grad.ndim))
-        for position, slices in self.windows.positions(grad.shape[2:]):
-            at = (slice(None), 0, *position)
+        for position, where in self.windows.positions(grad.shape[2:]):
+            at: tuple[Any, ...] = (slice(None), 0, *position)
             if grad_x is not None:
-                grad_x[(..., *slices)] += grad * _per_channel(weight[at], grad.ndim)
+                grad_x[where] += grad * _per_channel(weight[at], grad.ndim)
             if grad_weight is not None:
-                grad_weight[at] = (grad * padded[(..., *slices)]).sum(axis=axes)
+                grad_weight[at] = (grad * padded[where]).sum(axis=axes)
         if grad_x is not None:
-            grad_x = grad_x[(..., *self.windows.interior(self.size))]
+            grad_x = grad_x[self.windows.interior(self.size)]
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
 
 
@@ -176,8 +177,8 @@ class ConvTranspose(Operation):
             grad_bias = spatial_sum(grads[0])
         return grad_x, grad_weight, grad_bias
 
-    def _columns(self, grad: Array) -> Any:
+    def _columns(self, grad: Array) -> Array:
         """The windows of the gradient; output padding may make room for more than were used."""
         columns = unfold(grad, self.windows)
-        used = (slice(length) for length in self.input_size)
-        return columns[(..., *used)]
+        used: tuple[Any, ...] = (..., *(slice(length) for length in self.input_size))
+        return columns[used]

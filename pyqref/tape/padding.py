@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .operation import Array, Operation
@@ -69,14 +71,14 @@ class Pad(Operation):
         size = x.shape[leading:]
         padded = tuple(n + before + after for n, (before, after) in zip(size, pairs, strict=True))
         y = np.full((*x.shape[:leading], *padded), value, dtype=x.dtype)
-        self.inside = (
+        self.inside: tuple[Any, ...] = (
             ...,
             *(
                 slice(max(before, 0), length - max(after, 0))
                 for length, (before, after) in zip(padded, pairs, strict=True)
             ),
         )
-        self.kept = (
+        self.kept: tuple[Any, ...] = (
             ...,
             *(
                 slice(max(-before, 0), length - max(-after, 0))

@@ -85,7 +85,7 @@ class MaxPool(Operation):
         self.count = pooled_size(self.size, kernel, stride, padding, dilation, ceil_mode)
         self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, dilation)
         padded = pad_spatial(x, self.windows, lowest(x.dtype))
-        slices = [(..., *where) for _, where in self.windows.positions(self.count)]
+        slices = [where for _, where in self.windows.positions(self.count)]
         y = padded[slices[0]].copy()
         if not (self.needs[0] or return_indices):
             for where in slices[1:]:
@@ -107,8 +107,8 @@ class MaxPool(Operation):
         leading = grads[0].shape[: -len(self.size)]
         grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=grads[0].dtype)
         for index, (_, where) in enumerate(self.windows.positions(self.count)):
-            grad[(..., *where)] += grads[0] * (winner == index)
-        return (grad[(..., *self.windows.interior(self.size))],)
+            grad[where] += grads[0] * (winner == index)
+        return (grad[self.windows.interior(self.size)],)
 
     def _flat_indices(self, winner: Array) -> Array:
         """Places of the winners in the flattened spatial axes of the unpadded array."""
@@ -149,7 +149,7 @@ class AvgPool(Operation):
         padded = pad_spatial(x, self.windows)
         y = np.zeros((*x.shape[: -len(kernel)], *self.count), dtype=x.dtype)
         for _, where in self.windows.positions(self.count):
-            y += padded[(..., *where)]
+            y += padded[where]
         if y.dtype.kind == "f":
             y /= self.divisor
         else:
@@ -161,8 +161,8 @@ class AvgPool(Operation):
         leading = share.shape[: -len(self.size)]
         grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=share.dtype)
         for _, where in self.windows.positions(self.count):
-            grad[(..., *where)] += share
-        return (grad[(..., *self.windows.interior(self.size))],)
+            grad[where] += share
+        return (grad[self.windows.interior(self.size)],)
 
     def _window_sizes(self, padding: tuple[int, ...], count_include_pad: bool) -> Array:
         """Number of elements of each window that count."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,27 +60,29 @@ class Windows(NamedTuple):
             for length, (before, after) in zip(size, self.padding, strict=True)
         )
 
-    def interior(self, size: tuple[int, ...]) -> tuple[slice, ...]:
-        """Index of the array of this spatial size inside the padded one."""
-        return tuple(
+    def interior(self, size: tuple[int, ...]) -> tuple[Any, ...]:
+        """Index ``(..., *slices)`` of the array of this spatial size inside the padded one."""
+        slices = (
             slice(before, before + length)
             for length, (before, _) in zip(size, self.padding, strict=True)
         )
+        return (..., *slices)
 
     def positions(
         self, output_size: tuple[int, ...]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
-        """For each position in the kernel, the slices of the padded array that it meets."""
+    ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+        """Each position in the kernel, and the index of the elements that it meets.
+
+        The index, ``(..., *slices)``, is that of the padded array.
+        """
         for position in itertools.product(*map(range, self.kernel)):
-            yield (
-                position,
-                tuple(
-                    slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
-                    for k, dilation, stride, count in zip(
-                        position, self.dilation, self.stride, output_size, strict=True
-                    )
-                ),
+            slices = (
+                slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+                for k, dilation, stride, count in zip(
+                    position, self.dilation, self.stride, output_size, strict=True
+                )
             )
+            yield position, (..., *slices)
 
 
 def pad_spatial(x: Array, windows: Windows, value: float = 0) -> Array:
@@ -89,7 +91,7 @@ def pad_spatial(x: Array, windows: Windows, value: float = 0) -> Array:
         return x
     leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
     padded = np.full((*leading, *windows.padded_size(size)), value, dtype=x.dtype)
-    padded[(..., *windows.interior(size))] = x
+    padded[windows.interior(size)] = x
     return padded
 
 
@@ -142,6 +144,7 @@ def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:
     if all(length == 1 for length in windows.kernel) and size == output_size:
         return columns.reshape(channels, batch, *size).swapaxes(0, 1)
     padded = np.zeros((channels, batch, *windows.padded_size(size)), dtype=columns.dtype)
-    for position, slices in windows.positions(output_size):
-        padded[(..., *slices)] += columns[(slice(None), *position)]
-    return padded[(..., *windows.interior(size))].swapaxes(0, 1)
+    for position, where in windows.positions(output_size):
+        at: tuple[Any, ...] = (slice(None), *position)
+        padded[where] += columns[at]
+    return padded[windows.interior(size)].swapaxes(0, 1)

@@ -58,14 +58,15 @@ class _ConvTranspose(ConvBase):
         """The output padding that gives ``output_size``, or the layer's own."""
         if output_size is None:
             return self.output_padding
-        count = self._axes
+        count, padding = self._axes, self.padding
+        assert not isinstance(padding, str)
         wanted = tuple(output_size)[-count:]
         smallest = [
             (n - 1) * s - 2 * p + d * (k - 1) + 1
             for n, s, p, d, k in zip(
                 input.shape[-count:],
                 self.stride,
-                self.padding,  # type: ignore[arg-type]
+                padding,
                 self.dilation,
                 self.kernel_size,
                 strict=True,
