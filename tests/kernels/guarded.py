@@ -56,16 +56,17 @@ class GuardedKernel:
         return self._guard(found) if callable(found) else found
 
     def _guard(self, function: Any) -> Any:
-        def call(*arguments: Any) -> None:
+        def call(*arguments: Any) -> Any:
             guarded = Guarded(at_end=self._at_end)
             moved = [
                 guarded.place(each) if isinstance(each, np.ndarray) and each.size else each
                 for each in arguments
             ]
-            function(*moved)
+            result = function(*moved)
             for original, copy in zip(arguments, moved, strict=True):
                 if isinstance(original, np.ndarray) and original.flags.writeable:
                     original[...] = copy
+            return result
 
         return call
 

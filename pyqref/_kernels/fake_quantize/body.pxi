@@ -123,19 +123,45 @@ cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         run += 1
 
 
-def fake_quantize(
+cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
+    cdef Py_ssize_t length = f.channels if f.inner == 1 else f.inner
+    if f.size == 0:
+        return
+    n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
+    if f.channels == 1:
+        parallel_for(chunk_task, f, (f.size + CHUNK - 1) // CHUNK, n_threads)
+        return
+    f.runs = f.size // length
+    f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
+    parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
+
+
+def fake_quantize_per_tensor(
+    cnp.ndarray x, cnp.ndarray y, cnp.ndarray mask, float scale, float zero_point,
+    float quant_min, float quant_max, int rule, int n_threads,
+):
+    """Fake quantize float32 ``x`` into ``y`` and ``mask`` (bytes); all contiguous.
+
+    Rules: 0 fused, 1 zero point before rounding, 2 after.
+    """
+    cdef FakeQuantize f
+    cdef float inverse = (<float> 1) / scale
+    f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
+    f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
+    f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
+    f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
+    f.size, f.channels, f.inner = cnp.PyArray_SIZE(x), 1, 1
+    with nogil:
+        run_all(&f, n_threads)
+
+
+def fake_quantize_per_channel(
     cnp.ndarray x, cnp.ndarray y, cnp.ndarray mask, cnp.ndarray scales, cnp.ndarray inverses,
     cnp.ndarray zero_points, Py_ssize_t inner, float quant_min, float quant_max, int rule,
     int n_threads,
 ):
-    """Fake quantize float32 ``x`` into ``y`` and ``mask`` (bytes); all contiguous.
-
-    The parameters are float32 of one length, the number of channels; ``x`` is seen as
-    ``(outer, channels, inner)``, one channel being per tensor. Rules: 0 fused, 1 zero
-    point before rounding, 2 after.
-    """
+    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float32."""
     cdef FakeQuantize f
-    cdef Py_ssize_t length
     f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
     f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
     f.scales = <const float*> cnp.PyArray_DATA(scales)
@@ -143,16 +169,5 @@ def fake_quantize(
     f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
     f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
     f.size, f.channels, f.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(scales), inner
-    if f.size == 0:
-        return
-    n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     with nogil:
-        if f.channels == 1:
-            parallel_for(chunk_task, &f, (f.size + CHUNK - 1) // CHUNK, n_threads)
-        else:
-            length = f.channels if inner == 1 else inner
-            f.runs = f.size // length
-            f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-            parallel_for(
-                runs_task, &f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads
-            )
+        run_all(&f, n_threads)

@@ -44,15 +44,12 @@ def fake_quantize_per_tensor(
         )
     x = contiguous(x)
     y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
-    parameters = np.array([scale, reciprocal32(scale), zero_point], np.float32)
-    kernel.fake_quantize(
+    kernel.fake_quantize_per_tensor(
         x,
         y,
         mask,
-        parameters[0:1],
-        parameters[1:2],
-        parameters[2:3],
-        x.size,
+        scale,
+        zero_point,
         quant_min,
         quant_max,
         _AFTER if convention == "torch" else _FUSED,
@@ -84,7 +81,7 @@ def fake_quantize_per_channel(
     x = contiguous(x)
     y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
     scales = np.array(scales, np.float32)
-    kernel.fake_quantize(
+    kernel.fake_quantize_per_channel(
         x,
         y,
         mask,

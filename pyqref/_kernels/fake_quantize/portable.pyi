@@ -1,6 +1,17 @@
 import numpy as np
 
-def fake_quantize(
+def fake_quantize_per_tensor(
+    x: np.ndarray,
+    y: np.ndarray,
+    mask: np.ndarray,
+    scale: float,
+    zero_point: float,
+    quant_min: float,
+    quant_max: float,
+    rule: int,
+    n_threads: int,
+) -> None: ...
+def fake_quantize_per_channel(
     x: np.ndarray,
     y: np.ndarray,
     mask: np.ndarray,

@@ -1,3 +1,2 @@
-from .portable import chunk_elements as chunk_elements
 from .portable import min_max as min_max
 from .portable import min_max_per_channel as min_max_per_channel

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libc.stdlib cimport free, malloc
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
@@ -71,15 +71,29 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     )
 
 
-def min_max(cnp.ndarray x, cnp.ndarray lows, cnp.ndarray highs, int n_threads):
-    """Ranges of each ``chunk_elements`` of float32 ``x``, contiguous."""
+def min_max(cnp.ndarray x, int n_threads):
+    """Smallest and largest of float32 ``x``, contiguous; both nan if nan is among them."""
     cdef Ranges r
-    r.x = <const float*> cnp.PyArray_DATA(x)
-    r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
-    r.size = cnp.PyArray_SIZE(x)
-    n_threads = useful_threads(<double> r.size, WORK_PER_THREAD, n_threads)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
+    cdef Py_ssize_t chunks = (size + CHUNK - 1) // CHUNK
+    cdef Py_ssize_t i
+    cdef float low = INFINITY
+    cdef float high = -INFINITY
+    r.x, r.size = <const float*> cnp.PyArray_DATA(x), size
+    r.lows = <float*> malloc(2 * chunks * sizeof(float))
+    if r.lows == NULL:
+        raise MemoryError()
+    r.highs = r.lows + chunks
+    n_threads = useful_threads(<double> size, WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(range_task, &r, (r.size + CHUNK - 1) // CHUNK, n_threads)
+        parallel_for(range_task, &r, chunks, n_threads)
+        for i in range(chunks):
+            if not r.lows[i] >= low and low == low:
+                low = r.lows[i]
+            if not r.highs[i] <= high and high == high:
+                high = r.highs[i]
+        free(r.lows)
+    return low, high
 
 
 cdef void channel_task(void* context, Py_ssize_t channel, int thread) noexcept nogil:
@@ -129,6 +143,3 @@ def min_max_per_channel(
             parallel_for(across_task, &r, (r.channels + LANES_MAX - 1) // LANES_MAX, n_threads)
         else:
             parallel_for(channel_task, &r, r.channels, n_threads)
-
-
-chunk_elements = CHUNK

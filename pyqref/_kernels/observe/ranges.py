@@ -43,11 +43,8 @@ def min_max(x: Any) -> tuple[Any, Any]:
     zero = x.dtype.type(0)
     if kernel is None or x.dtype != np.float32:
         return x.min() + zero, x.max() + zero
-    x = contiguous(x)
-    chunks = -(-x.size // kernel.chunk_elements)
-    lows, highs = np.empty((2, chunks), np.float32)
-    kernel.min_max(x, lows, highs, threads.get_num_threads())
-    return lows.min() + zero, highs.max() + zero
+    low, high = kernel.min_max(contiguous(x), threads.get_num_threads())
+    return np.float32(low + 0.0), np.float32(high + 0.0)
 
 
 def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:

@@ -50,31 +50,30 @@ cdef int each_group(
 
 
 def conv(
-    cnp.ndarray x, bint is_signed, int32_t x_zero_point, cnp.ndarray geometry,
+    cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple geometry,
     Py_ssize_t groups, bint is_depthwise, cnp.ndarray panels, cnp.ndarray weight_sums,
     weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
     int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
 ):
     """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
 
-    ``geometry`` is int64 ``(6, 3)``: size, kernel, stride, padding, dilation, out, each
-    as depth, height and width. Everything is contiguous.
+    ``geometry`` is 18 numbers: size, kernel, stride, padding, dilation, out, each as
+    depth, height and width. Everything is contiguous.
     """
     cdef Image image
     cdef Epilogue epilogue
     cdef int shift = 128 if is_signed else 0
     cdef Py_ssize_t outputs = cnp.PyArray_SIZE(weight_sums)
     cdef Py_ssize_t rows = cnp.PyArray_SIZE(out) // outputs
-    cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(geometry)
     cdef const int8_t* packed = <const int8_t*> cnp.PyArray_DATA(panels)
     cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
     cdef int axis
     if rows == 0:
         return
     for axis in range(3):
-        image.size[axis], image.kernel[axis] = numbers[axis], numbers[3 + axis]
-        image.stride[axis], image.padding[axis] = numbers[6 + axis], numbers[9 + axis]
-        image.dilation[axis], image.out[axis] = numbers[12 + axis], numbers[15 + axis]
+        image.size[axis], image.kernel[axis] = geometry[axis], geometry[3 + axis]
+        image.stride[axis], image.padding[axis] = geometry[6 + axis], geometry[9 + axis]
+        image.dilation[axis], image.out[axis] = geometry[12 + axis], geometry[15 + axis]
     image.x = <const uint8_t*> cnp.PyArray_DATA(x)
     image.channels = cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1)
     image.inputs = image.channels // groups

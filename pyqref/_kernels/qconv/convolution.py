@@ -17,6 +17,13 @@ from .pack import PackedConv
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
+#: For each number of dimensions, the order that puts the channels last, and the one back.
+_ORDERS = {
+    1: ((0, 2, 1), (0, 2, 1)),
+    2: ((0, 2, 3, 1), (0, 3, 1, 2)),
+    3: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3)),
+}
+
 
 def _conv(
     x: IntArray,
@@ -42,6 +49,8 @@ def _conv(
             packed.groups,
         )
     zero_points = zero_points_or_none(weight_zero_points)
+    centred = zero_points is None or not zero_points.any()
+    is_depthwise = packed.is_depthwise and centred
     dimensions = len(stride)
     unit, zero = (1,) * (3 - dimensions), (0,) * (3 - dimensions)
     window = packed.shape[2:]
@@ -50,18 +59,16 @@ def _conv(
         for i, p, d, k, s in zip(x.shape[2:], padding, dilation, window, stride, strict=True)
     )
     # No copy where the channels already are last in memory, as they are between layers.
-    channels_last = contiguous(np.moveaxis(x, 1, -1))
+    last, first = _ORDERS[dimensions]
+    channels_last = contiguous(x.transpose(last))
     out = np.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
-    geometry = np.array(
-        (
-            (*unit, *x.shape[2:]),
-            (*unit, *window),
-            (*unit, *stride),
-            (*zero, *padding),
-            (*unit, *dilation),
-            (*unit, *out_size),
-        ),
-        np.int64,
+    geometry = (
+        *(*unit, *x.shape[2:]),
+        *(*unit, *window),
+        *(*unit, *stride),
+        *(*zero, *padding),
+        *(*unit, *dilation),
+        *(*unit, *out_size),
     )
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
@@ -70,8 +77,8 @@ def _conv(
         x_zero_point,
         geometry,
         packed.groups,
-        packed.is_depthwise and zero_points is None,
-        packed.panels if zero_points is None or not packed.is_depthwise else _as_groups(packed),
+        is_depthwise,
+        _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
         packed.sums,
         zero_points,
         requant.multiplier,
@@ -84,7 +91,7 @@ def _conv(
         out,
         threads.get_num_threads(),
     )
-    return np.moveaxis(out, -1, 1)
+    return out.transpose(first)
 
 
 def _as_groups(packed: PackedConv) -> IntArray:

@@ -8,7 +8,7 @@ cdef struct Depthwise:
     const Image* image
     const Epilogue* epilogue
     const Columns* columns          # one for each PANEL_COLUMNS channels
-    const int8_t* taps              # (taps, padded channels)
+    const int32_t* taps             # (taps, padded channels), widened once for all pixels
     Py_ssize_t n_taps, padded, pixels
     const uint8_t* blank            # a pixel of the padding
     const uint8_t** sources         # n_taps pointers for each thread
@@ -49,7 +49,7 @@ cdef inline void depthwise_sums(
     """Uncentred sums of ``count`` channels."""
     cdef uint8_t[LANES_MAX] rest
     cdef Py_ssize_t tap
-    cdef const int8_t* weight
+    cdef const int32_t* weight
     cdef i32v total
     cdef int c = 0
     while c < count:
@@ -58,13 +58,13 @@ cdef inline void depthwise_sums(
         if c + SIMD_LANES <= count:
             for tap in range(d.n_taps):
                 total = multiply_add_i16(
-                    total, load_input(sources[tap] + channel + c, is_signed), load_s8(weight)
+                    total, load_input(sources[tap] + channel + c, is_signed), load_i32(weight)
                 )
                 weight += d.padded
         else:
             for tap in range(d.n_taps):
                 memcpy(rest, sources[tap] + channel + c, count - c)
-                total = multiply_add_i16(total, load_input(rest, is_signed), load_s8(weight))
+                total = multiply_add_i16(total, load_input(rest, is_signed), load_i32(weight))
                 weight += d.padded
         store_i32(sums + c, total)
         c += SIMD_LANES
@@ -105,28 +105,33 @@ cdef int depthwise(
 ) except -1 nogil:
     """Run a depthwise convolution with as many outputs as inputs."""
     cdef Depthwise d
-    cdef Py_ssize_t channel
+    cdef Py_ssize_t channel, i
     cdef Py_ssize_t panels = (image.channels + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Columns* columns
+    cdef int32_t* widened
     cdef uint8_t* blank
+    d.padded = (image.channels + 15) // 16 * 16
     d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
     n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 18, n_threads)
     columns = <Columns*> malloc(panels * sizeof(Columns))
     blank = <uint8_t*> malloc(image.channels)
+    widened = <int32_t*> malloc(d.n_taps * d.padded * sizeof(int32_t))
     d.sources = <const uint8_t**> malloc(d.n_taps * n_threads * sizeof(void*))
-    if columns != NULL and blank != NULL and d.sources != NULL:
+    if columns != NULL and blank != NULL and widened != NULL and d.sources != NULL:
         for channel in range(panels):
             load_columns(
                 epilogue, columns + channel, channel * PANEL_COLUMNS,
                 <int> min(<Py_ssize_t> PANEL_COLUMNS, image.channels - channel * PANEL_COLUMNS),
             )
+        for i in range(d.n_taps * d.padded):
+            widened[i] = taps[i]
         memset(blank, image.zero_point, image.channels)
-        d.image, d.epilogue, d.columns, d.taps, d.blank = image, epilogue, columns, taps, blank
-        d.padded = (image.channels + 15) // 16 * 16
+        d.image, d.epilogue, d.columns, d.taps, d.blank = image, epilogue, columns, widened, blank
         d.pixels, d.out = pixels, out
         parallel_for(depthwise_task, &d, (pixels + PIXELS - 1) // PIXELS, n_threads)
         pixels = -1
     free(columns)
+    free(widened)
     free(blank)
     free(<void*> d.sources)
     if pixels != -1:

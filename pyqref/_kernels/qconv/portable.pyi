@@ -4,7 +4,7 @@ def conv(
     x: np.ndarray,
     is_signed: bool,
     x_zero_point: int,
-    geometry: np.ndarray,
+    geometry: tuple[int, ...],
     groups: int,
     is_depthwise: bool,
     panels: np.ndarray,

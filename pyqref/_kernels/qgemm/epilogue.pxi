@@ -7,7 +7,7 @@ cdef struct Epilogue:
     int32_t x_zero_point
     Py_ssize_t depth                    # factors in each sum
     const int32_t* weight_sums          # (N,)
-    const int32_t* weight_zero_points   # (1,) or (N,); NULL: all zero
+    const int64_t* weight_zero_points   # (1,) or (N,); NULL: all zero
     Py_ssize_t weight_zero_point_step
     const float* multiplier             # (1,) or (N,)
     Py_ssize_t multiplier_step
@@ -41,7 +41,7 @@ cdef void load_columns(
     for c in range(count):
         offset = -(<uint32_t> e.x_zero_point) * <uint32_t> e.weight_sums[first + c]
         if e.weight_zero_points != NULL:
-            zero_point = e.weight_zero_points[(first + c) * e.weight_zero_point_step]
+            zero_point = <int32_t> e.weight_zero_points[(first + c) * e.weight_zero_point_step]
             columns.weight_zero_point[c] = zero_point
             offset += <uint32_t> e.depth * <uint32_t> e.x_zero_point * <uint32_t> zero_point
         if e.integer_bias != NULL:
@@ -114,7 +114,9 @@ cdef void fill_epilogue(
 ):
     e.x_zero_point, e.depth = x_zero_point, depth
     e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
-    e.weight_zero_points = <const int32_t*> data_or_null(weight_zero_points)
+    e.weight_zero_points = NULL
+    if not all_zero(weight_zero_points):
+        e.weight_zero_points = <const int64_t*> data_or_null(weight_zero_points)
     e.weight_zero_point_step = step_of(weight_zero_points)
     e.multiplier = <const float*> cnp.PyArray_DATA(multiplier)
     e.multiplier_step = step_of(multiplier)
@@ -123,6 +125,16 @@ cdef void fill_epilogue(
     e.bias_multiplier = bias_multiplier
     e.zero_point, e.lower, e.upper = zero_point, lower, upper
     e.keep_accumulators = keep_accumulators
+
+
+cdef bint all_zero(array):
+    cdef const int64_t* values = <const int64_t*> data_or_null(array)
+    cdef Py_ssize_t i
+    if values != NULL:
+        for i in range(cnp.PyArray_SIZE(<cnp.ndarray> array)):
+            if values[i] != 0:
+                return False
+    return True
 
 
 cdef void* data_or_null(array):

@@ -37,8 +37,7 @@ def bias_terms(requant: Requantization) -> tuple[np.ndarray | None, np.ndarray |
 
 
 def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
-    """Return the zero points of a weight as int32 ``(1,)`` or ``(N,)``, None where all are 0."""
+    """Return the zero points of a weight as int64 ``(1,)`` or ``(N,)``; None stands for 0."""
     if isinstance(weight_zero_points, int):
-        return np.full(1, weight_zero_points, np.int32) if weight_zero_points else None
-    zero_points = np.ascontiguousarray(weight_zero_points, np.int32).reshape(-1)
-    return zero_points if zero_points.any() else None
+        return np.full(1, weight_zero_points, np.int64) if weight_zero_points else None
+    return np.ascontiguousarray(weight_zero_points, np.int64).reshape(-1)

@@ -31,9 +31,8 @@ def quantize_per_tensor(
         return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
     x = contiguous(x)
     q = np.empty(x.shape, storage)
-    inverse = reference.reciprocal32(scale)
     n_threads = threads.get_num_threads()
-    kernel.quantize_per_tensor(x, q, inverse, zero_point, quant_min, quant_max, n_threads)
+    kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
     return q
 
 

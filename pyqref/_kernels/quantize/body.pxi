@@ -81,7 +81,7 @@ cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept no
 
 
 def quantize_per_tensor(
-    cnp.ndarray x, cnp.ndarray q, float inverse, float zero_point,
+    cnp.ndarray x, cnp.ndarray q, float scale, float zero_point,
     int32_t quant_min, int32_t quant_max, int n_threads,
 ):
     """Quantize float32 ``x`` into ``q`` of 1 or 4 bytes an element; both contiguous."""
@@ -90,7 +90,8 @@ def quantize_per_tensor(
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
     a.size = cnp.PyArray_SIZE(x)
-    a.inverse, a.offset, a.quant_min, a.quant_max = inverse, zero_point, quant_min, quant_max
+    a.inverse, a.offset = (<float> 1) / scale, zero_point
+    a.quant_min, a.quant_max = quant_min, quant_max
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(quantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)

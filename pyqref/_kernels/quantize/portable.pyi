@@ -3,7 +3,7 @@ import numpy as np
 def quantize_per_tensor(
     x: np.ndarray,
     q: np.ndarray,
-    inverse: float,
+    scale: float,
     zero_point: float,
     quant_min: int,
     quant_max: int,

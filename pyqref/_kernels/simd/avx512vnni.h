@@ -58,7 +58,7 @@ static inline i32v sub_i32(i32v a, i32v b) { return _mm512_sub_epi32(a, b); }
 static inline i32v mul_i32(i32v a, i32v b) { return _mm512_mullo_epi32(a, b); }
 static inline i32v or_i32(i32v a, i32v b) { return _mm512_or_si512(a, b); }
 static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    return _mm512_add_epi32(c, _mm512_madd_epi16(a, b));
+    return _mm512_dpwssd_epi32(c, a, b);
 }
 
 static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
