@@ -59,7 +59,11 @@ class Console:
             )
             with Progress(*columns, console=self.rich) as progress:
                 task = progress.add_task(title, total=steps, note="")
-                yield lambda note="": progress.update(task, advance=1, note=note)
+
+                def advance(note: str = "") -> None:
+                    progress.update(task, advance=1, note=note)
+
+                yield advance
             return
 
         def remember(note: str = "") -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pyqref
 from pyqref import Tensor, nn
 from pyqref.quantization import HistogramObserver, MinMaxObserver, MovingAverageMinMaxObserver
+from pyqref.tensor import QuantizedTensor
 
 from .findings import Array, Reading
 from .measure import sqnr
@@ -32,7 +33,7 @@ def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[
 
     def keep(name: str) -> Any:
         def hook(_module: nn.Module, _inputs: Any, output: Tensor) -> None:
-            values = output.dequantize() if output.is_quantized else output
+            values = output.dequantize() if isinstance(output, QuantizedTensor) else output
             seen[name].append(values.detach().numpy().copy())
 
         return hook

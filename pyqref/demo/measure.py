@@ -12,6 +12,7 @@ import numpy as np
 
 import pyqref
 from pyqref import Tensor, nn
+from pyqref.tensor import QuantizedTensor
 
 __all__ = ["accuracy", "latency", "sqnr", "weight_bytes"]
 
@@ -51,7 +52,7 @@ def weight_bytes(model: nn.Module) -> int:
 
 def tensor_bytes(tensor: Tensor) -> int:
     """Bytes of the elements of one tensor and of its quantization parameters."""
-    if not tensor.is_quantized:
+    if not isinstance(tensor, QuantizedTensor):
         return tensor.numel() * tensor.element_size()
     integers = tensor.int_repr()
     size = integers.numel() * integers.element_size()

@@ -11,6 +11,7 @@ from pyqref import Tensor, nn
 from pyqref.quantization import (
     HistogramObserver,
     MinMaxObserver,
+    ObserverBase,
     PerChannelMinMaxObserver,
     QConfig,
     convert,
@@ -23,7 +24,10 @@ from .train import predict
 
 __all__ = ["OBSERVERS", "calibrated", "fused", "qconfig", "quantize_static", "use_engine"]
 
-OBSERVERS = {"MinMax": MinMaxObserver, "Histogram": HistogramObserver}
+OBSERVERS: dict[str, type[ObserverBase]] = {
+    "MinMax": MinMaxObserver,
+    "Histogram": HistogramObserver,
+}
 """Activation observers by the name that the report gives them."""
 
 

@@ -70,9 +70,12 @@ class Study:
 
     def load(self) -> Digits:
         """Load the digits, or as many as the plan allows."""
-        digits = load_digits(self.plan.seed)
-        train_limit = self.plan.train_limit or len(digits.train_images)
-        return digits.limited(train_limit, self.plan.test_limit or len(digits.test_images))
+        with self.console.stage("Load the digits", 1) as step:
+            digits = load_digits(self.plan.seed)
+            train_limit = self.plan.train_limit or len(digits.train_images)
+            digits = digits.limited(train_limit, self.plan.test_limit or len(digits.test_images))
+            step(f"{len(digits.train_images)} to learn, {len(digits.test_images)} to test")
+        return digits
 
     def train_cnn(self) -> nn.Module:
         """Train the CNN; its row, and that of its fused copy."""
@@ -176,31 +179,30 @@ class Study:
     def look_inside(self, sweep: dict[str, dict[int, float]]) -> Findings:
         """What the figures need."""
         images = self.digits.test_images
-        observed = inspection.activations(
-            self.fused, self.digits.calibration_images, OBSERVED_LAYERS
-        )
-        compared = {
-            f"{c.row.weights}, {c.row.observer}": c
-            for c in self.candidates
-            if c.row.method == "static" and c.engine == "fbgemm"
-        }
-        layer_errors, channel_errors = {}, {}
-        with static.use_engine("fbgemm"):
-            for name, candidate in compared.items():
-                model = candidate.model
+        compared = [c for c in self.candidates if c.row.method == "static" and c.engine == "fbgemm"]
+        ranges, layer_errors, channel_errors = {}, {}, {}
+        steps = len(OBSERVED_LAYERS) + len(compared)
+        with self.console.stage("Look inside", steps) as step, static.use_engine("fbgemm"):
+            observed = inspection.activations(
+                self.fused, self.digits.calibration_images, OBSERVED_LAYERS
+            )
+            for layer, values in observed.items():
+                ranges[layer] = (values, inspection.observer_ranges(values))
+                step(layer)
+            for candidate in compared:
+                row, model = candidate.row, candidate.model
+                name = f"{row.weights}, {row.observer}"
                 layer_errors[name] = inspection.layer_errors(self.fused, model, images)
-                channel_errors[candidate.row.weights] = inspection.channel_errors(
+                channel_errors[row.weights] = inspection.channel_errors(
                     self.fused, model, COMPARED_LAYER
                 )
+                step(name)
         exact = predict(self.fused, images).numpy()
         logits = self.static_logits()
         return Findings(
             rows=[candidate.row for candidate in self.candidates],
             environment=describe(self.plan),
-            ranges={
-                layer: (values, inspection.observer_ranges(values))
-                for layer, values in observed.items()
-            },
+            ranges=ranges,
             layer_errors=layer_errors,
             logit_errors={name: each - exact for name, each in logits.items()},
             channel_errors=channel_errors,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 __all__ = ["CYCLES", "MARKERS", "theme"]
 
@@ -28,7 +29,7 @@ def theme(name: str = "light") -> Iterator[None]:
     if name not in CYCLES:
         raise ValueError(f"name must be one of {sorted(CYCLES)}, got {name!r}")
     paper, ink, rule = PAPERS[name]
-    settings = {
+    settings: dict[Any, Any] = {
         "figure.facecolor": paper,
         "savefig.facecolor": paper,
         "axes.facecolor": paper,
