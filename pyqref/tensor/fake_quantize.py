@@ -67,7 +67,7 @@ def fake_quantize_per_tensor_affine(
     >>> x = pyqref.tensor([-0.3, 0.26, 99.0], requires_grad=True)
     >>> y = pyqref.fake_quantize_per_tensor_affine(x, 0.5, 0, 0, 255)
     >>> y
-    tensor([-0.0000,  0.5000, 99.0000], grad_fn=<FakeQuantizePerTensorBackward0>)
+    tensor([ 0.0000,  0.5000, 99.0000], grad_fn=<FakeQuantizePerTensorBackward0>)
     >>> y.sum().backward()
     >>> x.grad
     tensor([0., 1., 1.])

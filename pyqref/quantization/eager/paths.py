@@ -15,7 +15,8 @@ def get_module(model: Any, path: str) -> Any:
     ValueError
         There is none; the message lists those next to where it was looked for.
     """
-    current, done = model, []
+    current: Any = model
+    done: list[str] = []
     for name in path.split("."):
         children = dict(current.named_children()) if hasattr(current, "named_children") else {}
         if name not in children:

@@ -19,19 +19,32 @@ def batches(seed: int, shape: tuple[int, ...] = (3, 4, 5)) -> list[Any]:
 def watch(torch: Any, make: Any, data: list[Any]) -> dict[str, Any]:
     """What an observer knows after each batch, and its parameters at the end."""
     observer = make()
-    results: dict[str, Any] = {}
-    for index, batch in enumerate(data):
+    seen: dict[str, list[Any]] = {}
+    for batch in data:
         observer(torch.from_numpy(batch))
-        results[f"{index}/min"] = observer.min_val.numpy().copy()
-        results[f"{index}/max"] = observer.max_val.numpy().copy()
-        if hasattr(observer, "histogram") and observer.histogram.numel() <= 64:
-            results[f"{index}/histogram"] = observer.histogram.numpy().copy()
+        for name in ("min_val", "max_val", "histogram"):
+            value = getattr(observer, name, None)
+            if value is not None and value.numel() <= 64:
+                seen.setdefault(name, []).append(value.numpy().ravel().copy())
     scale, zero_point = observer.calculate_qparams()
-    return {**results, "scale": scale, "zero_point": zero_point}
+    return {
+        **{name: np.concatenate(values) for name, values in seen.items()},
+        "scale": scale.numpy(),
+        "zero_point": zero_point.numpy(),
+    }
+
+
+def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Results of the same names one after the other: a recording of few, longer arrays."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, value in part.items():
+            found.setdefault(f"{name}/{value.dtype}", []).append(value)
+    return {name: np.concatenate(values) for name, values in found.items()}
 
 
 def each_scheme(torch: Any, make: Any, schemes: list[str], data: list[Any]) -> dict[str, Any]:
-    results = {}
+    results = []
     for scheme in schemes:
         for dtype in ("quint8", "qint8"):
             for reduce_range in (False, True):
@@ -42,9 +55,8 @@ def each_scheme(torch: Any, make: Any, schemes: list[str], data: list[Any]) -> d
                     qscheme=getattr(torch, scheme),
                     reduce_range=reduce_range,
                 )
-                name = f"{scheme}/{dtype}/{reduce_range}"
-                results[name] = watch(torch, recipe, data)
-    return results
+                results.append(watch(torch, recipe, data))
+    return joined(results)
 
 
 PER_TENSOR = ["per_tensor_affine", "per_tensor_symmetric"]
@@ -81,11 +93,11 @@ def moving_average_per_channel_min_max(torch: Any) -> dict[str, Any]:
 @parity_case()
 def histogram_counts(torch: Any) -> dict[str, Any]:
     """Every count, with few bins."""
-    results = {}
+    results = []
     for bins in (1, 7, 64):
         make = torch.ao.quantization.HistogramObserver.with_args(bins=bins)
-        results[str(bins)] = watch(torch, make, batches(4))
-    return results
+        results.append(watch(torch, make, batches(4)))
+    return joined(results)
 
 
 @parity_case()
@@ -104,20 +116,19 @@ def histogram_parameters(torch: Any) -> dict[str, Any]:
     }
     results = {}
     for name, parts in data.items():
+        results[name] = []
         for scheme in PER_TENSOR:
             make = torch.ao.quantization.HistogramObserver.with_args(
                 dtype=torch.qint8, qscheme=getattr(torch, scheme)
             )
-            results[f"{name}/{scheme}"] = watch(
-                torch, make, [part.astype(np.float32) for part in parts]
-            )
-    return results
+            results[name].append(watch(torch, make, [part.astype(np.float32) for part in parts]))
+    return {name: joined(parts) for name, parts in results.items()}
 
 
 @parity_case(conventions="torch")
 def degenerate_data(torch: Any) -> dict[str, Any]:
     """Zeros, constants of either sign, tiny ranges: torch's formulas, not the documented ones."""
-    results = {}
+    results = []
     for make in ("MinMaxObserver", "MovingAverageMinMaxObserver", "HistogramObserver"):
         for scheme in PER_TENSOR:
             for value in (0.0, 7.0, -7.0, 1e-30):
@@ -126,15 +137,14 @@ def degenerate_data(torch: Any) -> dict[str, Any]:
                         dtype=torch.qint8, qscheme=getattr(torch, scheme)
                     )
                     data = [np.float32([value - reach, value, value + reach])] * 2
-                    name = f"{make}/{scheme}/{value}/{reach}"
-                    results[name] = watch(torch, recipe, data)
-    return results
+                    results.append(watch(torch, recipe, data))
+    return joined(results)
 
 
 @parity_case()
 def custom_ranges(torch: Any) -> dict[str, Any]:
     """quant_min and quant_max of the user, of both kinds of dtype."""
-    results = {}
+    results = []
     for dtype in ("quint8", "qint8"):
         for scheme in PER_TENSOR:
             for low, high in ((0, 15), (0, 127), (-8, 7), (-127, 127)):
@@ -144,8 +154,8 @@ def custom_ranges(torch: Any) -> dict[str, Any]:
                     quant_min=low,
                     quant_max=high,
                 )
-                results[f"{dtype}/{scheme}/{low}"] = watch(torch, recipe, batches(6))
-    return results
+                results.append(watch(torch, recipe, batches(6)))
+    return joined(results)
 
 
 @parity_case()
@@ -162,7 +172,7 @@ def default_observers(torch: Any) -> dict[str, Any]:
         "default_float_qparams_observer_4bit",
     ]
     data = batches(7, (6, 10))
-    return {name: watch(torch, getattr(torch.ao.quantization, name), data) for name in names}
+    return joined([watch(torch, getattr(torch.ao.quantization, name), data) for name in names])
 
 
 @parity_case()
@@ -179,7 +189,7 @@ def reprs(torch: Any) -> dict[str, Any]:
         q.FixedQParamsObserver(0.5, 3),
     ):
         name = type(observer).__name__
-        results[f"{name}/before"] = repr(observer)
+        before = repr(observer)
         observer(torch.from_numpy(np.float32([[-1, 2], [3, 5]])))
-        results[f"{name}/after"] = repr(observer)
+        results[name] = f"{before} {observer!r}"
     return results
