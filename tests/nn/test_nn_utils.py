@@ -85,7 +85,7 @@ def batch_norm(kind: type, channels: int) -> nn.Module:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("transpose", [True, False])
-def test_eq_fold_batch_norm_conv(bias: bool, transpose: bool) -> None:
+def test_eq_fold_weight_and_eq_fold_bias_of_conv(bias: bool, transpose: bool) -> None:
     """The folded convolution computes what both did."""
     pyqref.manual_seed(0)
     kind = nn.ConvTranspose2d if transpose else nn.Conv2d
@@ -99,13 +99,21 @@ def test_eq_fold_batch_norm_conv(bias: bool, transpose: bool) -> None:
     assert bias is (layer.bias is not None)
 
 
-def test_eq_fold_batch_norm_linear() -> None:
+def test_eq_fold_weight_and_eq_fold_bias_of_linear() -> None:
     """The folded linear layer computes what both did."""
     pyqref.manual_seed(0)
     layer, norm = nn.Linear(3, 4).eval(), batch_norm(nn.BatchNorm1d, 4)
     x = pyqref.rand(5, 3)
     expected, actual = norm(layer(x)), utils.fuse_linear_bn_eval(layer, norm)(x)
     assert float((expected - actual).abs().max()) <= FOLDING
+
+
+def test_folding_without_gamma() -> None:
+    """A normalization without affine parameters has gamma 1 and beta 0."""
+    layer, norm = nn.Linear(3, 4).eval(), nn.BatchNorm1d(4, affine=False, eps=0.0).eval()
+    fused = utils.fuse_linear_bn_eval(layer, norm)
+    assert pyqref.equal(layer.weight, fused.weight)
+    assert pyqref.equal(layer.bias, fused.bias)
 
 
 def test_folding_errors() -> None:

@@ -20,7 +20,7 @@ def get_total_norm(
     tensors: Any,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
-    foreach: bool | None = None,  # noqa: ARG001
+    foreach: bool | None = None,
 ) -> Any:
     """Norm of all tensors as if they were one vector.
 
@@ -53,7 +53,7 @@ def clip_grads_with_norm_(
     parameters: Any,
     max_norm: float,
     total_norm: Any,
-    foreach: bool | None = None,  # noqa: ARG001
+    foreach: bool | None = None,
 ) -> None:
     """Scale the gradients by ``min(1, max_norm / (total_norm + 1e-6))``, in place."""
     total = total_norm._array
@@ -68,7 +68,7 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
-    foreach: bool | None = None,  # noqa: ARG001
+    foreach: bool | None = None,
 ) -> Any:
     """Scale the gradients of ``parameters`` so that their norm is at most ``max_norm``.
 
@@ -86,7 +86,7 @@ def clip_grad_norm_(
 def clip_grad_value_(
     parameters: Any,
     clip_value: float,
-    foreach: bool | None = None,  # noqa: ARG001
+    foreach: bool | None = None,
 ) -> None:
     """Clamp every element of the gradients to [-clip_value, clip_value], in place."""
     bound = float(clip_value)

@@ -1,12 +1,6 @@
 """Folding a batch normalization in evaluation mode into the layer before it.
 
-With running mean `m` and variance `v`, batch normalization is a scale and a shift of
-each channel, so it can be multiplied into the weight and bias (equation
-``eq-fold-batch-norm``)::
-
-    factor = gamma / sqrt(v + eps)
-    weight' = weight * factor        (along the output channels)
-    bias' = (bias - m) * factor + beta
+The equations are those of :mod:`pyqref.numerics.folding`.
 """
 
 from __future__ import annotations
@@ -16,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
+from ...tape import Array
 from ...tensor.base import wrap
 from ...tensor.parameter import Parameter
 
@@ -88,7 +84,7 @@ def fuse_conv_bn_weights(
     bn_b: Any,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the folded convolution. Equation ``eq-fold-batch-norm``.
+    """Weight and bias of the folded convolution: ``eq-fold-weight`` and ``eq-fold-bias``.
 
     Parameters
     ----------
@@ -104,21 +100,20 @@ def fuse_conv_bn_weights(
     transpose
         Whether the output channels are the second dimension of the weight.
     """
-    weight = conv_w._array
-    dtype = weight.dtype
-    mean, variance = bn_rm._array, bn_rv._array
-    bias = np.zeros_like(mean) if conv_b is None else conv_b._array
-    gamma = np.ones_like(mean) if bn_w is None else bn_w._array
-    beta = np.zeros_like(mean) if bn_b is None else bn_b._array
-    inverse = 1 / np.sqrt(variance + variance.dtype.type(bn_eps))
-    shape = [1] * weight.ndim
-    shape[1 if transpose else 0] = -1
-    fused_weight = weight * (gamma * inverse).reshape(shape)
-    fused_bias = (bias - mean) * inverse * gamma + beta
+    weight, bias = fold_batch_norm(
+        conv_w._array,
+        None if conv_b is None else conv_b._array,
+        bn_rm._array,
+        bn_rv._array,
+        bn_eps,
+        None if bn_w is None else bn_w._array,
+        None if bn_b is None else bn_b._array,
+        channel_axis=1 if transpose else 0,
+    )
     bias_like = conv_w if conv_b is None else conv_b
     return (
-        _parameter(fused_weight.astype(dtype, copy=False), conv_w),
-        _parameter(fused_bias.astype(bias_like._array.dtype, copy=False), bias_like),
+        _parameter(weight, conv_w),
+        _parameter(bias, bias_like),
     )
 
 
@@ -131,11 +126,23 @@ def fuse_linear_bn_weights(
     bn_w: Any,
     bn_b: Any,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the folded linear layer. Equation ``eq-fold-batch-norm``."""
-    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
+    """Weight and bias of the folded linear layer: ``eq-fold-weight`` and ``eq-fold-bias``."""
+    inverse = inverse_deviation(bn_rv._array, bn_eps)
+    one = np.ones_like(inverse)
+    gamma = one if bn_w is None else bn_w._array
+    beta = np.zeros_like(inverse) if bn_b is None else bn_b._array
+    weight = fold_weight(linear_w._array, gamma, inverse)
+    # For linear layers torch multiplies gamma into the factor first, for convolutions last.
+    bias = np.zeros_like(inverse) if linear_b is None else linear_b._array
+    bias = fold_bias(bias, bn_rm._array, one, gamma * inverse, beta)
+    return _parameter(weight, linear_w), _parameter(
+        bias, linear_w if linear_b is None else linear_b
+    )
 
 
-def _parameter(array: Any, like: Any) -> Parameter:
+def _parameter(array: Array, like: Any) -> Parameter:
+    """A parameter with the dtype of the one that it replaces."""
+    array = array.astype(like._array.dtype, copy=False)
     return Parameter(wrap(array), requires_grad=like.requires_grad)
 
 
