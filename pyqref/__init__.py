@@ -110,6 +110,7 @@ from .tensor import asin as asin
 from .tensor import atan as atan
 from .tensor import atan2 as atan2
 from .tensor import atleast_1d as atleast_1d
+from .tensor import atleast_2d as atleast_2d
 from .tensor import baddbmm as baddbmm
 from .tensor import bernoulli as bernoulli
 from .tensor import bincount as bincount
@@ -121,7 +122,10 @@ from .tensor import bmm as bmm
 from .tensor import broadcast_tensors as broadcast_tensors
 from .tensor import broadcast_to as broadcast_to
 from .tensor import bucketize as bucketize
+from .tensor import can_cast as can_cast
+from .tensor import cartesian_prod as cartesian_prod
 from .tensor import cat as cat
+from .tensor import cdist as cdist
 from .tensor import ceil as ceil
 from .tensor import chunk as chunk
 from .tensor import clamp as clamp
@@ -130,17 +134,23 @@ from .tensor import clamp_max as clamp_max
 from .tensor import clamp_min as clamp_min
 from .tensor import clip as clip
 from .tensor import clone as clone
+from .tensor import column_stack as column_stack
 from .tensor import concat as concat
 from .tensor import concatenate as concatenate
 from .tensor import cos as cos
 from .tensor import cosh as cosh
 from .tensor import count_nonzero as count_nonzero
+from .tensor import cross as cross
+from .tensor import cummax as cummax
+from .tensor import cummin as cummin
 from .tensor import cumprod as cumprod
 from .tensor import cumsum as cumsum
 from .tensor import default_generator as default_generator
+from .tensor import deg2rad as deg2rad
 from .tensor import dequantize as dequantize
 from .tensor import diag as diag
 from .tensor import diagonal as diagonal
+from .tensor import diff as diff
 from .tensor import dist as dist
 from .tensor import div as div
 from .tensor import divide as divide
@@ -153,7 +163,9 @@ from .tensor import empty_strided as empty_strided
 from .tensor import eq as eq
 from .tensor import equal as equal
 from .tensor import erf as erf
+from .tensor import erfc as erfc
 from .tensor import exp as exp
+from .tensor import exp2 as exp2
 from .tensor import expm1 as expm1
 from .tensor import eye as eye
 from .tensor import flatten as flatten
@@ -171,6 +183,7 @@ from .tensor import full_like as full_like
 from .tensor import gather as gather
 from .tensor import ge as ge
 from .tensor import get_default_dtype as get_default_dtype
+from .tensor import get_device as get_device
 from .tensor import get_rng_state as get_rng_state
 from .tensor import greater as greater
 from .tensor import greater_equal as greater_equal
@@ -185,10 +198,21 @@ from .tensor import index_select as index_select
 from .tensor import initial_seed as initial_seed
 from .tensor import inner as inner
 from .tensor import int_repr as int_repr
+from .tensor import is_complex as is_complex
+from .tensor import is_floating_point as is_floating_point
+from .tensor import is_inference_mode_enabled as is_inference_mode_enabled
+from .tensor import is_nonzero as is_nonzero
+from .tensor import is_same_size as is_same_size
+from .tensor import is_signed as is_signed
+from .tensor import is_tensor as is_tensor
 from .tensor import isclose as isclose
 from .tensor import isfinite as isfinite
+from .tensor import isin as isin
 from .tensor import isinf as isinf
 from .tensor import isnan as isnan
+from .tensor import isneginf as isneginf
+from .tensor import isposinf as isposinf
+from .tensor import isreal as isreal
 from .tensor import kthvalue as kthvalue
 from .tensor import le as le
 from .tensor import lerp as lerp
@@ -199,10 +223,12 @@ from .tensor import log as log
 from .tensor import log10 as log10
 from .tensor import log1p as log1p
 from .tensor import log2 as log2
+from .tensor import log_softmax as log_softmax
 from .tensor import logical_and as logical_and
 from .tensor import logical_not as logical_not
 from .tensor import logical_or as logical_or
 from .tensor import logical_xor as logical_xor
+from .tensor import logit as logit
 from .tensor import logspace as logspace
 from .tensor import logsumexp as logsumexp
 from .tensor import lt as lt
@@ -222,6 +248,7 @@ from .tensor import meshgrid as meshgrid
 from .tensor import min as min
 from .tensor import minimum as minimum
 from .tensor import mm as mm
+from .tensor import mode as mode
 from .tensor import moveaxis as moveaxis
 from .tensor import movedim as movedim
 from .tensor import msort as msort
@@ -230,6 +257,7 @@ from .tensor import multinomial as multinomial
 from .tensor import multiply as multiply
 from .tensor import mv as mv
 from .tensor import nan_to_num as nan_to_num
+from .tensor import nanmean as nanmean
 from .tensor import nansum as nansum
 from .tensor import narrow as narrow
 from .tensor import ne as ne
@@ -239,12 +267,15 @@ from .tensor import nonzero as nonzero
 from .tensor import norm as norm
 from .tensor import normal as normal
 from .tensor import not_equal as not_equal
+from .tensor import numel as numel
 from .tensor import ones as ones
 from .tensor import ones_like as ones_like
 from .tensor import outer as outer
 from .tensor import permute as permute
+from .tensor import positive as positive
 from .tensor import pow as pow
 from .tensor import prod as prod
+from .tensor import promote_types as promote_types
 from .tensor import q_per_channel_axis as q_per_channel_axis
 from .tensor import q_per_channel_scales as q_per_channel_scales
 from .tensor import q_per_channel_zero_points as q_per_channel_zero_points
@@ -254,6 +285,7 @@ from .tensor import quantile as quantile
 from .tensor import quantize_per_channel as quantize_per_channel
 from .tensor import quantize_per_tensor as quantize_per_tensor
 from .tensor import quantize_per_tensor_dynamic as quantize_per_tensor_dynamic
+from .tensor import rad2deg as rad2deg
 from .tensor import rand as rand
 from .tensor import rand_like as rand_like
 from .tensor import randint as randint
@@ -286,8 +318,10 @@ from .tensor import set_rng_state as set_rng_state
 from .tensor import sgn as sgn
 from .tensor import sigmoid as sigmoid
 from .tensor import sign as sign
+from .tensor import signbit as signbit
 from .tensor import sin as sin
 from .tensor import sinh as sinh
+from .tensor import softmax as softmax
 from .tensor import sort as sort
 from .tensor import split as split
 from .tensor import split_with_sizes as split_with_sizes
@@ -320,6 +354,7 @@ from .tensor import triu as triu
 from .tensor import triu_indices as triu_indices
 from .tensor import true_divide as true_divide
 from .tensor import trunc as trunc
+from .tensor import typename as typename
 from .tensor import unbind as unbind
 from .tensor import unflatten as unflatten
 from .tensor import unique as unique
@@ -349,6 +384,7 @@ from math import pi as pi
 # 6. the packages, imported when first used
 if TYPE_CHECKING:
     from . import ao as ao
+    from . import cuda as cuda
     from . import autograd as autograd
     from . import kernels as kernels
     from . import nn as nn
@@ -363,9 +399,50 @@ if TYPE_CHECKING:
     from .tensor.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
     from .tensor.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
     from .tensor.fake_quantize import fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant
+    from .nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+    from .nn.functional import adaptive_max_pool1d as adaptive_max_pool1d
+    from .nn.functional import alpha_dropout as alpha_dropout
+    from .nn.functional import avg_pool1d as avg_pool1d
+    from .nn.functional import batch_norm as batch_norm
+    from .nn.functional import bilinear as bilinear
+    from .nn.functional import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+    from .nn.functional import celu as celu
+    from .nn.functional import channel_shuffle as channel_shuffle
+    from .nn.functional import conv1d as conv1d
+    from .nn.functional import conv2d as conv2d
+    from .nn.functional import conv3d as conv3d
+    from .nn.functional import conv_transpose1d as conv_transpose1d
+    from .nn.functional import conv_transpose2d as conv_transpose2d
+    from .nn.functional import conv_transpose3d as conv_transpose3d
+    from .nn.functional import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.functional import cosine_similarity as cosine_similarity
+    from .nn.functional import dropout as dropout
+    from .nn.functional import embedding as embedding
+    from .nn.functional import embedding_bag as embedding_bag
+    from .nn.functional import feature_alpha_dropout as feature_alpha_dropout
+    from .nn.functional import group_norm as group_norm
+    from .nn.functional import hardshrink as hardshrink
+    from .nn.functional import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.functional import instance_norm as instance_norm
+    from .nn.functional import kl_div as kl_div
+    from .nn.functional import layer_norm as layer_norm
+    from .nn.functional import margin_ranking_loss as margin_ranking_loss
+    from .nn.functional import max_pool1d as max_pool1d
+    from .nn.functional import max_pool2d as max_pool2d
+    from .nn.functional import max_pool3d as max_pool3d
+    from .nn.functional import native_channel_shuffle as native_channel_shuffle
+    from .nn.functional import pairwise_distance as pairwise_distance
+    from .nn.functional import pixel_shuffle as pixel_shuffle
+    from .nn.functional import pixel_unshuffle as pixel_unshuffle
+    from .nn.functional import prelu as prelu
+    from .nn.functional import rms_norm as rms_norm
+    from .nn.functional import selu as selu
+    from .nn.functional import threshold as threshold
+    from .nn.functional import triplet_margin_loss as triplet_margin_loss
 
 _PACKAGES = {
     "ao",
+    "cuda",
     "autograd",
     "kernels",
     "nn",
@@ -382,6 +459,46 @@ _FROM = {
     "fake_quantize_per_channel_affine": ".tensor.fake_quantize",
     "fake_quantize_per_tensor_affine": ".tensor.fake_quantize",
     "fused_moving_avg_obs_fake_quant": ".tensor.fake_quantize",
+    "adaptive_avg_pool1d": ".nn.functional",
+    "adaptive_max_pool1d": ".nn.functional",
+    "alpha_dropout": ".nn.functional",
+    "avg_pool1d": ".nn.functional",
+    "batch_norm": ".nn.functional",
+    "bilinear": ".nn.functional",
+    "binary_cross_entropy_with_logits": ".nn.functional",
+    "celu": ".nn.functional",
+    "channel_shuffle": ".nn.functional",
+    "conv1d": ".nn.functional",
+    "conv2d": ".nn.functional",
+    "conv3d": ".nn.functional",
+    "conv_transpose1d": ".nn.functional",
+    "conv_transpose2d": ".nn.functional",
+    "conv_transpose3d": ".nn.functional",
+    "cosine_embedding_loss": ".nn.functional",
+    "cosine_similarity": ".nn.functional",
+    "dropout": ".nn.functional",
+    "embedding": ".nn.functional",
+    "embedding_bag": ".nn.functional",
+    "feature_alpha_dropout": ".nn.functional",
+    "group_norm": ".nn.functional",
+    "hardshrink": ".nn.functional",
+    "hinge_embedding_loss": ".nn.functional",
+    "instance_norm": ".nn.functional",
+    "kl_div": ".nn.functional",
+    "layer_norm": ".nn.functional",
+    "margin_ranking_loss": ".nn.functional",
+    "max_pool1d": ".nn.functional",
+    "max_pool2d": ".nn.functional",
+    "max_pool3d": ".nn.functional",
+    "native_channel_shuffle": ".nn.functional",
+    "pairwise_distance": ".nn.functional",
+    "pixel_shuffle": ".nn.functional",
+    "pixel_unshuffle": ".nn.functional",
+    "prelu": ".nn.functional",
+    "rms_norm": ".nn.functional",
+    "selu": ".nn.functional",
+    "threshold": ".nn.functional",
+    "triplet_margin_loss": ".nn.functional",
 }
 
 
@@ -412,6 +529,8 @@ __all__ = [
     "abs",
     "absolute",
     "acos",
+    "adaptive_avg_pool1d",
+    "adaptive_max_pool1d",
     "add",
     "addbmm",
     "addcdiv",
@@ -420,6 +539,7 @@ __all__ = [
     "addmv",
     "all",
     "allclose",
+    "alpha_dropout",
     "amax",
     "amin",
     "aminmax",
@@ -439,10 +559,15 @@ __all__ = [
     "atan",
     "atan2",
     "atleast_1d",
+    "atleast_2d",
     "autograd",
+    "avg_pool1d",
     "backends",
     "baddbmm",
+    "batch_norm",
     "bernoulli",
+    "bilinear",
+    "binary_cross_entropy_with_logits",
     "bincount",
     "bitwise_and",
     "bitwise_not",
@@ -453,8 +578,13 @@ __all__ = [
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
+    "can_cast",
+    "cartesian_prod",
     "cat",
+    "cdist",
     "ceil",
+    "celu",
+    "channel_shuffle",
     "channels_last",
     "channels_last_3d",
     "chunk",
@@ -464,28 +594,46 @@ __all__ = [
     "clamp_min",
     "clip",
     "clone",
+    "column_stack",
     "concat",
     "concatenate",
     "contiguous_format",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cos",
     "cosh",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "count_nonzero",
+    "cross",
+    "cuda",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
     "default_generator",
+    "deg2rad",
     "dequantize",
     "device",
     "diag",
     "diagonal",
+    "diff",
     "dist",
     "div",
     "divide",
     "dot",
     "double",
+    "dropout",
     "dstack",
     "dtype",
     "e",
     "einsum",
+    "embedding",
+    "embedding_bag",
     "empty",
     "empty_like",
     "empty_strided",
@@ -493,11 +641,14 @@ __all__ = [
     "eq",
     "equal",
     "erf",
+    "erfc",
     "exp",
+    "exp2",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",
     "fake_quantize_per_tensor_affine",
+    "feature_alpha_dropout",
     "finfo",
     "flatten",
     "flip",
@@ -519,12 +670,16 @@ __all__ = [
     "gather",
     "ge",
     "get_default_dtype",
+    "get_device",
     "get_num_threads",
     "get_rng_state",
     "greater",
     "greater_equal",
+    "group_norm",
     "gt",
     "half",
+    "hardshrink",
+    "hinge_embedding_loss",
     "histc",
     "hstack",
     "iinfo",
@@ -537,19 +692,33 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "inner",
+    "instance_norm",
     "int",
     "int16",
     "int32",
     "int64",
     "int8",
     "int_repr",
+    "is_complex",
+    "is_floating_point",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "kernels",
+    "kl_div",
     "kthvalue",
+    "layer_norm",
     "layout",
     "le",
     "lerp",
@@ -562,10 +731,12 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logspace",
     "logsumexp",
     "long",
@@ -574,11 +745,15 @@ __all__ = [
     "make_per_tensor",
     "make_quantized",
     "manual_seed",
+    "margin_ranking_loss",
     "masked_fill",
     "masked_scatter",
     "masked_select",
     "matmul",
     "max",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "median",
@@ -587,6 +762,7 @@ __all__ = [
     "min",
     "minimum",
     "mm",
+    "mode",
     "moveaxis",
     "movedim",
     "msort",
@@ -596,8 +772,10 @@ __all__ = [
     "mv",
     "nan",
     "nan_to_num",
+    "nanmean",
     "nansum",
     "narrow",
+    "native_channel_shuffle",
     "ne",
     "neg",
     "negative",
@@ -607,11 +785,13 @@ __all__ = [
     "norm",
     "normal",
     "not_equal",
+    "numel",
     "ones",
     "ones_like",
     "ops",
     "optim",
     "outer",
+    "pairwise_distance",
     "per_channel_affine",
     "per_channel_affine_float_qparams",
     "per_channel_symmetric",
@@ -619,9 +799,14 @@ __all__ = [
     "per_tensor_symmetric",
     "permute",
     "pi",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "positive",
     "pow",
+    "prelu",
     "preserve_format",
     "prod",
+    "promote_types",
     "q_per_channel_axis",
     "q_per_channel_scales",
     "q_per_channel_zero_points",
@@ -637,6 +822,7 @@ __all__ = [
     "quantize_per_tensor_dynamic",
     "quint4x2",
     "quint8",
+    "rad2deg",
     "rand",
     "rand_like",
     "randint",
@@ -652,6 +838,7 @@ __all__ = [
     "repeat_interleave",
     "reshape",
     "result_type",
+    "rms_norm",
     "roll",
     "rot90",
     "round",
@@ -664,6 +851,7 @@ __all__ = [
     "searchsorted",
     "seed",
     "select",
+    "selu",
     "serialization",
     "set_default_dtype",
     "set_grad_enabled",
@@ -674,8 +862,10 @@ __all__ = [
     "short",
     "sigmoid",
     "sign",
+    "signbit",
     "sin",
     "sinh",
+    "softmax",
     "sort",
     "split",
     "split_with_sizes",
@@ -699,16 +889,19 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "threshold",
     "tile",
     "topk",
     "trace",
     "transpose",
     "tril",
     "tril_indices",
+    "triplet_margin_loss",
     "triu",
     "triu_indices",
     "true_divide",
     "trunc",
+    "typename",
     "uint8",
     "unbind",
     "unflatten",

@@ -101,9 +101,12 @@ from .indexing import scatter_add as scatter_add
 from .indexing import take as take
 from .indexing import take_along_dim as take_along_dim
 from .joining import atleast_1d as atleast_1d
+from .joining import atleast_2d as atleast_2d
 from .joining import broadcast_tensors as broadcast_tensors
+from .joining import cartesian_prod as cartesian_prod
 from .joining import cat as cat
 from .joining import chunk as chunk
+from .joining import column_stack as column_stack
 from .joining import concat as concat
 from .joining import concatenate as concatenate
 from .joining import dstack as dstack
@@ -120,6 +123,8 @@ from .linalg import addmm as addmm
 from .linalg import addmv as addmv
 from .linalg import baddbmm as baddbmm
 from .linalg import bmm as bmm
+from .linalg import cdist as cdist
+from .linalg import cross as cross
 from .linalg import dot as dot
 from .linalg import einsum as einsum
 from .linalg import inner as inner
@@ -136,6 +141,7 @@ from .ordering import bucketize as bucketize
 from .ordering import histc as histc
 from .ordering import kthvalue as kthvalue
 from .ordering import median as median
+from .ordering import mode as mode
 from .ordering import msort as msort
 from .ordering import quantile as quantile
 from .ordering import searchsorted as searchsorted
@@ -155,8 +161,11 @@ from .pointwise import atan as atan
 from .pointwise import ceil as ceil
 from .pointwise import cos as cos
 from .pointwise import cosh as cosh
+from .pointwise import deg2rad as deg2rad
 from .pointwise import erf as erf
+from .pointwise import erfc as erfc
 from .pointwise import exp as exp
+from .pointwise import exp2 as exp2
 from .pointwise import expm1 as expm1
 from .pointwise import floor as floor
 from .pointwise import frac as frac
@@ -167,7 +176,10 @@ from .pointwise import log as log
 from .pointwise import log10 as log10
 from .pointwise import log1p as log1p
 from .pointwise import log2 as log2
+from .pointwise import logit as logit
 from .pointwise import nan_to_num as nan_to_num
+from .pointwise import positive as positive
+from .pointwise import rad2deg as rad2deg
 from .pointwise import reciprocal as reciprocal
 from .pointwise import relu as relu
 from .pointwise import relu_ as relu_
@@ -203,6 +215,23 @@ from .quantized import q_zero_point as q_zero_point
 from .quantized import quantize_per_channel as quantize_per_channel
 from .quantized import quantize_per_tensor as quantize_per_tensor
 from .quantized import quantize_per_tensor_dynamic as quantize_per_tensor_dynamic
+from .queries import can_cast as can_cast
+from .queries import get_device as get_device
+from .queries import is_complex as is_complex
+from .queries import is_floating_point as is_floating_point
+from .queries import is_inference_mode_enabled as is_inference_mode_enabled
+from .queries import is_nonzero as is_nonzero
+from .queries import is_same_size as is_same_size
+from .queries import is_signed as is_signed
+from .queries import is_tensor as is_tensor
+from .queries import isin as isin
+from .queries import isneginf as isneginf
+from .queries import isposinf as isposinf
+from .queries import isreal as isreal
+from .queries import numel as numel
+from .queries import promote_types as promote_types
+from .queries import signbit as signbit
+from .queries import typename as typename
 from .random import bernoulli as bernoulli
 from .random import multinomial as multinomial
 from .random import normal as normal
@@ -221,13 +250,17 @@ from .reduction import any as any
 from .reduction import argmax as argmax
 from .reduction import argmin as argmin
 from .reduction import count_nonzero as count_nonzero
+from .reduction import cummax as cummax
+from .reduction import cummin as cummin
 from .reduction import cumprod as cumprod
 from .reduction import cumsum as cumsum
+from .reduction import diff as diff
 from .reduction import dist as dist
 from .reduction import logsumexp as logsumexp
 from .reduction import max as max
 from .reduction import mean as mean
 from .reduction import min as min
+from .reduction import nanmean as nanmean
 from .reduction import nansum as nansum
 from .reduction import norm as norm
 from .reduction import prod as prod
@@ -266,6 +299,8 @@ from .shape import triu as triu
 from .shape import unflatten as unflatten
 from .shape import unsqueeze as unsqueeze
 from .size import Size as Size
+from .softmax import log_softmax as log_softmax
+from .softmax import softmax as softmax
 
 __all__ = [
     "Generator",
@@ -304,6 +339,7 @@ __all__ = [
     "atan",
     "atan2",
     "atleast_1d",
+    "atleast_2d",
     "baddbmm",
     "bernoulli",
     "bincount",
@@ -315,7 +351,10 @@ __all__ = [
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
+    "can_cast",
+    "cartesian_prod",
     "cat",
+    "cdist",
     "ceil",
     "chunk",
     "clamp",
@@ -324,17 +363,23 @@ __all__ = [
     "clamp_min",
     "clip",
     "clone",
+    "column_stack",
     "concat",
     "concatenate",
     "cos",
     "cosh",
     "count_nonzero",
+    "cross",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
     "default_generator",
+    "deg2rad",
     "dequantize",
     "diag",
     "diagonal",
+    "diff",
     "dist",
     "div",
     "divide",
@@ -347,7 +392,9 @@ __all__ = [
     "eq",
     "equal",
     "erf",
+    "erfc",
     "exp",
+    "exp2",
     "expm1",
     "eye",
     "flatten",
@@ -365,6 +412,7 @@ __all__ = [
     "gather",
     "ge",
     "get_default_dtype",
+    "get_device",
     "get_rng_state",
     "greater",
     "greater_equal",
@@ -379,10 +427,21 @@ __all__ = [
     "initial_seed",
     "inner",
     "int_repr",
+    "is_complex",
+    "is_floating_point",
+    "is_inference_mode_enabled",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "kthvalue",
     "le",
     "lerp",
@@ -393,10 +452,12 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logspace",
     "logsumexp",
     "lt",
@@ -416,6 +477,7 @@ __all__ = [
     "min",
     "minimum",
     "mm",
+    "mode",
     "moveaxis",
     "movedim",
     "msort",
@@ -424,6 +486,7 @@ __all__ = [
     "multiply",
     "mv",
     "nan_to_num",
+    "nanmean",
     "nansum",
     "narrow",
     "ne",
@@ -433,12 +496,15 @@ __all__ = [
     "norm",
     "normal",
     "not_equal",
+    "numel",
     "ones",
     "ones_like",
     "outer",
     "permute",
+    "positive",
     "pow",
     "prod",
+    "promote_types",
     "q_per_channel_axis",
     "q_per_channel_scales",
     "q_per_channel_zero_points",
@@ -448,6 +514,7 @@ __all__ = [
     "quantize_per_channel",
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
+    "rad2deg",
     "rand",
     "rand_like",
     "randint",
@@ -480,8 +547,10 @@ __all__ = [
     "sgn",
     "sigmoid",
     "sign",
+    "signbit",
     "sin",
     "sinh",
+    "softmax",
     "sort",
     "split",
     "split_with_sizes",
@@ -514,6 +583,7 @@ __all__ = [
     "triu_indices",
     "true_divide",
     "trunc",
+    "typename",
     "unbind",
     "unflatten",
     "unique",

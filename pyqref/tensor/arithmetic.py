@@ -31,8 +31,12 @@ __all__ = [
     "div",
     "divide",
     "floor_divide",
+    "fmax",
+    "fmin",
     "fmod",
+    "hypot",
     "lerp",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -50,6 +54,7 @@ __all__ = [
     "subtract",
     "true_divide",
     "where",
+    "xlogy",
 ]
 
 
@@ -174,6 +179,41 @@ def maximum(input: Any, other: Any) -> Any:
 def minimum(input: Any, other: Any) -> Any:
     """The smaller of two, element by element; nan wins."""
     return apply(elementwise.Minimum, *promote(input, other))
+
+
+def fmax(input: Any, other: Any) -> Any:
+    """The larger of two, element by element; a nan loses."""
+    a, b = promote(input, other)
+    return where(b.isnan(), a, where(a.isnan(), b, maximum(a, b)))
+
+
+def fmin(input: Any, other: Any) -> Any:
+    """The smaller of two, element by element; a nan loses."""
+    a, b = promote(input, other)
+    return where(b.isnan(), a, where(a.isnan(), b, minimum(a, b)))
+
+
+def hypot(input: Any, other: Any) -> Any:
+    """``sqrt(input**2 + other**2)``."""
+    a, b = to_floating(input, other)
+    return pow(add(mul(a, a), mul(b, b)), 0.5)
+
+
+def logaddexp(input: Any, other: Any) -> Any:
+    """``log(exp(input) + exp(other))``, without overflow."""
+    a, b = to_floating(input, other)
+    return add(maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b))))))
+
+
+def xlogy(input: Any, other: Any) -> Any:
+    """``input * log(other)``, and 0 where ``input`` is 0."""
+    a, b = to_floating(input, other)
+    return where(eq_zero(a), mul(a, 0), mul(a, apply(unary.Log, b)))
+
+
+def eq_zero(input: Any) -> Any:
+    """Whether zero."""
+    return wrap(np.asarray(input._array == 0))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:

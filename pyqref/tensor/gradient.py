@@ -161,7 +161,7 @@ def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
         return None if replaced is None else replaced._array
 
     hooks = _hooks_of(input)
-    hooks.append(on_array)
+    hooks.insert(len(hooks) - input._retains_grad, on_array)
     return RemovableHandle(hooks, on_array)
 
 

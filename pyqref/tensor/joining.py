@@ -14,9 +14,12 @@ from .shape import expand, narrow, reshape, select
 
 __all__ = [
     "atleast_1d",
+    "atleast_2d",
     "broadcast_tensors",
+    "cartesian_prod",
     "cat",
     "chunk",
+    "column_stack",
     "concat",
     "dstack",
     "hstack",
@@ -96,6 +99,21 @@ def dstack(tensors: Any) -> Any:
 def atleast_1d(input: Any) -> Any:
     """A vector of one element from a single number; others stay."""
     return reshape(input, 1) if input.ndim == 0 else input
+
+
+def atleast_2d(input: Any) -> Any:
+    """At least two axes: new ones of length 1 in front."""
+    return reshape(input, 1, -1) if input.ndim < 2 else input
+
+
+def column_stack(tensors: Any) -> Any:
+    """Vectors as columns of a matrix, next to matrices."""
+    return cat([reshape(t, -1, 1) if t.ndim < 2 else t for t in tensors], 1)
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of the elements of vectors, a row each."""
+    return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 
 def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:

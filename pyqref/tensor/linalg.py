@@ -8,6 +8,7 @@ from ..tape.matmul import Einsum, Matmul
 from .arithmetic import add, mul
 from .dispatch import apply
 from .inplace import in_place
+from .joining import stack
 from .shape import diagonal, reshape
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "addmv",
     "baddbmm",
     "bmm",
+    "cdist",
+    "cross",
     "dot",
     "einsum",
     "inner",
@@ -224,6 +227,20 @@ def trace(input: Any) -> Any:
     """Sum of the diagonal of a matrix."""
     _rank("trace", input, 2)
     return diagonal(input).sum()
+
+
+def cross(input: Any, other: Any, dim: int = -1) -> Any:
+    """Cross product of vectors of three numbers along ``dim``."""
+    a, b = input.unbind(dim), other.unbind(dim)
+    if len(a) != 3 or len(b) != 3:
+        raise RuntimeError(f"cross: inputs dimension {dim} must have length 3")
+    parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return stack(parts, dim)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """Norms of the differences of all rows of ``x1`` and all rows of ``x2``."""
+    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, dim=-1)
 
 
 def vdot(input: Any, other: Any) -> Any:

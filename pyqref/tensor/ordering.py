@@ -20,6 +20,7 @@ __all__ = [
     "histc",
     "kthvalue",
     "median",
+    "mode",
     "msort",
     "quantile",
     "searchsorted",
@@ -89,6 +90,23 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         return RETURN_TYPES["median"](values.masked_fill(lost, np.nan), first.where(lost, indices))
     length = input._array.shape[axis_of(dim, input.ndim)] if input.ndim else 1
     return RETURN_TYPES["median"](*kthvalue(input, (length + 1) // 2, dim, keepdim))
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The most frequent element along ``dim`` (the smallest of several), and its last place."""
+    axis = axis_of(dim, input.ndim)
+    rows = np.moveaxis(np.atleast_1d(input._array), axis, -1)
+    place = np.empty((*rows.shape[:-1], 1), dtype=np.int64)
+    for at in np.ndindex(rows.shape[:-1]):
+        values, counts = np.unique(rows[at], return_counts=True)
+        place[at] = np.flatnonzero(rows[at] == values[counts.argmax()])[-1]
+    index = wrap(np.ascontiguousarray(np.moveaxis(place, -1, axis)))
+    found = input.gather(axis, index) if input.ndim else input.clone()
+    if input.ndim == 0:
+        return RETURN_TYPES["mode"](found, index.reshape(()))
+    if not keepdim:
+        found, index = found.squeeze(axis), index.squeeze(axis)
+    return RETURN_TYPES["mode"](found, index)
 
 
 def quantile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,11 @@ __all__ = [
     "ceil",
     "cos",
     "cosh",
+    "deg2rad",
     "erf",
+    "erfc",
     "exp",
+    "exp2",
     "expm1",
     "floor",
     "frac",
@@ -37,7 +41,10 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "logit",
     "nan_to_num",
+    "positive",
+    "rad2deg",
     "reciprocal",
     "relu",
     "round",
@@ -103,6 +110,42 @@ def sqrt(input: Any) -> Any:
 def rsqrt(input: Any) -> Any:
     """``1 / sqrt(input)``."""
     return apply(unary.Rsqrt, *to_floating(input))
+
+
+def exp2(input: Any) -> Any:
+    """``2 ** input``."""
+    (input,) = to_floating(input)
+    return apply(unary.Exp, input * math.log(2))
+
+
+def logit(input: Any, eps: float | None = None) -> Any:
+    """``log(input / (1 - input))``, with ``input`` first clamped to [eps, 1 - eps]."""
+    (input,) = to_floating(input)
+    if eps is not None:
+        input = input.clamp(eps, 1 - eps)
+    return log(input / (1 - input))
+
+
+def deg2rad(input: Any) -> Any:
+    """Degrees to radians."""
+    return input * (math.pi / 180)
+
+
+def rad2deg(input: Any) -> Any:
+    """Radians to degrees."""
+    return input * (180 / math.pi)
+
+
+def erfc(input: Any) -> Any:
+    """``1 - erf(input)``."""
+    return 1 - erf(input)
+
+
+def positive(input: Any) -> Any:
+    """The tensor itself."""
+    if input.dtype._name == "bool":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
 
 
 def reciprocal(input: Any) -> Any:

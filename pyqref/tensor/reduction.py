@@ -25,12 +25,17 @@ __all__ = [
     "argmax",
     "argmin",
     "count_nonzero",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
+    "diff",
+    "dist",
     "logsumexp",
     "max",
     "mean",
     "min",
+    "nanmean",
     "nansum",
     "norm",
     "prod",
@@ -277,6 +282,46 @@ def cumprod(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
     """Running product along ``dim``."""
     input = _summed_type(input, dtype)
     return apply(reduction.Cumprod, input, axis_of(dim, input.ndim))
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Mean of the elements that are not nan."""
+    mask = wrap(np.isnan(input._array))
+    count = sum(~mask, dim, keepdim)
+    return sum(input.masked_fill(mask, 0), dim, keepdim) / count
+
+
+def cummax(input: Any, dim: int) -> Any:
+    """Running maximum along ``dim``, and where it was (last) reached."""
+    return _running(np.maximum, "cummax", input, dim)
+
+
+def cummin(input: Any, dim: int) -> Any:
+    """Running minimum along ``dim``, and where it was (last) reached."""
+    return _running(np.minimum, "cummin", input, dim)
+
+
+def _running(function: Any, name: str, input: Any, dim: int) -> Any:
+    axis = axis_of(dim, input.ndim)
+    array = input._array
+    if array.ndim == 0:
+        return RETURN_TYPES[name](input.clone(), wrap(np.zeros((), dtype=np.int64)))
+    shape = [-1 if other == axis else 1 for other in range(array.ndim)]
+    place = np.arange(array.shape[axis]).reshape(shape)
+    reached = array == function.accumulate(array, axis=axis)
+    if array.dtype.kind == "f":
+        reached = reached | np.isnan(array)
+    index = np.maximum.accumulate(np.where(reached, place, 0), axis=axis)
+    return RETURN_TYPES[name](input.gather(axis, wrap(index)), wrap(index))
+
+
+def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+    """Differences of neighbours along ``dim``, taken ``n`` times."""
+    axis = axis_of(dim, input.ndim)
+    for _ in range(n):
+        length = input._array.shape[axis]
+        input = input.narrow(axis, 1, length - 1) - input.narrow(axis, 0, length - 1)
+    return input
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:

@@ -33,5 +33,5 @@ class AMinMax(NamedTuple):
 #: For each function, its own kind of :class:`ValuesIndices`.
 RETURN_TYPES: dict[str, type[ValuesIndices]] = {
     name: type(name, (ValuesIndices,), {})
-    for name in ("max", "min", "sort", "topk", "kthvalue", "median")
+    for name in ("max", "min", "sort", "topk", "kthvalue", "median", "mode", "cummax", "cummin")
 }

@@ -28,14 +28,30 @@ from . import (
     ordering,
     pointwise,
     printing,
+    queries,
     random,
     reduction,
+    softmax,
 )
 from . import shape as shapes
 from .base import TensorBase, set_tensor_type, wrap
 from .size import Size
 
 __all__ = ["Tensor"]
+
+
+def _needs_quantized(name: str) -> Any:
+    """A method that says that the tensor is not quantized."""
+
+    def method(self: Any) -> Any:
+        raise RuntimeError(
+            f"{name}: the tensor is not quantized, it is {self.dtype}; "
+            "use quantize_per_tensor first"
+        )
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "Defined for quantized tensors only."
+    return method
 
 
 class Tensor(TensorBase):
@@ -362,6 +378,11 @@ class Tensor(TensorBase):
     type = conversion.type_
 
     # arithmetic.py
+    fmax = arithmetic.fmax
+    fmin = arithmetic.fmin
+    hypot = arithmetic.hypot
+    logaddexp = arithmetic.logaddexp
+    xlogy = arithmetic.xlogy
     logical_xor_ = arithmetic.logical_xor_
     atan2_ = arithmetic.atan2_
     add = arithmetic.add
@@ -427,6 +448,12 @@ class Tensor(TensorBase):
     where = arithmetic.where_method
 
     # pointwise.py
+    exp2 = pointwise.exp2
+    logit = pointwise.logit
+    deg2rad = pointwise.deg2rad
+    rad2deg = pointwise.rad2deg
+    erfc = pointwise.erfc
+    positive = pointwise.positive
     absolute_ = pointwise.absolute_
     acos_ = pointwise.acos_
     arccos_ = pointwise.arccos_
@@ -524,6 +551,10 @@ class Tensor(TensorBase):
     not_equal = comparison.not_equal
 
     # reduction.py
+    nanmean = reduction.nanmean
+    cummax = reduction.cummax
+    cummin = reduction.cummin
+    diff = reduction.diff
     all = reduction.all
     amax = reduction.amax
     amin = reduction.amin
@@ -547,6 +578,7 @@ class Tensor(TensorBase):
     var = reduction.var
 
     # ordering.py
+    mode = ordering.mode
     argsort = ordering.argsort
     bincount = ordering.bincount
     histc = ordering.histc
@@ -636,6 +668,7 @@ class Tensor(TensorBase):
     take_along_dim = indexing.take_along_dim
 
     # linalg.py
+    cross = linalg.cross
     addbmm = linalg.addbmm
     addmm = linalg.addmm
     addmm_ = linalg.addmm_
@@ -662,6 +695,18 @@ class Tensor(TensorBase):
     random_ = random.random_
     uniform_ = random.uniform_
 
+    # softmax.py
+    log_softmax = softmax.log_softmax
+    softmax = softmax.softmax
+
+    # queries.py
+    is_nonzero = queries.is_nonzero
+    isposinf = queries.isposinf
+    isneginf = queries.isneginf
+    isreal = queries.isreal
+    signbit = queries.signbit
+    get_device = queries.get_device
+
     # creation.py
     new_empty = creation.new_empty
     new_full = creation.new_full
@@ -671,6 +716,29 @@ class Tensor(TensorBase):
 
     ndimension = dim
     nelement = numel
+
+    # defined for quantized tensors, see quantized/tensor.py
+    def dequantize(self) -> Any:
+        """The tensor in float32; of a quantized tensor the real numbers it stands for."""
+        if not self.dtype.is_floating_point:
+            raise RuntimeError(f"dequantize: the tensor is not quantized, it is {self.dtype}")
+        return conversion.float_(self)
+
+    int_repr = _needs_quantized("int_repr")
+    q_scale = _needs_quantized("q_scale")
+    q_zero_point = _needs_quantized("q_zero_point")
+    q_per_channel_scales = _needs_quantized("q_per_channel_scales")
+    q_per_channel_zero_points = _needs_quantized("q_per_channel_zero_points")
+    q_per_channel_axis = _needs_quantized("q_per_channel_axis")
+    qscheme = _needs_quantized("qscheme")
+
+    def share_memory_(self) -> Any:
+        """The tensor itself; memory is shared with forked processes only as they fork."""
+        return self
+
+    def pin_memory(self) -> Any:
+        """The tensor itself: there is no other device to copy to."""
+        return self
 
 
 def _axis(dim: int, ndim: int) -> int:

@@ -1,0 +1,146 @@
+"""Operations of one's own, found under :mod:`pyqref.ops`.
+
+A registered operation is an ordinary function of tensors; it may take and return
+quantized tensors of any dtype and scheme.
+
+Examples
+--------
+>>> import pyqref
+>>> from pyqref.tensor.quantized import make_per_tensor
+>>> @pyqref.library.register("mylib::halve")
+... def halve(q):
+...     return make_per_tensor(q.int_repr().numpy(), q.q_scale() / 2, q.q_zero_point(), q.dtype)
+>>> q = pyqref.quantize_per_tensor(pyqref.tensor([1.0, 2.0]), 0.5, 0, pyqref.qint8)
+>>> pyqref.ops.mylib.halve(q)
+tensor([0.5000, 1.0000], size=(2,), dtype=pyqref.qint8, scale=0.25, zero_point=0)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Namespace", "Operator", "custom_op", "namespace", "register", "registered"]
+
+_NAMESPACES: dict[str, Namespace] = {}
+_RESERVED = ("quantized", "aten", "prim")
+
+
+class Operator:
+    """A registered operation: call it as the function that it wraps.
+
+    Attributes
+    ----------
+    name
+        Its full name, such as ``"mylib::halve"``.
+    function
+        What it calls.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.name = name
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    @property
+    def default(self) -> Operator:
+        """The operation itself: there are no overloads."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Operator {self.name}>"
+
+
+class Namespace:
+    """The operations registered under one prefix; ``pyqref.ops.mylib`` is one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Operator:
+        raise AttributeError(
+            f"no operation {self._name}::{name} is registered; there is "
+            f"{', '.join(self.__dir__()) or 'none'}"
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for name in vars(self) if not name.startswith("_"))
+
+    def __repr__(self) -> str:
+        return f"<Namespace {self._name}>"
+
+
+def _parts(name: str) -> tuple[str, str]:
+    prefix, colons, own = name.partition("::")
+    if not colons or not prefix.isidentifier() or not own.isidentifier():
+        raise ValueError(f"name must be of the form 'namespace::operation', got {name!r}")
+    if prefix in _RESERVED:
+        raise ValueError(f"the namespace {prefix!r} is reserved; choose another than {name!r}")
+    return prefix, own
+
+
+def register(name: str, function: Callable[..., Any] | None = None) -> Any:
+    """Register a function as operation ``namespace::operation``.
+
+    Parameters
+    ----------
+    name
+        Such as ``"mylib::my_add"``; then ``pyqref.ops.mylib.my_add`` calls it.
+    function
+        What it does; without it, ``register`` is a decorator.
+
+    Returns
+    -------
+    Operator
+
+    Raises
+    ------
+    ValueError
+        The name is malformed, reserved or taken.
+    """
+    prefix, own = _parts(name)
+    if function is None:
+        return functools.partial(register, name)
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {type(function).__name__}")
+    space = _NAMESPACES.setdefault(prefix, Namespace(prefix))
+    if own in vars(space):
+        raise ValueError(f"{name} is registered already; choose another name")
+    operator = Operator(name, function)
+    setattr(space, own, operator)
+    return operator
+
+
+def custom_op(
+    name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = ()
+) -> Any:
+    """As :func:`register`, under the name that ``torch.library`` has for it."""
+    return register(name, fn)
+
+
+def namespace(name: str) -> Namespace:
+    """The operations registered under a prefix.
+
+    Raises
+    ------
+    AttributeError
+        Nothing is registered there.
+    """
+    found = _NAMESPACES.get(name)
+    if found is None:
+        raise AttributeError(
+            f"there is no namespace {name!r} of operations; "
+            f"register one with pyqref.library.register('{name}::...', function)"
+        )
+    return found
+
+
+def registered() -> list[str]:
+    """The full names of all registered operations."""
+    return sorted(
+        f"{prefix}::{own}" for prefix, space in _NAMESPACES.items() for own in dir(space)
+    )

@@ -1,0 +1,35 @@
+"""Softmax and its logarithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import dtype as dtype_
+from ..tape.gated import LogSoftmax, Softmax
+from .axes import axis_of
+from .dispatch import apply
+
+__all__ = ["log_softmax", "softmax"]
+
+
+def softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
+    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given."""
+    return _along(Softmax, input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
+    """``log(softmax(input))`` along ``dim``, computed without overflow."""
+    return _along(LogSoftmax, input, dim, dtype)
+
+
+def _along(operation: Any, input: Any, dim: int, dtype: dtype_ | None) -> Any:
+    if dtype is not None:
+        input = input.to(dtype)
+    if not input.dtype.is_floating_point and not input.is_quantized:
+        raise RuntimeError(
+            f"{operation.__name__.lower()} is defined for floating point tensors, got {input.dtype}"
+        )
+    axis = axis_of(dim, input.ndim)
+    if input.ndim == 0:
+        return apply(operation, input.reshape(1), 0).reshape(())
+    return apply(operation, input, axis)
