@@ -8,7 +8,7 @@ from pyqref import dtypes
 from pyqref.nn.modules import Module
 from pyqref.ops.quantized import require_output_parameters
 from pyqref.tensor.creation import tensor
-from pyqref.tensor.quantized import quantize_per_tensor
+from pyqref.tensor.quantized import dequantize, quantize_per_tensor
 
 from .utils import require_float_input, require_output_observer
 
@@ -106,7 +106,7 @@ class DeQuantize(Module):
 
     def forward(self, Xq: Any) -> Any:
         """The float tensor."""
-        return Xq.dequantize()
+        return dequantize(Xq)
 
     @staticmethod
     def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Any:

@@ -1,0 +1,148 @@
+"""nn.intrinsic.qat.ConvBn2d and ConvBnReLU2d."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pyqref
+from pyqref import nn
+from pyqref.nn import functional as F
+
+nniqat = nn.intrinsic.qat
+
+
+def _qconfig() -> Any:
+    return pyqref.quantization.get_default_qat_qconfig("fbgemm")
+
+
+def _layer(cls: Any = nniqat.ConvBn2d, **options: Any) -> Any:
+    pyqref.manual_seed(0)
+    layer = cls(2, 3, 3, padding=1, qconfig=_qconfig(), **options)
+    layer.bn.weight.data = pyqref.tensor([0.5, 1.0, 1.5])
+    layer.bn.bias.data = pyqref.tensor([0.1, 0.2, -0.3])
+    layer.bn.running_mean.copy_(pyqref.tensor([0.3, -0.1, 0.0]))
+    layer.bn.running_var.copy_(pyqref.tensor([0.9, 1.2, 2.0]))
+    return layer
+
+
+def test_follows_the_formula() -> None:
+    """Scaled weight, fake quantized; convolution; divided by the scale; bias; batch norm."""
+    layer = _layer(bias=True).eval()
+    x = pyqref.randn(2, 2, 5, 5)
+    scale = layer.bn.weight / (layer.bn.running_var + layer.bn.eps).sqrt()
+    weight = layer.weight_fake_quant(layer.weight * scale.reshape(-1, 1, 1, 1))
+    unscaled = F.conv2d(x, weight, padding=1) / scale.reshape(1, -1, 1, 1)
+    expected = layer.bn(unscaled + layer.bias.reshape(1, -1, 1, 1))
+    assert expected.tolist() == layer(x).tolist()
+
+
+def test_without_rounding_it_is_convolution_and_batch_norm() -> None:
+    """The scale cancels; what remains is the rounding of a multiplication and a division."""
+    layer = _layer()
+    layer.apply(pyqref.quantization.disable_fake_quant)
+    x = pyqref.randn(2, 2, 5, 5)
+    expected = F.batch_norm(
+        F.conv2d(x, layer.weight, padding=1),
+        None,
+        None,
+        layer.bn.weight,
+        layer.bn.bias,
+        training=True,
+    )
+    # Two more roundings of each of 18 products, and of the result, which is of order 1.
+    assert (layer(x) - expected).abs().max().item() < 64 * 2.0**-24 * 8
+
+
+def test_relu_follows() -> None:
+    plain, fused = _layer().eval(), _layer(nniqat.ConvBnReLU2d).eval()
+    x = pyqref.randn(2, 2, 5, 5)
+    assert F.relu(plain(x)).tolist() == fused(x).tolist()
+
+
+def test_freezing() -> None:
+    """Frozen statistics stay, also in train(); updating ones follow the batch."""
+    layer = _layer().train()
+    layer.freeze_bn_stats()
+    mean = layer.bn.running_mean.tolist()
+    layer.train()(pyqref.randn(2, 2, 5, 5))
+    assert mean == layer.bn.running_mean.tolist()
+    assert (True, False) == (layer.freeze_bn, layer.bn.training)
+    layer.update_bn_stats()
+    layer(pyqref.randn(2, 2, 5, 5))
+    assert mean != layer.bn.running_mean.tolist()
+    assert (False, True) == (layer.freeze_bn, layer.bn.training)
+    layer.reset_running_stats()
+    assert ([0.0] * 3, [1.0] * 3) == (
+        layer.bn.running_mean.tolist(),
+        layer.bn.running_var.tolist(),
+    )
+
+
+def test_freeze_bn_argument_and_functions() -> None:
+    """freeze_bn=True at construction; the functions take any module and change groups only."""
+    assert not _layer(freeze_bn=True).bn.training
+    model = nn.Sequential(_layer(), nn.BatchNorm2d(3))
+    model.apply(nniqat.freeze_bn_stats)
+    assert (False, True) == (model[0].bn.training, model[1].training)
+    model.apply(nniqat.update_bn_stats)
+    assert model[0].bn.training
+
+
+def test_signature_of_1_4() -> None:
+    """padding_mode as eighth argument, where 2.x has bias."""
+    layer = nniqat.ConvBn2d(2, 3, 3, 1, 1, 1, 1, "zeros", qconfig=_qconfig())
+    assert (None, "zeros") == (layer.bias, layer.padding_mode)
+    with pytest.raises(TypeError, match="pass eps, momentum, freeze_bn and qconfig by keyword"):
+        nniqat.ConvBn2d(2, 3, 3, 1, 1, 1, 1, "zeros", 1e-3, qconfig=_qconfig())
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_from_float_and_back(relu: bool) -> None:
+    """Parameters and statistics are shared on the way there and copied on the way back."""
+    conv, bn = nn.Conv2d(2, 3, 3, stride=2), nn.BatchNorm2d(3, eps=1e-3, momentum=0.2)
+    group = (
+        nn.intrinsic.ConvBnReLU2d(conv, bn, nn.ReLU()) if relu else nn.intrinsic.ConvBn2d(conv, bn)
+    )
+    group.qconfig = _qconfig()
+    cls = nniqat.ConvBnReLU2d if relu else nniqat.ConvBn2d
+    layer = cls.from_float(group)
+    assert layer.weight is conv.weight
+    assert layer.bias is conv.bias
+    assert layer.bn.running_mean is bn.running_mean
+    assert (1e-3, 0.2, (2, 2)) == (layer.bn.eps, layer.bn.momentum, layer.stride)
+    back = layer.to_float()
+    assert type(group) is type(back)
+    x = pyqref.randn(2, 2, 7, 7)
+    assert group.eval()(x).tolist() == back.eval()(x).tolist()
+
+
+def test_from_float_errors() -> None:
+    with pytest.raises(TypeError, match="from_float takes a"):
+        nniqat.ConvBn2d.from_float(nn.Conv2d(2, 3, 3))
+    with pytest.raises(ValueError, match="has no qconfig"):
+        nniqat.ConvBn2d.from_float(nn.intrinsic.ConvBn2d(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3)))
+
+
+def test_converted_layer_folds_batch_norm() -> None:
+    """The integers of the converted weight are those of the folded float weight."""
+    layer = _layer(bias=True)
+    layer.activation_post_process = pyqref.quantization.MinMaxObserver()
+    layer.activation_post_process(pyqref.tensor([-1.0, 1.0]))
+    weight, bias = nn.utils.fusion.fuse_conv_bn_weights(
+        layer.weight,
+        layer.bias,
+        layer.bn.running_mean,
+        layer.bn.running_var,
+        layer.bn.eps,
+        layer.bn.weight,
+        layer.bn.bias,
+    )
+    converted = nn.quantized.Conv2d.from_float(layer)
+    scales = converted.weight().q_per_channel_scales()
+    expected = pyqref.quantize_per_channel(
+        weight.detach(), scales, pyqref.zeros(3, dtype=pyqref.int64), 0, pyqref.qint8
+    )
+    assert expected.int_repr().tolist() == converted.weight().int_repr().tolist()
+    assert bias.tolist() == converted.bias().tolist()
