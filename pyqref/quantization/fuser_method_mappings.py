@@ -158,7 +158,7 @@ def fuse_convtranspose_bn(*arguments: Any) -> Any:
 def _in_a_row(group: Callable[..., Any]) -> Callable[..., Any]:
     """A fuser that only puts the layers into a group."""
 
-    def fuse(is_qat: bool, *layers: Any) -> Any:  # noqa: ARG001
+    def fuse(is_qat: bool, *layers: Any) -> Any:
         return group(*layers)
 
     return fuse

@@ -252,6 +252,12 @@ def test_state_dict_keys_are_those_of_torch() -> None:
     assert expected == list(q.FakeQuantize().state_dict())
 
 
+def test_the_observer_has_its_documented_name() -> None:
+    """Documented: FakeQuantize.observer, the module that collects statistics."""
+    fake_quantize = q.FakeQuantize()
+    assert fake_quantize.activation_post_process is fake_quantize.observer
+
+
 def test_deepcopy_is_independent() -> None:
     fake_quantize = q.FakeQuantize()
     twin = copy.deepcopy(fake_quantize)

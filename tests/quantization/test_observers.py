@@ -237,6 +237,8 @@ def test_another_number_of_channels_is_refused(make: type) -> None:
             "use qint8",
         ),
         (q.MinMaxObserver, {"factory_kwargs": {"device": "cuda"}}, RuntimeError, "CPU only"),
+        (q.MinMaxObserver, {"factory_kwargs": {"typo": 1}}, TypeError, "got .'typo'"),
+        (q.MinMaxObserver, {"factory_kwargs": {"dtype": pyqref.float64}}, ValueError, "float32"),
         (q.MinMaxObserver, {"typo": 1}, TypeError, "typo"),
         (q.MovingAverageMinMaxObserver, {"averaging_constant": 1.5}, ValueError, r"\[0, 1\]"),
         (q.MovingAverageMinMaxObserver, {"averaging_constant": "x"}, TypeError, "number"),
@@ -247,6 +249,7 @@ def test_another_number_of_channels_is_refused(make: type) -> None:
         (q.HistogramObserver, {"bins": 0}, ValueError, "bins must be in"),
         (q.HistogramObserver, {"bins": 2**40}, ValueError, "bins must be in"),
         (q.HistogramObserver, {"bins": 1.5}, TypeError, "bins must be an int"),
+        (q.HistogramObserver, {"bins": 2**20, "upsample_rate": 2**10}, ValueError, r"\[1, 128\]"),
         (q.HistogramObserver, {"upsample_rate": 0}, ValueError, "upsample_rate must be in"),
         (q.FixedQParamsObserver, {"scale": 0.0, "zero_point": 0}, ValueError, "scale must be"),
         (q.FixedQParamsObserver, {"scale": np.nan, "zero_point": 0}, ValueError, "scale must be"),
@@ -281,6 +284,18 @@ def test_state_of_older_versions_loads(make: type) -> None:
     }
     observer.load_state_dict(state)
     assert [-1.0, -2.0] == observer.min_val.tolist()
+
+
+@pytest.mark.parametrize("make", PER_TENSOR)
+def test_state_without_eps_loads(make: type) -> None:
+    """The observers of the documentation's time had no such buffer."""
+    observer = make()
+    observer(normal(9))
+    state = dict(observer.state_dict())
+    del state["eps"]
+    other = make()
+    other.load_state_dict(state)
+    assert observer.min_val.item() == other.min_val.item()
 
 
 def test_a_range_that_is_upside_down_is_refused() -> None:

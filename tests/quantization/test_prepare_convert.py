@@ -411,3 +411,39 @@ def test_prepared_twice_is_prepared_once(model: Model) -> None:
     again = q.prepare(q.prepare(model))
     again(normal(3, 4))
     assert 1 == len(again.first._forward_hooks)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: q.prepare(nn.Linear, {}),
+        lambda: q.prepare_qat(nn.Linear),
+        lambda: q.convert(nn.Linear),
+        lambda: q.quantize(nn.Linear, q.default_eval_fn, []),
+        lambda: q.quantize_qat(nn.Linear, q.default_eval_fn, []),
+        lambda: q.quantize_dynamic(nn.Linear),
+        lambda: q.fuse_modules(nn.Linear, ["0"]),
+    ],
+)
+def test_what_is_no_module_is_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"must be a Module, got.*call it: Linear\(\)"):
+        call()
+
+
+def test_unknown_custom_settings_are_refused(model: Model) -> None:
+    """They would have no effect."""
+    with pytest.raises(ValueError, match=r"prepare_custom_config_dict: keys.*got \['typo'\]"):
+        q.prepare(model, prepare_custom_config_dict={"typo": 1})
+    with pytest.raises(ValueError, match=r"convert_custom_config_dict: keys.*got \['typo'\]"):
+        q.convert(model, convert_custom_config_dict={"typo": 1})
+    with pytest.raises(ValueError, match=r"fuse_custom_config_dict: keys.*got \['typo'\]"):
+        q.fuse_modules(model, ["first", "relu"], fuse_custom_config_dict={"typo": 1})
+
+
+def test_a_layer_that_cannot_be_converted_is_named(model: Model) -> None:
+    """A qconfig without ranges, for static quantization."""
+    model.second.qconfig = q.default_dynamic_qconfig
+    prepared = q.prepare(model)
+    prepared(normal(5, 4))
+    with pytest.raises(RuntimeError, match=r"convert: second \(Linear\).*PlaceholderObserver"):
+        q.convert(prepared)

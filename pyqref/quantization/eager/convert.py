@@ -14,7 +14,7 @@ from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
 from pyqref.quantization.quantization_mappings import get_default_static_quant_module_mappings
 
 from .observe import NAME, observe_input, observe_output, remove_observers, remove_qconfig
-from .paths import is_leaf
+from .paths import custom_config, is_leaf, require_module
 
 __all__ = ["convert", "swap_module"]
 
@@ -81,10 +81,12 @@ def convert(
     >>> pyqref.quantization.convert(prepared).quant
     Quantize(scale=tensor([1.]), zero_point=tensor([0]), dtype=pyqref.quint8)
     """
+    require_module("convert", module)
     if is_reference:
         raise NotImplementedError("convert: is_reference=True is not supported; use False")
     table = get_default_static_quant_module_mappings() if mapping is None else mapping
-    custom = dict(convert_custom_config_dict or {}).get(_CUSTOM, {})
+    config = custom_config("convert_custom_config_dict", convert_custom_config_dict, (_CUSTOM,))
+    custom = config.get(_CUSTOM, {})
     if not inplace:
         module = copy.deepcopy(module)
     _warn_of_root(module, table)
@@ -100,7 +102,7 @@ def convert(
                 stacklevel=2,
             )
             warnings.simplefilter("ignore", UncalibratedWarning)
-        _convert_children(module, table, custom, use_precomputed_fake_quant)
+        _convert_children(module, table, custom, use_precomputed_fake_quant, "")
     if remove_qconfig:
         _clean(module)
     return module
@@ -112,13 +114,22 @@ def _clean(module: Any) -> None:
 
 
 def _convert_children(
-    module: Any, mapping: Mapping[Any, Any], custom: Mapping[Any, Any], precomputed: bool
+    module: Any,
+    mapping: Mapping[Any, Any],
+    custom: Mapping[Any, Any],
+    precomputed: bool,
+    above: str,
 ) -> None:
     for name, child in list(module.named_children()):
+        path = f"{above}{name}"
         # Groups made by fusion and custom modules are swapped as one.
         if not isinstance(child, _FusedModule) and type(child) not in custom:
-            _convert_children(child, mapping, custom, precomputed)
-        module._modules[name] = swap_module(child, mapping, custom, precomputed)
+            _convert_children(child, mapping, custom, precomputed, f"{path}.")
+        try:
+            module._modules[name] = swap_module(child, mapping, custom, precomputed)
+        except (RuntimeError, TypeError, ValueError) as error:
+            message = f"convert: {path} ({type(child).__name__}): {error}"
+            raise type(error)(message) from error
 
 
 def swap_module(
@@ -163,12 +174,9 @@ def swap_module(
         new = custom[type(mod)].from_observed(mod)
     elif type(mod) in mapping:
         from_float = mapping[type(mod)].from_float
-        # A user's class may have the one argument of 1.4 only.
-        new = (
-            from_float(mod, use_precomputed_fake_quant=True)
-            if use_precomputed_fake_quant
-            else (from_float(mod))
-        )
+        # A class of the user's may have the one argument of the documentation only.
+        options = {"use_precomputed_fake_quant": True} if use_precomputed_fake_quant else {}
+        new = from_float(mod, **options)
     else:
         return mod
     for pre_hook in mod._forward_pre_hooks.values():

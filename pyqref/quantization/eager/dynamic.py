@@ -14,6 +14,7 @@ from pyqref.quantization.qconfig.defaults import default_dynamic_qconfig, float1
 from pyqref.quantization.quantization_mappings import get_default_dynamic_quant_module_mappings
 
 from .convert import convert
+from .paths import require_module
 from .propagate import propagate_qconfig_
 
 __all__ = ["quantize_dynamic"]
@@ -77,6 +78,7 @@ def quantize_dynamic(
     >>> type(quantized[0])
     <class 'pyqref.nn.quantized.dynamic.modules.linear.Linear'>
     """
+    require_module("quantize_dynamic", model)
     table = get_default_dynamic_quant_module_mappings() if mapping is None else mapping
     spec = _qconfigs(qconfig_spec, dtype)
     if not inplace:

@@ -10,7 +10,7 @@ from typing import Any
 from pyqref.nn.modules import Identity
 from pyqref.quantization.fuser_method_mappings import get_fuser_method
 
-from .paths import get_module, replace_module
+from .paths import custom_config, get_module, replace_module, require_module
 
 __all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]
 
@@ -193,9 +193,10 @@ def _fuse(
 ) -> Any:
     if isinstance(modules_to_fuse, str):
         raise TypeError(f"{name}: modules_to_fuse must be a list of paths, got {modules_to_fuse!r}")
+    require_module(name, model)
     single = all(isinstance(each, str) for each in modules_to_fuse)
     lists = [list(modules_to_fuse)] if single else [list(each) for each in modules_to_fuse]
-    additional = dict(custom or {}).get(_CUSTOM)
+    additional = custom_config("fuse_custom_config_dict", custom, (_CUSTOM,)).get(_CUSTOM)
     if not inplace:
         model = copy.deepcopy(model)
     replaced: list[tuple[str, Any]] = []

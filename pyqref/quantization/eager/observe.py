@@ -21,7 +21,7 @@ __all__ = ["add_observer_", "get_observer_dict", "remove_observers", "remove_qco
 NAME = "activation_post_process"
 
 
-def observe_output(module: Any, args: Any, output: Any) -> Any:  # noqa: ARG001
+def observe_output(module: Any, args: Any, output: Any) -> Any:
     """Forward hook: show a module's output to its observer."""
     return module.activation_post_process(output)
 

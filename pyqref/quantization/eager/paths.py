@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["get_module", "is_leaf", "replace_module", "type_name"]
+from pyqref.nn.modules.module import Module
+
+__all__ = ["custom_config", "get_module", "is_leaf", "replace_module", "require_module"]
 
 
 def get_module(model: Any, path: str) -> Any:
@@ -42,6 +44,23 @@ def is_leaf(module: Any) -> bool:
     return not module._modules
 
 
-def type_name(module: Any) -> str:
-    """Name of the type of a module, for messages."""
-    return type(module).__name__
+def require_module(name: str, model: Any) -> None:
+    """Raise TypeError unless ``model`` is a module; ``name`` is who asks."""
+    if not isinstance(model, Module):
+        hint = f"; call it: {model.__name__}()" if isinstance(model, type) else ""
+        raise TypeError(f"{name}: the model must be a Module, got {model!r}{hint}")
+
+
+def custom_config(name: str, config: Any, known: tuple[str, ...]) -> dict[str, Any]:
+    """A copy of a dictionary of custom settings, whose keys are checked.
+
+    Raises
+    ------
+    ValueError
+        A key has no meaning, so that it would have no effect.
+    """
+    found = dict(config or {})
+    unknown = [key for key in found if key not in known]
+    if unknown:
+        raise ValueError(f"{name}: keys must be among {', '.join(known)}, got {unknown}")
+    return found

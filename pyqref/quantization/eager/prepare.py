@@ -11,11 +11,13 @@ from pyqref.quantization.quantization_mappings import get_default_qat_module_map
 
 from .convert import convert
 from .observe import add_observer_
+from .paths import custom_config, require_module
 from .propagate import propagate_qconfig_
 
 __all__ = ["prepare", "prepare_qat"]
 
 _CUSTOM = "float_to_observed_custom_module_class"
+_KNOWN = (_CUSTOM, "non_traceable_module_name", "non_traceable_module_class")
 
 
 def prepare(
@@ -79,7 +81,8 @@ def prepare(
             observer_non_leaf_module_list = observer_non_leaf_module_list or allow_list
             allow_list = inplace
         qconfig_dict, inplace = None, qconfig_dict
-    custom = dict(prepare_custom_config_dict or {})
+    require_module("prepare", model)
+    custom = custom_config("prepare_custom_config_dict", prepare_custom_config_dict, _KNOWN)
     if not inplace:
         model = copy.deepcopy(model)
     propagate_qconfig_(model, qconfig_dict, custom)
@@ -135,6 +138,7 @@ def prepare_qat(model: Any, mapping: Mapping[Any, Any] | None = None, inplace: b
     >>> type(pyqref.quantization.prepare_qat(model)[0])
     <class 'pyqref.nn.qat.modules.linear.Linear'>
     """
+    require_module("prepare_qat", model)
     if not model.training:
         raise ValueError(
             "prepare_qat works on models in training mode: call model.train() first, "

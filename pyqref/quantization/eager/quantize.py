@@ -9,7 +9,7 @@ from typing import Any
 from pyqref.quantization.stubs import QuantWrapper
 
 from .convert import convert
-from .paths import is_leaf
+from .paths import is_leaf, require_module
 from .prepare import prepare, prepare_qat
 
 __all__ = ["add_quant_dequant", "default_eval_fn", "quantize", "quantize_qat"]
@@ -83,6 +83,7 @@ def quantize(
     >>> quantized.quant
     Quantize(scale=tensor([1.]), zero_point=tensor([0]), dtype=pyqref.quint8)
     """
+    require_module("quantize", model)
     if not inplace:
         model = copy.deepcopy(model)
     model.eval()
@@ -116,6 +117,7 @@ def quantize_qat(
     -----
     Source: ``torch.quantization.quantize_qat``.
     """
+    require_module("quantize_qat", model)
     if not inplace:
         model = copy.deepcopy(model)
     model.train()

@@ -107,6 +107,11 @@ class FakeQuantize(FakeQuantizeBase):
         self.register_buffer("scale", wrap(np.ones(1, np.float32)))
         self.register_buffer("zero_point", wrap(np.zeros(1, offset)))
 
+    @property
+    def observer(self) -> Any:
+        """The observer, under the name that the documentation gives it."""
+        return self.activation_post_process
+
     def _follow(self, observer: Any) -> None:
         """Take over what the observer was made with."""
         self.quant_min: int = observer.quant_min

@@ -20,7 +20,8 @@ from .uniform import UniformQuantizationObserverBase
 __all__ = ["HistogramObserver"]
 
 #: Most bins that a histogram may have: its memory is bounded whatever the data.
-MOST_BINS = 2**22
+MOST_BINS = 2**20
+MOST_PARTS = 2**27
 
 
 class HistogramObserver(UniformQuantizationObserverBase):
@@ -118,7 +119,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
                 "use MinMaxObserver(is_dynamic=True)"
             )
         self.bins = _count("bins", bins, MOST_BINS)
-        self.upsample_rate = _count("upsample_rate", upsample_rate, 1024)
+        self.upsample_rate = _count("upsample_rate", upsample_rate, MOST_PARTS // self.bins)
         self.dst_nbins = 2 ** (8 * self.dtype.itemsize)
         self.register_buffer("histogram", None)
         self.register_buffer("min_val", None)

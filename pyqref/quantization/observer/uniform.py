@@ -10,6 +10,7 @@ import numpy as np
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import (
     device,
+    float32,
     int8,
     int16,
     int32,
@@ -113,7 +114,7 @@ class UniformQuantizationObserverBase(ObserverBase):
     ) -> None:
         super().__init__(dtype=dtype, is_dynamic=is_dynamic, **kwargs)
         name = type(self).__name__
-        device((factory_kwargs or {}).get("device") or "cpu")
+        _check_factory(name, factory_kwargs or {})
         if qscheme not in _QSCHEMES:
             raise ValueError(f"{name}: qscheme must be one of {_QSCHEMES}, got {qscheme!r}")
         if dtype not in _DTYPES:
@@ -203,3 +204,19 @@ class UniformQuantizationObserverBase(ObserverBase):
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
         raise NotImplementedError(f"{type(self).__name__} keeps no minimum and maximum")
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        """Load; states of the documentation's time have no ``eps``: it stays."""
+        state_dict.setdefault(f"{prefix}eps", self.eps)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def _check_factory(name: str, factory_kwargs: dict[str, Any]) -> None:
+    """Refuse what has no effect: observers keep float32 numbers on the CPU."""
+    unknown = sorted(set(factory_kwargs) - {"device", "dtype"})
+    if unknown:
+        raise TypeError(f"{name}: factory_kwargs may hold device and dtype, got {unknown}")
+    device(factory_kwargs.get("device") or "cpu")
+    kept = factory_kwargs.get("dtype") or float32
+    if kept is not float32:
+        raise ValueError(f"{name}: an observer keeps float32 numbers, got dtype={kept!r}")
