@@ -49,23 +49,34 @@ cdef inline void depthwise_sums(
     """Uncentred sums of ``count`` channels."""
     cdef uint8_t[LANES_MAX] rest
     cdef Py_ssize_t tap
+    cdef const uint8_t* x
     cdef const int32_t* weight
-    cdef i32v total
+    cdef i32v total, second
     cdef int c = 0
+    # Two vectors at a time: neither waits for the other.
+    while c + 2 * SIMD_LANES <= count:
+        total = second = set_i32(0)
+        weight = d.taps + channel + c
+        for tap in range(d.n_taps):
+            x = sources[tap] + channel + c
+            total = multiply_add_i16(total, load_input(x, is_signed), load_i32(weight))
+            second = multiply_add_i16(
+                second, load_input(x + SIMD_LANES, is_signed), load_i32(weight + SIMD_LANES)
+            )
+            weight += d.padded
+        store_i32(sums + c, total)
+        store_i32(sums + c + SIMD_LANES, second)
+        c += 2 * SIMD_LANES
     while c < count:
         total = set_i32(0)
         weight = d.taps + channel + c
-        if c + SIMD_LANES <= count:
-            for tap in range(d.n_taps):
-                total = multiply_add_i16(
-                    total, load_input(sources[tap] + channel + c, is_signed), load_i32(weight)
-                )
-                weight += d.padded
-        else:
-            for tap in range(d.n_taps):
-                memcpy(rest, sources[tap] + channel + c, count - c)
-                total = multiply_add_i16(total, load_input(rest, is_signed), load_i32(weight))
-                weight += d.padded
+        for tap in range(d.n_taps):
+            x = sources[tap] + channel + c
+            if c + SIMD_LANES > count:
+                memcpy(rest, x, count - c)
+                x = rest
+            total = multiply_add_i16(total, load_input(x, is_signed), load_i32(weight))
+            weight += d.padded
         store_i32(sums + c, total)
         c += SIMD_LANES
 
@@ -109,20 +120,23 @@ cdef int depthwise(
     cdef Py_ssize_t panels = (image.channels + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Columns* columns
     cdef int32_t* widened
+    cdef void* buffer
     cdef uint8_t* blank
     d.padded = (image.channels + 15) // 16 * 16
     d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
     n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 18, n_threads)
     columns = <Columns*> malloc(panels * sizeof(Columns))
     blank = <uint8_t*> malloc(image.channels)
-    widened = <int32_t*> malloc(d.n_taps * d.padded * sizeof(int32_t))
+    buffer = malloc(d.n_taps * d.padded * sizeof(int32_t) + 64)
     d.sources = <const uint8_t**> malloc(d.n_taps * n_threads * sizeof(void*))
-    if columns != NULL and blank != NULL and widened != NULL and d.sources != NULL:
+    if columns != NULL and blank != NULL and buffer != NULL and d.sources != NULL:
         for channel in range(panels):
             load_columns(
                 epilogue, columns + channel, channel * PANEL_COLUMNS,
                 <int> min(<Py_ssize_t> PANEL_COLUMNS, image.channels - channel * PANEL_COLUMNS),
             )
+        # From a cache line on, so that no load straddles two.
+        widened = <int32_t*> ((<size_t> buffer + 63) // 64 * 64)
         for i in range(d.n_taps * d.padded):
             widened[i] = taps[i]
         memset(blank, image.zero_point, image.channels)
@@ -131,7 +145,7 @@ cdef int depthwise(
         parallel_for(depthwise_task, &d, (pixels + PIXELS - 1) // PIXELS, n_threads)
         pixels = -1
     free(columns)
-    free(widened)
+    free(buffer)
     free(blank)
     free(<void*> d.sources)
     if pixels != -1:
