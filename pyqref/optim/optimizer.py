@@ -216,6 +216,11 @@ class Optimizer:
             The groups differ in number or size, or a state does not have the shape of
             its parameter. The optimiser is then as it was.
         """
+        if not {"state", "param_groups"} <= set(state_dict):
+            raise ValueError(
+                "loaded state dict must have the keys 'state' and 'param_groups', "
+                f"got {sorted(map(str, state_dict))}"
+            )
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -239,7 +244,7 @@ class Optimizer:
                 for name, value in values.items()
             }
         groups = [
-            {**copy.deepcopy(_settings(new)), "params": old["params"]}
+            {**self.defaults, **copy.deepcopy(_settings(new)), "params": old["params"]}
             for new, old in zip(saved, self.param_groups, strict=True)
         ]
         self.state, self.param_groups = state, groups

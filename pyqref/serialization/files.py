@@ -77,7 +77,8 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     f
         Path, or a file object with ``read``.
     map_location
-        ``None`` or ``"cpu"``.
+        None or ``"cpu"``. A function or dictionary, by which ``torch`` finds another
+        device, is accepted: everything is on the CPU.
     weights_only
         Accepted as in ``torch``; a file never holds anything but weights and plain
         values here, so False warns.
@@ -101,8 +102,10 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     ...
     pyqref.serialization.errors.FileError: the file object: a zip archive, such as ...
     """
-    if map_location is not None:
+    if isinstance(map_location, str | device):
         device(map_location)
+    elif not (map_location is None or callable(map_location) or isinstance(map_location, dict)):
+        raise TypeError(f"load: map_location must be a device, got {type(map_location).__name__}")
     if weights_only is False:
         warnings.warn(
             "load: weights_only=False has no effect: a file holds weights and plain values only",

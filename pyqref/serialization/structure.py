@@ -171,10 +171,18 @@ class Builder:
                 self._refuse(f"a {tag} in the structure has the key {key!r} twice")
             mapping[key] = self.build(pair[1], depth + 1)
         if len(rest) == 2 and tag == "ordered_dict":
-            mapping._metadata = self.build(rest[1], depth + 1)
+            mapping._metadata = self._versions(self.build(rest[1], depth + 1))
         elif len(rest) != 1:
             self._refuse(f"a {tag} in the structure has {len(rest)} parts")
         return mapping
+
+    def _versions(self, metadata: Any) -> Any:
+        """The ``_metadata`` of a state dict: a dictionary for each path."""
+        if not isinstance(metadata, dict) or not all(
+            isinstance(path, str) and isinstance(entry, dict) for path, entry in metadata.items()
+        ):
+            self._refuse(f"the _metadata of a state dict is {short(metadata)}")
+        return metadata
 
     def _tensor(self, tag: str, rest: list[Any]) -> Any:
         if len(rest) != 3 or not isinstance(rest[0], str) or not isinstance(rest[1], bool):

@@ -6,7 +6,7 @@ import pytest
 
 import pyqref
 from pyqref import nn
-from pyqref.nn.modules.hooks import register_module_forward_hook, register_module_forward_pre_hook
+from pyqref.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 
 class Double(nn.Module):

@@ -223,6 +223,8 @@ def test_state_that_is_no_dict() -> None:
     """A list is no state."""
     with pytest.raises(TypeError, match="dict-like"):
         Model().load_state_dict([1])
+    with pytest.raises(TypeError, match="strings, got 3"):
+        Model().load_state_dict({3: pyqref.zeros(1)})
 
 
 def test_the_given_state_is_not_changed() -> None:

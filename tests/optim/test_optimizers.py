@@ -247,6 +247,7 @@ def test_settings_without_effect_warn() -> None:
     [
         (lambda s: s["param_groups"].append({"params": []}), "different number"),
         (lambda s: s["param_groups"][0]["params"].pop(), "match the size"),
+        (lambda s: s.pop("state"), "keys 'state'"),
         (lambda s: s["state"][0].update(exp_avg=pyqref.zeros(1)), "exp_avg"),
     ],
 )
@@ -266,6 +267,13 @@ def test_bad_state_leaves_the_optimizer(change, message) -> None:
     for number, values in before["state"].items():
         for name, value in values.items():
             assert pyqref.equal(value, after["state"][number][name])
+
+
+def test_old_state_gets_new_settings() -> None:
+    """Settings that a saved state does not have yet keep their defaults."""
+    optimizer = optim.SGD([P], lr=0.5, maximize=True)
+    optimizer.load_state_dict({"state": {}, "param_groups": [{"params": [0], "lr": 0.25}]})
+    assert (0.25, True) == tuple(optimizer.param_groups[0][key] for key in ("lr", "maximize"))
 
 
 def test_repr() -> None:

@@ -182,6 +182,8 @@ def test_nan_scale() -> None:
         (["dict", [["a", 1], ["a", 2]]], "the key 'a' twice"),
         (["dict", [[["list", []], 1]]], "has the key"),
         (["dict", [], 3], "has 2 parts"),
+        (["ordered_dict", [], 3], "the _metadata of a state dict is 3"),
+        (["ordered_dict", [], ["dict", [["a", 1]]]], "the _metadata of a state dict is"),
         (["tensor", "y", False, None], "'y': the structure names it"),
         (["tensor", "x"], "a tensor"),
         (["tensor", 3, False, None], "a tensor"),

@@ -257,6 +257,10 @@ def test_load_arguments(tmp_path) -> None:
         pyqref.load(path, weights_only=False)
     with pytest.raises(RuntimeError, match="CPU only"):
         pyqref.load(path, map_location="cuda")
+    for idiom in (lambda storage, location: storage, {"cuda:0": "cpu"}, pyqref.device("cpu")):
+        assert 1 == pyqref.load(path, map_location=idiom)
+    with pytest.raises(TypeError, match="must be a device, got int"):
+        pyqref.load(path, map_location=0)
     with pytest.raises(TypeError, match="binary"):
         pyqref.load(io.StringIO("x"))
 

@@ -13,13 +13,37 @@ from typing import TYPE_CHECKING, Any
 
 from .conversion import Converts
 from .hooks import CallsHooks
+from .hooks import register_module_backward_hook as register_module_backward_hook
+from .hooks import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+)
+from .hooks import register_module_forward_hook as register_module_forward_hook
+from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from .hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from .hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from .hooks import (
+    register_module_module_registration_hook as register_module_module_registration_hook,
+)
+from .hooks import (
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
 from .printing import module_repr
 from .state import HasState
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Module"]
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
 
 _HOOK_DICTIONARIES = (
     "_forward_pre_hooks",

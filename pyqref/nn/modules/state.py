@@ -143,6 +143,9 @@ class HasState(Members):
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        for key in state_dict:
+            if not isinstance(key, str):
+                raise TypeError(f"Expected the keys of state_dict to be strings, got {key!r}.")
         undo = Undo(self)
         try:
             keys, errors = self._load(state_dict, strict, assign)
