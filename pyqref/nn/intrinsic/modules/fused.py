@@ -192,7 +192,7 @@ class LinearReLU(_FloatGroup):
     >>> from pyqref import nn
     >>> m = nn.intrinsic.LinearReLU(nn.Linear(20, 30), nn.ReLU())
     >>> m(pyqref.randn(128, 20)).size()
-    torch.Size([128, 30])
+    pyqref.Size([128, 30])
     """
 
     _TYPES = (Linear, ReLU)

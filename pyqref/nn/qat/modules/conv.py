@@ -48,7 +48,6 @@ class Conv2d(FloatConv2d):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv2d
-    _FUSED_MODULE: ClassVar[type[Module]] = ConvReLU2d
 
     def __init__(
         self,
@@ -101,8 +100,8 @@ class Conv2d(FloatConv2d):
         use_precomputed_fake_quant
             No effect before training, as in torch.
         """
-        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, cls._FUSED_MODULE), qconfig)
-        conv = mod[0] if isinstance(mod, cls._FUSED_MODULE) else mod
+        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, ConvReLU2d), qconfig)
+        conv = mod[0] if isinstance(mod, ConvReLU2d) else mod
         qat_conv = cls(
             conv.in_channels,
             conv.out_channels,

@@ -57,7 +57,7 @@ class LinearPackedParams(Module):
     def set_weight_bias(self, weight: Any, bias: Any) -> None:
         """Pack a weight ``(N, K)`` and a bias ``(N,)`` or None."""
         pack = ops.linear_prepack if self.dtype is dtypes.qint8 else ops.linear_prepack_fp16
-        self._packed_params = pack(weight, bias)
+        self._packed_params: Any = pack(weight, bias)
 
     def _weight_bias(self) -> tuple[Any, Any]:
         weight, bias = self._packed_params.unpack()

@@ -88,7 +88,8 @@ class ConvBn2d(Conv2d, _FusedModule):
                     f"{type(self).__name__}: after padding_mode as eighth argument, "
                     "pass eps, momentum, freeze_bn and qconfig by keyword"
                 )
-            bias, padding_mode = None, bias
+            padding_mode = bias
+            bias = None
         super().__init__(
             in_channels,
             out_channels,
@@ -218,7 +219,8 @@ class ConvBnReLU2d(ConvBn2d):
 
     def to_float(self) -> Any:
         """The float group with copies of the trained parameters and statistics."""
-        return FloatConvBnReLU2d(*super().to_float(), ReLU()).train(self.training)
+        conv, bn = super().to_float()
+        return FloatConvBnReLU2d(conv, bn, ReLU()).train(self.training)
 
 
 def freeze_bn_stats(mod: Any) -> None:

@@ -225,7 +225,7 @@ class RNNBase(Module):
         return given._array
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The dynamic layer of a float layer with a ``qconfig``.
 
         Every weight matrix gets an observer of its own. A qconfig of None stands for

@@ -184,8 +184,10 @@ class LSTMCell(RNNCellBase):
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTMCell
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, num_chunks=4, **kwargs)
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = dtypes.qint8
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, num_chunks=4, dtype=dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step."""
