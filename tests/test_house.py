@@ -39,10 +39,11 @@ FLOORS: dict[str, float] = {
     "pyqref.ao": 6,
     "pyqref.quantization.fx": 7,
     "pyqref.quantization.quantize_fx": 7,
-    "pyqref.cli": 8,
-    "pyqref.demo": 8,
-    "pyqref.plot": 8,
-    "pyqref.__main__": 8,
+    # These use the package as its users do.
+    "pyqref.cli": 10,
+    "pyqref.demo": 10,
+    "pyqref.plot": 10,
+    "pyqref.__main__": 10,
 }
 
 
@@ -52,6 +53,7 @@ def _name(path: Path) -> str:
 
 
 MODULES = {_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+COMPILED = {_name(path) for path in PACKAGE.rglob("*.pyi")}
 
 
 def _floor(module: str) -> float:
@@ -77,7 +79,7 @@ def _imports(module: str) -> frozenset[str]:
                 base = ".".join([*parts, base]) if base else ".".join(parts)
             for each in node.names:
                 whole = f"{base}.{each.name}"
-                found.add(whole if whole in MODULES else base)
+                found.add(whole if whole in MODULES or whole in COMPILED else base)
     return frozenset(each for each in found if each in MODULES and each != module)
 
 
@@ -133,11 +135,12 @@ def test_no_torch_at_run_time() -> None:
 
 
 def test_files_stay_short() -> None:
-    """One concept a file: none passes 400 lines."""
+    """One concept a file: none passes 400 lines, but for the tables of public names."""
     long = {
         module: count
         for module, path in MODULES.items()
-        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+        if path.name != "__init__.py"
+        and (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
     }
     assert {} == long
 
