@@ -179,7 +179,7 @@ class Roll(Operation):
 
     def forward(self, x: Array, shifts: tuple[int, ...], axes: tuple[int, ...] | None) -> Array:
         self.shifts, self.axes = shifts, axes
-        return np.ascontiguousarray(np.roll(x, shifts if axes is not None else shifts[0], axes))
+        return np.asarray(np.roll(x, shifts if axes is not None else shifts[0], axes), order="C")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         back = tuple(-shift for shift in self.shifts)
@@ -230,7 +230,7 @@ class Triangle(Operation):
 
     def forward(self, x: Array, function: Any, diagonal: int) -> Array:
         self.function, self.diagonal = function, diagonal
-        return np.ascontiguousarray(function(x, diagonal))
+        return np.asarray(function(x, diagonal), order="C")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.function(grads[0], self.diagonal), None, None

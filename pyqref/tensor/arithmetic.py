@@ -11,7 +11,7 @@ import numpy as np
 from ..tape import elementwise, unary
 from ..tape.shape import Cast
 from .base import TensorBase, wrap
-from .dispatch import apply, broadcast_error
+from .dispatch import apply, broadcast_error, refuse_quantized
 from .inplace import in_place
 from .promotion import cast, promote, promoted, to_floating
 
@@ -265,6 +265,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 
 def _bitwise(function: Any, input: Any, other: Any) -> Any:
+    refuse_quantized(function.__name__, input, other)
     arrays = [getattr(each, "_array", each) for each in promote(input, other)]
     if arrays[0].dtype.kind == "f":
         raise RuntimeError(f"{function.__name__} is not defined for floating point tensors")
@@ -306,6 +307,7 @@ def bitwise_xor(input: Any, other: Any) -> Any:
 
 def bitwise_not(input: Any) -> Any:
     """``~input``."""
+    refuse_quantized("bitwise_not", input)
     if input.dtype.is_floating_point:
         raise RuntimeError("bitwise_not is not defined for floating point tensors")
     return wrap(np.invert(input._array))
@@ -328,6 +330,7 @@ def logical_xor(input: Any, other: Any) -> Any:
 
 def logical_not(input: Any) -> Any:
     """Whether zero."""
+    refuse_quantized("logical_not", input)
     return wrap(np.logical_not(input._array))
 
 

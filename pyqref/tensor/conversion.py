@@ -225,7 +225,10 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     if not isinstance(src, TensorBase):
         raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
     if src.is_quantized:
-        src = src.dequantize()  # type: ignore[attr-defined]
+        raise RuntimeError(
+            "copying from a quantized tensor to one that is not is not allowed; "
+            "use dequantize() to get a float tensor"
+        )
     store(input, apply(Copy, input, src))
     return input
 

@@ -281,6 +281,9 @@ def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **opti
 
 
 def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
+    if input.is_quantized and "dtype" not in options:
+        real = maker(np.empty(input._array.shape, dtype=np.float32), *args)
+        return input._like(input._quantizer.quantize(real))
     dtype = options.pop("dtype", None)
     memory_format = options.pop("memory_format", None) or preserve_format
     requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)

@@ -24,6 +24,7 @@ __all__ = [
     "check_in_place",
     "mark_view",
     "quantized_implementation",
+    "refuse_quantized",
     "store",
 ]
 
@@ -209,11 +210,22 @@ def _record(node: Operation, args: tuple[Any, ...], outputs: list[Any]) -> None:
     node.watch([(each._array, each._version) for each in tensors])
 
 
+def refuse_quantized(name: str, *operands: Any) -> None:
+    """Raise if an operand of a function that reads the elements is a quantized tensor."""
+    for operand in operands:
+        if getattr(operand, "is_quantized", False):
+            raise _undefined(name)
+
+
+def _undefined(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name} is not defined for quantized tensors; "
+        "call dequantize() on them first, or use an operation of pyqref.ops.quantized"
+    )
+
+
 def _apply_quantized(operation: type[Operation], args: Any, kwargs: Any) -> Any:
     function = _QUANTIZED.get(operation)
     if function is None:
-        raise RuntimeError(
-            f"{operation.__name__} is not defined for quantized tensors; "
-            "call dequantize() on them first, or use an operation of pyqref.ops.quantized"
-        )
+        raise _undefined(operation.__name__.lower())
     return function(*args, **kwargs)

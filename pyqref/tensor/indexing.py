@@ -14,7 +14,7 @@ import numpy as np
 from ..tape import indexing
 from .axes import axis_of
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, store
+from .dispatch import apply, check_in_place, refuse_quantized, store
 from .inplace import in_place
 from .promotion import cast
 
@@ -364,6 +364,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Indices of the non-zero elements: a row each, or one tensor an axis."""
+    refuse_quantized("nonzero", input)
     if as_tuple:
         return tuple(wrap(each) for each in np.nonzero(np.atleast_1d(input._array)))
     if input.ndim == 0:

@@ -10,7 +10,7 @@ from ..tape import indexing
 from ..tape.reduction import Median
 from .axes import axes_of, axis_of
 from .base import wrap
-from .dispatch import apply
+from .dispatch import apply, refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
 
 __all__ = [
@@ -94,6 +94,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent element along ``dim`` (the smallest of several), and its last place."""
+    refuse_quantized("mode", input)
     axis = axis_of(dim, input.ndim)
     rows = np.moveaxis(np.atleast_1d(input._array), axis, -1)
     place = np.empty((*rows.shape[:-1], 1), dtype=np.int64)
@@ -129,6 +130,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements (or slices along ``dim``) in order."""
+    refuse_quantized("unique", input)
     axis = None if dim is None else axis_of(dim, input.ndim)
     values, inverse, counts = np.unique(
         input._array, return_inverse=True, return_counts=True, axis=axis
@@ -147,6 +149,7 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
     """The first element of each run of equal elements."""
+    refuse_quantized("unique_consecutive", input)
     flat = input._array.reshape(-1)
     starts = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
     wanted = [wrap(flat[starts])]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tape import unary
 from .base import wrap
-from .dispatch import apply
+from .dispatch import apply, refuse_quantized
 from .inplace import in_place
 from .promotion import to_floating
 
@@ -262,16 +262,19 @@ def _sign(x: Any) -> Any:
 
 def isnan(input: Any) -> Any:
     """Whether nan."""
+    refuse_quantized("isnan", input)
     return wrap(np.asarray(np.isnan(input._array)))
 
 
 def isinf(input: Any) -> Any:
     """Whether infinite, of either sign."""
+    refuse_quantized("isinf", input)
     return wrap(np.asarray(np.isinf(input._array)))
 
 
 def isfinite(input: Any) -> Any:
     """Whether neither nan nor infinite."""
+    refuse_quantized("isfinite", input)
     return wrap(np.asarray(np.isfinite(input._array)))
 
 

@@ -12,7 +12,7 @@ from ..tape import reduction
 from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
-from .dispatch import apply
+from .dispatch import apply, refuse_quantized
 from .promotion import cast, promote, to_floating
 from .return_types import RETURN_TYPES, AMinMax
 
@@ -99,7 +99,7 @@ def _spread(operation: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, 
         dim, unbiased = None, dim
     if unbiased is not None:
         correction = 1 if unbiased else 0
-    if input._array.dtype.kind != "f":
+    if input._array.dtype.kind != "f" and not input.is_quantized:
         raise RuntimeError("std and var only support floating point dtypes")
     correction = 1 if correction is None else correction
     return apply(operation, input, axes_of(dim, input.ndim), keepdim, correction)
@@ -227,6 +227,7 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    refuse_quantized(function.__name__, input)
     axes = axes_of(dim, input.ndim)
     result = np.asarray(function(input._array, axis=axes, keepdims=keepdim))
     return wrap(result.astype(np.uint8) if input._array.dtype == np.uint8 else result)
@@ -244,6 +245,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """Number of non-zero elements."""
+    refuse_quantized("count_nonzero", input)
     return wrap(np.asarray(np.count_nonzero(input._array, axis=axes_of(dim, input.ndim))))
 
 

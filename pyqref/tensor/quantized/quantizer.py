@@ -51,18 +51,18 @@ class PerTensorQuantizer:
 
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
-        return _kernels.quantize_per_tensor(
-            np.asarray(x, order="C"),
-            self.scale,
-            self.zero_point,
-            _quant_min(self.dtype),
-            _quant_max(self.dtype),
-            self.dtype.numpy_dtype,
-        )
+        parameters = (self.scale, self.zero_point, *_range(self.dtype), self.dtype.numpy_dtype)
+        order = memory_order(x)
+        dense = np.asarray(x.transpose(order), order="C")
+        q = _kernels.quantize_per_tensor(dense, *parameters)
+        return q.reshape(dense.shape).transpose(np.argsort(order))
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize``)."""
-        return _kernels.dequantize_per_tensor(np.asarray(q, order="C"), self.scale, self.zero_point)
+        order = memory_order(q)
+        dense = np.asarray(q.transpose(order), order="C")
+        x = _kernels.dequantize_per_tensor(dense, self.scale, self.zero_point)
+        return x.reshape(dense.shape).transpose(np.argsort(order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,21 +132,21 @@ class PerChannelQuantizer:
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize-channel``)."""
         self.check_shape(x.shape)
-        return _kernels.quantize_per_channel(
-            np.asarray(x, order="C"),
-            self.scales,
-            self.zero_points,
-            self.axis,
-            _quant_min(self.dtype),
-            _quant_max(self.dtype),
-            self.dtype.numpy_dtype,
+        order = memory_order(x)
+        dense = np.asarray(x.transpose(order), order="C")
+        parameters = (self.scales, self.zero_points, order.index(self.axis))
+        q = _kernels.quantize_per_channel(
+            dense, *parameters, *_range(self.dtype), self.dtype.numpy_dtype
         )
+        return q.reshape(dense.shape).transpose(np.argsort(order))
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize-channel``)."""
-        return _kernels.dequantize_per_channel(
-            np.asarray(q, order="C"), self.scales, self.zero_points, self.axis
-        )
+        order = memory_order(q)
+        dense = np.asarray(q.transpose(order), order="C")
+        parameters = (self.scales, self.zero_points, order.index(self.axis))
+        x = _kernels.dequantize_per_channel(dense, *parameters)
+        return x.reshape(dense.shape).transpose(np.argsort(order))
 
     def along(self, axis: int) -> PerChannelQuantizer:
         """The same channels along another axis."""
@@ -173,9 +173,14 @@ class PerChannelQuantizer:
 Quantizer = PerTensorQuantizer | PerChannelQuantizer
 
 
-def _quant_min(of: dtype) -> int:
-    return int(of.quant_min)  # type: ignore[arg-type]
+def _range(of: dtype) -> tuple[int, int]:
+    return int(of.quant_min), int(of.quant_max)  # type: ignore[arg-type]
 
 
-def _quant_max(of: dtype) -> int:
-    return int(of.quant_max)  # type: ignore[arg-type]
+def memory_order(array: Array) -> tuple[int, ...]:
+    """Axes in the order in which results lie: channels last if ``array`` does, else as they are."""
+    plain = tuple(range(array.ndim))
+    if array.ndim not in (4, 5) or array.flags.c_contiguous:
+        return plain
+    channels_last = (0, *plain[2:], 1)
+    return channels_last if array.transpose(channels_last).flags.c_contiguous else plain

@@ -16,7 +16,7 @@ from ..base import TensorBase, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, tensor_repr, with_suffixes
 from ..tensor import Tensor
-from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer, memory_order
 
 __all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized"]
 
@@ -135,7 +135,9 @@ class QuantizedTensor(Tensor):
             if nibbles.size % 2:
                 nibbles = np.append(nibbles, np.uint8(0))
             return wrap(nibbles[0::2] | (nibbles[1::2] << np.uint8(4)))
-        return wrap(self._array.copy())
+        order = memory_order(self._array)
+        integers = np.array(self._array.transpose(order), order="C").transpose(np.argsort(order))
+        return wrap(integers)
 
     # written in place
     def copy_(self, src: Any, non_blocking: bool = False) -> Any:  # type: ignore[override]
