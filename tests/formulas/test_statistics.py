@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from formulas.exact import f32, fractions, rational, single
 
+from pyqref._kernels import min_max, min_max_per_channel
 from pyqref.numerics.fused_observe import fused_average, fused_observe
 from pyqref.numerics.histogram import (
     Histogram,
@@ -31,6 +32,16 @@ def test_eq_moving_average__steps() -> None:
         expected = f32(rational(mean) + step)
         mean = moving_average(mean, x, constant)
         assert expected == rational(mean)
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 100])
+def test_eq_min_max__exact(n: int) -> None:
+    """The ends are two of the numbers themselves; nan is not passed over."""
+    x = RNG.standard_normal(n).astype(np.float32)
+    assert (min(fractions(x)), max(fractions(x))) == tuple(map(rational, min_max(x)))
+    low, high = min_max_per_channel(np.stack([x, -x]), 0)
+    assert [[min(x), min(-x)], [max(x), max(-x)]] == [low.tolist(), high.tolist()]
+    assert all(np.isnan(min_max(np.append(x, np.float32(np.nan)))))
 
 
 def test_eq_running_range__grows() -> None:

@@ -5,51 +5,62 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pyqref.numerics
+import pyqref
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted(Path(pyqref.numerics.__file__).parent.glob("*.py"))
+PACKAGE = Path(pyqref.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+NUMERICS = sorted((PACKAGE / "numerics").glob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+THEORY = sorted((ROOT / "docs" / "theory").glob("*.rst"))
 
 
 def found(pattern: str, paths: list[Path]) -> list[str]:
     """Every match of the pattern's group in the files."""
-    return [m for path in paths for m in re.findall(pattern, path.read_text(), re.MULTILINE)]
+    return [
+        match
+        for path in paths
+        for match in re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
 
 
-def labels_in_docstrings() -> list[str]:
+def labels_of_functions() -> list[str]:
     """Labels that a function of numerics claims as its own."""
-    return found(r"^ +Equation ``(eq-[a-z0-9-]+)``", SOURCES)
+    return found(r"^ +Equation ``(eq-[a-z0-9-]+)``", NUMERICS)
 
 
-def labels_in_theory() -> list[str]:
+def labels_of_theory() -> list[str]:
     """Labels of displayed equations in the theory pages."""
-    return found(r"^ +:label: (eq-[a-z0-9-]+)$", sorted((ROOT / "docs/theory").glob("*.rst")))
+    return found(r"^ +:label: (eq-[a-z0-9-]+)$", THEORY)
 
 
-def labels_in_tests() -> set[str]:
-    """Labels that tests are named after: test_eq_affine_quantize__near_ties."""
-    paths = [p for each in ("formulas", "numerics") for p in (ROOT / "tests" / each).glob("*.py")]
-    names = found(r"^def test_(eq_[a-z0-9_]+)\(", sorted(paths))
-    return {name.partition("__")[0].replace("_", "-") for name in names}
+def test_every_equation_has_one_function_and_one_display() -> None:
+    """No two functions claim the same label, and no two displays carry it."""
+    for labels in (labels_of_functions(), labels_of_theory()):
+        assert sorted(set(labels)) == sorted(labels)
 
 
-def test_every_equation_has_one_function() -> None:
-    """No two functions claim the same label."""
-    labels = labels_in_docstrings()
-    assert sorted(set(labels)) == sorted(labels)
+def test_code_and_theory_name_the_same_equations() -> None:
+    """Every label that the package mentions is displayed in the theory, and back."""
+    assert sorted(set(found(r"``(eq-[a-z0-9-]+)``", SOURCES))) == sorted(labels_of_theory())
 
 
-def test_every_equation_of_the_code_is_in_the_theory_and_back() -> None:
-    """Docstrings and theory pages name the same equations, each displayed once."""
-    assert sorted(labels_in_docstrings()) == sorted(labels_in_theory())
+def test_every_equation_is_proved() -> None:
+    """Each displayed equation has a test of its name."""
+    names = found(r"^ *def (test_\w+)\(", TESTS)
+    unproved = [
+        label
+        for label in labels_of_theory()
+        if not any(f"_{label.replace('-', '_')}_" in f"{name}_" for name in names)
+    ]
+    assert [] == unproved
 
 
-def test_every_equation_is_proved_and_back() -> None:
-    """Each equation has a test of its name, and each such test an equation."""
-    assert sorted(set(labels_in_docstrings())) == sorted(labels_in_tests())
-
-
-def test_every_label_mentioned_exists() -> None:
-    """A docstring refers to no equation that is not there."""
-    mentioned = set(found(r"``(eq-[a-z0-9-]+)``", SOURCES))
-    assert mentioned <= set(labels_in_docstrings()) | {"eq-affine-quantize"}
+def test_the_exact_tests_are_named_after_equations() -> None:
+    """test_eq_affine_quantize__near_ties belongs to eq-affine-quantize; none to nothing."""
+    formulas = [path for path in TESTS if path.parent.name == "formulas"]
+    names = {name.partition("__")[0] for name in found(r"^def (test_\w+)\(", formulas)}
+    named = {"test_" + label.replace("-", "_") for label in labels_of_theory()}
+    assert set() == names - named
+    own = {"test_" + label.replace("-", "_") for label in labels_of_functions()}
+    assert set() == own - names
