@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 import pyqref
@@ -136,6 +138,45 @@ def test_backward_hook_wrong_number() -> None:
     x = pyqref.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="returned 2 gradients, expected 1"):
         module(x).sum().backward()
+
+
+def test_backward_hook_on_other_outputs() -> None:
+    """A module that returns a dictionary is warned of: its hook never runs."""
+
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"x": x}
+
+    module = Named()
+    module.register_full_backward_hook(lambda m, gi, go: None)
+    with pytest.warns(UserWarning, match="received dict from Named"):
+        module(pyqref.ones(1, requires_grad=True))
+
+
+def test_backward_hook_is_quiet_without_gradients() -> None:
+    """Under no_grad nothing is recorded and no hook runs."""
+    module = Double()
+    module.register_full_backward_hook(lambda m, gi, go: pytest.fail("called"))
+    with pyqref.no_grad():
+        assert not module(pyqref.ones(1, requires_grad=True)).requires_grad
+
+
+def test_backward_hook_keeps_named_tuples() -> None:
+    """The type of a named tuple survives the hook's detour."""
+
+    class Pair(NamedTuple):
+        left: object
+        right: object
+
+    class Give(nn.Module):
+        def forward(self, x):
+            return Pair(x * 2, "text")
+
+    module = Give()
+    module.register_full_backward_hook(lambda m, gi, go: None)
+    result = module(pyqref.ones(1, requires_grad=True))
+    assert isinstance(result, Pair)
+    assert "text" == result.right
 
 
 def test_backward_hook_with_several_inputs_and_outputs() -> None:

@@ -7,6 +7,7 @@ the hooks run.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -53,6 +54,12 @@ class BackwardHooks:
         """The result of the module, with the identity around the tensors in it."""
         if isinstance(result, tuple):
             return self._around(result, self._on_outputs)[0]
+        if not isinstance(result, TensorBase):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result).__name__} from {type(self.module).__name__}",
+                stacklevel=4,
+            )
         return self._around((result,), self._on_outputs)[0][0]
 
     def _around(
