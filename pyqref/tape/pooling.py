@@ -91,7 +91,7 @@ class MaxPool(Operation):
             for where in slices[1:]:
                 np.maximum(y, padded[where], out=y)
             return y
-        winner = np.zeros(y.shape, dtype=np.int16)
+        winner = np.zeros(y.shape, dtype=np.min_scalar_type(len(slices)))
         for index, where in enumerate(slices[1:], 1):
             candidate = padded[where]
             wins = candidate > y

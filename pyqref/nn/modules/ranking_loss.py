@@ -20,17 +20,16 @@ class _MarginLoss(_Loss):
     """A loss with a margin."""
 
     __constants__ = ["margin", "reduction"]
-    _default_margin = 0.0
 
     def __init__(
         self,
-        margin: float | None = None,
+        margin: float = 0.0,
         size_average: Any = None,
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        self.margin = self._default_margin if margin is None else margin
+        self.margin = margin
 
 
 class MarginRankingLoss(_MarginLoss):
@@ -44,7 +43,14 @@ class MarginRankingLoss(_MarginLoss):
 class HingeEmbeddingLoss(_MarginLoss):
     """``x`` where ``y = 1``, ``max(0, margin - x)`` where ``y = -1``; margin 1 by default."""
 
-    _default_margin = 1.0
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss of `(*)` and `(*)`."""
