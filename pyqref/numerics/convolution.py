@@ -72,7 +72,8 @@ def conv_accumulator(
     """
     batch, channels = x.shape[:2]
     outputs, kernel = weight.shape[0], weight.shape[2:]
-    padded = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    # In float64 from here on, where the integers stay exact: see exact_matmul.
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *((p, p) for p in padding)])
     patches = windows(padded, kernel, stride, dilation)
     out = patches.shape[2 : 2 + len(kernel)]
     per_group = channels // groups

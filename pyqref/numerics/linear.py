@@ -19,7 +19,8 @@ def exact_matmul(a: np.ndarray, b: np.ndarray) -> IntArray:
     :math:`2^{53}`: with factors of at most 16 bits that allows inner dimensions
     up to :math:`2^{21}`.
     """
-    return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
+    left, right = (each.astype(np.float64, copy=False) for each in (a, b))
+    return np.matmul(left, right).astype(np.int64)
 
 
 def linear_accumulator(
