@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyqref
+from pyqref.numerics import elementwise
 from pyqref.ops import quantized as ops
+from pyqref.tensor.quantized import make_per_tensor
 
 
 def _quantized(
@@ -35,6 +38,29 @@ def test_mul_and_mul_relu(dtype: Any) -> None:
     a, b = _quantized([1.0, -2.0, 3.0], dtype), _quantized([2.0, 1.0, 2.5], dtype)
     assert ops.mul(a, b, 0.5, 10).int_repr().tolist() == [14, 6, 25]
     assert ops.mul_relu(a, b, 0.5, 10).int_repr().tolist() == [14, 10, 25]
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_add_of_every_pair_of_bytes(engine: str, dtype: Any) -> None:
+    """The equation's integers for every pair of bytes: the table is only a shorter way."""
+    pyqref.backends.quantized.engine = engine
+    integers = np.arange(dtype.quant_min if dtype.itemsize == 1 else -128, 256)[:256]
+    row = integers.astype(dtype.numpy_dtype)
+    a = make_per_tensor(row[:, None].copy(), 0.031, 5, dtype)
+    b = make_per_tensor(row[None, :].copy(), 0.017, 2, dtype)
+    limits = dtype.quant_min, dtype.quant_max, dtype.numpy_dtype
+    for relu, operation in ((False, ops.add), (True, ops.add_relu)):
+        expected = elementwise.add(
+            a._array,
+            elementwise.Grid(0.031, 5, *limits),
+            b._array,
+            elementwise.Grid(0.017, 2, *limits),
+            elementwise.Grid(0.05, 7, *limits),
+            engine,
+            relu,
+        )
+        assert np.array_equal(expected, operation(a, b, 0.05, 7).int_repr().numpy())
 
 
 def test_add_broadcasts() -> None:

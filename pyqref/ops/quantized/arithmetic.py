@@ -184,16 +184,30 @@ def _add(
     if _is_number(qb):
         return _with_number(name, scalar.add_scalar, qa, qb, relu)
     out = _output_grid(name, qa, qb, scale, zero_point)
-    integers = elementwise.add(
-        qa._array,
-        grid_of(qa),
-        qb._array,
-        grid_of(qb),
-        out,
-        settings.engine,  # type: ignore[arg-type]
-        relu,
-    )
+    engine: Any = settings.engine
+    one_byte = qa.dtype.itemsize == 1
+    add_arrays = elementwise.add
+    if one_byte and not (engine == "qnnpack" and qa.dtype is quint8):
+        add_arrays = add_by_table
+    integers = add_arrays(qa._array, grid_of(qa), qb._array, grid_of(qb), out, engine, relu)
     return tensor_on(integers, out, qa.dtype)
+
+
+def add_by_table(
+    a: np.ndarray,
+    a_grid: elementwise.Grid,
+    b: np.ndarray,
+    b_grid: elementwise.Grid,
+    out: elementwise.Grid,
+    engine: str,
+    relu: bool,
+) -> Any:
+    """:func:`pyqref.numerics.elementwise.add` of bytes, each value dequantized only once."""
+    every = np.arange(256, dtype=np.uint8)
+    numbers_a = elementwise.dequantize_fused(every.view(a.dtype), a_grid)
+    numbers_b = elementwise.dequantize_fused(every.view(b.dtype), b_grid)
+    total = numbers_a[a.view(np.uint8)] + numbers_b[b.view(np.uint8)]
+    return elementwise.quantize_after(total, out, relu)
 
 
 def _mul(

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.numerics.requantize import Requantization, requantization
+from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
 __all__ = ["PackedConv", "PackedLinear", "PackedWeight"]
 
@@ -40,8 +41,16 @@ class PackedWeight:
         self._requantization: tuple[tuple[Any, ...], Requantization] | None = None
 
     def unpack(self) -> tuple[Any, Any]:
-        """The quantized weight and the float bias (or None)."""
-        return self.weight, self.bias_tensor
+        """The quantized weight and the float bias (or None).
+
+        fbgemm keeps scales as float32, so that a weight quantized with scale 0.1 comes
+        back with 0.10000000149011612; qnnpack and onednn give back what they got.
+        """
+        weight = self.weight if self._keeps_doubles() else with_float32_scales(self.weight)
+        return weight, self.bias_tensor
+
+    def _keeps_doubles(self) -> bool:
+        return self.engine in ("qnnpack", "onednn")
 
     def bias(self) -> Any:
         """The float bias, or None."""
@@ -65,6 +74,21 @@ class PackedWeight:
             )
             self._requantization = key, made
         return self._requantization[1]
+
+
+def with_float32_scales(weight: Any) -> Any:
+    """The same integers, their scales rounded to float32."""
+    if not weight.qscheme().is_per_channel:
+        scale = float(np.float32(weight.q_scale()))
+        return make_per_tensor(weight._array, scale, weight.q_zero_point(), weight.dtype)
+    return make_per_channel(
+        weight._array,
+        weight.q_per_channel_scales().numpy().astype(np.float32).astype(np.float64),
+        weight.q_per_channel_zero_points().numpy(),
+        weight.q_per_channel_axis(),
+        weight.dtype,
+        weight.qscheme(),
+    )
 
 
 class PackedLinear(PackedWeight):
@@ -103,6 +127,11 @@ class PackedConv(PackedWeight):
         self.spatial = weight.dim() - 2
         pack = (_kernels.pack_conv1d, _kernels.pack_conv2d, _kernels.pack_conv3d)
         self.packed = pack[self.spatial - 1](weight._array, groups)
+
+    def _keeps_doubles(self) -> bool:
+        # The engine x86 gives convolutions of symmetric weights to onednn.
+        symmetric = not self.weight_zero_points.any()
+        return super()._keeps_doubles() or (self.engine == "x86" and symmetric)
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""

@@ -144,6 +144,20 @@ def conv2d_without_bias(torch: Any) -> dict[str, Any]:
 
 
 @parity_case()
+def unpacked_scales(torch: Any) -> dict[str, Any]:
+    """Some engines keep the scales of a weight as float32."""
+    found = []
+    for engine in ENGINES:
+        torch.backends.quantized.engine = engine
+        for family, shape in (("Linear", (3, 4)), ("Conv2d", (3, 4, 1, 1))):
+            layer = getattr(module(torch, "nn.quantized"), family)(4, 3, *shape[2:3])
+            for weight in weights(torch, 1, *shape).values():
+                layer.set_weight_bias(weight, None)
+                found.append(_scales(layer.weight())[0])
+    return {"scales": np.concatenate(found)}
+
+
+@parity_case()
 def ties(torch: Any) -> dict[str, Any]:
     """Accumulators of which many stand exactly between two integers of the output."""
     integers = np.arange(256, dtype=np.float32).reshape(64, 4)
