@@ -109,8 +109,8 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
-_name: str = _initial()
-_twins: dict[str, ModuleType | None] = {}
+# The name and its modules change together, whatever other threads do meanwhile.
+_state: tuple[str, dict[str, ModuleType | None]] = (_initial(), {})
 
 
 def in_use() -> str:
@@ -123,20 +123,18 @@ def in_use() -> str:
     ...     kernels.in_use()
     'reference'
     """
-    return _name
+    return _state[0]
 
 
 def twin(operation: str) -> Any:
     """The compiled module that runs ``operation`` now; None stands for the reference."""
-    try:
-        return _twins[operation]
-    except KeyError:
-        pass
-    module = None
-    if _name != "reference":
-        module = import_module(f"{__package__}.{operation}.{_name}")
-    _twins[operation] = module
-    return module
+    name, twins = _state
+    if operation not in twins:
+        is_compiled = name != "reference"
+        twins[operation] = (
+            import_module(f"{__package__}.{operation}.{name}") if is_compiled else None
+        )
+    return twins[operation]
 
 
 class use:
@@ -158,7 +156,7 @@ class use:
     """
 
     def __init__(self, name: str) -> None:
-        self._before = _name
+        self._before = in_use()
         _set(_check(name, "name"))
 
     def __enter__(self) -> use:  # noqa: PYI034
@@ -174,5 +172,5 @@ class use:
 
 
 def _set(name: str) -> None:
-    global _name, _twins
-    _name, _twins = name, {}
+    global _state
+    _state = (name, {})

@@ -10,28 +10,65 @@ cdef struct Depthwise:
     const Columns* columns          # one for each PANEL_COLUMNS channels
     const int32_t* taps             # (taps, padded channels), widened once for all pixels
     Py_ssize_t n_taps, padded, pixels
+    const Py_ssize_t* offsets       # of the taps, in bytes from the first
     const uint8_t* blank            # a pixel of the padding
     const uint8_t** sources         # n_taps pointers for each thread
     uint8_t* out
 
 
-cdef void find_sources(const Image* image, const Position* p, const uint8_t* blank,
-                       const uint8_t** sources) noexcept nogil:
+cdef inline const uint8_t* pixel_at(
+    const Image* image, Py_ssize_t batch, Py_ssize_t z, Py_ssize_t y, Py_ssize_t x
+) noexcept nogil:
+    cdef Py_ssize_t line = (batch * image.size[0] + z) * image.size[1] + y
+    return image.x + (line * image.size[2] + x) * image.channels
+
+
+cdef inline bint is_interior(const Image* image, const Position* p) noexcept nogil:
+    """Whether every tap is inside the image."""
+    cdef int axis
+    for axis in range(3):
+        if reach(image, p, axis, 0) < 0:
+            return False
+        if reach(image, p, axis, image.kernel[axis] - 1) >= image.size[axis]:
+            return False
+    return True
+
+
+cdef void find_offsets(const Image* image, Py_ssize_t* offsets) noexcept nogil:
+    cdef Py_ssize_t i, j, k
+    cdef Py_ssize_t tap = 0
+    for i in range(image.kernel[0]):
+        for j in range(image.kernel[1]):
+            for k in range(image.kernel[2]):
+                offsets[tap] = pixel_at(
+                    image, 0, i * image.dilation[0], j * image.dilation[1], k * image.dilation[2]
+                ) - image.x
+                tap += 1
+
+
+cdef inline void find_sources(
+    const Depthwise* d, const Position* p, const uint8_t** sources
+) noexcept nogil:
     """The pixel under each tap, the blank one where that is outside the image."""
+    cdef const Image* image = d.image
+    cdef const uint8_t* first
     cdef Py_ssize_t i, j, k, z, y, x
     cdef Py_ssize_t tap = 0
+    z, y, x = reach(image, p, 0, 0), reach(image, p, 1, 0), reach(image, p, 2, 0)
+    if is_interior(image, p):
+        first = pixel_at(image, p.image, z, y, x)
+        for tap in range(d.n_taps):
+            sources[tap] = first + d.offsets[tap]
+        return
     for i in range(image.kernel[0]):
         z = reach(image, p, 0, i)
         for j in range(image.kernel[1]):
             y = reach(image, p, 1, j)
             for k in range(image.kernel[2]):
                 x = reach(image, p, 2, k)
+                sources[tap] = d.blank
                 if is_in(image, 0, z) and is_in(image, 1, y) and is_in(image, 2, x):
-                    sources[tap] = image.x + image.channels * (
-                        ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2] + x
-                    )
-                else:
-                    sources[tap] = blank
+                    sources[tap] = pixel_at(image, p.image, z, y, x)
                 tap += 1
 
 
@@ -93,7 +130,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef Position p
     locate(image, pixel, &p)
     while pixel < last:
-        find_sources(image, &p, d.blank, sources)
+        find_sources(d, &p, sources)
         channel = 0
         while channel < image.channels:
             count = <int> min(<Py_ssize_t> PANEL_COLUMNS, image.channels - channel)
@@ -121,15 +158,17 @@ cdef int depthwise(
     cdef Columns* columns
     cdef int32_t* widened
     cdef void* buffer
+    cdef Py_ssize_t* offsets
     cdef uint8_t* blank
     d.padded = (image.channels + 15) // 16 * 16
     d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
     n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 18, n_threads)
     columns = <Columns*> malloc(panels * sizeof(Columns))
     blank = <uint8_t*> malloc(image.channels)
+    offsets = <Py_ssize_t*> malloc(d.n_taps * sizeof(Py_ssize_t))
     buffer = malloc(d.n_taps * d.padded * sizeof(int32_t) + 64)
     d.sources = <const uint8_t**> malloc(d.n_taps * n_threads * sizeof(void*))
-    if columns != NULL and blank != NULL and buffer != NULL and d.sources != NULL:
+    if columns and blank and offsets and buffer and d.sources:
         for channel in range(panels):
             load_columns(
                 epilogue, columns + channel, channel * PANEL_COLUMNS,
@@ -139,12 +178,15 @@ cdef int depthwise(
         widened = <int32_t*> ((<size_t> buffer + 63) // 64 * 64)
         for i in range(d.n_taps * d.padded):
             widened[i] = taps[i]
+        find_offsets(image, offsets)
+        d.offsets = offsets
         memset(blank, image.zero_point, image.channels)
         d.image, d.epilogue, d.columns, d.taps, d.blank = image, epilogue, columns, widened, blank
         d.pixels, d.out = pixels, out
         parallel_for(depthwise_task, &d, (pixels + PIXELS - 1) // PIXELS, n_threads)
         pixels = -1
     free(columns)
+    free(offsets)
     free(buffer)
     free(blank)
     free(<void*> d.sources)

@@ -53,6 +53,18 @@ cdef inline bint is_in(const Image* image, int axis, Py_ssize_t at) noexcept nog
     return 0 <= at < image.size[axis]
 
 
+cdef inline void copy_pixel(uint8_t* row, const uint8_t* pixel, Py_ssize_t n) noexcept nogil:
+    # Compilers turn copies of a constant size into one load and one store.
+    if n == 4:
+        memcpy(row, pixel, 4)
+    elif n == 8:
+        memcpy(row, pixel, 8)
+    elif n == 16:
+        memcpy(row, pixel, 16)
+    else:
+        memcpy(row, pixel, n)
+
+
 cdef inline uint8_t* copy_line(
     const Image* image, const Position* p, const uint8_t* line, uint8_t* row
 ) noexcept nogil:
@@ -68,7 +80,7 @@ cdef inline uint8_t* copy_line(
     for tap in range(taps):
         at = reach(image, p, 2, tap)
         if is_in(image, 2, at):
-            memcpy(row, line + at * image.channels, n)
+            copy_pixel(row, line + at * image.channels, n)
         else:
             memset(row, image.zero_point, n)
         row += n
