@@ -219,7 +219,9 @@ def test_old_file_survives_an_error(tmp_path, monkeypatch) -> None:
 
 
 def test_links_and_permissions(tmp_path) -> None:
-    """A link is followed, and the file keeps its permissions."""
+    """A link is followed, and the file keeps its permissions (where there are such)."""
+    if os.name != "posix":
+        return
     target, link = tmp_path / "target", tmp_path / "link"
     pyqref.save(1, target)
     os.chmod(target, 0o600)
