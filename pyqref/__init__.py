@@ -16,7 +16,7 @@ Reading order
 Below stands the namespace, name by name.
 """
 
-# ruff: noqa: I001, A004  (the order is the reading order; names are those of torch)
+# ruff: noqa: I001  (the order is the reading order)
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -174,6 +174,8 @@ from .tensor import fliplr as fliplr
 from .tensor import flipud as flipud
 from .tensor import floor as floor
 from .tensor import floor_divide as floor_divide
+from .tensor import fmax as fmax
+from .tensor import fmin as fmin
 from .tensor import fmod as fmod
 from .tensor import frac as frac
 from .tensor import from_dlpack as from_dlpack
@@ -190,6 +192,7 @@ from .tensor import greater_equal as greater_equal
 from .tensor import gt as gt
 from .tensor import histc as histc
 from .tensor import hstack as hstack
+from .tensor import hypot as hypot
 from .tensor import index_add as index_add
 from .tensor import index_copy as index_copy
 from .tensor import index_fill as index_fill
@@ -224,6 +227,7 @@ from .tensor import log10 as log10
 from .tensor import log1p as log1p
 from .tensor import log2 as log2
 from .tensor import log_softmax as log_softmax
+from .tensor import logaddexp as logaddexp
 from .tensor import logical_and as logical_and
 from .tensor import logical_not as logical_not
 from .tensor import logical_or as logical_or
@@ -365,6 +369,7 @@ from .tensor import var_mean as var_mean
 from .tensor import vdot as vdot
 from .tensor import vstack as vstack
 from .tensor import where as where
+from .tensor import xlogy as xlogy
 from .tensor import zeros as zeros
 from .tensor import zeros_like as zeros_like
 from .tensor.quantized.create import empty_affine_quantized as _empty_affine_quantized
@@ -396,9 +401,15 @@ if TYPE_CHECKING:
     from . import utils as utils
     from .serialization import load as load
     from .serialization import save as save
-    from .tensor.fake_quantize import fake_quantize_per_channel_affine as fake_quantize_per_channel_affine
-    from .tensor.fake_quantize import fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine
-    from .tensor.fake_quantize import fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant
+    from .tensor.fake_quantize import (
+        fake_quantize_per_channel_affine as fake_quantize_per_channel_affine,
+    )
+    from .tensor.fake_quantize import (
+        fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
+    )
+    from .tensor.fake_quantize import (
+        fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant,
+    )
     from .nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
     from .nn.functional import adaptive_max_pool1d as adaptive_max_pool1d
     from .nn.functional import alpha_dropout as alpha_dropout
@@ -660,6 +671,8 @@ __all__ = [
     "float64",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
     "fmod",
     "frac",
     "from_dlpack",
@@ -682,6 +695,7 @@ __all__ = [
     "hinge_embedding_loss",
     "histc",
     "hstack",
+    "hypot",
     "iinfo",
     "index_add",
     "index_copy",
@@ -732,6 +746,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_softmax",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -914,6 +929,7 @@ __all__ = [
     "vdot",
     "vstack",
     "where",
+    "xlogy",
     "zeros",
     "zeros_like",
 ]

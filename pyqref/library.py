@@ -115,9 +115,7 @@ def register(name: str, function: Callable[..., Any] | None = None) -> Any:
     return operator
 
 
-def custom_op(
-    name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = ()
-) -> Any:
+def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = ()) -> Any:
     """As :func:`register`, under the name that ``torch.library`` has for it."""
     return register(name, fn)
 
@@ -141,6 +139,4 @@ def namespace(name: str) -> Namespace:
 
 def registered() -> list[str]:
     """The full names of all registered operations."""
-    return sorted(
-        f"{prefix}::{own}" for prefix, space in _NAMESPACES.items() for own in dir(space)
-    )
+    return sorted(f"{prefix}::{own}" for prefix, space in _NAMESPACES.items() for own in dir(space))

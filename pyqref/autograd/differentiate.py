@@ -7,8 +7,8 @@ from typing import Any
 
 from ..tape import run_backward
 from ..tensor.base import TensorBase, wrap
-from ..tensor.gradient import gradient_roots, refuse_create_graph
 from ..tensor.gradient import backward as _backward_of_one
+from ..tensor.gradient import gradient_roots, refuse_create_graph
 
 __all__ = ["backward", "grad"]
 

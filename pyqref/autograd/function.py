@@ -160,7 +160,9 @@ class Function:
             node.edges = edges
             node.needs = ctx.needs_input_grad
             node.output_shapes = tuple(
-                (each._array.shape, each._array.dtype) if isinstance(each, TensorBase) else ((), "f")
+                (each._array.shape, each._array.dtype)
+                if isinstance(each, TensorBase)
+                else ((), "f")
                 for each in outputs
             )
             without = {id(each) for each in ctx._without_gradient}
@@ -185,7 +187,8 @@ class Function:
         if any(output is each for each in ctx._dirty):
             output._version[0] += 1
             return output
-        alias = output._alias()  # type: ignore[attr-defined]
+        argument: Any = output
+        alias = argument._alias()
         mark_view(alias, output)
         return alias
 

@@ -89,9 +89,7 @@ def _analytic(func: Any, arguments: Any, argument: Any, output_index: int) -> An
             rows.append(np.zeros(argument._array.size))
             continue
         (found,) = grad(chosen, argument, retain_graph=True, allow_unused=True)
-        rows.append(
-            np.zeros(argument._array.size) if found is None else found._array.reshape(-1)
-        )
+        rows.append(np.zeros(argument._array.size) if found is None else found._array.reshape(-1))
     return np.array(rows).reshape(output._array.size, argument._array.size)
 
 

@@ -64,9 +64,9 @@ def _walk(
                 captured[edge] = arrived[edge.output_index]
         if capture is not None and isinstance(node, AccumulateGrad):
             continue
-        for next_edge, grad in zip(node.edges, _gradients(node, arrived), strict=False):
-            if next_edge is not None and grad is not None:
-                _add(pending, next_edge, grad)
+        for next_edge, gradient in zip(node.edges, _gradients(node, arrived), strict=False):
+            if next_edge is not None and gradient is not None:
+                _add(pending, next_edge, gradient)
         if not retain_graph:
             node.release()
     return [captured.get(edge) for edge in capture or ()]

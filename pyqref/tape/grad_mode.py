@@ -24,7 +24,7 @@ def is_grad_enabled() -> bool:
     return _state.enabled
 
 
-class set_grad_enabled:  # noqa: N801  (the field's name)
+class set_grad_enabled:
     """Record operations (``mode=True``) or not, at once and until the ``with`` block ends."""
 
     def __init__(self, mode: bool) -> None:
@@ -66,12 +66,12 @@ class _GradMode:
         """``no_grad()`` is a context manager; ``@no_grad`` without call also decorates."""
         self = super().__new__(cls)
         if callable(function):
-            self.__init__()
+            self._previous = []
             return self(function)
         return self
 
 
-class no_grad(_GradMode):  # noqa: N801  (the field's name)
+class no_grad(_GradMode):
     """Do not record operations: results have ``requires_grad=False``.
 
     Use as ``with no_grad():`` or as a decorator.
@@ -88,13 +88,13 @@ class no_grad(_GradMode):  # noqa: N801  (the field's name)
     mode = False
 
 
-class enable_grad(_GradMode):  # noqa: N801  (the field's name)
+class enable_grad(_GradMode):
     """Record operations again inside a ``no_grad`` block."""
 
     mode = True
 
 
-class inference_mode(_GradMode):  # noqa: N801  (the field's name)
+class inference_mode(_GradMode):
     """The same as :class:`no_grad` here; ``inference_mode(False)`` records."""
 
     def __new__(cls, mode: Any = True) -> Any:

@@ -167,7 +167,7 @@ class IndexSelect(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         result = np.zeros(self.shape, dtype=grads[0].dtype)
-        key = (slice(None),) * self.axis + (self.index,)
+        key: tuple[Any, ...] = (slice(None),) * self.axis + (self.index,)
         np.add.at(result, key, grads[0])
         return result, None, None
 
@@ -176,7 +176,7 @@ class IndexAdd(Operation):
     """``x`` with whole slices of ``source`` added at a 1-D index along an axis."""
 
     def forward(self, x: Array, axis: int, index: Array, source: Array) -> Array:
-        self.key = (slice(None),) * axis + (index,)
+        self.key: tuple[Any, ...] = (slice(None),) * axis + (index,)
         result = x.copy()
         np.add.at(result, self.key, source)
         return result

@@ -76,9 +76,7 @@ def as_strided(
     flat = np.lib.stride_tricks.as_strided(
         memory, (available // array.itemsize,), (array.itemsize,)
     )
-    return np.ndarray(
-        tuple(shape), array.dtype, buffer=flat, offset=offset, strides=tuple(strides)
-    )
+    return np.ndarray(tuple(shape), array.dtype, buffer=flat, offset=offset, strides=tuple(strides))
 
 
 def extent(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:

@@ -197,12 +197,15 @@ class Median(_Extreme):
 class _ExtremeAndIndex(Operation):
     """Extreme element along one axis and the index of its first occurrence."""
 
+    shape: tuple[int, ...]
+    axis: int | None
+
     def find(self, x: Array, axis: int) -> Array:
         raise TypeError(f"{type(self).__name__} defines no find")
 
     def forward(self, x: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
         if x.ndim == 0:
-            self.shape, self.axis, self.index = (), None, None
+            self.shape, self.axis = (), None
             return x.copy(), np.zeros((), dtype=np.int64)
         index = np.expand_dims(np.asarray(self.find(x, axis)), axis)
         self.shape, self.axis, self.keepdim, self.index = x.shape, axis, keepdim, index

@@ -34,6 +34,7 @@ class _Reshaping(Operation):
     """The gradient takes the old shape again."""
 
     is_view = True
+    shape: tuple[int, ...]
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return grads[0].reshape(self.shape), None
@@ -247,6 +248,7 @@ class Cast(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return grads[0].astype(self.dtype), None
+
 
 class Clone(Operation):
     """A copy; ``order`` is NumPy's ``"K"`` (as it lies) or ``"C"`` (contiguous)."""

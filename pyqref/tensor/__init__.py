@@ -5,18 +5,15 @@ which operations go) and :mod:`.tensor` (the class, a table of contents); then t
 functions, family by family, and :mod:`.quantized`.
 """
 
+# ruff: noqa: I001  (the first import stands first for a reason)
+
 from .tensor import Tensor as Tensor
 
-# isort: split
-# (the function ``tensor`` takes the name that the import above gave to its file)
+# The function ``tensor`` takes the name that the import above gave to its file.
 from .arithmetic import add as add
 from .arithmetic import addcdiv as addcdiv
 from .arithmetic import addcmul as addcmul
 from .arithmetic import atan2 as atan2
-from .arithmetic import bitwise_and as bitwise_and
-from .arithmetic import bitwise_not as bitwise_not
-from .arithmetic import bitwise_or as bitwise_or
-from .arithmetic import bitwise_xor as bitwise_xor
 from .arithmetic import clamp as clamp
 from .arithmetic import clamp_ as clamp_
 from .arithmetic import clamp_max as clamp_max
@@ -25,12 +22,12 @@ from .arithmetic import clip as clip
 from .arithmetic import div as div
 from .arithmetic import divide as divide
 from .arithmetic import floor_divide as floor_divide
+from .arithmetic import fmax as fmax
+from .arithmetic import fmin as fmin
 from .arithmetic import fmod as fmod
+from .arithmetic import hypot as hypot
 from .arithmetic import lerp as lerp
-from .arithmetic import logical_and as logical_and
-from .arithmetic import logical_not as logical_not
-from .arithmetic import logical_or as logical_or
-from .arithmetic import logical_xor as logical_xor
+from .arithmetic import logaddexp as logaddexp
 from .arithmetic import maximum as maximum
 from .arithmetic import minimum as minimum
 from .arithmetic import mul as mul
@@ -44,6 +41,7 @@ from .arithmetic import sub as sub
 from .arithmetic import subtract as subtract
 from .arithmetic import true_divide as true_divide
 from .arithmetic import where as where
+from .arithmetic import xlogy as xlogy
 from .comparison import allclose as allclose
 from .comparison import eq as eq
 from .comparison import equal as equal
@@ -62,22 +60,22 @@ from .conversion import from_dlpack as from_dlpack
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor
 from .creation import empty as empty
-from .creation import empty_like as empty_like
 from .creation import empty_strided as empty_strided
 from .creation import eye as eye
 from .creation import from_numpy as from_numpy
 from .creation import full as full
-from .creation import full_like as full_like
 from .creation import linspace as linspace
 from .creation import logspace as logspace
 from .creation import ones as ones
-from .creation import ones_like as ones_like
 from .creation import scalar_tensor as scalar_tensor
 from .creation import tensor as tensor
 from .creation import tril_indices as tril_indices
 from .creation import triu_indices as triu_indices
 from .creation import zeros as zeros
-from .creation import zeros_like as zeros_like
+from .creation_like import empty_like as empty_like
+from .creation_like import full_like as full_like
+from .creation_like import ones_like as ones_like
+from .creation_like import zeros_like as zeros_like
 from .generator import Generator as Generator
 from .generator import default_generator as default_generator
 from .generator import get_rng_state as get_rng_state
@@ -118,6 +116,7 @@ from .joining import stack as stack
 from .joining import tensor_split as tensor_split
 from .joining import unbind as unbind
 from .joining import vstack as vstack
+from .layout import clone as clone
 from .linalg import addbmm as addbmm
 from .linalg import addmm as addmm
 from .linalg import addmv as addmv
@@ -135,6 +134,14 @@ from .linalg import outer as outer
 from .linalg import tensordot as tensordot
 from .linalg import trace as trace
 from .linalg import vdot as vdot
+from .logic import bitwise_and as bitwise_and
+from .logic import bitwise_not as bitwise_not
+from .logic import bitwise_or as bitwise_or
+from .logic import bitwise_xor as bitwise_xor
+from .logic import logical_and as logical_and
+from .logic import logical_not as logical_not
+from .logic import logical_or as logical_or
+from .logic import logical_xor as logical_xor
 from .ordering import argsort as argsort
 from .ordering import bincount as bincount
 from .ordering import bucketize as bucketize
@@ -271,7 +278,6 @@ from .reduction import var as var
 from .reduction import var_mean as var_mean
 from .shape import as_strided as as_strided
 from .shape import broadcast_to as broadcast_to
-from .shape import clone as clone
 from .shape import diag as diag
 from .shape import diagonal as diagonal
 from .shape import flatten as flatten
@@ -403,6 +409,8 @@ __all__ = [
     "flipud",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
     "fmod",
     "frac",
     "from_dlpack",
@@ -419,6 +427,7 @@ __all__ = [
     "gt",
     "histc",
     "hstack",
+    "hypot",
     "index_add",
     "index_copy",
     "index_fill",
@@ -453,6 +462,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_softmax",
+    "logaddexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -594,6 +604,7 @@ __all__ = [
     "vdot",
     "vstack",
     "where",
+    "xlogy",
     "zeros",
     "zeros_like",
 ]

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..tape import elementwise, unary
-from ..tape.shape import Cast
 from .base import TensorBase, wrap
-from .dispatch import apply, broadcast_error, refuse_quantized
+from .dispatch import apply
 from .inplace import in_place
-from .promotion import cast, promote, promoted, to_floating
+from .promotion import promote, promoted, to_floating
 
 __all__ = [
     "add",
     "addcdiv",
     "addcmul",
     "atan2",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
     "clamp",
     "clamp_max",
     "clamp_min",
@@ -37,10 +30,6 @@ __all__ = [
     "hypot",
     "lerp",
     "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
     "maximum",
     "minimum",
     "mul",
@@ -202,7 +191,9 @@ def hypot(input: Any, other: Any) -> Any:
 def logaddexp(input: Any, other: Any) -> Any:
     """``log(exp(input) + exp(other))``, without overflow."""
     a, b = to_floating(input, other)
-    return add(maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b))))))
+    return add(
+        maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b)))))
+    )
 
 
 def xlogy(input: Any, other: Any) -> Any:
@@ -245,7 +236,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         return tuple(wrap(index) for index in np.nonzero(np.atleast_1d(condition._array)))
     if condition.dtype._name != "bool":
-        raise RuntimeError(f"where expected condition to be a boolean tensor, got {condition.dtype}")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, got {condition.dtype}"
+        )
     return apply(elementwise.Where, condition, *promote(input, other))
 
 
@@ -264,76 +257,6 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return add(input, div(mul(tensor1, value) if value != 1 else tensor1, tensor2))
 
 
-def _bitwise(function: Any, input: Any, other: Any) -> Any:
-    refuse_quantized(function.__name__, input, other)
-    arrays = [getattr(each, "_array", each) for each in promote(input, other)]
-    if arrays[0].dtype.kind == "f":
-        raise RuntimeError(f"{function.__name__} is not defined for floating point tensors")
-    return _plain(function, *arrays)
-
-
-def _plain(function: Any, *arrays: Any) -> Any:
-    """A function without gradient."""
-    try:
-        return wrap(np.asarray(function(*arrays)))
-    except ValueError as error:
-        raise broadcast_error(error, arrays) from None
-
-
-def _logical(function: Any, input: Any, other: Any) -> Any:
-    for operand in (input, other):
-        if not isinstance(operand, TensorBase) or operand.is_quantized:
-            raise TypeError(
-                f"{function.__name__}: two unquantized tensors are needed, got "
-                f"{getattr(operand, 'dtype', type(operand).__name__)}"
-            )
-    return _plain(function, input._array, other._array)
-
-
-def bitwise_and(input: Any, other: Any) -> Any:
-    """``input & other``."""
-    return _bitwise(np.bitwise_and, input, other)
-
-
-def bitwise_or(input: Any, other: Any) -> Any:
-    """``input | other``."""
-    return _bitwise(np.bitwise_or, input, other)
-
-
-def bitwise_xor(input: Any, other: Any) -> Any:
-    """``input ^ other``."""
-    return _bitwise(np.bitwise_xor, input, other)
-
-
-def bitwise_not(input: Any) -> Any:
-    """``~input``."""
-    refuse_quantized("bitwise_not", input)
-    if input.dtype.is_floating_point:
-        raise RuntimeError("bitwise_not is not defined for floating point tensors")
-    return wrap(np.invert(input._array))
-
-
-def logical_and(input: Any, other: Any) -> Any:
-    """Whether both are non-zero."""
-    return _logical(np.logical_and, input, other)
-
-
-def logical_or(input: Any, other: Any) -> Any:
-    """Whether at least one is non-zero."""
-    return _logical(np.logical_or, input, other)
-
-
-def logical_xor(input: Any, other: Any) -> Any:
-    """Whether exactly one is non-zero."""
-    return _logical(np.logical_xor, input, other)
-
-
-def logical_not(input: Any) -> Any:
-    """Whether zero."""
-    refuse_quantized("logical_not", input)
-    return wrap(np.logical_not(input._array))
-
-
 def _refuse_bool(operand: Any) -> None:
     array = getattr(operand, "_array", operand)
     if isinstance(array, bool) or getattr(array, "dtype", None) == np.bool_:
@@ -343,46 +266,9 @@ def _refuse_bool(operand: Any) -> None:
         )
 
 
-def cast_like(input: Any, other: Any) -> Any:
-    """``input`` in the type of ``other``."""
-    if input._array.dtype == other._array.dtype:
-        return input
-    return apply(Cast, input, other._array.dtype)
-
-
 def where_method(input: Any, condition: Any, other: Any) -> Any:
     """``input`` where ``condition`` holds, else ``other``."""
     return where(condition, input, other)
-
-
-def operator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as a method of an operator: NotImplemented for what it cannot take."""
-
-    @functools.wraps(function)
-    def method(input: Any, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            other = wrap(other)
-        elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
-            return NotImplemented
-        return function(input, other)
-
-    return method
-
-
-def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator with its operands exchanged."""
-
-    @functools.wraps(function)
-    def method(input: Any, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            other = wrap(other)
-        elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
-            return NotImplemented
-        if not isinstance(other, TensorBase):
-            (other,) = cast(promoted(other, input), wrap(np.asarray(other)))
-        return function(other, input)
-
-    return method
 
 
 subtract = sub
@@ -406,12 +292,4 @@ clamp_max_ = in_place(clamp_max)
 lerp_ = in_place(lerp)
 addcmul_ = in_place(addcmul)
 addcdiv_ = in_place(addcdiv)
-bitwise_and_ = in_place(bitwise_and)
-bitwise_or_ = in_place(bitwise_or)
-bitwise_xor_ = in_place(bitwise_xor)
-bitwise_not_ = in_place(bitwise_not)
-logical_and_ = in_place(logical_and)
-logical_or_ = in_place(logical_or)
-logical_xor_ = in_place(logical_xor)
 atan2_ = in_place(atan2)
-logical_not_ = in_place(logical_not)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, wrap
+from .base import wrap
 from .dispatch import broadcast_error
 from .inplace import in_place
 from .promotion import promote
@@ -32,7 +30,7 @@ __all__ = [
 
 
 def _values(operand: Any) -> Any:
-    return operand.dequantize() if isinstance(operand, TensorBase) and operand.is_quantized else operand
+    return operand.dequantize() if getattr(operand, "is_quantized", False) else operand
 
 
 def _compare(function: Any, input: Any, other: Any) -> Any:
@@ -85,9 +83,7 @@ def equal(input: Any, other: Any) -> bool:
             and input._quantizer == other._quantizer
             and np.array_equal(input._array, other._array)
         )
-    return input._array.shape == other._array.shape and bool(
-        np.all(eq(input, other)._array)
-    )
+    return input._array.shape == other._array.shape and bool(np.all(eq(input, other)._array))
 
 
 def isclose(
@@ -111,18 +107,6 @@ def allclose(
 def _same_type(name: str, input: Any, other: Any) -> None:
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
-
-
-def operator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The comparison as a method of an operator: NotImplemented for what it cannot take."""
-
-    @functools.wraps(function)
-    def method(input: Any, other: Any) -> Any:
-        if not isinstance(other, (TensorBase, np.ndarray, int, float, np.number, np.bool_)):
-            return NotImplemented
-        return function(input, other)
-
-    return method
 
 
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne

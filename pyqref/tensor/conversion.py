@@ -13,7 +13,7 @@ from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, store
-from .shape import clone, contiguous
+from .layout import clone, contiguous
 
 __all__ = ["from_dlpack"]
 
@@ -31,7 +31,7 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
     memory_format = kwargs.pop("memory_format", preserve_format)
     kwargs.pop("non_blocking", None)
     if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument {[*kwargs][0]!r}")
+        raise TypeError(f"to() got an unexpected keyword argument {next(iter(kwargs))!r}")
     for arg in args:
         if isinstance(arg, dtype_):
             wanted = arg
@@ -201,9 +201,7 @@ def as_array(input: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 def dlpack(input: Any, **options: Any) -> Any:
     """The capsule through which other libraries share the memory."""
     if input.requires_grad:
-        raise BufferError(
-            "Can't export tensors that require gradient, use tensor.detach()"
-        )
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return numpy(input).__dlpack__(**options)
 
 
@@ -237,10 +235,10 @@ def fill_(input: Any, value: Any) -> Any:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
         value = wrap(np.asarray(value))
-    if value.ndim:  # type: ignore[attr-defined]
+    if value.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
-            f"{value.ndim} dimensions."  # type: ignore[attr-defined]
+            f"{value.ndim} dimensions."
         )
     return copy_(input, value)
 

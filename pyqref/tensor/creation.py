@@ -9,7 +9,6 @@ import numpy as np
 
 from ..dtypes import device as device_
 from ..dtypes import dtype as dtype_
-from ..dtypes import preserve_format
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .promotion import default_numpy_dtype, scalar
@@ -18,31 +17,22 @@ __all__ = [
     "arange",
     "as_tensor",
     "empty",
-    "empty_like",
     "empty_strided",
     "eye",
     "from_numpy",
     "full",
-    "full_like",
     "linspace",
     "logspace",
-    "new_empty",
-    "new_full",
-    "new_ones",
-    "new_tensor",
-    "new_zeros",
     "ones",
-    "ones_like",
     "scalar_tensor",
     "tensor",
     "tril_indices",
     "triu_indices",
     "zeros",
-    "zeros_like",
 ]
 
 
-def _made(array: Any, requires_grad: bool, device: Any = None) -> Any:
+def made(array: Any, requires_grad: bool, device: Any = None) -> Any:
     if device is not None:
         device_(device)
     result = wrap(array)
@@ -51,7 +41,7 @@ def _made(array: Any, requires_grad: bool, device: Any = None) -> Any:
     return result
 
 
-def _numpy_type(dtype: dtype_ | None) -> Any:
+def numpy_type(dtype: dtype_ | None) -> Any:
     if dtype is None:
         return default_numpy_dtype()
     if not isinstance(dtype, dtype_):
@@ -90,18 +80,18 @@ def tensor(
     tensor([[ 1.0000, -1.0000],
             [ 2.0000,  0.5000]])
     """
-    return _made(_array_of(data, dtype).copy(), requires_grad, device)
+    return made(_array_of(data, dtype).copy(), requires_grad, device)
 
 
 def _array_of(data: Any, dtype: dtype_ | None) -> Any:
-    wanted = None if dtype is None else _numpy_type(dtype)
+    wanted = None if dtype is None else numpy_type(dtype)
     if isinstance(data, TensorBase):
         if data.is_quantized:
             raise RuntimeError("tensor() of a quantized tensor is not defined; use clone()")
         array = data._array
-    elif isinstance(data, (np.ndarray, np.generic)):
-        array = np.asarray(data)
-    elif hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
+    elif isinstance(data, (np.ndarray, np.generic)) or (
+        hasattr(data, "__array__") and not isinstance(data, (list, tuple))
+    ):
         array = np.asarray(data)
     else:
         return _from_python(data, wanted)
@@ -138,9 +128,7 @@ def _from_python(data: Any, wanted: Any) -> Any:
     if array.dtype.kind == "i" and wanted.kind in "iu" and array.size:
         limits = np.iinfo(wanted)
         if not (limits.min <= array.min() and array.max() <= limits.max):
-            raise RuntimeError(
-                f"value cannot be converted to type {wanted.name} without overflow"
-            )
+            raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     with np.errstate(all="ignore"):
         return array.astype(wanted)
 
@@ -170,7 +158,8 @@ def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any
     if device is not None:
         device_(device)
     if isinstance(data, TensorBase):
-        return data if dtype is None or data.dtype is dtype else data.to(dtype)  # type: ignore[attr-defined]
+        given: Any = data
+        return given if dtype is None or given.dtype is dtype else given.to(dtype)
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
         return shared if dtype is None or shared.dtype is dtype else shared.to(dtype)
@@ -221,14 +210,14 @@ def full(
 ) -> Any:
     """A tensor of shape ``size`` filled with one number."""
     if fill_value is None:
-        *size, fill_value = size  # type: ignore[assignment]
+        size, fill_value = size[:-1], size[-1]
     if isinstance(fill_value, TensorBase):
         fill_value = fill_value._array.item()
-    wanted = np.asarray(fill_value).dtype if dtype is None else _numpy_type(dtype)
+    wanted = np.asarray(fill_value).dtype if dtype is None else numpy_type(dtype)
     if dtype is None and wanted.kind == "f":
         wanted = default_numpy_dtype()
     shape = _checked_shape(shape_argument(tuple(size)))
-    return _made(np.full(shape, scalar(fill_value, wanted), dtype=wanted), requires_grad, device)
+    return made(np.full(shape, scalar(fill_value, wanted), dtype=wanted), requires_grad, device)
 
 
 def _checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -243,19 +232,20 @@ def _checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if "size" in options:
         size = (options.pop("size"),)
-    wanted = _numpy_type(options.pop("dtype", None))
+    wanted = numpy_type(options.pop("dtype", None))
     requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)
     for ignored in ("layout", "pin_memory"):
         options.pop(ignored, None)
     memory_format = options.pop("memory_format", None)
     if options:
-        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {[*options][0]!r}")
-    made = _made(maker(_checked_shape(shape_argument(size)), dtype=wanted), False, device)
+        unknown = next(iter(options))
+        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {unknown!r}")
+    result = made(maker(_checked_shape(shape_argument(size)), dtype=wanted), False, device)
     if memory_format is not None:
-        made = made.contiguous(memory_format=memory_format)
+        result = result.contiguous(memory_format=memory_format)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 def zeros(*size: Any, **options: Any) -> Any:
@@ -278,48 +268,6 @@ def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **opti
     size, stride = tuple(size), tuple(stride)
     needed = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
     return zeros(needed, dtype=dtype, **options).as_strided(size, stride)
-
-
-def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
-    if input.is_quantized and "dtype" not in options:
-        real = maker(np.empty(input._array.shape, dtype=np.float32), *args)
-        return input._like(input._quantizer.quantize(real))
-    dtype = options.pop("dtype", None)
-    memory_format = options.pop("memory_format", None) or preserve_format
-    requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)
-    for ignored in ("layout", "pin_memory"):
-        options.pop(ignored, None)
-    if options:
-        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {[*options][0]!r}")
-    wanted = input._array.dtype if dtype is None else _numpy_type(dtype)
-    made = _made(maker(input._array, *args, dtype=wanted), False, device)
-    if memory_format is not preserve_format:
-        made = made.contiguous(memory_format=memory_format)
-    if requires_grad:
-        made.requires_grad = True
-    return made
-
-
-def zeros_like(input: Any, **options: Any) -> Any:
-    """Zeros in the shape, type and memory order of ``input``."""
-    return _like(input, np.zeros_like, options)
-
-
-def ones_like(input: Any, **options: Any) -> Any:
-    """Ones in the shape, type and memory order of ``input``."""
-    return _like(input, np.ones_like, options)
-
-
-def empty_like(input: Any, **options: Any) -> Any:
-    """As :func:`zeros_like`; a quantized tensor keeps its quantizer."""
-    if input.is_quantized and "dtype" not in options:
-        return input._like(np.zeros_like(input._array))
-    return _like(input, np.zeros_like, options)
-
-
-def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
-    """One number in the shape, type and memory order of ``input``."""
-    return _like(input, np.full_like, options, fill_value)
 
 
 def arange(
@@ -346,10 +294,10 @@ def arange(
         floating = any(isinstance(each, float) for each in (start, end, step))
         wanted = default_numpy_dtype() if floating else np.dtype(np.int64)
     else:
-        wanted = _numpy_type(dtype)
+        wanted = numpy_type(dtype)
     count = math.ceil((end - start) / step)
     values = start + np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64) * step
-    return _made(values.astype(wanted), requires_grad, device)
+    return made(values.astype(wanted), requires_grad, device)
 
 
 def _number(value: Any) -> Any:
@@ -369,31 +317,33 @@ def linspace(
 
     As in ``torch`` the first half is counted from the start, the second from the end.
     """
-    wanted = _numpy_type(dtype)
+    wanted = numpy_type(dtype)
     start, end = _number(start), _number(end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     number = wanted.type if wanted.kind == "f" else np.float64
     if steps == 1:
-        return _made(np.array([start]).astype(wanted), requires_grad, device)
+        return made(np.array([start]).astype(wanted), requires_grad, device)
     step = number(number(end) - number(start)) / number(max(steps - 1, 1))
     index = np.arange(steps).astype(number)
     rising = number(start) + step * index
     falling = number(end) - step * (number(steps - 1) - index)
     values = np.where(np.arange(steps) < steps // 2, rising, falling)
-    return _made(values.astype(wanted), requires_grad, device)
+    return made(values.astype(wanted), requires_grad, device)
 
 
 def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
     """``base`` to the power of :func:`linspace`."""
     dtype = options.pop("dtype", None)
     powers = base ** np.linspace(start, end, steps)
-    return _made(powers.astype(_numpy_type(dtype)), options.pop("requires_grad", False))
+    return made(powers.astype(numpy_type(dtype)), options.pop("requires_grad", False))
 
 
 def eye(n: int, m: int | None = None, **options: Any) -> Any:
     """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``."""
-    return _filled(lambda shape, dtype: np.eye(*shape, dtype=dtype), (n, n if m is None else m), options)
+    return _filled(
+        lambda shape, dtype: np.eye(*shape, dtype=dtype), (n, n if m is None else m), options
+    )
 
 
 def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
@@ -409,34 +359,3 @@ def tril_indices(row: int, col: int, offset: int = 0) -> Any:
 def triu_indices(row: int, col: int, offset: int = 0) -> Any:
     """Rows and columns of the upper triangle, shape (2, count)."""
     return wrap(np.stack(np.triu_indices(row, offset, col)))
-
-
-def new_tensor(input: Any, data: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
-    """:func:`tensor` in the type of ``input``."""
-    if dtype is None and isinstance(data, np.ndarray):
-        return _made(data.copy(), requires_grad)
-    return tensor(data, dtype=dtype or input.dtype, requires_grad=requires_grad)
-
-
-def new_zeros(input: Any, *size: Any, **options: Any) -> Any:
-    """:func:`zeros` in the type of ``input``."""
-    return zeros(*size, **{"dtype": input.dtype, **_given(options)})
-
-
-def new_ones(input: Any, *size: Any, **options: Any) -> Any:
-    """:func:`ones` in the type of ``input``."""
-    return ones(*size, **{"dtype": input.dtype, **_given(options)})
-
-
-def new_empty(input: Any, *size: Any, **options: Any) -> Any:
-    """:func:`empty` in the type of ``input``."""
-    return empty(*size, **{"dtype": input.dtype, **_given(options)})
-
-
-def new_full(input: Any, size: Any, fill_value: Any, **options: Any) -> Any:
-    """:func:`full` in the type of ``input``."""
-    return full(size, fill_value=fill_value, **{"dtype": input.dtype, **_given(options)})
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}

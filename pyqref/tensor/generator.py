@@ -7,6 +7,7 @@ as ``torch`` makes them, so that a script with ``manual_seed`` gives the same te
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Generator:
 
     def seed(self) -> int:
         """Seed with a number of the operating system and return it."""
-        chosen = int(np.random.SeedSequence().entropy) % (1 << 63)  # type: ignore[arg-type,call-overload]
+        chosen = int.from_bytes(os.urandom(8), "little") >> 1
         self.manual_seed(chosen)
         return chosen
 

@@ -101,8 +101,7 @@ def backward(
 
 def detach(input: Any) -> Any:
     """The same memory, outside the graph."""
-    result = input._alias()
-    return result
+    return input._alias()
 
 
 def detach_(input: Any) -> Any:
@@ -132,7 +131,7 @@ class RemovableHandle:
         if self._hook in self._hooks:
             self._hooks.remove(self._hook)
 
-    def __enter__(self) -> RemovableHandle:
+    def __enter__(self) -> RemovableHandle:  # noqa: PYI034  (Self needs Python 3.11)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -154,7 +153,7 @@ def _hooks_of(input: Any) -> list[Any]:
 
 
 def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """Call ``hook(grad)`` when the gradient of this tensor is known; what it returns replaces it."""
+    """Call ``hook(grad)`` when this tensor's gradient is known; what it returns replaces it."""
 
     def on_array(grad: Array) -> Array | None:
         replaced = hook(wrap(grad))

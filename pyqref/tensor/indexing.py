@@ -296,8 +296,7 @@ def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) ->
     if input._array.dtype != source._array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     too_large = any(
-        needed > present
-        for needed, present in zip(index.shape, source.shape, strict=False)
+        needed > present for needed, present in zip(index.shape, source.shape, strict=False)
     ) or any(
         needed > present
         for other, (needed, present) in enumerate(zip(index.shape, input.shape, strict=False))
@@ -338,10 +337,10 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         raise RuntimeError(f"masked_fill only supports boolean masks, but got mask {mask.dtype}")
     if not isinstance(value, TensorBase):
         value = wrap(np.asarray(value, dtype=input._array.dtype))
-    elif value.ndim:
+    elif value._array.ndim:
         raise RuntimeError(
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
+            f"{value._array.ndim} dimension(s)."
         )
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
@@ -358,7 +357,9 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     full = np.broadcast_to(mask._array, input._array.shape)
     count = int(full.sum())
     if source._array.size < count:
-        raise RuntimeError("masked_scatter: expected source to have at least as many elements as ones in mask")
+        raise RuntimeError(
+            "masked_scatter: expected source to have at least as many elements as ones in mask"
+        )
     return apply(indexing.IndexPut, input, source.reshape(-1)[:count], (full,), False)
 
 

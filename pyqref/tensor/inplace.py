@@ -20,7 +20,7 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(function)
-    def changed(input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
+    def changed(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_in_place(input)
         store(input, function(_before(input), *args, **kwargs))
         return input

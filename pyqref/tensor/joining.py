@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -170,10 +171,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
         sizes = [each + (i < longer) for i in range(indices_or_sections)]
         return split_with_sizes(input, sizes, axis)
     cuts = [0, *(min(max(int(i), 0), length) for i in indices_or_sections), length]
-    return tuple(
-        narrow(input, axis, start, max(stop - start, 0))
-        for start, stop in zip(cuts, cuts[1:], strict=False)
-    )
+    return tuple(narrow(input, axis, start, max(stop - start, 0)) for start, stop in pairwise(cuts))
 
 
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -207,4 +205,3 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 
 concat = concatenate = cat
-

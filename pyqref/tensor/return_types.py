@@ -15,9 +15,7 @@ class ValuesIndices(NamedTuple):
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        return (
-            f"pyqref.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
-        )
+        return f"pyqref.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
 
 class AMinMax(NamedTuple):

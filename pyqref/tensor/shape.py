@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
+from ..dtypes import contiguous_format
 from ..tape import shape as operations
 from ..tape.indexing import Slice
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply
+from .layout import clone
 
 __all__ = [
     "as_strided",
     "broadcast_to",
-    "clone",
-    "contiguous",
     "diag",
     "diagonal",
     "expand",
@@ -26,7 +25,6 @@ __all__ = [
     "flip",
     "fliplr",
     "flipud",
-    "is_contiguous",
     "movedim",
     "narrow",
     "permute",
@@ -243,9 +241,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     size = input._array.shape[axis]
     start = int(start) + size if start < 0 else int(start)
     if length < 0 or not 0 <= start <= size or start + length > size:
-        raise RuntimeError(
-            f"start ({start}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
 
 
@@ -297,11 +293,15 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     first, second = dims
     match k % 4:
         case 1:
-            return clone(transpose(flip(input, second), first, second), memory_format=contiguous_format)
+            return clone(
+                transpose(flip(input, second), first, second), memory_format=contiguous_format
+            )
         case 2:
             return flip(input, first, second)
         case 3:
-            return clone(transpose(flip(input, first), first, second), memory_format=contiguous_format)
+            return clone(
+                transpose(flip(input, first), first, second), memory_format=contiguous_format
+            )
     return clone(input)
 
 
@@ -310,7 +310,9 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     axes = None if dims is None else axes_of(dims, input.ndim)
     if axes is not None and len(axes) != len(shifts):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}")
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}"
+        )
     return apply(operations.Roll, input, shifts, axes)
 
 
@@ -364,42 +366,6 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     window = stride[axis]
     stride[axis] *= step
     return as_strided(input, (*shape, size), (*stride, window), input.storage_offset())
-
-
-_ORDER = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
-
-
-def _inverse(memory_format: Any, ndim: int) -> tuple[tuple[int, ...], Any]:
-    order = _ORDER[memory_format]
-    if len(order) != ndim:
-        raise RuntimeError(
-            f"required rank {len(order)} tensor to use {memory_format._name} format, got {ndim}"
-        )
-    return order, np.argsort(order)
-
-
-def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
-    """Whether the elements lie in memory in the order of ``memory_format``."""
-    if memory_format in _ORDER:
-        if len(_ORDER[memory_format]) != input.ndim:
-            return False
-        return bool(input._array.transpose(_ORDER[memory_format]).flags.c_contiguous)
-    return bool(input._array.flags.c_contiguous)
-
-
-def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
-    """The tensor itself if it is contiguous, else a contiguous copy."""
-    if is_contiguous(input, memory_format):
-        return input
-    return clone(input, memory_format=memory_format)
-
-
-def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
-    """A copy with elements of its own; gradients flow through it."""
-    if memory_format in _ORDER:
-        order, back = _inverse(memory_format, input.ndim)
-        return permute(clone(permute(input, order), memory_format=contiguous_format), *back)
-    return apply(operations.Clone, input, "C" if memory_format is contiguous_format else "K")
 
 
 swapaxes = swapdims = transpose

@@ -9,10 +9,10 @@ import numpy as np
 from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
-from ...dtypes import per_channel_affine, per_channel_affine_float_qparams, qint8, quint8
+from ...dtypes import per_channel_affine, per_channel_affine_float_qparams, qint8, qint32, quint8
 from ...numerics.dynamic_qparams import choose_qparams_dynamic
 from ..base import TensorBase
-from .quantizer import PerChannelQuantizer, PerTensorQuantizer
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer, quant_range
 from .tensor import make_per_channel, make_per_tensor, make_quantized
 from .validation import check_axis, check_dtype
 
@@ -133,7 +133,7 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
     if dtype not in (quint8, qint8):
         raise ValueError(f"dtype must be quint8 or qint8, got {dtype!r}")
     array = _real("quantize_per_tensor_dynamic", input)
-    quant_min, quant_max = int(dtype.quant_min), int(dtype.quant_max)  # type: ignore[arg-type]
+    quant_min, quant_max = quant_range(dtype)
     if reduce_range and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2
     low, high = _kernels.min_max(np.ascontiguousarray(array)) if array.size else (0.0, 0.0)
@@ -221,7 +221,7 @@ def _quantized(name: str, input: Any) -> Any:
     return input
 
 
-_QUANTIZED_OF = {np.dtype(np.uint8): quint8, np.dtype(np.int8): qint8}
+_QUANTIZED_OF: dict[str, dtype_] = {"uint8": quint8, "int8": qint8, "int32": qint32}
 
 
 def make_per_tensor_quantized_tensor(input: Any, scale: float, zero_point: int) -> Any:
@@ -229,20 +229,19 @@ def make_per_tensor_quantized_tensor(input: Any, scale: float, zero_point: int) 
     return make_per_tensor(input._array.copy(), scale, zero_point, _dtype_of(input))
 
 
-def make_per_channel_quantized_tensor(
-    input: Any, scale: Any, zero_point: Any, axis: int
-) -> Any:
+def make_per_channel_quantized_tensor(input: Any, scale: Any, zero_point: Any, axis: int) -> Any:
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
-        input._array.copy(), _vector("scale", scale), _vector("zero_point", zero_point), axis,
+        input._array.copy(),
+        _vector("scale", scale),
+        _vector("zero_point", zero_point),
+        axis,
         _dtype_of(input),
     )
 
 
 def _dtype_of(input: Any) -> dtype_:
-    from ...dtypes import qint32
-
-    found = {**_QUANTIZED_OF, np.dtype(np.int32): qint32}.get(input._array.dtype)
+    found = _QUANTIZED_OF.get(input._array.dtype.name)
     if found is None:
         raise TypeError(f"integers must be uint8, int8 or int32, got {input.dtype}")
     return found
@@ -254,5 +253,3 @@ def empty_affine_quantized(
     """A per tensor quantized tensor whose integers are zero."""
     check_dtype(dtype)
     return make_per_tensor(np.zeros(tuple(size), dtype.numpy_dtype), scale, zero_point, dtype)
-
-

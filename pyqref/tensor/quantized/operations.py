@@ -80,7 +80,7 @@ def _clamp(tensor: Any, low: Any, high: Any) -> Any:
     result = tensor._array
     for bound, function in ((low, np.maximum), (high, np.minimum)):
         if bound is not None:
-            number = np.float32(bound.item() if isinstance(bound, TensorBase) else bound)
+            number = np.float32(bound._array.item() if isinstance(bound, TensorBase) else bound)
             result = function(result, quantizer.quantize(number.reshape(1))[0])
     return make_quantized(np.asarray(result), quantizer)
 
@@ -151,7 +151,9 @@ def _joined(operation: type[Operation], axis: int, tensors: tuple[Any, ...]) -> 
 @quantized_implementation(Cat)
 def _cat(axis: int, *tensors: Any) -> Any:
     """One after another, with the parameters of the first."""
-    if any(isinstance(each._quantizer, PerChannelQuantizer) for each in tensors if each.is_quantized):
+    if any(
+        isinstance(each._quantizer, PerChannelQuantizer) for each in tensors if each.is_quantized
+    ):
         return _cat_channels(axis, tensors)
     return _joined(Cat, axis, tensors)
 

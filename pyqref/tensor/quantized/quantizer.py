@@ -51,7 +51,7 @@ class PerTensorQuantizer:
 
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
-        parameters = (self.scale, self.zero_point, *_range(self.dtype), self.dtype.numpy_dtype)
+        parameters = (self.scale, self.zero_point, *quant_range(self.dtype), self.dtype.numpy_dtype)
         order = memory_order(x)
         dense = np.asarray(x.transpose(order), order="C")
         q = _kernels.quantize_per_tensor(dense, *parameters)
@@ -136,7 +136,7 @@ class PerChannelQuantizer:
         dense = np.asarray(x.transpose(order), order="C")
         parameters = (self.scales, self.zero_points, order.index(self.axis))
         q = _kernels.quantize_per_channel(
-            dense, *parameters, *_range(self.dtype), self.dtype.numpy_dtype
+            dense, *parameters, *quant_range(self.dtype), self.dtype.numpy_dtype
         )
         return q.reshape(dense.shape).transpose(np.argsort(order))
 
@@ -173,8 +173,12 @@ class PerChannelQuantizer:
 Quantizer = PerTensorQuantizer | PerChannelQuantizer
 
 
-def _range(of: dtype) -> tuple[int, int]:
-    return int(of.quant_min), int(of.quant_max)  # type: ignore[arg-type]
+def quant_range(of: dtype) -> tuple[int, int]:
+    """Smallest and largest stored integer of a quantized dtype."""
+    check_dtype(of)
+    assert of.quant_min is not None
+    assert of.quant_max is not None
+    return of.quant_min, of.quant_max
 
 
 def memory_order(array: Array) -> tuple[int, ...]:

@@ -78,7 +78,7 @@ class QuantizedTensor(Tensor):
     def _state(self) -> dict[str, Any]:
         return {"_quantizer": self._quantizer}
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self) -> str:
         return quantized_repr(self)
 
     # the parameters
@@ -140,7 +140,7 @@ class QuantizedTensor(Tensor):
         return wrap(integers)
 
     # written in place
-    def copy_(self, src: Any, non_blocking: bool = False) -> Any:  # type: ignore[override]
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
         """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
         if not isinstance(src, TensorBase):
             raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
@@ -159,26 +159,25 @@ class QuantizedTensor(Tensor):
         self._version[0] += 1
         return self
 
-    def fill_(self, value: Any) -> Any:  # type: ignore[override]
+    def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
-        number = value.item() if isinstance(value, TensorBase) else value
+        number = value._array.item() if isinstance(value, TensorBase) else value
         self._write(np.full(self._array.shape, number, dtype=np.float32))
         self._version[0] += 1
         return self
 
-    def zero_(self) -> Any:  # type: ignore[override]
+    def zero_(self) -> Any:
         """Write the zero point everywhere."""
         return self.fill_(0.0)
 
     def _write(self, numbers: Array) -> None:
         np.copyto(self._array, self._quantizer.quantize(np.asarray(numbers, dtype=np.float32)))
 
-    def __setitem__(self, key: Any, value: Any) -> None:  # type: ignore[override]
+    def __setitem__(self, key: Any, value: Any) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
         target = indexing.basic_view(self, basic)
-        if isinstance(value, QuantizedTensor):
-            if value._quantizer != target._quantizer:
-                value = value.dequantize()
+        if isinstance(value, QuantizedTensor) and value._quantizer != target._quantizer:
+            value = value.dequantize()
         if isinstance(value, QuantizedTensor):
             integers = value._array
         else:
@@ -192,7 +191,7 @@ class QuantizedTensor(Tensor):
         target._array[advanced or ...] = integers
         self._version[0] += 1
 
-    def numpy(self, *, force: bool = False) -> Any:  # type: ignore[override]
+    def numpy(self, *, force: bool = False) -> Any:
         """Not defined; use ``int_repr().numpy()`` or ``dequantize().numpy()``."""
         return conversion.numpy(self, force=force)
 
@@ -200,7 +199,7 @@ class QuantizedTensor(Tensor):
 def make_quantized(array: Array, quantizer: Quantizer) -> Any:
     """A quantized tensor on these very integers (no copy)."""
     result = TensorBase.__new__(QuantizedTensor)
-    result._array, result._version, result._quantizer = array, [0], quantizer  # type: ignore[attr-defined]
+    result._array, result._version, result._quantizer = array, [0], quantizer
     return result
 
 

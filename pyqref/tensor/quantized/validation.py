@@ -42,11 +42,11 @@ def check_zero_point(zero_point: Any, of: dtype, name: str = "zero_point") -> No
     """Raise unless ``zero_point`` is an int in the range of the dtype."""
     if int(zero_point) != zero_point:
         raise TypeError(f"{name} must be an int, got {zero_point!r}")
-    low, high = int(of.quant_min), int(of.quant_max)  # type: ignore[arg-type]
+    low, high = of.quant_min, of.quant_max
+    assert low is not None
+    assert high is not None
     if not low <= zero_point <= high:
-        raise ValueError(
-            f"{name} must be in [{low}, {high}] for {of._name}, got {int(zero_point)}"
-        )
+        raise ValueError(f"{name} must be in [{low}, {high}] for {of._name}, got {int(zero_point)}")
 
 
 def check_axis(axis: int, ndim: int) -> None:

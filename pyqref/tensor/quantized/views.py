@@ -36,9 +36,7 @@ def _lost(operation: str, quantizer: PerChannelQuantizer) -> RuntimeError:
     )
 
 
-def _view(
-    operation: type[Operation], follow: Callable[..., Quantizer]
-) -> Callable[..., Any]:
+def _view(operation: type[Operation], follow: Callable[..., Quantizer]) -> Callable[..., Any]:
     """Register ``operation``; ``follow(quantizer, shape, *args)`` is the view's quantizer."""
 
     @quantized_implementation(operation)

@@ -1,0 +1,99 @@
+"""New tensors in the shape or the type of another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype as dtype_
+from ..dtypes import preserve_format
+from .creation import empty, full, made, numpy_type, ones, tensor, zeros
+
+__all__ = [
+    "empty_like",
+    "full_like",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor",
+    "new_zeros",
+    "ones_like",
+    "zeros_like",
+]
+
+
+def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
+    if input.is_quantized and "dtype" not in options:
+        real = maker(np.empty(input._array.shape, dtype=np.float32), *args)
+        return input._like(input._quantizer.quantize(real))
+    dtype = options.pop("dtype", None)
+    memory_format = options.pop("memory_format", None) or preserve_format
+    requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)
+    for ignored in ("layout", "pin_memory"):
+        options.pop(ignored, None)
+    if options:
+        unknown = next(iter(options))
+        raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {unknown!r}")
+    wanted = input._array.dtype if dtype is None else numpy_type(dtype)
+    result = made(maker(input._array, *args, dtype=wanted), False, device)
+    if memory_format is not preserve_format:
+        result = result.contiguous(memory_format=memory_format)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def zeros_like(input: Any, **options: Any) -> Any:
+    """Zeros in the shape, type and memory order of ``input``."""
+    return _like(input, np.zeros_like, options)
+
+
+def ones_like(input: Any, **options: Any) -> Any:
+    """Ones in the shape, type and memory order of ``input``."""
+    return _like(input, np.ones_like, options)
+
+
+def empty_like(input: Any, **options: Any) -> Any:
+    """As :func:`zeros_like`; a quantized tensor keeps its quantizer."""
+    if input.is_quantized and "dtype" not in options:
+        return input._like(np.zeros_like(input._array))
+    return _like(input, np.zeros_like, options)
+
+
+def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
+    """One number in the shape, type and memory order of ``input``."""
+    return _like(input, np.full_like, options, fill_value)
+
+
+def new_tensor(
+    input: Any, data: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False
+) -> Any:
+    """:func:`tensor` in the type of ``input``."""
+    if dtype is None and isinstance(data, np.ndarray):
+        return made(data.copy(), requires_grad)
+    return tensor(data, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def new_zeros(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`zeros` in the type of ``input``."""
+    return zeros(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_ones(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`ones` in the type of ``input``."""
+    return ones(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_empty(input: Any, *size: Any, **options: Any) -> Any:
+    """:func:`empty` in the type of ``input``."""
+    return empty(*size, **{"dtype": input.dtype, **_given(options)})
+
+
+def new_full(input: Any, size: Any, fill_value: Any, **options: Any) -> Any:
+    """:func:`full` in the type of ``input``."""
+    return full(size, fill_value=fill_value, **{"dtype": input.dtype, **_given(options)})
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

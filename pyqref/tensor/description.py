@@ -1,0 +1,153 @@
+"""What a tensor says of itself: shape, type, strides, and where it lies in memory."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from ..dtypes import device as device_
+from ..dtypes import layout as layout_
+from ..dtypes import strided
+from ..tape.memory import address, storage_of
+from . import shape as shapes
+from .base import TensorBase, wrap
+from .size import Size
+
+__all__ = ["Description"]
+
+
+class Description(TensorBase):
+    """The properties of a tensor, and the questions it answers."""
+
+    @property
+    def shape(self) -> Size:
+        """Lengths of the axes."""
+        return Size(self._array.shape)
+
+    @property
+    def ndim(self) -> builtins.int:
+        """Number of axes."""
+        return self._array.ndim
+
+    @property
+    def device(self) -> device_:
+        """Always ``cpu``."""
+        return device_("cpu")
+
+    @property
+    def layout(self) -> layout_:
+        """Always ``strided``."""
+        return strided
+
+    @property
+    def itemsize(self) -> builtins.int:
+        """Bytes of one element."""
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> builtins.int:
+        """Bytes of all elements."""
+        return self._array.size * self._array.itemsize
+
+    @property
+    def data(self) -> Any:
+        """The same memory, outside the graph and with a version count of its own."""
+        alias = self._alias()
+        alias._version = [0]
+        return alias
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._array = value._array
+
+    @property
+    def T(self) -> Any:
+        """The axes in reversed order."""
+        return shapes.permute(self, *reversed(range(self.ndim)))
+
+    @property
+    def mT(self) -> Any:
+        """The last two axes exchanged."""
+        return shapes.transpose(self, -2, -1)
+
+    @property
+    def real(self) -> Any:
+        """The tensor itself: numbers are real."""
+        return self
+
+    is_cuda = is_sparse = is_meta = is_mkldnn = is_nested = False
+    is_cpu = True
+    output_nr = property(lambda self: self._output_index)
+    names = property(lambda self: (None,) * self.ndim)
+
+    def size(self, dim: builtins.int | None = None) -> Any:
+        """The shape, or the length of one axis."""
+        return self.shape if dim is None else self._array.shape[_axis(dim, self.ndim)]
+
+    def dim(self) -> builtins.int:
+        """Number of axes."""
+        return self._array.ndim
+
+    def numel(self) -> builtins.int:
+        """Number of elements."""
+        return self._array.size
+
+    def element_size(self) -> builtins.int:
+        """Bytes of one element."""
+        return self._array.itemsize
+
+    def stride(self, dim: builtins.int | None = None) -> Any:
+        """Steps between neighbours along each axis, in elements."""
+        steps = tuple(step // self._array.itemsize for step in self._array.strides)
+        return steps if dim is None else steps[_axis(dim, self.ndim)]
+
+    def storage_offset(self) -> builtins.int:
+        """Position of the first element in the storage, in elements."""
+        return (address(self._array) - address(storage_of(self._array))) // self._array.itemsize
+
+    def data_ptr(self) -> builtins.int:
+        """Address of the first element."""
+        return address(self._array) if self._array.size else 0
+
+    def is_floating_point(self) -> builtins.bool:
+        """Whether the dtype is a floating point type."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> builtins.bool:
+        """Always false."""
+        return False
+
+    def is_signed(self) -> builtins.bool:
+        """Whether the dtype has negative numbers."""
+        return self.dtype.is_signed
+
+    def is_same_size(self, other: Any) -> builtins.bool:
+        """Whether the shapes are equal."""
+        return self._array.shape == other._array.shape
+
+    def is_pinned(self) -> builtins.bool:
+        """Always false."""
+        return False
+
+    def is_inference(self) -> builtins.bool:
+        """Always false."""
+        return False
+
+    @property
+    def _version_count(self) -> builtins.int:
+        return self._version[0]
+
+    def _alias(self) -> Any:
+        """Another tensor on the same memory, outside the graph."""
+        alias = wrap(self._array)
+        alias._version = self._version
+        return alias
+
+
+def _axis(dim: int, ndim: int) -> int:
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
+            f"but got {dim})"
+        )
+    return dim

@@ -1,0 +1,49 @@
+"""The order of the elements in memory: contiguous, channels last; and copies in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
+from ..tape.shape import Clone, Permute
+from .dispatch import apply
+
+__all__ = ["clone", "contiguous", "is_contiguous"]
+
+_ORDER = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
+
+
+def _inverse(memory_format: Any, ndim: int) -> tuple[tuple[int, ...], Any]:
+    order = _ORDER[memory_format]
+    if len(order) != ndim:
+        raise RuntimeError(
+            f"required rank {len(order)} tensor to use {memory_format._name} format, got {ndim}"
+        )
+    return order, np.argsort(order)
+
+
+def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
+    """Whether the elements lie in memory in the order of ``memory_format``."""
+    if memory_format in _ORDER:
+        if len(_ORDER[memory_format]) != input.ndim:
+            return False
+        return bool(input._array.transpose(_ORDER[memory_format]).flags.c_contiguous)
+    return bool(input._array.flags.c_contiguous)
+
+
+def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
+    """The tensor itself if it is contiguous, else a contiguous copy."""
+    if is_contiguous(input, memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
+
+
+def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
+    """A copy with elements of its own; gradients flow through it."""
+    if memory_format in _ORDER:
+        order, back = _inverse(memory_format, input.ndim)
+        moved = clone(apply(Permute, input, order), memory_format=contiguous_format)
+        return apply(Permute, moved, tuple(int(axis) for axis in back))
+    return apply(Clone, input, "C" if memory_format is contiguous_format else "K")

@@ -1,0 +1,103 @@
+"""Bits and truth values; these functions have no gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .base import TensorBase, wrap
+from .dispatch import broadcast_error, refuse_quantized
+from .inplace import in_place
+from .promotion import promote
+
+__all__ = [
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+]
+
+
+def _bitwise(function: Any, input: Any, other: Any) -> Any:
+    refuse_quantized(function.__name__, input, other)
+    arrays = [getattr(each, "_array", each) for each in promote(input, other)]
+    if arrays[0].dtype.kind == "f":
+        raise RuntimeError(f"{function.__name__} is not defined for floating point tensors")
+    return _plain(function, *arrays)
+
+
+def _plain(function: Any, *arrays: Any) -> Any:
+    """A function without gradient."""
+    try:
+        return wrap(np.asarray(function(*arrays)))
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
+
+
+def _logical(function: Any, input: Any, other: Any) -> Any:
+    for operand in (input, other):
+        if not isinstance(operand, TensorBase) or operand.is_quantized:
+            raise TypeError(
+                f"{function.__name__}: two unquantized tensors are needed, got "
+                f"{getattr(operand, 'dtype', type(operand).__name__)}"
+            )
+    return _plain(function, input._array, other._array)
+
+
+def bitwise_and(input: Any, other: Any) -> Any:
+    """``input & other``."""
+    return _bitwise(np.bitwise_and, input, other)
+
+
+def bitwise_or(input: Any, other: Any) -> Any:
+    """``input | other``."""
+    return _bitwise(np.bitwise_or, input, other)
+
+
+def bitwise_xor(input: Any, other: Any) -> Any:
+    """``input ^ other``."""
+    return _bitwise(np.bitwise_xor, input, other)
+
+
+def bitwise_not(input: Any) -> Any:
+    """``~input``."""
+    refuse_quantized("bitwise_not", input)
+    if input.dtype.is_floating_point:
+        raise RuntimeError("bitwise_not is not defined for floating point tensors")
+    return wrap(np.invert(input._array))
+
+
+def logical_and(input: Any, other: Any) -> Any:
+    """Whether both are non-zero."""
+    return _logical(np.logical_and, input, other)
+
+
+def logical_or(input: Any, other: Any) -> Any:
+    """Whether at least one is non-zero."""
+    return _logical(np.logical_or, input, other)
+
+
+def logical_xor(input: Any, other: Any) -> Any:
+    """Whether exactly one is non-zero."""
+    return _logical(np.logical_xor, input, other)
+
+
+def logical_not(input: Any) -> Any:
+    """Whether zero."""
+    refuse_quantized("logical_not", input)
+    return wrap(np.logical_not(input._array))
+
+
+bitwise_and_ = in_place(bitwise_and)
+bitwise_or_ = in_place(bitwise_or)
+bitwise_xor_ = in_place(bitwise_xor)
+bitwise_not_ = in_place(bitwise_not)
+logical_and_ = in_place(logical_and)
+logical_or_ = in_place(logical_or)
+logical_xor_ = in_place(logical_xor)
+logical_not_ = in_place(logical_not)

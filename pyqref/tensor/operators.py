@@ -1,0 +1,44 @@
+"""From a function to the method of an operator such as ``+``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .base import TensorBase, wrap
+from .promotion import cast, promoted
+
+__all__ = ["operator", "reflected"]
+
+
+def operator(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a method of an operator: NotImplemented for what it cannot take."""
+
+    @functools.wraps(function)
+    def method(input: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            other = wrap(other)
+        elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
+            return NotImplemented
+        return function(input, other)
+
+    return method
+
+
+def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator with its operands exchanged."""
+
+    @functools.wraps(function)
+    def method(input: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            other = wrap(other)
+        elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
+            return NotImplemented
+        if not isinstance(other, TensorBase):
+            (other,) = cast(promoted(other, input), wrap(np.asarray(other)))
+        return function(other, input)
+
+    return method
