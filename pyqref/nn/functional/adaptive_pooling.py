@@ -105,7 +105,7 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
 def adaptive_max_pool1d_with_indices(
     input: Any,
     output_size: Any,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool1d` with its indices."""
     return _max(1, input, output_size, True)
@@ -114,7 +114,7 @@ def adaptive_max_pool1d_with_indices(
 def adaptive_max_pool2d_with_indices(
     input: Any,
     output_size: Any,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool2d` with its indices."""
     return _max(2, input, output_size, True)
@@ -123,7 +123,7 @@ def adaptive_max_pool2d_with_indices(
 def adaptive_max_pool3d_with_indices(
     input: Any,
     output_size: Any,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`adaptive_max_pool3d` with its indices."""
     return _max(3, input, output_size, True)

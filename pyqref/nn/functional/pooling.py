@@ -140,7 +140,7 @@ def max_pool1d_with_indices(
     padding: Any = 0,
     dilation: Any = 1,
     ceil_mode: bool = False,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`max_pool1d` with its indices."""
     return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -153,7 +153,7 @@ def max_pool2d_with_indices(
     padding: Any = 0,
     dilation: Any = 1,
     ceil_mode: bool = False,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`max_pool2d` with its indices."""
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -166,7 +166,7 @@ def max_pool3d_with_indices(
     padding: Any = 0,
     dilation: Any = 1,
     ceil_mode: bool = False,
-    return_indices: bool = True,  # noqa: ARG001
+    return_indices: bool = True,
 ) -> Any:
     """:func:`max_pool3d` with its indices."""
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, True)

@@ -60,7 +60,7 @@ def gumbel_softmax(
     logits: Any,
     tau: float = 1,
     hard: bool = False,
-    eps: float = 1e-10,  # noqa: ARG001
+    eps: float = 1e-10,
     dim: int = -1,
 ) -> Any:
     """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only."""
