@@ -44,7 +44,13 @@ def symmetric_range(
 
 
 def choose_qparams_dynamic(
-    min_val: Any, max_val: Any, quant_min: int, quant_max: int, *, symmetric: bool = False
+    min_val: Any,
+    max_val: Any,
+    quant_min: int,
+    quant_max: int,
+    *,
+    symmetric: bool = False,
+    single: bool = False,
 ) -> tuple[FloatArray, IntArray]:
     r"""Scale and zero point of a range, in double.
 
@@ -69,6 +75,10 @@ def choose_qparams_dynamic(
         Range of the integers.
     symmetric
         Apply :func:`symmetric_range` first, and put the zero point at the middle.
+    single
+        Round the scale to float32 before the zero point is found, as the fused observer
+        does, which keeps it so. It decides ranges symmetric about zero: -1..1 gives
+        127.5, and 127.49999 with the rounded scale.
 
     Returns
     -------
@@ -93,12 +103,14 @@ def choose_qparams_dynamic(
     width = quant_max - quant_min
     scale = (high - low) / width
     with np.errstate(divide="ignore", over="ignore"):
-        single = scale.astype(np.float32)
-        degenerate = (single == 0) | np.isinf(np.float32(1) / single)
+        rounded = scale.astype(np.float32)
+        degenerate = (rounded == 0) | np.isinf(np.float32(1) / rounded)
     scale = np.where(degenerate, 0.1, scale)
     raised = scale < SMALLEST_DYNAMIC_SCALE
     low, high = _grow(low, high, scale, raised, width)
     scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
+    if single:
+        scale = scale.astype(np.float32).astype(np.float64)
 
     from_low, from_high = quant_min - low / scale, quant_max - high / scale
     error_low = abs(quant_min) - np.abs(low / scale)

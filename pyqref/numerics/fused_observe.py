@@ -56,7 +56,7 @@ def fused_observe(
     .. math:: (x_{min}', x_{max}') = (\text{fused average of both ends}), \qquad
               (s, z) = \text{choose-qparams-dynamic}(x_{min}', x_{max}')
 
-    with the scale rounded to float32.
+    with the scale rounded to float32 before the zero point is found.
 
     Parameters
     ----------
@@ -73,5 +73,7 @@ def fused_observe(
     """
     low = fused_average(min_val, batch_min, constant)
     high = fused_average(max_val, batch_max, constant)
-    scale, zero_point = choose_qparams_dynamic(low, high, quant_min, quant_max, symmetric=symmetric)
+    scale, zero_point = choose_qparams_dynamic(
+        low, high, quant_min, quant_max, symmetric=symmetric, single=True
+    )
     return FusedObservation(low, high, scale.astype(np.float32), zero_point)
