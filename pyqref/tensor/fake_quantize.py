@@ -214,6 +214,8 @@ def fused_moving_avg_obs_fake_quant(
         _observe(array, running_min, running_max, averaging_const, axis)
     if int(_values(fake_quant_on).reshape(())) != 1 or not input._array.size:
         return input
+    if per_row_fake_quant:
+        _resize(running_min, running_max, input._array.shape[ch_axis])
     _choose(running_min, running_max, scale, zero_point, quant_min, quant_max, symmetric_quant)
     if per_row_fake_quant:
         return fake_quantize_per_channel_affine(
@@ -243,6 +245,13 @@ def _observe(
         _assign(running, fused_average(before, batch, constant))
 
 
+def _resize(running_min: Any, running_max: Any, channels: int) -> None:
+    """Ranges of channels that were never observed are empty."""
+    for running, empty in ((running_min, np.inf), (running_max, -np.inf)):
+        if running._array.size != channels:
+            _assign(running, np.full(channels, empty))
+
+
 def _choose(
     running_min: Any,
     running_max: Any,
@@ -259,6 +268,7 @@ def _choose(
         quant_min,
         quant_max,
         symmetric=symmetric,
+        single=True,
     )
     _assign(scale, scales)
     _assign(zero_point, zero_points)

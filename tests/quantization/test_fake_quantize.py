@@ -193,6 +193,18 @@ def test_fused_with_fake_quantization_off_keeps_the_scale() -> None:
     assert [1.0] == fake_quantize.scale.tolist()
 
 
+@pytest.mark.parametrize(
+    "name", ["default_fused_act_fake_quant", "default_fused_per_channel_wt_fake_quant"]
+)
+def test_fused_that_never_observed_says_so(name: str) -> None:
+    """As in torch the scale is then 0.1; here not in silence."""
+    fake_quantize = getattr(q, name)()
+    fake_quantize.disable_observer()
+    with pytest.warns(q.UncalibratedWarning, match="seen no data and is disabled: scale 0.1"):
+        fake_quantize(pyqref.ones(2, 3))
+    assert {np.float32(0.1)} == set(fake_quantize.scale.numpy())
+
+
 @pytest.mark.parametrize("make", [q.FakeQuantize, q.FusedMovingAvgObsFakeQuantize])
 def test_nan_is_refused_by_name(make: type) -> None:
     model = pyqref.nn.Sequential(make())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from pyqref.quantization.observer.checks import named
+from pyqref.quantization.observer.checks import UncalibratedWarning, named
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
 from pyqref.quantization.observer.moving_average_per_channel_min_max import (
     MovingAveragePerChannelMinMaxObserver,
@@ -54,6 +55,11 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     ValueError
         When called: the data holds nan or infinity.
 
+    Warns
+    -----
+    UncalibratedWarning
+        It quantizes, but never observed and does not observe.
+
     Notes
     -----
     ``convert`` does not take the parameters used in training: it asks
@@ -91,6 +97,13 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
         observer = self.activation_post_process
+        if self._fake_quantizes and not self._observes and _is_empty(observer.min_val):
+            warnings.warn(
+                f"{named(observer)} has seen no data and is disabled: scale 0.1 is used; "
+                "call enable_observer() and run data, or load a state",
+                UncalibratedWarning,
+                stacklevel=2,
+            )
         try:
             return fused_moving_avg_obs_fake_quant(
                 x,
@@ -108,7 +121,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
                 self.is_symmetric_quant,
             )
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{named(observer)}: {error}") from None
+            raise type(error)(f"{named(observer)}: {error}") from error
 
     def extra_repr(self) -> str:
         """The switches and the parameters."""
@@ -119,3 +132,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
             f"quant_max={self.quant_max}, qscheme={self.qscheme}, "
             f"reduce_range={self.activation_post_process.reduce_range}"
         )
+
+
+def _is_empty(min_val: Any) -> bool:
+    return not np.isfinite(min_val._array).any()

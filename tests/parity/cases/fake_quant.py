@@ -163,3 +163,18 @@ def state_and_repr(torch: Any) -> dict[str, Any]:
         results[name] = f"{before} {list(state)}"
         values += [{"state": each.numpy().ravel().copy()} for each in state.values()]
     return {**results, **joined(values)}
+
+
+@parity_case(conventions="torch")
+def fused_zero_points_of_symmetric_ranges(torch: Any) -> dict[str, Any]:
+    """-k/4..k/4: the zero point lies at a half, and the rounded scale decides."""
+    results = []
+    for make in ("default_fused_act_fake_quant", "default_fused_wt_fake_quant"):
+        for reduce_range in (False, True):
+            for k in range(1, 60):
+                recipe = getattr(torch.ao.quantization, make)
+                fake_quantize = recipe.with_args(reduce_range=reduce_range)()
+                fake_quantize(torch.from_numpy(np.float32([-k / 4, k / 4])))
+                scale, zero_point = fake_quantize.scale, fake_quantize.zero_point
+                results.append({"scale": scale.numpy(), "zero_point": zero_point.numpy()})
+    return joined(results)
