@@ -148,8 +148,18 @@ def test_qfunctional_of_an_operation_that_is_not_there() -> None:
 
 
 def test_qfunctional_on_float_tensors() -> None:
+    """The message names the path and the missing QuantStub, for every operation."""
+    x = pyqref.ones(1, 1)
+    for name in ("add", "mul", "add_relu", "matmul"):
+        with pytest.raises(RuntimeError, match=r"QFunctional takes a quantized tensor.*QuantStub"):
+            getattr(QFunctional(), name)(x, x)
+    for name in ("add_scalar", "mul_scalar"):
+        with pytest.raises(RuntimeError, match="QuantStub"):
+            getattr(QFunctional(), name)(x, 1.0)
     with pytest.raises(RuntimeError, match="QuantStub"):
-        QFunctional().add(pyqref.ones(1), pyqref.ones(1))
+        QFunctional().cat([x, x])
+    with pytest.raises(RuntimeError, match=r"body\.skip \(QFunctional\) takes a quantized tensor"):
+        _Reuses(QFunctional())(x)
 
 
 def test_qfunctional_state_and_copy() -> None:

@@ -121,6 +121,26 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
     assert 0.02 == layer.scale
 
 
+@pytest.mark.parametrize("packed", [5, (pyqref.ones(2, 3),), ("weight", None), (None, None)])
+def test_a_state_of_something_else(packed: Any) -> None:
+    """What is no pair of a weight and a bias is refused in words."""
+    layer = _layer()
+    state = layer.state_dict()
+    state["_packed_params._packed_params"] = packed
+    with pytest.raises(RuntimeError, match="must be a tuple of 2 tensors"):
+        layer.load_state_dict(state)
+
+
+def test_a_state_with_a_float_weight() -> None:
+    """A weight that is not quantized is refused, and the layer stays as it was."""
+    layer = _layer()
+    state = layer.state_dict()
+    state["_packed_params._packed_params"] = (pyqref.ones(2, 3), None)
+    with pytest.raises(RuntimeError, match="weight must be a quantized tensor"):
+        layer.load_state_dict(state)
+    assert [0.25, -0.25] == layer.bias().tolist()
+
+
 class _Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()

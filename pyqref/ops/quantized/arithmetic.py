@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -186,7 +186,7 @@ def _add(
     out = _output_grid(name, qa, qb, scale, zero_point)
     engine: Any = settings.engine
     one_byte = qa.dtype.itemsize == 1
-    add_arrays = elementwise.add
+    add_arrays: Callable[..., Any] = elementwise.add
     if one_byte and not (engine == "qnnpack" and qa.dtype is quint8):
         add_arrays = add_by_table
     integers = add_arrays(qa._array, grid_of(qa), qb._array, grid_of(qb), out, engine, relu)

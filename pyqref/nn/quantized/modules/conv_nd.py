@@ -14,6 +14,7 @@ from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
     WeightedQuantizedModule,
+    fits,
     load_output_parameters,
     pop_state,
     quantize_weight,
@@ -151,12 +152,8 @@ class _ConvNd(WeightedQuantizedModule):
         weight = pop_state(state_dict, prefix + "weight", missing_keys)
         bias = pop_state(state_dict, prefix + "bias", missing_keys)
         load_output_parameters(self, state_dict, prefix, missing_keys)
-        if weight is not None and tuple(weight.shape) != self._weight_shape():
-            error_msgs.append(
-                f"size mismatch for {prefix}weight: it has shape {tuple(weight.shape)} "
-                f"in the state dict, {self._weight_shape()} in the model"
-            )
-        elif weight is not None:
+        ours = self._weight_bias()
+        if weight is not None and fits((weight, bias), ours, prefix + "weight", error_msgs):
             self.set_weight_bias(weight, bias)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

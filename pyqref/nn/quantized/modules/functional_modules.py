@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Identity, Module
@@ -20,6 +21,7 @@ from .reuse import used_before_in_this_pass
 from .utils import (
     load_output_parameters,
     require_output_observer,
+    require_quantized_input,
     require_type,
     save_output_parameters,
 )
@@ -180,33 +182,44 @@ class QFunctional(Module):
         """Not meant to be called."""
         raise RuntimeError(_NO_FORWARD.format("QFunctional"))
 
+    def _require_quantized(self, *tensors: Any) -> None:
+        for each in tensors:
+            require_quantized_input(self, each, (dtypes.quint8, dtypes.qint8, dtypes.qint32))
+
     def add(self, x: Any, y: Any) -> Any:
         """``x + y``, requantized."""
+        self._require_quantized(x, y)
         return self.activation_post_process(ops.add(x, y, self.scale, self.zero_point))
 
     def add_scalar(self, x: Any, y: float) -> Any:
         """``x + y`` with a number; moves the zero point where it can."""
+        self._require_quantized(x)
         return self.activation_post_process(ops.add_scalar(x, y))
 
     def mul(self, x: Any, y: Any) -> Any:
         """``x * y``, requantized."""
+        self._require_quantized(x, y)
         return self.activation_post_process(ops.mul(x, y, self.scale, self.zero_point))
 
     def mul_scalar(self, x: Any, y: float) -> Any:
         """``x * y`` with a number; changes the scale instead of the integers."""
+        self._require_quantized(x)
         return self.activation_post_process(ops.mul_scalar(x, y))
 
     def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
         """The tensors of ``x`` one after the other along ``dim``, requantized."""
+        self._require_quantized(*x)
         result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)
 
     def add_relu(self, x: Any, y: Any) -> Any:
         """``max(x + y, 0)``, requantized."""
+        self._require_quantized(x, y)
         return self.activation_post_process(ops.add_relu(x, y, self.scale, self.zero_point))
 
     def matmul(self, x: Any, y: Any) -> Any:
         """Matrix product of ``x`` and ``y``, requantized."""
+        self._require_quantized(x, y)
         return self.activation_post_process(ops.matmul(x, y, self.scale, self.zero_point))
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:

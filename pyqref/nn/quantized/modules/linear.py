@@ -15,6 +15,7 @@ from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
     WeightedQuantizedModule,
+    fits,
     load_output_parameters,
     pop_state,
     quantize_weight,
@@ -83,18 +84,11 @@ class LinearPackedParams(Module):
         error_msgs: list[str],
     ) -> None:
         dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
-        packed = pop_state(state_dict, prefix + "_packed_params", missing_keys)
-        if packed is not None:
-            weight, bias = packed
-            expected = tuple(self._weight_bias()[0].shape)
-            if tuple(weight.shape) != expected:
-                error_msgs.append(
-                    f"size mismatch for {prefix}_packed_params: the weight has shape "
-                    f"{tuple(weight.shape)} in the state dict, {expected} in the model"
-                )
-            else:
-                self.dtype = self.dtype if dtype is None else dtype
-                self.set_weight_bias(weight, bias)
+        key = prefix + "_packed_params"
+        packed = pop_state(state_dict, key, missing_keys)
+        if packed is not None and fits(packed, self._weight_bias(), key, error_msgs):
+            self.dtype = self.dtype if dtype is None else dtype
+            self.set_weight_bias(*packed)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

@@ -14,6 +14,7 @@ from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = [
     "WeightedQuantizedModule",
+    "fits",
     "load_output_parameters",
     "pop_state",
     "quantize_weight",
@@ -198,3 +199,26 @@ def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
         missing_keys.append(key)
         return None
     return state_dict.pop(key)
+
+
+def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
+    """Whether a loaded tuple of tensors can take the place of ``ours``; else says why not.
+
+    Weights stand at the even places and must have the same shapes; a bias may be None.
+    """
+    if not (
+        isinstance(given, list | tuple)
+        and len(given) == len(ours)
+        and all(isinstance(each, TensorBase) for each in given[::2])
+        and all(each is None or isinstance(each, TensorBase) for each in given[1::2])
+    ):
+        error_msgs.append(f"{key} must be a tuple of {len(ours)} tensors, got {given!r:.60}")
+        return False
+    theirs = [tuple(each.shape) for each in given[::2]]
+    expected = [tuple(each.shape) for each in ours[::2]]
+    if theirs != expected:
+        error_msgs.append(
+            f"size mismatch for {key}: shapes {theirs} in the state dict, {expected} in the model"
+        )
+        return False
+    return True

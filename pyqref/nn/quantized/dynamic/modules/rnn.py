@@ -10,7 +10,7 @@ from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.modules import Module, ModuleList
-from pyqref.nn.quantized.modules.utils import pop_state, require_float_input, require_type
+from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
 from pyqref.numerics.recurrent import gru_step, lstm_step
 from pyqref.ops.quantized import run_dynamic
 from pyqref.tensor.base import wrap
@@ -46,17 +46,10 @@ class PackedParameter(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        given = pop_state(state_dict, prefix + "param", missing_keys)
-        if given is not None:
-            ours = [None if each is None else tuple(each.shape) for each in self.param.unpack()]
-            theirs = [None if each is None else tuple(each.shape) for each in given]
-            if ours != theirs:
-                error_msgs.append(
-                    f"size mismatch for {prefix}param: shapes {theirs} in the state dict, "
-                    f"{ours} in the model"
-                )
-            else:
-                self.param = PackedProjections(*given)
+        key = prefix + "param"
+        given = pop_state(state_dict, key, missing_keys)
+        if given is not None and fits(given, self.param.unpack(), key, error_msgs):
+            self.param = PackedProjections(*given)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

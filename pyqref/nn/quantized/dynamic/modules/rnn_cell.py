@@ -11,7 +11,7 @@ from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.modules import Module
 from pyqref.nn.modules import RNNCell as FloatRNNCell
-from pyqref.nn.quantized.modules.utils import pop_state, require_float_input, require_type
+from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
 from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
 from pyqref.ops.quantized import run_dynamic
 from pyqref.tensor.base import wrap
@@ -133,15 +133,8 @@ class RNNCellBase(Module):
     ) -> None:
         for key in _KEYS:
             given = pop_state(state_dict, prefix + key, missing_keys)
-            if given is None:
-                continue
-            expected = tuple(getattr(self, key).unpack()[0].shape)
-            if tuple(given[0].shape) != expected:
-                error_msgs.append(
-                    f"size mismatch for {prefix}{key}: the weight has shape "
-                    f"{tuple(given[0].shape)} in the state dict, {expected} in the model"
-                )
-            else:
+            ours = getattr(self, key).unpack()
+            if given is not None and fits(given, ours, prefix + key, error_msgs):
                 setattr(self, key, prepack(*given))
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
