@@ -57,6 +57,14 @@ def test_any_leading_shape(shape: tuple[int, ...]) -> None:
     assert (*shape[:-1], 5) == tuple(y.shape)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_nan_and_infinity(value: float) -> None:
+    """No scale covers them: an error, where torch gives numbers."""
+    weight = pyqref.quantize_per_tensor(pyqref.zeros(5, 2), 0.02, 0, pyqref.qint8)
+    with pytest.raises(ValueError, match="holds nan or infinity, which no scale covers"):
+        ops.linear_dynamic(pyqref.tensor([[1.0, value]]), ops.linear_prepack(weight))
+
+
 def test_errors() -> None:
     """A quantized or double input, wrong shapes, the packed weight of the other form."""
     weight = pyqref.quantize_per_tensor(pyqref.zeros(5, 7), 0.02, 0, pyqref.qint8)

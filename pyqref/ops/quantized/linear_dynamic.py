@@ -77,6 +77,11 @@ def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) 
     -------
     float32 ``(*, N)``.
 
+    Raises
+    ------
+    ValueError
+        The input holds nan or infinity. torch goes on, with numbers in the place of nan.
+
     Examples
     --------
     >>> import pyqref
@@ -120,6 +125,11 @@ def run_dynamic(
         return y if packed.bias_tensor is None else y + packed.bias_tensor._array
     x = np.ascontiguousarray(x)
     low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(
+            "dynamic quantization: the input holds nan or infinity, which no scale covers "
+            f"(its range is {low} to {high})"
+        )
     bits = 127 if reduce_range and packed.engine != "qnnpack" else 255
     scale, zero_point = choose_qparams_dynamic(low, high, 0, bits)
     integers = _kernels.quantize_per_tensor(x, float(scale), int(zero_point), 0, 255, np.uint8)
