@@ -20,6 +20,7 @@ from .qconv import pack_conv3d as pack_conv3d
 from .qgemm import PackedLinear as PackedLinear
 from .qgemm import linear as linear
 from .qgemm import linear_accumulator as linear_accumulator
+from .qgemm import linear_float as linear_float
 from .qgemm import pack_linear as pack_linear
 from .quantize import dequantize_per_channel as dequantize_per_channel
 from .quantize import dequantize_per_tensor as dequantize_per_tensor
@@ -41,6 +42,7 @@ __all__ = [
     "get_num_threads",
     "linear",
     "linear_accumulator",
+    "linear_float",
     "min_max",
     "min_max_per_channel",
     "pack_conv1d",

@@ -101,6 +101,7 @@ def exercise() -> None:
                         x = np.ones((7, depth), stored)
                         _kernels.linear(x, 3, packed, zero_points, requant)
                         _kernels.linear_accumulator(x, 3, packed, zero_points)
+                        _kernels.linear_float(x, 3, packed, zero_points, 0.1, 0.1, bias, engine)
     for channels, outputs, groups in ((3, 5, 1), (4, 64, 1), (6, 6, 2), (1, 1, 1), (17, 17, 17)):
         for kernel, padding in ((1, 0), (3, 1), (3, 0)):
             shape = (outputs, channels // groups, kernel, kernel)

@@ -11,6 +11,7 @@ from kernels.layers import MODES, OUTPUTS, finish, integers
 
 from pyqref import _kernels
 from pyqref.numerics import linear as reference
+from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, requantization
 
 #: Around tiles of 2, 4 and 6 rows, and blocks of 48.
@@ -191,6 +192,33 @@ def test_accumulators(kernel: str, stored: Any, n_threads: int) -> None:
             packed = _kernels.pack_linear(weight)
             actual = _kernels.linear_accumulator(x, 11, packed, zero_points)
             assert_same_bits(expected.astype(np.int32), actual)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_real_results(
+    kernel: str, engine: Any, has_bias: bool, per_channel: bool, n_threads: int
+) -> None:
+    """eq-dynamic-output of eq-linear-accumulator: one rounding by fbgemm, two by qnnpack."""
+    rng = np.random.default_rng(11)
+    for columns in (1, 3, 16, 17, 70, 130):
+        x, weight = integers(rng, (9, 13), np.uint8), integers(rng, (columns, 13), np.int8)
+        scales = rng.uniform(0.01, 0.02, columns) if per_channel else 0.013
+        bias = rng.standard_normal(columns).astype(np.float32) * 50 if has_bias else None
+        accumulator = reference.linear_accumulator(x, 11, weight, 0)
+        expected = dequantize_accumulator(accumulator, 0.07, scales, bias, engine)
+        packed = _kernels.pack_linear(weight)
+        actual = _kernels.linear_float(x, 11, packed, 0, 0.07, scales, bias, engine)
+        assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+def test_real_results_that_underflow_keep_their_sign(kernel: str, engine: Any) -> None:
+    x, packed = np.array([[0], [1]], np.uint8), _kernels.pack_linear(np.int8([[-1], [1]]))
+    accumulator = reference.linear_accumulator(x, 0, packed.weight, 0)
+    expected = dequantize_accumulator(accumulator, 1e-30, 1e-16, None, engine)
+    assert_same_bits(expected, _kernels.linear_float(x, 0, packed, 0, 1e-30, 1e-16, None, engine))
 
 
 def test_integer_bias_that_leaves_no_room_in_32_bits(kernel: str) -> None:

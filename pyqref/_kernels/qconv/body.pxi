@@ -82,7 +82,7 @@ def conv(
         &epilogue, x_zero_point + shift,
         image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs, weight_sums,
         weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
-        upper, False,
+        upper, BYTES,
     )
     with nogil:
         if is_depthwise:

@@ -60,16 +60,19 @@ def linear(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray panels,
     cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
     float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
-    bint keep_accumulators, int n_threads,
+    int store, int n_threads,
 ):
-    """``x (rows, depth)`` times packed weights into ``out (rows, columns)``; all contiguous."""
+    """``x (rows, depth)`` times packed weights into ``out (rows, columns)``; all contiguous.
+
+    Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
+    """
     cdef Matrix matrix
     cdef Epilogue epilogue
     cdef Product p
     cdef int shift = 128 if is_signed else 0
     fill_epilogue(
         &epilogue, x_zero_point + shift, depth, weight_sums, weight_zero_points, multiplier,
-        bias, integer_bias, bias_multiplier, zero_point, lower, upper, keep_accumulators,
+        bias, integer_bias, bias_multiplier, zero_point, lower, upper, <Store> store,
     )
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth
     matrix.flip = <uint8_t> shift
@@ -79,6 +82,6 @@ def linear(
     p.source, p.epilogue = &matrix, &epilogue
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = 4 if keep_accumulators else 1
+    p.out_itemsize = 1 if store == BYTES else 4
     with nogil:
         multiply(&p, n_threads)

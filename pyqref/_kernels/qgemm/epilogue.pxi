@@ -1,6 +1,14 @@
 # From accumulators to stored results: included by the bodies of qgemm and qconv.
 
 
+# What is stored of the exact sums.
+cdef enum Store:
+    BYTES       # eq-requantize
+    SUMS        # int32, as they are
+    FUSED       # float32, fma(sum, multiplier, bias)
+    SEPARATE    # float32, sum * multiplier + bias, rounded twice
+
+
 # How the columns of a matrix product are finished; numerics/requantize.py states the order.
 # An array with step 0 holds one value for all columns.
 cdef struct Epilogue:
@@ -15,7 +23,7 @@ cdef struct Epilogue:
     const int32_t* integer_bias         # (N,) or NULL
     float bias_multiplier
     int32_t zero_point, lower, upper
-    bint keep_accumulators              # store int32 sums instead of bytes
+    Store store
 
 
 # The same for one panel of columns, padded with zeros to whole vectors.
@@ -47,10 +55,11 @@ cdef void load_columns(
         if e.integer_bias != NULL:
             offset += <uint32_t> e.integer_bias[first + c]
         columns.offset[c] = <int32_t> offset
-    if e.keep_accumulators:
+    if e.store == SUMS:
         return
     for c in range(count):
         columns.multiplier[c] = e.multiplier[(first + c) * e.multiplier_step]
+        columns.bias[c] = -0.0  # what can be added to either zero without changing it
     if e.bias != NULL:
         memcpy(columns.bias, e.bias + first, count * sizeof(float))
 
@@ -62,7 +71,7 @@ cdef inline i32v requantize(
     """``eq-requantize``; one formula serves every engine.
 
     ``fma(bias, bias_multiplier, acc)`` is ``acc + bias`` where the multiplier is 1, and
-    ``acc`` where the bias is 0. The bounds are whole, so clamping first changes nothing.
+    ``acc`` where the bias is -0.0. The bounds are whole, so clamping first changes nothing.
     """
     cdef f32v scaled = mul_f32(fma_f32(bias, bias_multiplier, value), multiplier)
     return add_i32(to_i32(max_f32(min_f32(scaled, high), low)), zero_point)
@@ -80,6 +89,7 @@ cdef void finish_row(
     cdef i32v row = set_i32(row_sum)
     cdef bint has_zero_points = e.weight_zero_points != NULL
     cdef i32v total
+    cdef f32v real
     cdef uint8_t[4 * LANES_MAX] stored
     cdef int c = 0
     cdef int left
@@ -88,11 +98,24 @@ cdef void finish_row(
         if has_zero_points:
             total = sub_i32(total, mul_i32(load_i32(columns.weight_zero_point + c), row))
         left = count - c
-        if e.keep_accumulators:
+        if e.store == SUMS:
             if left >= SIMD_LANES:
                 store_i32((<int32_t*> out) + c, total)
             else:
                 store_i32(<int32_t*> stored, total)
+                memcpy(out + 4 * c, stored, 4 * left)
+        elif e.store != BYTES:
+            if e.store == FUSED:
+                real = fma_f32(
+                    to_f32(total), load_f32(columns.multiplier + c), load_f32(columns.bias + c)
+                )
+            else:
+                real = mul_f32(to_f32(total), load_f32(columns.multiplier + c))
+                real = add_f32(real, load_f32(columns.bias + c))
+            if left >= SIMD_LANES:
+                store_f32((<float*> out) + c, real)
+            else:
+                store_f32(<float*> stored, real)
                 memcpy(out + 4 * c, stored, 4 * left)
         else:
             total = requantize(
@@ -110,7 +133,7 @@ cdef void finish_row(
 cdef void fill_epilogue(
     Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums,
     weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
-    int32_t zero_point, int32_t lower, int32_t upper, bint keep_accumulators,
+    int32_t zero_point, int32_t lower, int32_t upper, Store store,
 ):
     e.x_zero_point, e.depth = x_zero_point, depth
     e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
@@ -124,7 +147,7 @@ cdef void fill_epilogue(
     e.integer_bias = <const int32_t*> data_or_null(integer_bias)
     e.bias_multiplier = bias_multiplier
     e.zero_point, e.lower, e.upper = zero_point, lower, upper
-    e.keep_accumulators = keep_accumulators
+    e.store = store
 
 
 cdef bint all_zero(array):

@@ -9,15 +9,18 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
 from pyqref.numerics import linear as reference
-from pyqref.numerics.requantize import Requantization
-from pyqref.numerics.types import IntArray
+from pyqref.numerics.dynamic import dequantize_accumulator
+from pyqref.numerics.requantize import Requantization, accumulator_scale
+from pyqref.numerics.types import Engine, FloatArray, IntArray
 
 from .finish import bias_terms, fits, zero_points_or_none
 from .pack import PackedLinear
 
-__all__ = ["linear", "linear_accumulator"]
+__all__ = ["linear", "linear_accumulator", "linear_float"]
 
 _ONE = np.ones(1, np.float32)
+# What a kernel stores: bytes, int32 sums, float32 rounded once or twice.
+_BYTES, _SUMS, _FUSED, _SEPARATE = 0, 1, 2, 3
 
 
 def linear(
@@ -70,7 +73,7 @@ def linear(
         requant.lower,
         requant.upper,
         out,
-        False,
+        _BYTES,
         threads.get_num_threads(),
     )
     return out
@@ -106,7 +109,67 @@ def linear_accumulator(
         0,
         0,
         out,
-        True,
+        _SUMS,
+        threads.get_num_threads(),
+    )
+    return out
+
+
+def linear_float(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    input_scale: float,
+    weight_scales: Any,
+    bias: Any = None,
+    engine: Engine = "fbgemm",
+) -> FloatArray:
+    """As :func:`pyqref.numerics.dynamic.dequantize_accumulator` of the accumulators.
+
+    For the dynamic layers: integers in, real numbers out (``eq-dynamic-output``).
+
+    Parameters
+    ----------
+    x, x_zero_point, packed, weight_zero_points
+        As in :func:`linear`.
+    input_scale
+        Positive.
+    weight_scales
+        A scalar, ``(1,)`` or ``(N,)``.
+    bias
+        None or ``(N,)`` float32.
+    engine
+        All but qnnpack add the bias in a fused multiply-add.
+
+    Returns
+    -------
+    float32 ``(..., N)``.
+    """
+    kernel = registry.twin("qgemm")
+    if kernel is None or not fits(packed.depth, None):
+        accumulator = linear_accumulator(x, x_zero_point, packed, weight_zero_points)
+        return dequantize_accumulator(accumulator, input_scale, weight_scales, bias, engine)
+    x = contiguous(x)
+    out = np.empty((*x.shape[:-1], packed.columns), np.float32)
+    kernel.linear(
+        x,
+        x.dtype == np.int8,
+        x_zero_point,
+        packed.depth,
+        packed.panels,
+        packed.sums,
+        zero_points_or_none(weight_zero_points),
+        np.atleast_1d(accumulator_scale(input_scale, weight_scales)),
+        None if bias is None else np.ascontiguousarray(bias, np.float32),
+        None,
+        1.0,
+        0,
+        0,
+        0,
+        out,
+        # Without a bias the fused form adds -0.0 and so changes nothing, not even a sign.
+        _SEPARATE if engine == "qnnpack" and bias is not None else _FUSED,
         threads.get_num_threads(),
     )
     return out

@@ -16,6 +16,6 @@ def linear(
     lower: int,
     upper: int,
     out: np.ndarray,
-    keep_accumulators: bool,
+    store: int,
     n_threads: int,
 ) -> None: ...
