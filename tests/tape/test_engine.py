@@ -1,0 +1,193 @@
+"""The walk back: order, sums of gradients, freed graphs, changes in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pyqref
+
+
+def _leaf(*values: float) -> Any:
+    return pyqref.tensor(list(values), requires_grad=True)
+
+
+def test_gradients_of_several_uses_are_added() -> None:
+    """x is used twice: d(x*x + 3x) = 2x + 3."""
+    x = _leaf(1.0, 2.0)
+    (x * x + 3 * x).sum().backward()
+    assert [5.0, 7.0] == x.grad.tolist()
+
+
+def test_backward_adds_to_grad() -> None:
+    """A second walk adds to what the first one left."""
+    x = _leaf(1.0)
+    (2 * x).sum().backward()
+    (3 * x).sum().backward()
+    assert [5.0] == x.grad.tolist()
+
+
+def test_a_long_chain_needs_no_recursion() -> None:
+    """20,000 operations in a row."""
+    x = _leaf(1.0)
+    y = x
+    for _ in range(20_000):
+        y = y + 0
+    y.sum().backward()
+    assert [1.0] == x.grad.tolist()
+
+
+def test_the_graph_is_freed() -> None:
+    """A second walk is an error that names the remedy."""
+    y = (_leaf(1.0) ** 2).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_the_graph_can_be_retained() -> None:
+    """With retain_graph the walk can be repeated."""
+    x = _leaf(3.0)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert [12.0] == x.grad.tolist()
+
+
+def test_create_graph_is_refused() -> None:
+    """There are no gradients of gradients; the error says so."""
+    with pytest.raises(RuntimeError, match="create_graph=True is not supported"):
+        _leaf(1.0).sum().backward(create_graph=True)
+
+
+def test_only_single_numbers_need_no_gradient_argument() -> None:
+    """backward() of a vector needs its gradient."""
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        (_leaf(1.0, 2.0) * 2).backward()
+
+
+def test_gradient_argument() -> None:
+    """backward(gradient) weights the elements."""
+    x = _leaf(1.0, 2.0)
+    (x * x).backward(pyqref.tensor([1.0, 10.0]))
+    assert [2.0, 40.0] == x.grad.tolist()
+
+
+def test_inputs_argument() -> None:
+    """Only the named tensors collect gradients."""
+    x, w = _leaf(1.0), _leaf(2.0)
+    (x * w).sum().backward(inputs=[w])
+    assert x.grad is None
+    assert [1.0] == w.grad.tolist()
+
+
+def test_change_of_a_saved_tensor_is_detected() -> None:
+    """exp keeps its result; changing it makes the derivative wrong."""
+    y = _leaf(1.0, 2.0).exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_change_through_a_view_is_detected() -> None:
+    """A view shares the version of its base."""
+    x = _leaf(1.0, 2.0) * 1
+    y = x * x
+    x[0].zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("change", [lambda x: x.add_(1), lambda x: x[0].add_(1), lambda x: x.zero_()])
+def test_a_leaf_may_not_be_changed(change: Any) -> None:
+    """Neither it nor a view of it; under no_grad it may."""
+    x = _leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        change(x)
+    with pyqref.no_grad():
+        change(x)
+    assert x.requires_grad
+
+
+def test_change_in_place_keeps_what_it_needs() -> None:
+    """y.mul_(w): the gradient of w is the old y."""
+    x, w = _leaf(2.0, 3.0), _leaf(5.0, 7.0)
+    y = x * 1
+    y.mul_(w)
+    y.sum().backward()
+    assert [5.0, 7.0] == x.grad.tolist()
+    assert [2.0, 3.0] == w.grad.tolist()
+
+
+def test_change_of_a_view_reaches_the_base() -> None:
+    """The base's gradient goes through the change, elsewhere past it."""
+    x, w = _leaf(1.0, 2.0, 3.0), _leaf(10.0)
+    y = x * 1
+    y[1:2].mul_(w)
+    (y * pyqref.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert [1.0, 100.0, 100.0] == x.grad.tolist()
+    assert [20.0] == w.grad.tolist()
+
+
+def test_a_view_taken_before_the_change_of_its_base() -> None:
+    """The view has the new values and their gradients."""
+    x = _leaf(1.0, 2.0)
+    y = x * 1
+    view = y[0]
+    y.mul_(3)
+    view.backward()
+    assert 3.0 == view.item()
+    assert [3.0, 0.0] == x.grad.tolist()
+
+
+def test_change_of_a_transposed_view() -> None:
+    """Strides of view and base differ."""
+    x = pyqref.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 1
+    y.t()[0].mul_(2)
+    y.sum().backward()
+    assert [[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]] == x.grad.tolist()
+
+
+def test_assignment_cuts_the_gradient() -> None:
+    """What was overwritten has gradient zero; what was written has its own."""
+    x, w = _leaf(1.0, 2.0), _leaf(4.0)
+    y = x * 1
+    y[0] = w[0]
+    (y * y).sum().backward()
+    assert [0.0, 4.0] == x.grad.tolist()
+    assert [8.0] == w.grad.tolist()
+
+
+def test_hooks_run_in_order_and_may_replace() -> None:
+    """retain_grad keeps what the hooks made of the gradient."""
+    x = _leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    seen: list[float] = []
+    handle = y.register_hook(lambda grad: grad * 3)
+    x.register_hook(lambda grad: seen.append(grad.item()))
+    y.sum().backward(retain_graph=True)
+    assert [6.0] == x.grad.tolist()
+    assert [3.0] == y.grad.tolist()
+    assert [6.0] == seen
+    handle.remove()
+    y.sum().backward()
+    assert [8.0] == x.grad.tolist()
+
+
+def test_a_leaf_is_freed_without_the_garbage_collector() -> None:
+    """A leaf and the node that collects its gradient form no cycle."""
+    import gc
+    import weakref
+
+    gc.disable()
+    try:
+        x = _leaf(1.0)
+        (x * 2).sum().backward()
+        gone = weakref.ref(x)
+        del x
+        assert gone() is None
+    finally:
+        gc.enable()
