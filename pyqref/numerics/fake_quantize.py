@@ -120,9 +120,9 @@ def fake_quantize_per_channel(
         v_{documented} = \mathrm{rne}(x_c\, \iota(s_c) + z_c), \qquad
         v_{torch} = \mathrm{rne}(x_c\, \iota(s_c)) + z_c
 
-    with product and sum rounded separately; float zero points (scheme
-    ``per_channel_affine_float_qparams``) are added before rounding under both
-    conventions. Then ``eq-fake-quantize-mask``.
+    with product and sum rounded separately; then ``eq-fake-quantize-mask``. Float zero
+    points (scheme ``per_channel_affine_float_qparams``) are added before rounding under
+    both conventions, by a fused multiply-add, and subtracted in double.
 
     Parameters
     ----------
@@ -142,10 +142,15 @@ def fake_quantize_per_channel(
     zero_points = np.asarray(zero_points)
     scale = along_axis(np.asarray(scales, dtype=np.float32), x.ndim, axis)
     offset = along_axis(zero_points.astype(np.float32), x.ndim, axis)
-    after = convention == "torch" and zero_points.dtype.kind in "iu"
+    whole = zero_points.dtype.kind in "iu"
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = x * reciprocal32(scale)
-        shifted = round_half_even(scaled) + offset if after else round_half_even(scaled + offset)
+        if not whole:
+            shifted = round_half_even(fma32(x, reciprocal32(scale), offset))
+            scale, offset = scale.astype(np.float64), offset.astype(np.float64)
+        elif convention == "torch":
+            shifted = round_half_even(x * reciprocal32(scale)) + offset
+        else:
+            shifted = round_half_even(x * reciprocal32(scale) + offset)
     y, mask = fake_quantize_grid(shifted, scale, offset, quant_min, quant_max)
     return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask
 

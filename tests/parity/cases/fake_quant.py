@@ -178,3 +178,21 @@ def fused_zero_points_of_symmetric_ranges(torch: Any) -> dict[str, Any]:
                 scale, zero_point = fake_quantize.scale, fake_quantize.zero_point
                 results.append({"scale": scale.numpy(), "zero_point": zero_point.numpy()})
     return joined(results)
+
+
+@parity_case()
+def float_zero_points_near_ties(torch: Any) -> dict[str, Any]:
+    """A float zero point is added by a fused multiply-add, and subtracted in double."""
+    rng = np.random.default_rng(6)
+    scale = rng.uniform(0.01, 1, (7, 1)).astype(np.float32)
+    zero_point = rng.uniform(-20, 40, (7, 1)).astype(np.float32)
+    x = ((rng.integers(-2, 18, (7, 50)) + 0.5 - zero_point) * scale).astype(np.float32)
+    y = torch.fake_quantize_per_channel_affine(
+        torch.from_numpy(x),
+        torch.from_numpy(scale.ravel()),
+        torch.from_numpy(zero_point.ravel()),
+        0,
+        0,
+        15,
+    )
+    return {"y": y}
