@@ -65,7 +65,8 @@ def choose_qparams_dynamic(
 
     The zero point comes from the end of the range that is met with the smaller
     error, :math:`z_- = q_{min} - x_{min} / s` or :math:`z_+ = q_{max} - x_{max} / s`,
-    clamped and rounded half to even. When the scale was raised, the range grows with it.
+    estimated by the sizes of the two numbers that are subtracted; it is clamped and
+    rounded half to even. When the scale was raised, the range grows with it.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ def choose_qparams_dynamic(
         scale = scale.astype(np.float32).astype(np.float64)
 
     from_low, from_high = quant_min - low / scale, quant_max - high / scale
-    error_low = abs(quant_min) - np.abs(low / scale)
-    error_high = abs(quant_max) - np.abs(high / scale)
+    error_low = abs(quant_min) + np.abs(low / scale)
+    error_high = abs(quant_max) + np.abs(high / scale)
     exact = np.where(error_low < error_high, from_low, from_high)
     exact = np.where(centred, (quant_min + quant_max) / 2, exact)
     zero_point = np.rint(np.clip(exact, quant_min, quant_max)).astype(np.int64)

@@ -182,6 +182,25 @@ def test_eq_choose_qparams_dynamic__small_ranges(
     assert expected == (scale.item(), zero_point.item())
 
 
+@pytest.mark.parametrize("single_scale", [False, True])
+@pytest.mark.parametrize(("quant_min", "quant_max"), [(0, 255), (-128, 127), (0, 127)])
+def test_eq_choose_qparams_dynamic__zero_points_at_a_half(
+    quant_min: int, quant_max: int, single_scale: bool
+) -> None:
+    """The end whose terms are smaller decides, with a double or a float32 scale."""
+    rng = np.random.default_rng(0)
+    for low, high in [*rng.integers(1, 1000, (300, 2)), *((k, k) for k in range(1, 60))]:
+        scale = (int(high) + int(low)) / (quant_max - quant_min)
+        scale = float(np.float32(scale)) if single_scale else scale
+        below, above = -int(low) / scale, int(high) / scale
+        from_low = abs(quant_min) - below < abs(quant_max) + above
+        zero_point = quant_min - below if from_low else quant_max - above
+        actual = choose_qparams_dynamic(
+            -np.float32(low), np.float32(high), quant_min, quant_max, single=single_scale
+        )
+        assert (scale, clamp(round(zero_point), quant_min, quant_max)) == actual
+
+
 def test_eq_choose_qparams_dynamic__symmetric() -> None:
     """max(|min| / 128, |max| / 127), zero point in the middle; one-sided stays affine."""
     scale, zero_point = choose_qparams_dynamic(-1.0, 1.0, -128, 127, symmetric=True)
