@@ -68,13 +68,13 @@ def test_eq_fake_quantize_channel__near_ties(convention: str) -> None:
 
 @pytest.mark.parametrize("convention", ["documented", "torch"])
 def test_eq_fake_quantize_channel__float_zero_point(convention: str) -> None:
-    """A float zero point is added before rounding under both conventions."""
-    x = near_ties(0.5, 200)[None]
-    zero = np.float32([100.3])
-    y, _ = fake_quantize_per_channel(x, [0.5], zero, 0, 0, 255, convention)
-    inside = [rne(f32(f32(v * 2) + single(zero[0]))) for v in fractions(x)]
-    expected = [(clamp(v, 0, 255) - single(zero[0])) / 2 for v in inside]
-    assert [f32(v) for v in expected] == fractions(y)
+    """A float zero point is fused into the product before rounding, in both conventions."""
+    scale, zero = np.float32([0.37]), np.float32([100.3])
+    x = near_ties(0.37, 400)[None] - zero * scale
+    y, _ = fake_quantize_per_channel(x, scale, zero, 0, 0, 255, convention)
+    inside = [rne(fma(v, inverse(scale[0]), single(zero[0]))) for v in fractions(x)]
+    reals = [(clamp(v, 0, 255) - single(zero[0])) * single(scale[0]) for v in inside]
+    assert [f32(v) for v in reals] == fractions(y)
 
 
 def test_eq_fake_quantize_mask__ends_are_inside() -> None:
