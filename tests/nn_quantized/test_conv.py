@@ -112,8 +112,14 @@ def test_padding_mode(mode: str) -> None:
 def test_bad_construction() -> None:
     with pytest.raises(ValueError, match="groups must divide in_channels and out_channels"):
         nn.quantized.Conv2d(4, 6, 3, groups=3)
-    with pytest.raises(ValueError, match="stride must be one integer or 2 integers >= 1"):
+    with pytest.raises(ValueError, match="groups must divide in_channels and out_channels"):
+        nn.quantized.Conv2d(4, 6, 3, groups=0)
+    with pytest.raises(ValueError, match="stride must be one integer or 2 integers >= 1, got 0"):
         nn.quantized.Conv2d(4, 6, 3, stride=0)
+    with pytest.raises(ValueError, match=r"padding must be .* integers >= 0, got 'same'"):
+        nn.quantized.Conv2d(4, 6, 3, padding="same")
+    with pytest.raises(ValueError, match=r"kernel_size must be .*, got 1\.5"):
+        nn.quantized.Conv2d(4, 6, 1.5)
     with pytest.raises(ValueError, match=r"must have shape \(6, 4, 3, 3\), got \(6, 4, 3\)"):
         nn.quantized.Conv2d(4, 6, 3).set_weight_bias(_weight(6, 4, 3), None)
     with pytest.raises(RuntimeError, match="each of the 6 outputs"):

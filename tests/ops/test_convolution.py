@@ -112,6 +112,7 @@ def test_unpack_gives_back_weight_and_bias() -> None:
         (lambda: _input(4, 5, 5), RuntimeError, r"must be \(N, C, H, W\), got \(4, 5, 5\)"),
         (lambda: _input(1, 5, 5, 5), RuntimeError, "must have 4 channels, but got 5 channels"),
         (lambda: _input(1, 4, 2, 5), RuntimeError, "smaller than the kernel"),
+        (lambda: _input(1, 4, 0, 5), RuntimeError, "only the batch may be empty"),
     ],
 )
 def test_bad_input(make: Any, error: type[Exception], text: str) -> None:
@@ -135,6 +136,12 @@ def test_bad_geometry(options: dict[str, Any], text: str) -> None:
     """Stride, padding, dilation and groups are checked when the weight is packed."""
     with pytest.raises(ValueError, match=text):
         ops.conv2d_prepack(_weight(3, 4, 3, 3), **options)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3, 3), (3, 0, 3, 3), (3, 4, 0, 3)])
+def test_empty_weight(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RuntimeError, match="weight must not be empty"):
+        ops.conv2d_prepack(_weight(*shape))
 
 
 def test_bad_weight_and_bias() -> None:

@@ -175,6 +175,14 @@ def test_bad_weight() -> None:
         ops.linear_prepack(pyqref.zeros(4, 5))
 
 
+@pytest.mark.parametrize("shape", [(0, 5), (4, 0), (0, 0)])
+def test_empty_weight(shape: tuple[int, int]) -> None:
+    """A layer without inputs or outputs is an error, not a crash."""
+    weight = pyqref.quantize_per_tensor(pyqref.zeros(shape), 1.0, 0, pyqref.qint8)
+    with pytest.raises(RuntimeError, match="weight must not be empty"):
+        ops.linear_prepack(weight)
+
+
 def test_bad_bias() -> None:
     """A bias is float32 and as long as there are outputs."""
     with pytest.raises(RuntimeError, match=r"each of the 4 outputs, got shape \(5,\)"):

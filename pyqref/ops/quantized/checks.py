@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from pyqref.dtypes import dtype as Dtype
@@ -87,6 +88,10 @@ def require_weight(operation: str, weight: Any, ndim: int) -> None:
         raise RuntimeError(
             f"{operation}: weight must have {ndim} dimensions, got shape {tuple(weight.shape)}"
         )
+    if 0 in weight.shape:
+        raise RuntimeError(
+            f"{operation}: weight must not be empty, got shape {tuple(weight.shape)}"
+        )
     if weight.qscheme().is_per_channel and weight.q_per_channel_axis() != 0:
         raise RuntimeError(
             f"{operation}: weight must be quantized along axis 0, its output channels, "
@@ -108,13 +113,16 @@ def require_bias(operation: str, bias: Any, length: int) -> None:
 
 def tuple_of(operation: str, name: str, value: Any, length: int, least: int) -> tuple[int, ...]:
     """``length`` integers of at least ``least``, from one or as many of them."""
-    if isinstance(value, int):
-        value = (value,) * length
-    numbers = tuple(int(each) for each in value)
+    several = isinstance(value, tuple | list)
+    try:
+        numbers = tuple(index(each) for each in (value if several else (value,)))
+    except TypeError:
+        numbers = ()
     if len(numbers) == 1:
         numbers *= length
     if len(numbers) != length or min(numbers) < least:
         raise ValueError(
-            f"{operation}: {name} must be one integer or {length} integers >= {least}, got {value}"
+            f"{operation}: {name} must be one integer or {length} integers >= {least}, "
+            f"got {value!r}"
         )
     return numbers

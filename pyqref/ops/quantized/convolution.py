@@ -205,6 +205,8 @@ def _require_shape(name: str, x: Any, packed: PackedConv) -> None:
             f"{tuple(packed.weight.shape)}, input {tuple(x.shape)} must have {channels} "
             f"channels, but got {x.shape[1]} channels instead"
         )
+    if 0 in x.shape[2:]:
+        raise RuntimeError(f"{name}: only the batch may be empty, got input {tuple(x.shape)}")
     kernel = packed.weight.shape[2:]
     for length, k, p, d in zip(x.shape[2:], kernel, packed.padding, packed.dilation, strict=True):
         if length + 2 * p < d * (k - 1) + 1:

@@ -54,7 +54,7 @@ class _ConvNd(WeightedQuantizedModule):
             raise ValueError(
                 f"{name}: padding_mode must be 'zeros' in a quantized layer, got {padding_mode!r}"
             )
-        if in_channels % groups or out_channels % groups:
+        if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{name}: groups must divide in_channels and out_channels, "
                 f"got groups={groups}, {in_channels} and {out_channels}"
