@@ -123,7 +123,8 @@ def cast(numpy_dtype: np.dtype[Any], *operands: Any) -> list[Any]:
 def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
     """A Python number as a NumPy scalar; integers out of range wrap around."""
     try:
-        return numpy_dtype.type(value)
+        with np.errstate(over="ignore"):
+            return numpy_dtype.type(value)
     except OverflowError:
         bits = 8 * numpy_dtype.itemsize
         return np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)

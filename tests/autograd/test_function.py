@@ -35,7 +35,7 @@ def test_forward_and_backward() -> None:
 
 
 def test_setup_context() -> None:
-    """forward without ctx; a result that is marked has no gradient."""
+    """Forward without ctx; a result that is marked has no gradient."""
 
     class Split(pyqref.autograd.Function):
         @staticmethod

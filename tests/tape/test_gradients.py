@@ -35,14 +35,11 @@ def _apart(*shape: int) -> Any:
     return _leaf(RNG.permutation(np.arange(np.prod(shape)) * 0.37 - 1.1).reshape(shape))
 
 
-UNARY: dict[str, Callable[..., Any]] = {
-    name: _normal
-    for name in "neg square exp expm1 sin cos tan sinh cosh tanh sigmoid erf atan exp2".split()
-}
-UNARY |= {
-    name: _positive
-    for name in "log log1p log2 log10 sqrt rsqrt reciprocal".split()
-}
+SMOOTH = ["neg", "square", "exp", "expm1", "exp2", "sin", "cos", "tan", "sinh", "cosh", "tanh"]
+SMOOTH += ["sigmoid", "erf", "atan"]
+POSITIVE = ["log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal"]
+UNARY: dict[str, Callable[..., Any]] = dict.fromkeys(SMOOTH, _normal)
+UNARY |= dict.fromkeys(POSITIVE, _positive)
 UNARY |= {"abs": _apart, "relu": _apart, "floor": _apart, "round": _apart, "sign": _apart}
 
 

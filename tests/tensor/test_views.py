@@ -1,0 +1,112 @@
+"""Views share memory; strides, offsets and addresses agree with that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyqref
+
+VIEWS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...], tuple[int, ...], int]] = {
+    # a view of arange(24).reshape(2, 3, 4): function, shape, stride, storage offset
+    "view": (lambda x: x.view(6, 4), (6, 4), (4, 1), 0),
+    "reshape": (lambda x: x.reshape(-1), (24,), (1,), 0),
+    "transpose": (lambda x: x.transpose(0, 2), (4, 3, 2), (1, 4, 12), 0),
+    "permute": (lambda x: x.permute(2, 0, 1), (4, 2, 3), (1, 12, 4), 0),
+    "select": (lambda x: x[1], (3, 4), (4, 1), 12),
+    "slice": (lambda x: x[:, 1:, ::2], (2, 2, 2), (12, 4, 2), 4),
+    "narrow": (lambda x: x.narrow(2, 1, 2), (2, 3, 2), (12, 4, 1), 1),
+    "expand": (lambda x: x[0, 0].expand(3, 4), (3, 4), (0, 1), 0),
+    "as_strided": (lambda x: x.as_strided((2, 2), (5, 3), 1), (2, 2), (5, 3), 1),
+    "diagonal": (lambda x: x[0].diagonal(), (3,), (5,), 0),
+    "unfold": (lambda x: x[0, 0].unfold(0, 2, 1), (3, 2), (1, 1), 0),
+    "unflatten": (lambda x: x.unflatten(2, (2, 2)), (2, 3, 2, 2), (12, 4, 2, 1), 0),
+    "last_chunk": (lambda x: x.chunk(2, 1)[1], (2, 1, 4), (12, 4, 1), 8),
+    "last_unbound": (lambda x: x.unbind(2)[3], (2, 3), (12, 4), 3),
+    "detach": (lambda x: x.detach(), (2, 3, 4), (12, 4, 1), 0),
+    "nested": (lambda x: x[1][2][1:], (3,), (1,), 21),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_view(name: str) -> None:
+    """Shape, stride, offset and address are those that torch documents; writing is seen."""
+    function, shape, stride, offset = VIEWS[name]
+    x = pyqref.arange(24).reshape(2, 3, 4)
+    view = function(x)
+    assert shape == tuple(view.shape)
+    assert stride == view.stride()
+    assert offset == view.storage_offset()
+    assert x.data_ptr() + 8 * offset == view.data_ptr()
+    view.fill_(-1)
+    assert int(np.unique(view.numpy().size and x.numpy()[x.numpy() < 0]).size) == 1
+    assert view.numpy().max() == -1
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "clone": lambda x: x.clone(),
+    "flip": lambda x: x.flip(0),
+    "index": lambda x: x[[0, 1]],
+    "repeat": lambda x: x.repeat(1, 1),
+    "reshape_of_transposed": lambda x: x.t().reshape(-1),
+    "contiguous_of_transposed": lambda x: x.t().contiguous(),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copy(name: str) -> None:
+    """Writing to a copy leaves the original as it was."""
+    x = pyqref.arange(6).reshape(2, 3)
+    COPIES[name](x).fill_(-1)
+    assert [[0, 1, 2], [3, 4, 5]] == x.tolist()
+
+
+def test_contiguous_returns_the_tensor_itself() -> None:
+    """No copy where none is needed."""
+    x = pyqref.ones(2, 3)
+    assert x.contiguous() is x
+    assert x.to(pyqref.float32) is x
+
+
+def test_view_of_a_transposed_tensor() -> None:
+    """The error names the way out."""
+    with pytest.raises(RuntimeError, match=r"Use \.reshape\(\.\.\.\) instead"):
+        pyqref.ones(2, 3).t().view(6)
+
+
+def test_channels_last() -> None:
+    """The layout is kept by element-wise functions and copies, and can be left."""
+    x = pyqref.arange(120.0).reshape(2, 3, 4, 5)
+    y = x.contiguous(memory_format=pyqref.channels_last)
+    assert (60, 1, 15, 3) == y.stride()
+    assert x.tolist() == y.tolist()
+    assert y.is_contiguous(memory_format=pyqref.channels_last)
+    assert not y.is_contiguous()
+    for kept in (y + 1, y.relu(), y.clone(), pyqref.empty_like(y), y.double()):
+        assert y.stride() == kept.stride()
+    assert (60, 20, 5, 1) == y.contiguous().stride()
+
+
+@pytest.mark.parametrize(("size", "stride", "offset"), [((30,), (1,), None), ((5, 5), (5, 1), 1)])
+def test_as_strided_stays_inside(size: Any, stride: Any, offset: Any) -> None:
+    """A view may not reach out of the storage."""
+    with pytest.raises(RuntimeError, match="the storage has"):
+        pyqref.arange(24).as_strided(size, stride, offset)
+
+
+def test_as_strided_of_a_view_reaches_the_storage() -> None:
+    """The offset counts from the beginning of the storage."""
+    x = pyqref.arange(6)
+    assert [0, 2, 4] == x[3:].as_strided((3,), (2,), 0).tolist()
+    assert [3, 4] == x[3:].as_strided((2,), (1,)).tolist()
+
+
+def test_negative_strides_are_refused() -> None:
+    """Slices with a negative step, as in torch."""
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        pyqref.arange(3)[::-1]
+    with pytest.raises(RuntimeError, match="Negative strides"):
+        pyqref.arange(3).as_strided((3,), (-1,), 2)
