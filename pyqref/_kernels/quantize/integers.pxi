@@ -1,0 +1,154 @@
+# From real numbers to integers: included by body.pxi.
+
+# --- Quantize per tensor ------------------------------------------------------------------
+
+cdef inline i32v saturate(f32v shifted, f32v low, f32v high) noexcept nogil:
+    # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
+    # nan becomes high.
+    return to_i32(max_f32(min_f32(shifted, high), low))
+
+
+cdef inline int32_t saturate_wide(double shifted, int32_t low, int32_t high) noexcept nogil:
+    # nan becomes low.
+    if not shifted > low:
+        return low
+    return high if shifted >= high else <int32_t> rintf(<float> shifted)
+
+
+cdef void quantize_bytes(const float* x, uint8_t* q, Py_ssize_t n, Affine* a) noexcept nogil:
+    """``eq-affine-quantize`` into bytes."""
+    cdef f32v inverse = set_f32(a.inverse)
+    cdef f32v offset = set_f32(a.offset)
+    cdef f32v low = set_f32(<float> a.quant_min)
+    cdef f32v high = set_f32(<float> a.quant_max)
+    cdef float[LANES_MAX] rest
+    cdef uint8_t[LANES_MAX] stored
+    cdef Py_ssize_t i = 0
+    while i + SIMD_LANES <= n:
+        store_low_bytes(q + i, saturate(fma_f32(load_f32(x + i), inverse, offset), low, high))
+        i += SIMD_LANES
+    if i < n:
+        memset(rest, 0, sizeof(rest))
+        memcpy(rest, x + i, (n - i) * sizeof(float))
+        store_low_bytes(stored, saturate(fma_f32(load_f32(rest), inverse, offset), low, high))
+        memcpy(q + i, stored, n - i)
+
+
+cdef void quantize_wide(
+    const float* x, int32_t* q, Py_ssize_t n, float inverse, float offset, Affine* a
+) noexcept nogil:
+    """Into 32 bits: the product and the sum are rounded separately."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        q[i] = saturate_wide(x[i] * inverse + offset, a.quant_min, a.quant_max)
+
+
+cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Affine* a = <Affine*> context
+    cdef Py_ssize_t start = index * CHUNK
+    cdef Py_ssize_t n = min(<Py_ssize_t> CHUNK, a.size - start)
+    if a.wide:
+        quantize_wide(a.x + start, (<int32_t*> a.q) + start, n, a.inverse, a.offset, a)
+    else:
+        quantize_bytes(a.x + start, a.q + start, n, a)
+
+
+def quantize_per_tensor(
+    cnp.ndarray x, cnp.ndarray q, float scale, float zero_point,
+    int32_t quant_min, int32_t quant_max, int n_threads,
+):
+    """Quantize float32 ``x`` into ``q`` of 1 or 4 bytes an element; both contiguous."""
+    cdef Affine a
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
+    a.size = cnp.PyArray_SIZE(x)
+    a.inverse, a.offset = (<float> 1) / scale, zero_point
+    a.quant_min, a.quant_max = quant_min, quant_max
+    n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(quantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+
+
+# --- Quantize per channel -----------------------------------------------------------------
+
+cdef inline i32v saturate_nan_to_zero(f32v shifted, f32v low, f32v high) noexcept nogil:
+    return mul_i32(saturate(shifted, low, high), sub_i32(set_i32(1), is_nan(shifted)))
+
+
+cdef void quantize_run(
+    const float* x, uint8_t* q, Py_ssize_t n, const float* inverses, const float* offsets,
+    Py_ssize_t step, f32v low, f32v high,
+) noexcept nogil:
+    """``eq-affine-quantize-channel`` on n numbers of one channel (step 0) or of n (step 1)."""
+    cdef f32v inverse = set_f32(inverses[0])
+    cdef f32v offset = set_f32(offsets[0])
+    cdef float[3][LANES_MAX] rest
+    cdef uint8_t[LANES_MAX] stored
+    cdef Py_ssize_t i = 0
+    while i + SIMD_LANES <= n:
+        if step:
+            inverse, offset = load_f32(inverses + i), load_f32(offsets + i)
+        store_low_bytes(
+            q + i,
+            saturate_nan_to_zero(add_f32(mul_f32(load_f32(x + i), inverse), offset), low, high),
+        )
+        i += SIMD_LANES
+    if i < n:
+        memset(rest, 0, sizeof(rest))
+        memcpy(rest[0], x + i, (n - i) * sizeof(float))
+        if step:
+            memcpy(rest[1], inverses + i, (n - i) * sizeof(float))
+            memcpy(rest[2], offsets + i, (n - i) * sizeof(float))
+            inverse, offset = load_f32(rest[1]), load_f32(rest[2])
+        store_low_bytes(
+            stored,
+            saturate_nan_to_zero(add_f32(mul_f32(load_f32(rest[0]), inverse), offset), low, high),
+        )
+        memcpy(q + i, stored, n - i)
+
+
+cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Affine* a = <Affine*> context
+    cdef f32v low = set_f32(<float> a.quant_min)
+    cdef f32v high = set_f32(<float> a.quant_max)
+    cdef Py_ssize_t run = index * a.runs_per_task
+    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
+    cdef Py_ssize_t channel, i
+    while run < last:
+        channel = 0 if a.inner == 1 else run % a.channels
+        if not a.wide:
+            quantize_run(
+                a.x + run * length, a.q + run * length, length,
+                a.inverses + channel, a.offsets + channel, a.inner == 1, low, high,
+            )
+        elif a.inner == 1:
+            for i in range(length):
+                quantize_wide(
+                    a.x + run * length + i, (<int32_t*> a.q) + run * length + i, 1,
+                    a.inverses[i], a.offsets[i], a,
+                )
+        else:
+            quantize_wide(
+                a.x + run * length, (<int32_t*> a.q) + run * length, length,
+                a.inverses[channel], a.offsets[channel], a,
+            )
+        run += 1
+
+
+def quantize_per_channel(
+    cnp.ndarray x, cnp.ndarray q, cnp.ndarray inverses, cnp.ndarray zero_points,
+    Py_ssize_t inner, int32_t quant_min, int32_t quant_max, int n_threads,
+):
+    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float32."""
+    cdef Affine a
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
+    a.size, a.channels, a.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(inverses), inner
+    a.inverses = <const float*> cnp.PyArray_DATA(inverses)
+    a.offsets = <const float*> cnp.PyArray_DATA(zero_points)
+    a.quant_min, a.quant_max = quant_min, quant_max
+    with nogil:
+        each_run(&a, quantize_channels_task, n_threads)

@@ -1,0 +1,123 @@
+# From integers to real numbers: included by body.pxi.
+
+cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
+    if is_signed:
+        return to_f32(sub_i32(load_s8(<const int8_t*> q), zero_point))
+    return to_f32(sub_i32(load_u8(q), zero_point))
+
+
+cdef inline void dequantize_bytes(
+    const uint8_t* q, float* x, Py_ssize_t n, float scale, int32_t zero_point, bint is_signed
+) noexcept nogil:
+    """``eq-affine-dequantize`` from bytes."""
+    cdef f32v scales = set_f32(scale)
+    cdef i32v zero_points = set_i32(zero_point)
+    cdef float[LANES_MAX] stored
+    cdef uint8_t[LANES_MAX] rest
+    cdef Py_ssize_t i = 0
+    while i + SIMD_LANES <= n:
+        store_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales))
+        i += SIMD_LANES
+    if i < n:
+        memset(rest, 0, sizeof(rest))
+        memcpy(rest, q + i, n - i)
+        store_f32(stored, mul_f32(centred(rest, zero_points, is_signed), scales))
+        memcpy(x + i, stored, (n - i) * sizeof(float))
+
+
+cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Affine* a = <Affine*> context
+    cdef Py_ssize_t start = index * CHUNK
+    cdef Py_ssize_t n = min(<Py_ssize_t> CHUNK, a.size - start)
+    cdef const int32_t* q = (<int32_t*> a.q) + start
+    cdef float* x = a.x + start
+    cdef Py_ssize_t i
+    if a.wide:
+        for i in range(n):
+            x[i] = (<float> (<int64_t> q[i] - a.zero_point)) * a.scale
+    elif a.is_signed:
+        dequantize_bytes(a.q + start, x, n, a.scale, <int32_t> a.zero_point, True)
+    else:
+        dequantize_bytes(a.q + start, x, n, a.scale, <int32_t> a.zero_point, False)
+
+
+def dequantize_per_tensor(
+    cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, bint is_signed, int n_threads
+):
+    """Dequantize ``q`` of 1 or 4 bytes an element into float32 ``x``; both contiguous."""
+    cdef Affine a
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, is_signed
+    a.size, a.scale, a.zero_point = cnp.PyArray_SIZE(q), scale, zero_point
+    n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(dequantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+
+
+ctypedef fused integer:
+    uint8_t
+    int8_t
+    int32_t
+
+
+cdef inline void dequantize_run(
+    const integer* q, float* x, Py_ssize_t n, const double* zero_points, const double* scales,
+    bint across,
+) noexcept nogil:
+    """``eq-affine-dequantize-channel`` on n numbers of one channel, or of n."""
+    cdef double zero_point = zero_points[0]
+    cdef double scale = scales[0]
+    cdef Py_ssize_t i
+    if across:
+        for i in range(n):
+            x[i] = <float> ((<double> q[i] - zero_points[i]) * scales[i])
+    else:
+        for i in range(n):
+            x[i] = <float> ((<double> q[i] - zero_point) * scale)
+
+
+cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Affine* a = <Affine*> context
+    cdef Py_ssize_t run = index * a.runs_per_task
+    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef bint across = a.inner == 1
+    cdef Py_ssize_t length = a.channels if across else a.inner
+    cdef Py_ssize_t channel, at
+    cdef float* x
+    while run < last:
+        channel = 0 if across else run % a.channels
+        at = run * length
+        x = a.x + at
+        if a.wide:
+            dequantize_run(
+                (<const int32_t*> a.q) + at, x, length,
+                a.zero_points + channel, a.scales + channel, across,
+            )
+        elif a.is_signed:
+            dequantize_run(
+                (<const int8_t*> a.q) + at, x, length,
+                a.zero_points + channel, a.scales + channel, across,
+            )
+        else:
+            dequantize_run(
+                <const uint8_t*> a.q + at, x, length,
+                a.zero_points + channel, a.scales + channel, across,
+            )
+        run += 1
+
+
+def dequantize_per_channel(
+    cnp.ndarray q, cnp.ndarray x, cnp.ndarray scales, cnp.ndarray zero_points,
+    Py_ssize_t inner, bint is_signed, int n_threads,
+):
+    """The same for ``q`` seen as ``(outer, channels, inner)``; the parameters are float64."""
+    cdef Affine a
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, is_signed
+    a.size, a.channels, a.inner = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(scales), inner
+    a.scales = <const double*> cnp.PyArray_DATA(scales)
+    a.zero_points = <const double*> cnp.PyArray_DATA(zero_points)
+    with nogil:
+        each_run(&a, dequantize_channels_task, n_threads)
