@@ -408,9 +408,30 @@ def test_reference_form_is_refused(model: Model) -> None:
 
 
 def test_prepared_twice_is_prepared_once(model: Model) -> None:
+    """Fused groups, too: each output is observed once."""
+    model = q.fuse_modules(model, ["first", "relu"])
     again = q.prepare(q.prepare(model))
     again(normal(3, 4))
-    assert 1 == len(again.first._forward_hooks)
+    assert (1, 1) == (len(again.first._forward_hooks), len(again.second._forward_hooks))
+
+
+def test_a_module_at_two_places_is_observed_once() -> None:
+    shared = nn.intrinsic.LinearReLU(nn.Linear(2, 2), nn.ReLU())
+    model = nn.Sequential(nn.Sequential(shared), nn.Sequential(shared))
+    model.qconfig = q.default_qconfig
+    prepared = q.prepare(model)
+    assert prepared[0][0] is prepared[1][0]
+    assert 1 == len(prepared[0][0]._forward_hooks)
+
+
+def test_dynamic_parameters_observe_the_input() -> None:
+    """A moving average that remembers one tensor stands for what is quantized at run time."""
+    model = nn.Sequential(nn.Linear(2, 3))
+    model.qconfig = q.default_dynamic_qat_qconfig
+    prepared = q.prepare(model)
+    prepared(pyqref.tensor([[-1.0, 7.0]]))
+    seen = prepared[0].activation_post_process.activation_post_process
+    assert (-1.0, 7.0) == (seen.min_val.item(), seen.max_val.item())
 
 
 @pytest.mark.parametrize(

@@ -111,10 +111,12 @@ def _insert(module: Any, recipe: Any = None) -> None:
         return
     activation = (recipe or module.qconfig.activation)()
     module.add_module(NAME, activation)
+    # Prepared twice, or reached by two paths: observed once all the same.
     if _forgets(module.qconfig.activation()):
         # What is quantized at run time is the input, each tensor by itself.
-        module.register_forward_pre_hook(observe_input, prepend=True)
-    else:
+        if observe_input not in module._forward_pre_hooks.values():
+            module.register_forward_pre_hook(observe_input, prepend=True)
+    elif observe_output not in module._forward_hooks.values():
         module.register_forward_hook(observe_output, prepend=True)
 
 
