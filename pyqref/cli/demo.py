@@ -42,7 +42,7 @@ def add_parser(commands: Any) -> None:
         type=whole(1, 1000),
         default=argparse.SUPPRESS,
         help="passes of the CNN over the training images; the others follow "
-        "(default: 8, or 4 with --quick)",
+        "(default: 5, or 3 with --quick)",
     )
     command.add_argument(
         "--threads",
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
-    from ..demo.folder import NotAReportError
+    from ..demo.folder import DestinationError
     from ..demo.plan import Plan
     from ..demo.run import run as run_demo
 
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in names if hasattr(options, name)}
     try:
         run_demo(Plan(**given))
-    except (NotAReportError, OSError) as error:
+    except (DestinationError, OSError) as error:
         print(f"pyqref demo: {error}", file=sys.stderr)
         return 1
     return 0

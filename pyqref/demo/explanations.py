@@ -13,7 +13,7 @@ VARIANTS = [
         ),
     ),
     (
-        "CNN float32 fused",
+        "CNN fused",
         (
             "<code>fuse_modules</code> has folded every batch norm into the convolution before it. "
             "The function is the same up to rounding; there is less to compute and to store. This "
@@ -21,7 +21,7 @@ VARIANTS = [
         ),
     ),
     (
-        "CNN static int8",
+        "CNN static",
         (
             "<code>prepare</code> inserts observers, 256 training images calibrate them, "
             "<code>convert</code> replaces each layer by an integer one. Weights and activations "
@@ -52,11 +52,11 @@ VARIANTS = [
         ),
     ),
     (
-        "CNN QAT int8",
+        "CNN QAT",
         (
             "Quantization-aware training: <code>prepare_qat</code> puts fake quantization into the "
             "forward pass, the batch norms folded at every step, and the float model is trained on "
-            "for a few epochs. The gradient passes straight through the rounding."
+            "for as many epochs again. The gradient passes straight through the rounding."
         ),
     ),
     (
@@ -64,7 +64,8 @@ VARIANTS = [
         (
             "<code>quantize_dynamic</code> stores the weights of an LSTM that reads the image row "
             "by row as integers (or as float16). Ranges of activations are measured afresh "
-            "whenever the model runs, so that no calibration is needed."
+            "whenever the model runs, so that no calibration is needed. The state dict holds float16 "
+            "weights as float32 numbers, rounded, as that of torch does."
         ),
     ),
 ]

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["MANIFEST", "NotAReportError", "check_destination", "report_folder"]
+__all__ = ["MANIFEST", "DestinationError", "check_destination", "report_folder"]
 
 MANIFEST = "manifest.json"
 SIGNATURE = "report of pyqref demo"
 
 
-class NotAReportError(ValueError):
-    """The folder holds something that is no report, so it is not replaced."""
+class DestinationError(ValueError):
+    """The report cannot go there: the place is taken by something else, or not writable."""
 
 
 def check_destination(out: Path) -> None:
-    """Raise :class:`NotAReportError` unless ``out`` is free, empty, or a report and only that."""
+    """Raise :class:`DestinationError` unless ``out`` is free, empty, or a report and only that."""
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise DestinationError(
+            f"{above} is not a folder that can be written to; choose another with --out"
+        )
     if not out.exists() and not out.is_symlink():
         return
     if not out.is_dir() or out.is_symlink():
-        raise NotAReportError(f"{out} is not a folder; choose another with --out")
+        raise DestinationError(f"{out} is not a folder; choose another with --out")
     files = {path.name for path in out.iterdir()}
     if not files:
         return
     foreign = sorted(files - files_of_report(out))
     if foreign:
-        raise NotAReportError(
+        raise DestinationError(
             f"{out} exists and holds what no report does ({', '.join(foreign[:3])}"
             f"{', ...' if len(foreign) > 3 else ''}): it is left as it is; "
             "choose another folder with --out"

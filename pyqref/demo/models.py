@@ -63,7 +63,7 @@ class DigitCNN(nn.Module):
     ]
     """Modules of the fused model, in the order in which they run."""
 
-    def __init__(self, stem: int = 16, width: int = 32) -> None:
+    def __init__(self, stem: int = 12, width: int = 24) -> None:
         super().__init__()
         self.quant = QuantStub()
         self.stem = conv_bn_relu(1, stem)

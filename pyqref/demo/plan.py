@@ -8,8 +8,8 @@ from pathlib import Path
 
 __all__ = ["Plan", "available_threads"]
 
-EPOCHS = 8
-QUICK_EPOCHS = 4
+EPOCHS = 5
+QUICK_EPOCHS = 3
 
 
 def available_threads() -> int:
@@ -54,13 +54,13 @@ class Plan:
 
     @property
     def qat_epochs(self) -> int:
-        """Epochs of fine-tuning with fake quantization."""
-        return max(1, self.cnn_epochs * 3 // 8)
+        """Epochs of fine-tuning with fake quantization: as many again."""
+        return self.cnn_epochs
 
     @property
     def lstm_epochs(self) -> int:
         """Epochs of the LSTM, which are short and of which it needs more."""
-        return max(1, self.cnn_epochs * 3 // 2)
+        return 3 * self.cnn_epochs
 
     @property
     def bits(self) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ def run(plan: Plan, stream: TextIO | None = None) -> Findings:
 
     Raises
     ------
-    NotAReportError
+    DestinationError
         ``plan.out`` holds something else; found out before any work is done.
     """
     start = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyqref.demo.folder import MANIFEST, NotAReportError, check_destination, report_folder
+from pyqref.demo.folder import MANIFEST, DestinationError, check_destination, report_folder
 
 
 def write_report(out, text="new"):
@@ -68,7 +68,7 @@ def test_an_interruption_leaves_the_older_report(tmp_path):
 
 def test_a_folder_with_other_files_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(NotAReportError, match=r"thesis\.tex.*--out"):
+    with pytest.raises(DestinationError, match=r"thesis\.tex.*--out"):
         check_destination(tmp_path)
     assert ["thesis.tex"] == names(tmp_path)
 
@@ -77,19 +77,25 @@ def test_a_report_to_which_a_file_was_added_is_refused(tmp_path):
     out = tmp_path / "report"
     write_report(out)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(NotAReportError, match=r"notes\.txt"):
+    with pytest.raises(DestinationError, match=r"notes\.txt"):
         write_report(out)
     assert "mine" == (out / "notes.txt").read_text()
 
 
 def test_a_file_is_refused(tmp_path):
     (tmp_path / "report").write_text("")
-    with pytest.raises(NotAReportError, match="is not a folder"):
+    with pytest.raises(DestinationError, match="is not a folder"):
         check_destination(tmp_path / "report")
+
+
+def test_a_place_below_a_file_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DestinationError, match="file is not a folder that can be written to"):
+        check_destination(tmp_path / "file" / "report")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "other", "files": ["index.html"]}'])
 def test_a_foreign_manifest_is_no_signature(tmp_path, text):
     (tmp_path / MANIFEST).write_text(text)
-    with pytest.raises(NotAReportError):
+    with pytest.raises(DestinationError):
         check_destination(tmp_path)
