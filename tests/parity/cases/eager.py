@@ -395,3 +395,70 @@ def observed_and_swapped(torch: Any) -> dict[str, Any]:
         for path, module in q.convert(prepared).named_children():
             results["converted"].append(f"{path}: {type(module).__name__}")
     return {name: str(texts) for name, texts in results.items()}
+
+
+def inverted_residuals(torch: Any) -> Any:
+    """A small MobileNetV2 as the tutorials have it: subclassed Sequential, depthwise layers."""
+    nn, q = torch.nn, torch.quantization
+
+    class ConvBNReLU(nn.Sequential):
+        def __init__(self, inputs: int, outputs: int, size: int = 3, groups: int = 1) -> None:
+            super().__init__(
+                nn.Conv2d(
+                    inputs, outputs, size, padding=(size - 1) // 2, groups=groups, bias=False
+                ),
+                nn.BatchNorm2d(outputs, eps=0.0),
+                nn.ReLU(inplace=False),
+            )
+
+    class InvertedResidual(nn.Module):
+        def __init__(self, channels: int, hidden: int) -> None:
+            super().__init__()
+            self.conv = nn.Sequential(
+                ConvBNReLU(channels, hidden, size=1),
+                ConvBNReLU(hidden, hidden, groups=hidden),
+                nn.Conv2d(hidden, channels, 1, bias=False),
+                nn.BatchNorm2d(channels, eps=0.0),
+            )
+            self.skip_add = nn.quantized.FloatFunctional()
+
+        def forward(self, x: Any) -> Any:
+            return self.skip_add.add(x, self.conv(x))
+
+    class MobileNet(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.features = nn.Sequential(ConvBNReLU(2, 4), InvertedResidual(4, 8))
+            self.relu6 = nn.ReLU6()
+            self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(4, 3))
+            self.quant = q.QuantStub()
+            self.dequant = q.DeQuantStub()
+
+        def forward(self, x: Any) -> Any:
+            x = self.relu6(self.features(self.quant(x)))
+            return self.dequant(self.classifier(x.mean([2, 3])))
+
+        def fuse_model(self) -> None:
+            for module in self.modules():
+                if type(module) is ConvBNReLU:
+                    q.fuse_modules(module, ["0", "1", "2"], inplace=True)
+                if type(module) is InvertedResidual:
+                    q.fuse_modules(module.conv, ["2", "3"], inplace=True)
+
+    return MobileNet()
+
+
+@parity_case()
+def mobile_network(torch: Any) -> dict[str, Any]:
+    """The script of the static quantization tutorial, in place throughout."""
+    torch.backends.quantized.engine = "fbgemm"
+    model = fill(torch, inverted_residuals(torch), exact_values)
+    model.eval()
+    model.fuse_model()
+    model.qconfig = torch.quantization.default_qconfig
+    torch.quantization.prepare(model, inplace=True)
+    for seed in (1, 2):
+        model(images(torch, seed))
+    torch.quantization.convert(model, inplace=True)
+    kinds = str([type(each).__name__ for each in model.modules()])
+    return {"kinds": kinds, "stored": stored(model), "output": model(images(torch, 3, 2))}
