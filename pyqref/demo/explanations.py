@@ -64,8 +64,8 @@ VARIANTS = [
         (
             "<code>quantize_dynamic</code> stores the weights of an LSTM that reads the image row "
             "by row as integers (or as float16). Ranges of activations are measured afresh "
-            "whenever the model runs, so that no calibration is needed. The state dict holds float16 "
-            "weights as float32 numbers, rounded, as that of torch does."
+            "whenever the model runs, so that no calibration is needed. The state dict holds "
+            "float16 weights as float32 numbers, rounded, as that of torch does."
         ),
     ),
 ]
