@@ -1,3 +1,4 @@
+# ruff: noqa: I001  (the class is imported first for a reason)
 """Tensors: arrays of numbers with a place in the graph.
 
 Read :mod:`.base` (what a tensor is made of), :mod:`.dispatch` (the one door through
@@ -5,7 +6,11 @@ which operations go) and :mod:`.tensor` (the class, a table of contents); then t
 functions, family by family, and :mod:`.quantized`.
 """
 
-# ruff: noqa: I001  (the first import stands first for a reason)
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from .tensor import Tensor as Tensor
 
@@ -608,3 +613,17 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+class _CallableModule(ModuleType):
+    """``pyqref.tensor`` names this package and the function ``tensor``: the package is callable.
+
+    The name stands for the function; tools that import the package again, and so put it
+    in the place of the function, do no harm.
+    """
+
+    def __call__(self, data: Any, **options: Any) -> Any:
+        return tensor(data, **options)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -129,7 +129,7 @@ def set_tensor_type(tensor_type: type[TensorBase]) -> None:
 
 def wrap(array: Array) -> Any:
     """A new leaf tensor on this very array (no copy)."""
-    tensor = _tensor_type.__new__(_tensor_type)
+    tensor: TensorBase = object.__new__(_tensor_type)
     tensor._array = array
     tensor._version = [0]
     return tensor
