@@ -75,4 +75,4 @@ class Plan:
     @property
     def repeats(self) -> dict[int, int]:
         """For each batch size, how many calls are timed."""
-        return {1: 15, 64: 3} if self.quick else {1: 60, 64: 9}
+        return {1: 31, 64: 7} if self.quick else {1: 101, 64: 25}
