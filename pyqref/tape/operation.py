@@ -87,7 +87,7 @@ class Operation:
         """Remember the versions of those saved arrays that belong to tensors."""
         watched = []
         for array, version in versions:
-            if any(array is kept for kept in self.saved):
+            if any(_same_memory(array, kept) for kept in self.saved):
                 watched.append((version, version[0]))
         self._watched = tuple(watched)
 
@@ -119,6 +119,13 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+def _same_memory(array: Array, kept: Any) -> bool:
+    """Whether what was kept is this very array or a view of it."""
+    if kept is array:
+        return True
+    return isinstance(kept, np.ndarray) and kept.base is not None and kept.base is array
 
 
 class AccumulateGrad(Operation):

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import pyqref
+from pyqref.tape import Operation
+from pyqref.tensor.dispatch import apply
 
 
 def _leaf(*values: float) -> Any:
@@ -14,7 +16,7 @@ def _leaf(*values: float) -> Any:
 
 
 def test_gradients_of_several_uses_are_added() -> None:
-    """x is used twice: d(x*x + 3x) = 2x + 3."""
+    """X is used twice: d(x*x + 3x) = 2x + 3."""
     x = _leaf(1.0, 2.0)
     (x * x + 3 * x).sum().backward()
     assert [5.0, 7.0] == x.grad.tolist()
@@ -83,7 +85,7 @@ def test_inputs_argument() -> None:
 
 
 def test_change_of_a_saved_tensor_is_detected() -> None:
-    """exp keeps its result; changing it makes the derivative wrong."""
+    """Exp keeps its result; changing it makes the derivative wrong."""
     y = _leaf(1.0, 2.0).exp()
     y.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -99,7 +101,24 @@ def test_change_through_a_view_is_detected() -> None:
         y.sum().backward()
 
 
-@pytest.mark.parametrize("change", [lambda x: x.add_(1), lambda x: x[0].add_(1), lambda x: x.zero_()])
+def test_change_is_detected_where_a_view_was_saved() -> None:
+    """The convolution keeps a window view of its input, not the array itself."""
+
+    class Halves(Operation):
+        def forward(self, x: Any) -> Any:
+            self.save(x.reshape(2, -1))
+            return x * x
+
+    x = _leaf(1.0, 2.0) * 1
+    y = apply(Halves, x)
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation: HalvesBackward0"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda x: x.add_(1), lambda x: x[0].add_(1), lambda x: x.zero_()]
+)
 def test_a_leaf_may_not_be_changed(change: Any) -> None:
     """Neither it nor a view of it; under no_grad it may."""
     x = _leaf(1.0, 2.0)
