@@ -151,9 +151,10 @@ def about_readings(findings: Findings) -> str:
     )
     if not changed:
         return text + "Rounding changes no answer at all."
+    if len(changed) == 1:
+        return text + f"Rounding changes one answer, that to number {changed[0]} of these calls."
     return text + (
-        f"Rounding changes the answer for {len(changed)}; all of those are among the "
-        f"{changed[-1]} images with the smallest margin."
+        f"Rounding changes {len(changed)} answers, all of them among the {changed[-1]} closest calls."
     )
 
 

@@ -146,7 +146,13 @@ def test_about_readings_counts_what_rounding_changes(findings):
     """Of the three images one is read otherwise, the first; two are wrong, one in both."""
     text = conclusions.about_readings(findings)
     assert "misreads 2 of 3 test images, 1 of them as float32 does" in text
-    assert "changes the answer for 1; all of those are among the 1 images" in text
+    assert "changes one answer, that to number 1" in text
+
+
+def test_about_readings_counts_several_changes(findings):
+    first, second, third = findings.readings
+    twice = dataclasses.replace(findings, readings=[first, second, first, third])
+    assert "changes 2 answers, all of them among the 3 closest" in conclusions.about_readings(twice)
 
 
 def test_about_readings_when_nothing_changes(findings):
