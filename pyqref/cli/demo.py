@@ -82,9 +82,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the demo."""
     missing = missing_packages()
     if missing:
-        print(
-            f"pyqref demo: needs {', '.join(missing)}; run: pip install 'pyqref[demo]'",
-            file=sys.stderr,
+        sys.stderr.write(
+            f"pyqref demo: needs {', '.join(missing)}; run: pip install 'pyqref[demo]'\n"
         )
         return 1
     from ..demo.folder import DestinationError
@@ -96,6 +95,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         run_demo(Plan(**given))
     except (DestinationError, OSError) as error:
-        print(f"pyqref demo: {error}", file=sys.stderr)
+        sys.stderr.write(f"pyqref demo: {error}\n")
         return 1
     return 0

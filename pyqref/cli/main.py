@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
-        print("pyqref: interrupted, no report was written", file=sys.stderr)
+        sys.stderr.write("pyqref: interrupted, no report was written\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

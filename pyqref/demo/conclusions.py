@@ -154,7 +154,8 @@ def about_readings(findings: Findings) -> str:
     if len(changed) == 1:
         return text + f"Rounding changes one answer, that to number {changed[0]} of these calls."
     return text + (
-        f"Rounding changes {len(changed)} answers, all of them among the {changed[-1]} closest calls."
+        f"Rounding changes {len(changed)} answers, all of them among the "
+        f"{changed[-1]} closest calls."
     )
 
 
