@@ -22,8 +22,8 @@ from .train import train
 
 __all__ = ["FINE_TUNING_LR", "converted", "fine_tuned", "without_fake_quant"]
 
-FINE_TUNING_LR = 5e-4
-"""A tenth of the learning rate of the float model, from which the training goes on."""
+FINE_TUNING_LR = 1e-3
+"""A fifth of the learning rate of the float model, from which the training goes on."""
 
 
 def fine_tuned(
