@@ -391,6 +391,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
     from . import ops as ops
@@ -455,6 +456,7 @@ _PACKAGES = {
     "ao",
     "cuda",
     "autograd",
+    "interop",
     "kernels",
     "nn",
     "ops",
@@ -713,6 +715,7 @@ __all__ = [
     "int64",
     "int8",
     "int_repr",
+    "interop",
     "is_complex",
     "is_floating_point",
     "is_grad_enabled",

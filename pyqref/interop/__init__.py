@@ -1,0 +1,24 @@
+"""Models and weights from ``torch``.
+
+Nothing here imports ``torch``, but for :func:`from_torch` where it traces a module, and then
+``torch`` has been imported already. Read :mod:`.arrays`, then :mod:`.load`; for models
+:mod:`.layers`, :mod:`.trace`, :mod:`.traced`, and last :mod:`.from_torch`.
+"""
+
+from __future__ import annotations
+
+from .from_torch import UnsupportedError as UnsupportedError
+from .from_torch import from_torch as from_torch
+from .load import load_torch_state_dict as load_torch_state_dict
+from .report import LoadReport as LoadReport
+from .report import LoadRow as LoadRow
+from .traced import Traced as Traced
+
+__all__ = [
+    "LoadReport",
+    "LoadRow",
+    "Traced",
+    "UnsupportedError",
+    "from_torch",
+    "load_torch_state_dict",
+]

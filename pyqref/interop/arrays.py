@@ -1,0 +1,117 @@
+"""Values of ``torch`` and NumPy as values of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref import dtypes
+from pyqref.tensor import Tensor, make_per_channel, make_per_tensor
+from pyqref.tensor.base import wrap
+
+__all__ = ["is_torch", "named_constant", "to_value"]
+
+
+def is_torch(value: Any, name: str) -> bool:
+    """Whether ``value`` is an instance of the class ``torch.<name>``.
+
+    Examples
+    --------
+    >>> is_torch(3, "Tensor")
+    False
+    """
+    return any(
+        each.__module__.split(".")[0] == "torch" and each.__name__ == name
+        for each in type(value).__mro__
+    )
+
+
+def named_constant(value: Any) -> Any:
+    """The dtype, quantization scheme, memory format or layout of the same name.
+
+    Raises
+    ------
+    TypeError
+        There is none here.
+    """
+    name = str(value).removeprefix("torch.")
+    found = getattr(dtypes, "bool_" if name == "bool" else name, None)
+    if not isinstance(found, dtypes.dtype | dtypes.qscheme | dtypes.memory_format | dtypes.layout):
+        raise TypeError(f"there is no {value} here{_remedy(name)}")
+    return found
+
+
+def to_value(value: Any) -> Any:
+    """The same value, with its own memory, as this package has it.
+
+    Parameters
+    ----------
+    value
+        A tensor of ``torch`` (quantized too) or of this package, a NumPy array or number, a
+        dtype or scheme of ``torch``, None, a number or a string, or lists, tuples and
+        dictionaries of them.
+
+    Raises
+    ------
+    TypeError
+        Something else, or elements of a type that no tensor here holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> to_value((np.float32([1, 2]), None))
+    (tensor([1., 2.]), None)
+    """
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if is_torch(value, "Tensor"):
+        return _tensor(value)
+    if isinstance(value, np.ndarray | np.generic):
+        dtypes.from_numpy_dtype(value.dtype)
+        return wrap(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+    if any(is_torch(value, kind) for kind in ("dtype", "qscheme", "memory_format", "layout")):
+        return named_constant(value)
+    if isinstance(value, tuple | list):
+        return type(value)([to_value(each) for each in value])
+    if isinstance(value, dict):
+        return {key: to_value(each) for key, each in value.items()}
+    if value is None or isinstance(value, int | float | str | dtypes.dtype | dtypes.qscheme):
+        return value
+    raise TypeError(f"a {type(value).__module__}.{type(value).__name__} cannot be read")
+
+
+def _tensor(value: Any) -> Any:
+    """A tensor of ``torch``, copied."""
+    if str(value.layout) != "torch.strided" or value.device.type == "meta":
+        kind = "meta" if value.device.type == "meta" else str(value.layout).removeprefix("torch.")
+        raise TypeError(f"a {kind} tensor cannot be read; give a dense one")
+    value = value.detach().cpu()
+    if value.is_quantized:
+        return _quantized(value)
+    dtype = named_constant(value.dtype)
+    array = value.resolve_conj().resolve_neg().numpy()
+    return wrap(np.array(array, dtype=dtype.numpy_dtype, order="C"))
+
+
+def _quantized(value: Any) -> Any:
+    """A quantized tensor of ``torch``: the same integers, scales and zero points."""
+    dtype = named_constant(value.dtype)
+    integers = np.array(value.int_repr().numpy(), order="C")
+    if str(value.qscheme()).startswith("torch.per_tensor"):
+        return make_per_tensor(integers, value.q_scale(), value.q_zero_point(), dtype)
+    return make_per_channel(
+        integers,
+        value.q_per_channel_scales().numpy().copy(),
+        value.q_per_channel_zero_points().numpy().copy(),
+        value.q_per_channel_axis(),
+        dtype,
+        named_constant(value.qscheme()),
+    )
+
+
+def _remedy(name: str) -> str:
+    """What to do about a dtype that is not here."""
+    if name == "bfloat16" or name.startswith("float8"):
+        return "; convert to float32 first, with .float()"
+    return ""

@@ -1,0 +1,213 @@
+"""A float model of ``torch`` as a model of this package."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from pyqref import nn
+from pyqref.tensor import Parameter, get_rng_state, set_rng_state
+
+from .arrays import is_torch, to_value
+from .layers import base_layer, layer_class, make_layer, torch_name
+from .report import aligned
+from .trace import trace_module
+from .traced import Traced
+
+__all__ = ["Problem", "UnsupportedError", "from_torch"]
+
+
+class Problem(NamedTuple):
+    """What cannot be taken over: where, in a module of which class, and why."""
+
+    path: str
+    type: str
+    reason: str
+
+
+class UnsupportedError(TypeError):
+    """A model has parts with no counterpart here.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        All of them.
+    """
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        self.problems = problems
+        table = aligned([("path", "type", "reason"), *problems])
+        super().__init__(f"from_torch cannot take over {len(problems)} part(s):\n{table}")
+
+
+def from_torch(module: Any) -> Any:
+    """Make a model of this package from a float model of ``torch``.
+
+    Layers become the layers of the same name, containers are rebuilt child by child, and
+    modules of a user's own class are traced by ``torch.fx`` and become :class:`Traced`. All
+    names stay, so that state dicts, and quantization by name, fit.
+
+    Parameters
+    ----------
+    module
+        A ``torch.nn.Module``. It is not changed, and shares no memory with the result.
+
+    Returns
+    -------
+    Module
+        With the same parameters and buffers (and the same that require gradients or are
+        shared), each module training or not as in ``torch``.
+
+    Raises
+    ------
+    UnsupportedError
+        Parts have no counterpart: layers, functions or methods that are not here, control
+        flow that depends on data, hooks, quantized or prepared modules, dtypes such as
+        bfloat16. The message lists all of them with their paths.
+    TypeError
+        ``module`` is no module of ``torch``.
+
+    Warns
+    -----
+    UserWarning
+        A module has a ``qconfig`` of ``torch``: it is left behind.
+
+    Notes
+    -----
+    The plain attributes of a user's own class are left behind: only its forward is recorded, for
+    training and evaluation, and for each choice of up to two of its optional arguments.
+    """
+    if not is_torch(module, "Module"):
+        kind = type(module)
+        raise TypeError(
+            "from_torch: module must be a torch.nn.Module, got "
+            f"{kind.__qualname__ if kind.__module__ == 'builtins' else torch_name(kind)}"
+        )
+    state = get_rng_state()
+    try:
+        conversion = _Conversion()
+        model = conversion.convert(module, "")
+    finally:
+        set_rng_state(state)  # layers draw weights when they are made
+    if conversion.problems:
+        raise UnsupportedError(tuple(dict.fromkeys(conversion.problems)))
+    if conversion.qconfigs:
+        warnings.warn(
+            "from_torch: the qconfig of torch is left behind at "
+            f"{', '.join(path or 'the model' for path in conversion.qconfigs)}; "
+            "set one of pyqref.quantization",
+            stacklevel=2,
+        )
+    return model
+
+
+class _Conversion:
+    """One run of :func:`from_torch`: what was met so far, and what was wrong with it."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.qconfigs: list[str] = []
+        self.modules: dict[int, Any] = {}
+        self.tensors: dict[int, Any] = {}
+
+    def convert(self, source: Any, path: str) -> Any:
+        """The twin of a module; the same one each time it is met."""
+        if source is None:
+            return None
+        if id(source) not in self.modules:
+            self.modules[id(source)] = self.twin(source, path)
+        return self.modules[id(source)]
+
+    def twin(self, source: Any, path: str) -> Any:
+        """A new twin, with its state."""
+        count = len(self.problems)
+        self.check(source, path)
+        twin: Any = nn.Identity()
+        if len(self.problems) == count:
+            twin = self.structure(source, path, base_layer(type(source)))
+        if len(self.problems) == count:
+            self.copy_state(source, twin, path)
+        return twin
+
+    def structure(self, source: Any, path: str, cls: type) -> Any:
+        """The twin of a module, its parameters and buffers not yet set."""
+        count = len(self.problems)
+        children = {
+            name: self.convert(child, f"{path}.{name}" if path else name)
+            for name, child in source._modules.items()
+        }
+
+        def problem(reason: str) -> None:
+            self.problems.append(Problem(path or "(the model)", type(source).__name__, reason))
+
+        twin = layer_class(cls)
+        if twin is not None:
+            if len(self.problems) > count:
+                return nn.Identity()
+            try:
+                return make_layer(twin, source, cls.__name__, children)
+            except (TypeError, ValueError) as error:
+                problem(str(error))
+                return nn.Identity()
+        if torch_name(cls).startswith("torch.") and not is_torch(source, "GraphModule"):
+            problem(_why_not(cls))
+            return nn.Identity()
+        signature, programs = trace_module(source, problem)
+        traced = Traced(type(source).__name__, signature, programs)
+        for name, child in children.items():
+            traced.add_module(name, child)
+        return traced
+
+    def check(self, source: Any, path: str) -> None:
+        """Note what would get lost in silence."""
+        where, kind = path or "(the model)", type(source).__name__
+        hooks = [
+            name.strip("_").replace("_", " ")
+            for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+            if getattr(source, name, None)
+        ]
+        if hooks:
+            reason = f"has {' and '.join(hooks)}; remove them (and weight or spectral norm) first"
+            self.problems.append(Problem(where, kind, reason))
+        if "forward" in vars(source):
+            reason = "its forward was replaced on the object; make a class of it"
+            self.problems.append(Problem(where, kind, reason))
+        if getattr(source, "qconfig", None) is not None:
+            self.qconfigs.append(path)
+
+    def copy_state(self, source: Any, twin: Any, path: str) -> None:
+        """Parameters and buffers, whether they require gradients, the mode."""
+        for name, tensor in (*source._parameters.items(), *source._buffers.items()):
+            try:
+                value = self.tensor(tensor)
+            except TypeError as error:
+                reason = f"{name}: {error}"
+                self.problems.append(Problem(path or "(the model)", type(source).__name__, reason))
+                continue
+            if name in source._parameters:
+                twin._buffers.pop(name, None)
+                twin.register_parameter(name, value)
+            else:
+                persistent = name not in source._non_persistent_buffers_set
+                twin.register_buffer(name, value, persistent=persistent)
+        twin.training = source.training
+
+    def tensor(self, tensor: Any) -> Any:
+        """A copy of a tensor; the same one each time it is met."""
+        if tensor is None:
+            return None
+        if id(tensor) not in self.tensors:
+            value = to_value(tensor)
+            if is_torch(tensor, "Parameter"):
+                value = Parameter(value, requires_grad=tensor.requires_grad)
+            self.tensors[id(tensor)] = value
+        return self.tensors[id(tensor)]
+
+
+def _why_not(cls: type) -> str:
+    """Why a class of ``torch`` has no twin."""
+    if any(word in cls.__module__ for word in ("quantized", "qat", "observer", "fake_quantize")):
+        return "is quantized or prepared; take over the float model, then quantize it here"
+    if "parametrize" in cls.__module__:
+        return "is parametrized; call torch.nn.utils.parametrize.remove_parametrizations first"
+    return f"{torch_name(cls)} is not here"

@@ -1,0 +1,249 @@
+"""The forward of a module of ``torch`` as a list of steps, by ``torch.fx``."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyqref.dtypes import device
+from pyqref.tensor import Tensor
+
+from .arrays import is_torch, to_value
+from .functions import attribute_exists, check_call, function_of
+from .traced import Program, Result, Step
+
+__all__ = ["trace_module"]
+
+_FUNCTIONAL = "torch.ao.nn.quantized.modules.functional_modules"
+_ASSERTIONS = ("eq", "_assert", "_assert_is_none")
+
+Programs = dict[tuple[frozenset[str], bool], Program | str]
+
+
+def trace_module(module: Any, problem: Callable[[str], None]) -> tuple[inspect.Signature, Programs]:
+    """Record the forward of one module; its submodules are steps, not looked into.
+
+    Parameters
+    ----------
+    module
+        A module of ``torch``. It is left as it was.
+    problem
+        Called with each thing that has no counterpart here.
+
+    Returns
+    -------
+    tuple
+        The signature of the forward, and a program for each mode and each choice of optional
+        arguments: none, one, two, or all of them.
+    """
+    signature = inspect.signature(module.forward)
+    kinds = {each.kind for each in signature.parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        problem("its forward takes *args or **kwargs; name its arguments")
+        return signature, {}
+    optional = [
+        name
+        for name, each in signature.parameters.items()
+        if each.default is not inspect.Parameter.empty
+    ]
+    sizes = sorted({0, 1, 2, len(optional)} & set(range(len(optional) + 1)))
+    choices = [frozenset(c) for size in sizes for c in itertools.combinations(optional, size)]
+    programs: Programs = {
+        (given, training): _record(
+            module, _fixed(signature, optional, given), training, signature, problem
+        )
+        for given, training in itertools.product(choices, (True, False))
+    }
+    reasons = [each for each in programs.values() if isinstance(each, str)]
+    if len(reasons) == len(programs):
+        problem(reasons[0])
+    return signature, programs
+
+
+def _record(
+    module: Any,
+    fixed: dict[str, Any],
+    training: bool,
+    signature: inspect.Signature,
+    problem: Callable[[str], None],
+) -> Program | str:
+    """What one trace gives: a program, or the reason why there is none."""
+    try:
+        graph, constants = _graph(module, fixed, training)
+    except Exception as error:
+        text = str(error).strip().splitlines()
+        return f"torch.fx cannot trace it: {text[0] if text else type(error).__name__}"
+    return _program(graph, constants, signature, problem)
+
+
+def _fixed(
+    signature: inspect.Signature, optional: list[str], given: frozenset[str]
+) -> dict[str, Any]:
+    """The arguments whose values are known: defaults, and for switches the opposite of them."""
+    defaults = {name: signature.parameters[name].default for name in optional}
+    return {
+        name: default if name not in given else not default
+        for name, default in defaults.items()
+        if name not in given or isinstance(default, bool)
+    }
+
+
+def _graph(module: Any, fixed: dict[str, Any], training: bool) -> tuple[Any, dict[str, Any]]:
+    """The graph that ``torch.fx`` records, and the constant tensors in it by name."""
+    from torch import fx
+
+    class Tracer(fx.Tracer):
+        """Every submodule is a leaf; buffers are read when the steps run."""
+
+        proxy_buffer_attributes = True
+
+        def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+            return True
+
+    tracer = Tracer()
+    before, mode = set(vars(module)), module.training
+    module.training = training
+    try:
+        with _recorded_operations(module, tracer):
+            graph = tracer.trace(module, concrete_args=fixed or None)
+    finally:
+        module.training = mode
+        # Constant tensors were put on the module as attributes.
+        constants = {name: vars(module).pop(name) for name in set(vars(module)) - before}
+    return graph, constants
+
+
+@contextmanager
+def _recorded_operations(module: Any, tracer: Any) -> Iterator[None]:
+    """Let a call such as ``self.skip.add(a, b)`` of a ``FloatFunctional`` be one step."""
+    classes = {type(each) for each in module.modules() if type(each).__module__ == _FUNCTIONAL}
+    patched = [
+        (cls, name, method)
+        for cls in classes
+        for name, method in vars(cls).items()
+        if inspect.isfunction(method) and not name.startswith("_") and name != "forward"
+    ]
+
+    def record(name: str) -> Callable[..., Any]:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            def operation() -> None:
+                """Name what the step does; never called."""
+
+            operation.__name__ = name
+            operation.path = tracer.path_of_module(self)  # type: ignore[attr-defined]
+            return tracer.create_proxy("call_function", operation, args, kwargs)
+
+        return call
+
+    try:
+        for cls, name, _ in patched:
+            setattr(cls, name, record(name))
+        yield
+    finally:
+        for cls, name, method in patched:
+            setattr(cls, name, method)
+
+
+def _program(
+    graph: Any,
+    constants: dict[str, Any],
+    signature: inspect.Signature,
+    problem: Callable[[str], None],
+) -> Program:
+    """The steps of a graph."""
+    nodes = _without_assertions(graph, signature)
+    last: dict[Any, str] = {}
+    for node in nodes:
+        for used in node.all_input_nodes:
+            last[used] = node.name
+    forget: dict[str, list[str]] = {}
+    for used, by in last.items():
+        forget.setdefault(by, []).append(_name(used))
+    steps: list[Step] = []
+    for node in nodes:
+        if node.op in ("placeholder", "output"):
+            continue
+        step = _step(node, constants, tuple(forget.get(node.name, ())), problem)
+        if step is not None:
+            steps.append(step)
+    return Program(tuple(steps), _argument(nodes[-1].args[0]))
+
+
+def _step(
+    node: Any, constants: dict[str, Any], forget: tuple[str, ...], problem: Callable[[str], None]
+) -> Step | None:
+    """The step that a node stands for."""
+    try:
+        args, kwargs = _argument(node.args), _argument(dict(node.kwargs))
+        kind, target = _target(node, args, kwargs, constants)
+    except TypeError as error:
+        problem(str(error))
+        return None
+    return Step(node.name, kind, target, args, kwargs, forget)
+
+
+def _without_assertions(graph: Any, signature: inspect.Signature) -> list[Any]:
+    """The nodes, less inputs that have a fixed value and the assertions that they have it."""
+    dropped: set[Any] = set()
+    for node in graph.nodes:
+        fixed = node.op == "placeholder" and node.target not in signature.parameters
+        assertion = (
+            node.op == "call_function"
+            and node.target.__name__ in _ASSERTIONS
+            and any(used in dropped for used in node.all_input_nodes)
+        )
+        if fixed or assertion:
+            dropped.add(node)
+    return [node for node in graph.nodes if node not in dropped]
+
+
+def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tuple[str, Any]:
+    """Kind and target of the step that a node stands for."""
+    if node.op == "call_module":
+        return "module", node.target
+    if node.op == "get_attr":
+        if node.target in constants:
+            return "constant", to_value(constants[node.target])
+        return "attribute", node.target
+    if node.op == "call_method":
+        if not attribute_exists(node.target):
+            raise TypeError(f"calls the method {node.target} of a tensor, which is not here")
+        method = getattr(Tensor, node.target, None)
+        if method is not None:
+            check_call(method, args, kwargs, f"the method {node.target} of a tensor")
+        return "method", node.target
+    path = getattr(node.target, "path", None)
+    if path is not None:
+        return "operation", (path, node.target.__name__)
+    function = function_of(node.target)
+    if function is getattr and isinstance(args[1], str) and not attribute_exists(args[1]):
+        raise TypeError(f"reads the attribute {args[1]} of a tensor, which is not here")
+    if function not in (getattr, operator.getitem):
+        check_call(function, args, kwargs, node.target.__name__)
+    return "function", function
+
+
+def _name(node: Any) -> str:
+    """What the result of a node is called; that of an input as in the signature."""
+    return node.target if node.op == "placeholder" else node.name
+
+
+def _argument(value: Any) -> Any:
+    """An argument of a node, with :class:`Result` in the place of other nodes."""
+    if is_torch(value, "Node"):
+        return Result(_name(value))
+    if isinstance(value, tuple | list):
+        return (tuple if isinstance(value, tuple) else list)(_argument(each) for each in value)
+    if isinstance(value, dict):
+        return {key: _argument(each) for key, each in value.items()}
+    if isinstance(value, slice):
+        return slice(*(_argument(each) for each in (value.start, value.stop, value.step)))
+    if value is Ellipsis or isinstance(value, complex | range):
+        return value
+    if is_torch(value, "device"):
+        return device(str(value))
+    return to_value(value)
