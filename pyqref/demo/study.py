@@ -64,8 +64,7 @@ class Study:
             self.quantize_dynamically()
             sweep = self.sweep_bits()
             findings = self.look_inside(sweep)
-        with blas_threads(self.plan.threads):
-            self.time_all()
+        self.time_all()
         return findings
 
     def load(self) -> Digits:
@@ -225,13 +224,20 @@ class Study:
         return logits
 
     def time_all(self) -> None:
-        """Fill in the latencies of all rows, one after the other."""
+        """Fill in the latencies of all rows, one after the other.
+
+        Float layers get their threads from the BLAS, quantized ones from the kernels; the
+        threads of the one that idles would only be in the way.
+        """
         with self.console.stage("Measure the latencies", len(self.candidates)) as step:
             for candidate in self.candidates:
-                with static.use_engine(candidate.engine):
+                row, is_float = candidate.row, candidate.row.quantized_accuracy is None
+                blas = blas_threads(self.plan.threads if is_float else 1)
+                with blas, static.use_engine(candidate.engine):
                     for batch_size, repeats in self.plan.repeats.items():
-                        candidate.row.latency[batch_size] = measure.latency(
-                            candidate.model, self.digits.test_images[:batch_size], repeats=repeats
+                        images = self.digits.test_images[:batch_size]
+                        row.latency[batch_size] = measure.latency(
+                            candidate.model, images, repeats=repeats
                         )
                 step("")
 
