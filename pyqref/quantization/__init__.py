@@ -10,8 +10,18 @@ from __future__ import annotations
 # Loaded first: below, functions of the same names take the place of these two modules.
 from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
+from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
+from .diagnostics import NoMatchWarning as NoMatchWarning
+from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
+from .diagnostics import QuantizationError as QuantizationError
+from .diagnostics import QuantizationWarning as QuantizationWarning
+from .diagnostics import UncalibratedWarning as UncalibratedWarning
+from .diagnostics import UnusedMappingWarning as UnusedMappingWarning
 from .eager.convert import convert as convert
 from .eager.convert import swap_module as swap_module
+from .eager.coverage import coverage as coverage
+from .eager.coverage_table import Coverage as Coverage
+from .eager.coverage_table import CoverageRow as CoverageRow
 from .eager.dynamic import quantize_dynamic as quantize_dynamic
 from .eager.fuse import fuse_known_modules as fuse_known_modules
 from .eager.fuse import fuse_modules as fuse_modules
@@ -82,7 +92,6 @@ from .observer import PerChannelMinMaxObserver as PerChannelMinMaxObserver
 from .observer import PlaceholderObserver as PlaceholderObserver
 from .observer import RecordingObserver as RecordingObserver
 from .observer import ReuseInputObserver as ReuseInputObserver
-from .observer import UncalibratedWarning as UncalibratedWarning
 from .observer import UniformQuantizationObserverBase as UniformQuantizationObserverBase
 from .observer import default_affine_fixed_qparams_observer as default_affine_fixed_qparams_observer
 from .observer import default_debug_observer as default_debug_observer
@@ -177,6 +186,9 @@ from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
 
 __all__ = [
+    "ConstantChannelWarning",
+    "Coverage",
+    "CoverageRow",
     "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS",
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
@@ -191,7 +203,9 @@ __all__ = [
     "MinMaxObserver",
     "MovingAverageMinMaxObserver",
     "MovingAveragePerChannelMinMaxObserver",
+    "NoMatchWarning",
     "NoopObserver",
+    "NotQuantizedWarning",
     "Observer",
     "ObserverBase",
     "PerChannelMinMaxObserver",
@@ -202,13 +216,17 @@ __all__ = [
     "QuantStub",
     "QuantType",
     "QuantWrapper",
+    "QuantizationError",
+    "QuantizationWarning",
     "RecordingObserver",
     "ReuseInputObserver",
     "UncalibratedWarning",
     "UniformQuantizationObserverBase",
+    "UnusedMappingWarning",
     "add_observer_",
     "add_quant_dequant",
     "convert",
+    "coverage",
     "default_activation_only_qconfig",
     "default_affine_fixed_qparams_fake_quant",
     "default_affine_fixed_qparams_observer",

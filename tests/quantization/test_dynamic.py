@@ -84,8 +84,8 @@ def test_inplace(model: Model) -> None:
 
 
 def test_a_class_that_cannot_be_quantized_is_reported() -> None:
-    model = nn.Sequential(nn.Conv2d(1, 1, 1), nn.Linear(1, 1))
-    with pytest.warns(UserWarning, match=r"cannot quantize 0 \(Conv2d\).*Linear"):
+    model = nn.Sequential(nn.Conv2d(1, 1, 1), nn.Linear(2, 2))
+    with pytest.warns(q.NotQuantizedWarning, match=r"cannot quantize 0 \(Conv2d\).*Linear"):
         q.quantize_dynamic(model, {nn.Conv2d, nn.Linear})
 
 
@@ -102,7 +102,7 @@ def test_nothing_to_quantize_is_reported() -> None:
 
 
 def test_an_unknown_dtype_is_refused(model: Model) -> None:
-    with pytest.raises(ValueError, match=r"dtype must be qint8 or float16, got pyqref.int8"):
+    with pytest.raises(ValueError, match=r"dtype must be qint8 .* got pyqref.int8"):
         q.quantize_dynamic(model, dtype=pyqref.int8)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,9 +71,11 @@ def test_functions_keep_their_names() -> None:
         "import pyqref as torch; torch.ao.quantization.MinMaxObserver",
     ],
 )
-def test_imports_in_a_fresh_interpreter(statement: str) -> None:
+def test_imports_in_a_fresh_interpreter(statement: str, tmp_path: Path) -> None:
     """Whatever is imported first."""
-    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", statement], capture_output=True, text=True, cwd=tmp_path
+    )
     assert (0, "") == (done.returncode, done.stderr)
 
 

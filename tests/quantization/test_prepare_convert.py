@@ -11,7 +11,7 @@ import pytest
 import pyqref
 from pyqref import nn
 from pyqref import quantization as q
-from pyqref.quantization.eager.propagate import NoMatchWarning
+from pyqref.quantization.diagnostics import NoMatchWarning
 from pyqref.quantization.observer import UncalibratedWarning
 
 

@@ -7,16 +7,26 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.quantization.diagnostics import (
+    NotQuantizedWarning,
+    QuantizationWarning,
+    UncalibratedWarning,
+    strictly,
+    warn,
+)
 from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
-from pyqref.quantization.observer.checks import UncalibratedWarning
 from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
 from pyqref.quantization.quantization_mappings import get_default_static_quant_module_mappings
 
-from .observe import NAME, observe_input, observe_output, remove_observers, remove_qconfig
-from .paths import custom_config, is_leaf, require_module
+from .constant_channels import warn_of_constant_channels
+from .observe import NAME, remove_observers, remove_qconfig
+from .origins import remember
+from .paths import custom_config, is_leaf, require_mapping, require_module
+from .reasons import fates
+from .swap import Swap, swap_children, swap_module, undo
+from .unused import warn_of_unused_entries
 
-__all__ = ["convert", "swap_module"]
+__all__ = ["convert", "convert_with", "swap_module"]
 
 _CUSTOM = "observed_to_quantized_custom_module_class"
 
@@ -29,6 +39,7 @@ def convert(
     is_reference: bool = False,
     convert_custom_config_dict: Mapping[str, Any] | None = None,
     use_precomputed_fake_quant: bool = False,
+    strict: bool = False,
 ) -> Any:
     """Convert the observed layers of a model to quantized ones.
 
@@ -54,18 +65,25 @@ def convert(
         latter has a ``from_observed``.
     use_precomputed_fake_quant
         Do not let the weights' fake quantizers look at the weights once more.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
     Module
-        The quantized model.
+        The quantized model. On an error a model converted in place is as it was.
 
     Warns
     -----
     UncalibratedWarning
         Observers never saw data: they are listed by module path.
-    UserWarning
+    NotQuantizedWarning
         The model itself is a layer that should be swapped: only submodules are.
+    UnusedMappingWarning
+        No module was swapped by an entry of the user's own in ``mapping`` or in
+        ``convert_custom_config_dict``.
+    ConstantChannelWarning
+        A weight, or a channel of one, has a single value that its scale cannot hold.
 
     Notes
     -----
@@ -84,108 +102,88 @@ def convert(
     require_module("convert", module)
     if is_reference:
         raise NotImplementedError("convert: is_reference=True is not supported; use False")
-    table = get_default_static_quant_module_mappings() if mapping is None else mapping
     config = custom_config("convert_custom_config_dict", convert_custom_config_dict, (_CUSTOM,))
     custom = config.get(_CUSTOM, {})
+    defaults = get_default_static_quant_module_mappings()
+    table = defaults if mapping is None else mapping
+    require_mapping("convert", "mapping", table)
+    require_mapping("convert", _CUSTOM, custom)
     if not inplace:
         module = copy.deepcopy(module)
-    _warn_of_root(module, table)
-    silent = sorted(_never_ran(module, table))
-    with warnings.catch_warnings():
-        if silent:
-            # One warning lists them all, in place of one from each.
-            warnings.warn(
-                "convert: these observers saw no data, so scale 1 and zero point 0 are used: "
-                f"{', '.join(silent)}; run the prepared model on calibration data first, or set "
-                "the qconfig of these modules to None",
-                UncalibratedWarning,
-                stacklevel=2,
-            )
-            warnings.simplefilter("ignore", UncalibratedWarning)
-        _convert_children(module, table, custom, use_precomputed_fake_quant, "")
+    with strictly(strict):
+        _warn_of_root(module, table)
+        convert_with(
+            "convert",
+            module,
+            table,
+            defaults,
+            custom=custom,
+            precomputed=use_precomputed_fake_quant,
+        )
     if remove_qconfig:
-        _clean(module)
+        clean(module)
     return module
 
 
-def _clean(module: Any) -> None:
+def clean(module: Any) -> None:
+    """Take qconfigs and observers out of a model, in place."""
     remove_qconfig(module)
     remove_observers(module)
 
 
-def _convert_children(
+def convert_with(
+    asks: str,
     module: Any,
     mapping: Mapping[Any, Any],
-    custom: Mapping[Any, Any],
-    precomputed: bool,
-    above: str,
+    defaults: Mapping[Any, Any],
+    *,
+    custom: Mapping[Any, Any] | None = None,
+    precomputed: bool = False,
+    kind: str = "static",
 ) -> None:
-    for name, child in list(module.named_children()):
-        path = f"{above}{name}"
-        # Groups made by fusion and custom modules are swapped as one.
-        if not isinstance(child, _FusedModule) and type(child) not in custom:
-            _convert_children(child, mapping, custom, precomputed, f"{path}.")
-        try:
-            module._modules[name] = swap_module(child, mapping, custom, precomputed)
-        except (RuntimeError, TypeError, ValueError) as error:
-            message = f"convert: {path} ({type(child).__name__}): {error}"
-            raise type(error)(message) from error
-
-
-def swap_module(
-    mod: Any,
-    mapping: Mapping[Any, Any],
-    custom_module_class_mapping: Mapping[Any, Any] | None = None,
-    use_precomputed_fake_quant: bool = False,
-) -> Any:
-    """The quantized form of a module, or the module itself if there is none.
+    """Swap the submodules of a model in place, and say what deserves a warning.
 
     Parameters
     ----------
-    mod
-        A module with an observer.
+    asks
+        Who asks, for messages.
+    module
+        The prepared model.
     mapping
         From types to quantized types.
-    custom_module_class_mapping
+    defaults
+        The default table, of whose entries not every one is used.
+    custom
         From observed to quantized custom types.
-    use_precomputed_fake_quant
-        As for :func:`convert`.
-
-    Returns
-    -------
-    Module
-        The user's hooks on ``mod`` are on it, too.
-
-    Notes
-    -----
-    Source: ``torch.quantization.swap_module``.
-
-    Examples
-    --------
-    >>> from pyqref import nn
-    >>> layer = nn.ReLU()
-    >>> swap_module(layer, {}) is layer
-    True
+    precomputed
+        As ``use_precomputed_fake_quant`` of :func:`convert`.
+    kind
+        ``"static"``, ``"dynamic"`` or ``"training"``: which table it is.
     """
-    if getattr(mod, "qconfig", None) is None:
-        return mod
-    custom = custom_module_class_mapping or {}
-    if type(mod) in custom:
-        new = custom[type(mod)].from_observed(mod)
-    elif type(mod) in mapping:
-        from_float = mapping[type(mod)].from_float
-        # A class of the user's may have the one argument of the documentation only.
-        options = {"use_precomputed_fake_quant": True} if use_precomputed_fake_quant else {}
-        new = from_float(mod, **options)
-    else:
-        return mod
-    for pre_hook in mod._forward_pre_hooks.values():
-        if pre_hook is not observe_input:
-            new.register_forward_pre_hook(pre_hook)
-    for hook in mod._forward_hooks.values():
-        if hook is not observe_output:
-            new.register_forward_hook(hook)
-    return new
+    custom = custom or {}
+    silent = [] if kind == "training" else sorted(_never_ran(module, mapping))
+    swaps: list[Swap] = []
+    try:
+        with warnings.catch_warnings():
+            if silent:
+                # One warning lists them all, in place of one from each.
+                warn(
+                    f"{asks}: these observers saw no data, so scale 1 and zero point 0 are used: "
+                    f"{', '.join(silent)}; run the prepared model on calibration data first, or "
+                    "set the qconfig of these modules to None",
+                    UncalibratedWarning,
+                )
+                warnings.simplefilter("ignore", UncalibratedWarning)
+            origins = fates(module, mapping, custom, kind)
+            swaps = swap_children(asks, module, mapping, custom, precomputed)
+        used = {type(each.old) for each in swaps}
+        warn_of_unused_entries(asks, "mapping", module, mapping, defaults, used)
+        warn_of_unused_entries(asks, _CUSTOM, module, custom, {}, used)
+        warn_of_constant_channels(asks, swaps)
+    except QuantizationWarning:
+        undo(swaps)
+        raise
+    remember(module, origins)
 
 
 def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
@@ -206,8 +204,8 @@ def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
 def _warn_of_root(module: Any, mapping: Mapping[Any, Any]) -> None:
     alone = is_leaf(module) or set(module._modules) == {NAME}
     if alone and type(module) in mapping and getattr(module, "qconfig", None) is not None:
-        warnings.warn(
+        warn(
             "convert swaps the submodules of the model, not the model itself, and this one is "
             f"a {type(module).__name__} alone: put it into QuantWrapper or nn.Sequential",
-            stacklevel=3,
+            NotQuantizedWarning,
         )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyqref.nn.modules.module import Module
 
-__all__ = ["custom_config", "get_module", "is_leaf", "replace_module", "require_module"]
+__all__ = [
+    "custom_config",
+    "get_module",
+    "is_leaf",
+    "replace_module",
+    "require_mapping",
+    "require_module",
+]
 
 
 def get_module(model: Any, path: str) -> Any:
@@ -51,6 +59,17 @@ def require_module(name: str, model: Any) -> None:
         raise TypeError(f"{name}: the model must be a Module, got {model!r}{hint}")
 
 
+def require_mapping(asks: str, argument: str, mapping: Any) -> None:
+    """Raise TypeError unless ``mapping`` goes from module types to types."""
+    if not isinstance(mapping, Mapping):
+        raise TypeError(
+            f"{asks}: {argument} must be a dictionary from types to types, got {mapping!r}"
+        )
+    for key in mapping:
+        if not callable(key):
+            raise TypeError(f"{asks}: a key of {argument} must be a module type, got {key!r}")
+
+
 def custom_config(name: str, config: Any, known: tuple[str, ...]) -> dict[str, Any]:
     """A copy of a dictionary of custom settings, whose keys are checked.
 
@@ -59,6 +78,8 @@ def custom_config(name: str, config: Any, known: tuple[str, ...]) -> dict[str, A
     ValueError
         A key has no meaning, so that it would have no effect.
     """
+    if config is not None and not isinstance(config, Mapping):
+        raise TypeError(f"{name} must be a dictionary, got {config!r}")
     found = dict(config or {})
     unknown = [key for key in found if key not in known]
     if unknown:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from pyqref.quantization.diagnostics import (
+    NotQuantizedWarning,
+    UnusedMappingWarning,
+    strictly,
+    warn,
+)
 from pyqref.quantization.quantization_mappings import get_default_qat_module_mappings
 
-from .convert import convert
+from .convert import convert_with
 from .observe import add_observer_
-from .paths import custom_config, require_module
+from .paths import custom_config, require_mapping, require_module
 from .propagate import propagate_qconfig_
 
 __all__ = ["prepare", "prepare_qat"]
@@ -27,6 +32,7 @@ def prepare(
     allow_list: Any = None,
     observer_non_leaf_module_list: Any = None,
     prepare_custom_config_dict: Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> Any:
     """Prepare a copy of the model for calibration.
 
@@ -50,6 +56,8 @@ def prepare(
     prepare_custom_config_dict
         ``{"float_to_observed_custom_module_class": {Float: Observed}}`` and the entries of
         :func:`propagate_qconfig_`.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -58,8 +66,12 @@ def prepare(
 
     Warns
     -----
-    UserWarning
-        No module got a qconfig, or a key of ``qconfig_dict`` fits none.
+    NoMatchWarning
+        A key of ``qconfig_dict`` fits no module.
+    NotQuantizedWarning
+        No module got a qconfig.
+    UnusedMappingWarning
+        An entry of ``prepare_custom_config_dict`` was not used.
 
     Notes
     -----
@@ -85,23 +97,44 @@ def prepare(
     custom = custom_config("prepare_custom_config_dict", prepare_custom_config_dict, _KNOWN)
     if not inplace:
         model = copy.deepcopy(model)
-    propagate_qconfig_(model, qconfig_dict, custom)
-    if all(getattr(each, "qconfig", None) is None for each in model.modules()):
-        warnings.warn(
-            "prepare: no module got a qconfig, so nothing will be observed or quantized; "
-            "assign model.qconfig = get_default_qconfig('x86'), for example, or pass qconfig_dict",
-            stacklevel=2,
-        )
-    add_observer_(
-        model,
-        allow_list,
-        observer_non_leaf_module_list,
-        custom_module_class_mapping=custom.get(_CUSTOM, {}),
-    )
+    with strictly(strict):
+        _observe(model, qconfig_dict, allow_list, observer_non_leaf_module_list, custom)
     return model
 
 
-def prepare_qat(model: Any, mapping: Mapping[Any, Any] | None = None, inplace: bool = False) -> Any:
+def _observe(
+    model: Any,
+    qconfig_dict: Mapping[Any, Any] | None,
+    allow_list: Any,
+    groups: Any,
+    custom: Mapping[str, Any],
+) -> None:
+    mapping = custom.get(_CUSTOM, {})
+    require_mapping("prepare", _CUSTOM, mapping)
+    present = {type(each) for each in model.modules()}
+    for kind in mapping:
+        if kind not in present:
+            warn(
+                f"prepare: the entry for {getattr(kind, '__qualname__', kind)} in {_CUSTOM} was "
+                "not used: the model has none; leave it out",
+                UnusedMappingWarning,
+            )
+    propagate_qconfig_(model, qconfig_dict, custom)
+    if all(getattr(each, "qconfig", None) is None for each in model.modules()):
+        warn(
+            "prepare: no module got a qconfig, so nothing will be observed or quantized; "
+            "assign model.qconfig = get_default_qconfig('x86'), for example, or pass qconfig_dict",
+            NotQuantizedWarning,
+        )
+    add_observer_(model, allow_list, groups, custom_module_class_mapping=mapping)
+
+
+def prepare_qat(
+    model: Any,
+    mapping: Mapping[Any, Any] | None = None,
+    inplace: bool = False,
+    strict: bool = False,
+) -> Any:
     """Prepare a copy of the model for quantization-aware training.
 
     Layers are swapped for those that fake-quantize their weight, and fake quantizers put
@@ -115,6 +148,8 @@ def prepare_qat(model: Any, mapping: Mapping[Any, Any] | None = None, inplace: b
         From float types to types for training; the default table if None.
     inplace
         Change the model itself.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -144,10 +179,12 @@ def prepare_qat(model: Any, mapping: Mapping[Any, Any] | None = None, inplace: b
             "prepare_qat works on models in training mode: call model.train() first, "
             "or use prepare to calibrate without training"
         )
-    table: Mapping[Any, Any] = get_default_qat_module_mappings() if mapping is None else mapping
+    defaults = get_default_qat_module_mappings()
+    table = defaults if mapping is None else mapping
+    require_mapping("prepare_qat", "mapping", table)
     if not inplace:
         model = copy.deepcopy(model)
-    propagate_qconfig_(model)
-    convert(model, mapping=table, inplace=True, remove_qconfig=False)
-    types: Collection[Any] = set(table.values())
-    return prepare(model, observer_non_leaf_module_list=types, inplace=True)
+    with strictly(strict):
+        propagate_qconfig_(model)
+        convert_with("prepare_qat", model, table, defaults, kind="training")
+        return prepare(model, observer_non_leaf_module_list=set(table.values()), inplace=True)

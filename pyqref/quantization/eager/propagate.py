@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from pyqref.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from pyqref.quantization.diagnostics import NoMatchWarning, UnusedMappingWarning, warn
 
-__all__ = ["NoMatchWarning", "propagate_qconfig_"]
+from .paths import require_module
 
-
-class NoMatchWarning(UserWarning):
-    """A key of a qconfig dictionary fits no module."""
+__all__ = ["planned_qconfigs", "propagate_qconfig_"]
 
 
 def propagate_qconfig_(
@@ -40,7 +38,7 @@ def propagate_qconfig_(
     Warns
     -----
     NoMatchWarning
-        A key fits no module; the message has the key.
+        A key, or the name of a module to leave out, fits no module; the message has it.
 
     Raises
     ------
@@ -57,32 +55,74 @@ def propagate_qconfig_(
     >>> model[0].qconfig is None, model[1].qconfig is pyqref.quantization.default_qconfig
     (True, True)
     """
+    require_module("propagate_qconfig_", module)
+    if qconfig_dict is not None and not isinstance(qconfig_dict, Mapping):
+        raise TypeError(
+            "qconfig_dict must be a dictionary from names or types of submodules to qconfigs, "
+            f"got {qconfig_dict!r}; to quantize the whole model write {{'': qconfig}}"
+        )
     qconfigs = dict(qconfig_dict or {})
     if "object_type" in qconfigs or "module_name" in qconfigs:
         raise TypeError(
             "propagate_qconfig_: this dictionary has the form of graph mode; the keys here are "
             'names or types themselves, such as {nn.Linear: qconfig, "features.0": None}'
         )
+    for key, qconfig in qconfigs.items():
+        if qconfig is not None and not hasattr(qconfig, "weight"):
+            raise TypeError(
+                f"qconfig_dict: the entry for {key!r} must be a QConfig or None, got {qconfig!r}"
+            )
     _warn_of_unmatched_keys(module, qconfigs)
     custom = prepare_custom_config_dict or {}
-    closed_names = set(custom.get("non_traceable_module_name", ()))
-    closed_types = set(custom.get("non_traceable_module_class", ()))
+    _warn_of_unmatched_exclusions(module, custom)
+    modules = dict(module.named_modules(remove_duplicate=False))
+    plan = planned_qconfigs(module, qconfigs, custom)
+    for path, qconfig in plan.items():
+        _check_transposed(modules[path], qconfig, path)
+    for path, qconfig in plan.items():
+        modules[path].qconfig = qconfig
+
+
+def planned_qconfigs(
+    module: Any,
+    qconfigs: Mapping[Any, Any] | None = None,
+    custom: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The qconfig that :func:`propagate_qconfig_` gives to each module, by path.
+
+    Parameters
+    ----------
+    module, qconfigs, custom
+        As for :func:`propagate_qconfig_`.
+
+    Returns
+    -------
+    dict
+        Modules that are excluded are left out.
+    """
+    given, excluded = qconfigs or {}, custom or {}
+    closed_names = set(excluded.get("non_traceable_module_name", ()))
+    closed_types = set(excluded.get("non_traceable_module_class", ()))
+    plan: dict[str, Any] = {}
+    # A module that stands at two places has the qconfig of the first.
+    decided: dict[int, Any] = {}
 
     def visit(each: Any, inherited: Any, path: str) -> None:
-        qconfig = qconfigs.get(type(each), inherited)
-        qconfig = qconfigs.get(path, qconfig)
+        qconfig = given.get(type(each), inherited)
+        qconfig = given.get(path, qconfig)
         qconfig = getattr(each, "qconfig", qconfig)
-        _check_transposed(each, qconfig, path)
-        each.qconfig = qconfig
+        plan[path] = qconfig = decided.setdefault(id(each), qconfig)
         for name, child in each.named_children():
             below = f"{path}.{name}" if path else name
             if below not in closed_names and type(child) not in closed_types:
                 visit(child, qconfig, below)
 
     visit(module, None, "")
+    return plan
 
 
 def _warn_of_unmatched_keys(module: Any, qconfigs: Mapping[Any, Any]) -> None:
+    """Warn of each key of a qconfig dictionary that fits no submodule."""
     paths = {path for path, _ in module.named_modules()}
     types = {type(each) for each in module.modules()}
     for key in qconfigs:
@@ -94,12 +134,28 @@ def _warn_of_unmatched_keys(module: Any, qconfigs: Mapping[Any, Any]) -> None:
         if key in paths or key in types:
             continue
         if isinstance(key, str):
-            near = difflib.get_close_matches(key, sorted(paths - {""}), n=3)
-            hint = f"; did you mean {' or '.join(repr(each) for each in near)}?" if near else ""
-            text = f"the name {key!r} fits no submodule{hint}"
+            text = f"the name {key!r} fits no submodule{_near(key, paths)}"
         else:
             text = f"the type {key.__module__}.{key.__qualname__} fits no submodule"
-        warnings.warn(f"qconfig dictionary: {text}", NoMatchWarning, stacklevel=4)
+        warn(f"qconfig dictionary: {text}; correct the key or leave it out", NoMatchWarning)
+
+
+def _warn_of_unmatched_exclusions(module: Any, custom: Mapping[str, Any]) -> None:
+    paths = {path for path, _ in module.named_modules()}
+    types = {type(each) for each in module.modules()}
+    for name in custom.get("non_traceable_module_name", ()):
+        if name not in paths:
+            text = f"the name {name!r} fits no submodule{_near(name, paths)}"
+            warn(f"non_traceable_module_name: {text}; correct it or leave it out", NoMatchWarning)
+    for kind in custom.get("non_traceable_module_class", ()):
+        if kind not in types:
+            text = f"the model has no {getattr(kind, '__qualname__', kind)}"
+            warn(f"non_traceable_module_class: {text}; leave it out", UnusedMappingWarning)
+
+
+def _near(name: Any, paths: set[str]) -> str:
+    near = difflib.get_close_matches(str(name), sorted(paths - {""}), n=3)
+    return f"; did you mean {' or '.join(repr(each) for each in near)}?" if near else ""
 
 
 def _check_transposed(module: Any, qconfig: Any, path: str) -> None:

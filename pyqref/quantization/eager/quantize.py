@@ -42,12 +42,23 @@ def default_eval_fn(model: Any, calib_data: Iterable[Any]) -> None:
         model(item[0] if isinstance(item, tuple | list) else item)
 
 
+def _require_run_fn(name: str, run_fn: Any, run_args: Any) -> None:
+    if not callable(run_fn):
+        raise TypeError(f"{name}: run_fn must be a function of the model, got {run_fn!r}")
+    if not isinstance(run_args, tuple | list):
+        raise TypeError(
+            f"{name}: run_args must be a list or tuple of further arguments of run_fn, "
+            f"got {type(run_args).__name__}; write [data]"
+        )
+
+
 def quantize(
     model: Any,
     run_fn: Callable[..., Any],
     run_args: Sequence[Any],
     mapping: Mapping[Any, Any] | None = None,
     inplace: bool = False,
+    strict: bool = False,
 ) -> Any:
     """Quantize a float model after training: prepare, calibrate, convert.
 
@@ -63,6 +74,8 @@ def quantize(
         From types to quantized types; the default table if None.
     inplace
         Change the model itself.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -84,16 +97,21 @@ def quantize(
     Quantize(scale=tensor([1.]), zero_point=tensor([0]), dtype=pyqref.quint8)
     """
     require_module("quantize", model)
+    _require_run_fn("quantize", run_fn, run_args)
     if not inplace:
         model = copy.deepcopy(model)
     model.eval()
-    prepare(model, inplace=True)
+    prepare(model, inplace=True, strict=strict)
     run_fn(model, *run_args)
-    return convert(model, mapping, inplace=True)
+    return convert(model, mapping, inplace=True, strict=strict)
 
 
 def quantize_qat(
-    model: Any, run_fn: Callable[..., Any], run_args: Sequence[Any], inplace: bool = False
+    model: Any,
+    run_fn: Callable[..., Any],
+    run_args: Sequence[Any],
+    inplace: bool = False,
+    strict: bool = False,
 ) -> Any:
     """Train with fake quantization and quantize: prepare_qat, train, convert.
 
@@ -107,6 +125,8 @@ def quantize_qat(
         Its further positional arguments.
     inplace
         Change the model itself.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -118,12 +138,13 @@ def quantize_qat(
     Source: ``torch.quantization.quantize_qat``.
     """
     require_module("quantize_qat", model)
+    _require_run_fn("quantize_qat", run_fn, run_args)
     if not inplace:
         model = copy.deepcopy(model)
     model.train()
-    prepare_qat(model, inplace=True)
+    prepare_qat(model, inplace=True, strict=strict)
     run_fn(model, *run_args)
-    return convert(model, inplace=True)
+    return convert(model, inplace=True, strict=strict)
 
 
 def add_quant_dequant(module: Any) -> Any:

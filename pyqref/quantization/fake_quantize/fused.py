@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from pyqref.quantization.observer.checks import UncalibratedWarning, named
+from pyqref.quantization.diagnostics import UncalibratedWarning, warn
+from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
 from pyqref.quantization.observer.moving_average_per_channel_min_max import (
     MovingAveragePerChannelMinMaxObserver,
@@ -98,11 +98,10 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         """``x``, observed and fake quantized as the switches say."""
         observer = self.activation_post_process
         if self._fake_quantizes and not self._observes and _is_empty(observer.min_val):
-            warnings.warn(
+            warn(
                 f"{named(observer)} has seen no data and is disabled: scale 0.1 is used; "
                 "call enable_observer() and run data, or load a state",
                 UncalibratedWarning,
-                stacklevel=2,
             )
         try:
             return fused_moving_avg_obs_fake_quant(

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 from pyqref.nn.module_path import module_path
+from pyqref.quantization.diagnostics import UncalibratedWarning as UncalibratedWarning
 from pyqref.tape import Array
 
 __all__ = ["UncalibratedWarning", "calibration_array", "check_finite", "named"]
-
-
-class UncalibratedWarning(UserWarning):
-    """An observer that saw no data was asked for quantization parameters."""
 
 
 def named(observer: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -34,11 +33,12 @@ from pyqref.numerics.qparams import (
     reduce_range,
     symmetric_zero_point,
 )
+from pyqref.quantization.diagnostics import UncalibratedWarning, warn
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
 from .base import ObserverBase
-from .checks import UncalibratedWarning, named
+from .checks import named
 
 __all__ = ["UniformQuantizationObserverBase"]
 
@@ -166,11 +166,10 @@ class UniformQuantizationObserverBase(ObserverBase):
         """Scale and zero point, as tensors, of a range given as tensors."""
         low, high = min_val._array, max_val._array
         if low.size == 0 or (low.ndim == 0 and np.isinf(low) and np.isinf(high) and low > high):
-            warnings.warn(
+            warn(
                 f"{named(self)} has seen no data: scale 1 and zero point 0 are returned; "
                 "run the prepared model on calibration data before convert",
                 UncalibratedWarning,
-                stacklevel=3,
             )
             return wrap(np.ones(1, np.float32)), wrap(np.zeros(1, np.int64))
         if (low > high).any():

@@ -1,0 +1,151 @@
+"""``coverage``: what became of every module of a model, or why it was left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pyqref.quantization.quantization_mappings import (
+    get_default_dynamic_quant_module_mappings,
+    get_default_qat_module_mappings,
+    get_default_static_quant_module_mappings,
+)
+
+from .coverage_table import Coverage, CoverageRow
+from .observe import NAME
+from .origins import Origin, describe_qconfig, named_layers, origins, parameter_bytes, type_name
+from .paths import require_mapping, require_module
+from .propagate import planned_qconfigs
+from .reasons import reason
+
+__all__ = ["coverage"]
+
+
+def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
+    """List for every module what it is, its qconfig, and what became of it or will.
+
+    Parameters
+    ----------
+    model
+        A float model with qconfigs, a prepared one, or a converted one.
+    mapping
+        The table that ``convert`` is going to be called with; the default one if None.
+
+    Returns
+    -------
+    Coverage
+        ``print`` it, or read its ``rows``.
+
+    Raises
+    ------
+    TypeError
+        ``model`` is no module.
+
+    Notes
+    -----
+    In eager mode nobody knows, before the model runs, whether a quantized layer will be
+    given a quantized tensor; ``Coverage.notes`` says so where the model has no ``QuantStub``
+    at all. torch has no such function.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.ReLU()).eval()
+    >>> model.qconfig = quantization.default_dynamic_qconfig
+    >>> for row in coverage(model).rows:
+    ...     print(repr(row.path), row.status, row.became or row.reason, sep=" | ")
+    '' | container | holds the modules below
+    '0' | planned | nn.quantized.dynamic.Linear
+    '1' | float | no quantized counterpart for GELU
+    '2' | as is | works on quantized tensors as it is
+    """
+    require_module("coverage", model)
+    static = get_default_static_quant_module_mappings() if mapping is None else mapping
+    require_mapping("coverage", "mapping", static)
+    tables = {"static": static, "dynamic": get_default_dynamic_quant_module_mappings()}
+    trainable = set(get_default_qat_module_mappings().values())
+    qconfigs, memory = planned_qconfigs(model), origins(model)
+    rows: list[CoverageRow] = []
+    group = ""
+    for path, module in named_layers(model):
+        if group and path.startswith(f"{group}."):
+            fate: tuple[str, str | None, str | None] = ("part", None, f"part of {group}")
+        else:
+            fate = _fate(path, module, qconfigs, memory.get(path), tables, trainable)
+            if path and fate[0] in ("planned", "observed", "quantized"):
+                group = path
+        rows.append(_row(path, module, qconfigs.get(path), memory.get(path), *fate))
+    return Coverage(tuple(rows), tuple(_notes(model, rows, tables)))
+
+
+def _row(
+    path: str,
+    module: Any,
+    qconfig: Any,
+    origin: Origin | None,
+    status: str,
+    became: str | None,
+    why: str | None,
+) -> CoverageRow:
+    size = parameter_bytes(module)
+    text = describe_qconfig(qconfig)
+    if origin is None:
+        return CoverageRow(path, type_name(type(module)), text, status, became, why, size, size)
+    text = text or origin.qconfig
+    return CoverageRow(path, origin.type, text, status, became, why, origin.weight_bytes, size)
+
+
+def _fate(
+    path: str,
+    module: Any,
+    qconfigs: Mapping[str, Any],
+    origin: Origin | None,
+    tables: Mapping[str, Mapping[Any, Any]],
+    trainable: Collection[Any],
+) -> tuple[str, str | None, str | None]:
+    """Status, what it became or will become, and why it was left alone."""
+    kind = type(module)
+    converted = origin is not None and origin.kind != "training"
+    made = converted and origin is not None and origin.reason is None
+    if made or any(kind in table.values() for table in tables.values()):
+        return "quantized", type_name(kind), None
+    qconfig = qconfigs.get(path)
+    if converted and origin is not None and qconfig is None:
+        why = origin.reason
+    else:
+        which = "dynamic" if _is_dynamic(qconfig) else "static"
+        why = reason(module, path, qconfigs, set(tables[which]), which)
+        if why is None:
+            observed = hasattr(module, NAME) or kind in trainable
+            return "observed" if observed else "planned", type_name(tables[which][kind]), None
+    if why is not None and why.startswith("holds"):
+        return "container", None, why
+    return "as is" if why is not None and why.startswith("works") else "float", None, why
+
+
+def _is_dynamic(qconfig: Any) -> bool:
+    """Whether a qconfig's activations are quantized at run time."""
+    recipe = getattr(qconfig, "activation", None)
+    keywords = getattr(getattr(recipe, "p", None), "keywords", {})
+    return bool(keywords.get("is_dynamic", False))
+
+
+def _notes(
+    model: Any, rows: list[CoverageRow], tables: Mapping[str, Mapping[Any, Any]]
+) -> list[str]:
+    """What holds for the model as a whole."""
+    dynamic = {type_name(each) for each in tables["dynamic"].values()}
+    types = {row.type for row in rows} | {row.became for row in rows}
+    static = [
+        row.path
+        for row in rows
+        if row.became is not None and row.became not in dynamic and row.weight_bytes
+    ]
+    if static and not types & {"QuantStub", "nn.quantized.Quantize"}:
+        note = (
+            f"there is no QuantStub: {static[0]} will get the model's float input unless a "
+            "quantized tensor is passed; use QuantStub or QuantWrapper"
+        )
+        return [note]
+    return []

@@ -1,0 +1,124 @@
+"""What a converted model remembers of the model it was made from.
+
+``convert`` takes qconfigs and observers away; ``coverage`` must still be able to say what
+stood where. The memory is a plain attribute of the converted model, of strings and numbers
+only: state dicts, printing, copying and saving are as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyqref.quantization.observer.state import is_observer_path
+
+__all__ = [
+    "Origin",
+    "describe_qconfig",
+    "named_layers",
+    "origins",
+    "parameter_bytes",
+    "remember",
+    "type_name",
+]
+
+_ATTRIBUTE = "_quantization_origins"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What stood at one path before.
+
+    Attributes
+    ----------
+    type : str
+        Name of the float type.
+    qconfig : str or None
+        How it was to be quantized.
+    reason : str or None
+        Why it was left alone; None if it was swapped.
+    kind : str
+        ``"static"``, ``"dynamic"`` or ``"training"``: what was done to the model.
+    weight_bytes : int
+        Size of its own parameters.
+    """
+
+    type: str
+    qconfig: str | None
+    reason: str | None
+    kind: str
+    weight_bytes: int
+
+
+def origins(model: Any) -> dict[str, Origin]:
+    """All that a model and its submodules remember, by path in the model."""
+    found: dict[str, Origin] = {}
+    for path, each in model.named_modules():
+        for below, origin in each.__dict__.get(_ATTRIBUTE, {}).items():
+            found[".".join(part for part in (path, below) if part)] = origin
+    return found
+
+
+def remember(model: Any, found: Mapping[str, Origin]) -> None:
+    """Add to what a model remembers; the oldest type and size stay."""
+    known = dict(model.__dict__.get(_ATTRIBUTE, {}))
+    for path, origin in found.items():
+        if path in known:
+            origin = replace(origin, type=known[path].type, weight_bytes=known[path].weight_bytes)
+        known[path] = origin
+    # Not through Module.__setattr__: the memory is no part of the model.
+    model.__dict__[_ATTRIBUTE] = known
+
+
+def named_layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Paths and modules, without observers and fake quantizers and what is in them."""
+    for path, each in model.named_modules():
+        parts = path.split(".")
+        if not is_observer_path(path) and "weight_fake_quant" not in parts:
+            yield path, each
+
+
+def parameter_bytes(module: Any) -> int:
+    """Size of a module's own parameters, quantized or not, without scales and zero points."""
+    tensors = list(module.parameters(recurse=False))
+    for name in ("weight", "bias"):
+        method = getattr(module, name, None)
+        if callable(method):
+            tensors.append(method())
+    for name in ("get_weight", "get_bias"):
+        method = getattr(module, name, None)
+        if callable(method):
+            tensors.extend(method().values())
+    return sum(_bytes(each) for each in tensors if hasattr(each, "dtype"))
+
+
+def _bytes(tensor: Any) -> int:
+    packed = "quint4x2" in str(tensor.dtype)
+    return int(-(-tensor.numel() // 2) if packed else tensor.numel() * tensor.element_size())
+
+
+def type_name(kind: type) -> str:
+    """``Linear``, or ``nn.quantized.Linear`` where the bare name would not be enough."""
+    parts = kind.__module__.split(".")
+    if parts[0] != "pyqref" or "nn" not in parts or parts[:3] == ["pyqref", "nn", "modules"]:
+        return kind.__name__
+    package = parts[parts.index("nn") :]
+    package = package[: package.index("modules")] if "modules" in package else package
+    return ".".join([*package, kind.__name__])
+
+
+def describe_qconfig(qconfig: Any) -> str | None:
+    """The two observers of a qconfig by name, ``HistogramObserver, MinMaxObserver``."""
+    if qconfig is None:
+        return None
+    recipes = (getattr(qconfig, "activation", None), getattr(qconfig, "weight", None))
+    return ", ".join(_recipe_name(each) for each in recipes)
+
+
+def _recipe_name(recipe: Any) -> str:
+    constructor = getattr(getattr(recipe, "p", recipe), "func", recipe)
+    name: str = getattr(constructor, "__name__", type(constructor).__name__)
+    keywords = getattr(getattr(recipe, "p", None), "keywords", {})
+    dtype = keywords.get("dtype")
+    return name if dtype is None else f"{name}({str(dtype).rpartition('.')[2]})"

@@ -1,0 +1,144 @@
+"""Swapping modules for their quantized forms: one, or all of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+
+from .observe import observe_input, observe_output
+
+__all__ = ["Swap", "swap_children", "swap_module", "undo"]
+
+
+def swap_module(
+    mod: Any,
+    mapping: Mapping[Any, Any],
+    custom_module_class_mapping: Mapping[Any, Any] | None = None,
+    use_precomputed_fake_quant: bool = False,
+) -> Any:
+    """The quantized form of a module, or the module itself if there is none.
+
+    Parameters
+    ----------
+    mod
+        A module with an observer.
+    mapping
+        From types to quantized types.
+    custom_module_class_mapping
+        From observed to quantized custom types.
+    use_precomputed_fake_quant
+        As for :func:`convert`.
+
+    Returns
+    -------
+    Module
+        The user's hooks on ``mod`` are on it, too.
+
+    Notes
+    -----
+    Source: ``torch.quantization.swap_module``.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> layer = nn.ReLU()
+    >>> swap_module(layer, {}) is layer
+    True
+    """
+    if getattr(mod, "qconfig", None) is None:
+        return mod
+    custom = custom_module_class_mapping or {}
+    if type(mod) in custom:
+        new = custom[type(mod)].from_observed(mod)
+    elif type(mod) in mapping:
+        from_float = mapping[type(mod)].from_float
+        # A class of the user's may have the one argument of the documentation only.
+        options = {"use_precomputed_fake_quant": True} if use_precomputed_fake_quant else {}
+        new = from_float(mod, **options)
+    else:
+        return mod
+    for pre_hook in mod._forward_pre_hooks.values():
+        if pre_hook is not observe_input:
+            new.register_forward_pre_hook(pre_hook)
+    for hook in mod._forward_hooks.values():
+        if hook is not observe_output:
+            new.register_forward_hook(hook)
+    return new
+
+
+@dataclass(frozen=True)
+class Swap:
+    """One exchange of modules: what stood where, and what stands there now."""
+
+    parent: Any
+    name: str
+    path: str
+    old: Any
+    new: Any
+
+
+@dataclass
+class _Walk:
+    """What all steps of one conversion share."""
+
+    asks: str
+    mapping: Mapping[Any, Any]
+    custom: Mapping[Any, Any]
+    precomputed: bool
+    done: list[Swap] = field(default_factory=list)
+
+    def below(self, module: Any, above: str) -> None:
+        for name, child in list(module.named_children()):
+            path = f"{above}{name}"
+            # Groups made by fusion and custom modules are swapped as one.
+            if not isinstance(child, _FusedModule) and type(child) not in self.custom:
+                self.below(child, f"{path}.")
+            try:
+                new = swap_module(child, self.mapping, self.custom, self.precomputed)
+            except (RuntimeError, TypeError, ValueError) as error:
+                message = f"{self.asks}: {path} ({type(child).__name__}): {error}"
+                raise type(error)(message) from error
+            module._modules[name] = new
+            if new is not child:
+                self.done.append(Swap(module, name, path, child, new))
+
+
+def swap_children(
+    asks: str,
+    module: Any,
+    mapping: Mapping[Any, Any],
+    custom: Mapping[Any, Any],
+    precomputed: bool,
+) -> list[Swap]:
+    """Swap all submodules of a model that have a qconfig and a quantized form.
+
+    Parameters
+    ----------
+    asks
+        Who asks, for messages.
+    module
+        The model.
+    mapping, custom, precomputed
+        As for :func:`swap_module`.
+
+    Returns
+    -------
+    list of Swap
+        What was exchanged. On an error nothing is.
+    """
+    walk = _Walk(asks, mapping, custom, precomputed)
+    try:
+        walk.below(module, "")
+    except BaseException:
+        undo(walk.done)
+        raise
+    return walk.done
+
+
+def undo(swaps: list[Swap]) -> None:
+    """Put everything back where it stood."""
+    for each in reversed(swaps):
+        each.parent._modules[each.name] = each.old
