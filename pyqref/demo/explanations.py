@@ -86,7 +86,14 @@ COLUMNS = [
             "and zero points."
         ),
     ),
-    ("batch 1, batch 64", "Median time of one call divided by the number of images in it."),
+    (
+        "batch 1, batch 64",
+        (
+            "Median time of one call divided by the number of images in it. Float layers run on "
+            "one thread of NumPy's BLAS, quantized layers on the threads of the kernels. At batch "
+            "1 most of the time is Python's."
+        ),
+    ),
     (
         "SQNR",
         (

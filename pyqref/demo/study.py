@@ -64,7 +64,7 @@ class Study:
             self.quantize_dynamically()
             sweep = self.sweep_bits()
             findings = self.look_inside(sweep)
-        self.time_all()
+            self.time_all()
         return findings
 
     def load(self) -> Digits:
@@ -224,20 +224,13 @@ class Study:
         return logits
 
     def time_all(self) -> None:
-        """Fill in the latencies of all rows, one after the other.
-
-        Float layers get their threads from the BLAS, quantized ones from the kernels; the
-        threads of the one that idles would only be in the way.
-        """
+        """Fill in the latencies of all rows, one after the other."""
         with self.console.stage("Measure the latencies", len(self.candidates)) as step:
             for candidate in self.candidates:
-                row, is_float = candidate.row, candidate.row.quantized_accuracy is None
-                blas = blas_threads(self.plan.threads if is_float else 1)
-                with blas, static.use_engine(candidate.engine):
+                with static.use_engine(candidate.engine):
                     for batch_size, repeats in self.plan.repeats.items():
-                        images = self.digits.test_images[:batch_size]
-                        row.latency[batch_size] = measure.latency(
-                            candidate.model, images, repeats=repeats
+                        candidate.row.latency[batch_size] = measure.latency(
+                            candidate.model, self.digits.test_images[:batch_size], repeats=repeats
                         )
                 step("")
 
@@ -266,8 +259,8 @@ class Study:
 def blas_threads(count: int) -> Iterator[None]:
     """Hold the BLAS behind NumPy to ``count`` threads.
 
-    It adds in another order with another number of threads. One thread for all that is
-    computed makes the same seed give the same numbers; the timing gets all of them.
+    It adds in another order with another number of threads. One thread makes the same
+    seed give the same numbers; matrices as small as these are no faster with more.
     """
     from threadpoolctl import threadpool_limits
 
