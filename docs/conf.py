@@ -35,7 +35,7 @@ math_number_all = False
 math_eqref_format = "({number})"
 numfig = True
 
-autosummary_generate = True
+autosummary_generate = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

@@ -1,6 +1,8 @@
-"""Write one page of the API reference for each public package, before the build reads them.
+"""Write the API reference: a page for each package, and one for each of its classes.
 
-What is public is what a package names in ``__all__``, so no page can be forgotten.
+What is public is what a package names in ``__all__``, so no page can be forgotten. The
+pages of classes stand outside the table of contents, whose sidebar would otherwise list
+hundreds of them on every page; the tables of the package pages lead to them.
 """
 
 from __future__ import annotations
@@ -22,24 +24,6 @@ PACKAGES = [
     "pyqref.nn.qat",
     "pyqref.ops.quantized",
     "pyqref.backends.quantized",
-    "pyqref.numerics.rounding",
-    "pyqref.numerics.affine",
-    "pyqref.numerics.qparams",
-    "pyqref.numerics.requantize",
-    "pyqref.numerics.linear",
-    "pyqref.numerics.convolution",
-    "pyqref.numerics.fake_quantize",
-    "pyqref.numerics.moving_average",
-    "pyqref.numerics.fused_observe",
-    "pyqref.numerics.histogram",
-    "pyqref.numerics.elementwise",
-    "pyqref.numerics.scalar",
-    "pyqref.numerics.pooling",
-    "pyqref.numerics.interpolate",
-    "pyqref.numerics.folding",
-    "pyqref.numerics.dynamic",
-    "pyqref.numerics.dynamic_qparams",
-    "pyqref.numerics.recurrent",
     "pyqref.kernels",
     "pyqref.tape",
     "pyqref.tensor",
@@ -55,54 +39,77 @@ PACKAGES = [
 ]
 
 
+def _packages() -> list[str]:
+    """The packages above, and every file of equations."""
+    import pyqref
+
+    equations = sorted((Path(pyqref.__file__).parent / "numerics").glob("[a-z]*.py"))
+    equations = [path for path in equations if path.stem != "types"]
+    return PACKAGES + [f"pyqref.numerics.{path.stem}" for path in equations]
+
+
 def _title(text: str, mark: str = "=") -> str:
     return f"{text}\n{mark * len(text)}\n\n"
 
 
-def _table(heading: str, module: str, names: list[str]) -> str:
-    if not names:
-        return ""
-    rows = "".join(f"   {module}.{name}\n" for name in names)
-    return f"{_title(heading, '-')}.. autosummary::\n   :toctree: objects\n\n{rows}\n"
+def _public(module: ModuleType) -> tuple[list[str], list[str]]:
+    """Names of the public classes and of the public functions of a package."""
+    classes, functions = [], []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value):
+            classes.append(name)
+        elif callable(value) and not isinstance(value, ModuleType) and hasattr(value, "__name__"):
+            functions.append(name)
+    return classes, functions
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, ModuleType):
-        return "module"
-    if inspect.isclass(value):
-        return "class"
-    return "function" if callable(value) and hasattr(value, "__name__") else "value"
+def package_page(name: str) -> str:
+    """The page of one package: its docstring, a table of its classes, its functions."""
+    classes, functions = _public(importlib.import_module(name))
+    text = _title(name) + f".. automodule:: {name}\n   :no-members:\n\n"
+    if classes:
+        rows = "".join(f"   {each}\n" for each in classes)
+        text += f"{_title('Classes', '-')}.. autosummary::\n   :nosignatures:\n\n{rows}\n"
+    if functions:
+        text += _title("Functions", "-")
+        text += "".join(f".. autofunction:: {each}\n\n" for each in functions)
+    return text
 
 
-def page(name: str) -> str:
-    """The page of one package, as reStructuredText."""
-    module = importlib.import_module(name)
-    kinds: dict[str, list[str]] = {"class": [], "function": []}
-    for each in module.__all__:
-        value = getattr(module, each)
-        # An object is documented where it lives; other packages only pass it on.
-        if _kind(value) in kinds:
-            kinds[_kind(value)].append(each)
+def class_page(package: str, name: str) -> str:
+    """The page of one class, with those of its members that it defines itself."""
     return (
-        _title(name)
-        + f".. automodule:: {name}\n   :no-members:\n\n"
-        + _table("Classes", name, kinds["class"])
-        + _table("Functions", name, kinds["function"])
+        f":orphan:\n\n{_title(name)}.. currentmodule:: {package}\n\n"
+        f".. autoclass:: {name}\n   :members:\n   :show-inheritance:\n"
     )
 
 
-def write_pages(app: Any) -> None:
-    """Write the pages of all packages below ``api/generated``."""
+def _pages() -> dict[str, str]:
+    pages = {}
+    for package in _packages():
+        pages[f"{package}.rst"] = package_page(package)
+        for name in _public(importlib.import_module(package))[0]:
+            pages[f"classes/{package}.{name}.rst"] = class_page(package, name)
+    return pages
+
+
+def write_pages(app: Any, config: Any) -> None:
+    """Write all pages below ``api/generated``, leaving those that did not change."""
     folder = Path(app.srcdir) / "api" / "generated"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in PACKAGES:
-        target = folder / f"{name}.rst"
-        text = page(name)
+    pages = _pages()
+    (folder / "classes").mkdir(parents=True, exist_ok=True)
+    for path in folder.rglob("*.rst"):
+        if path.relative_to(folder).as_posix() not in pages:
+            path.unlink()
+
+    for name, text in pages.items():
+        target = folder / name
         if not target.exists() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Called by Sphinx; runs before autosummary looks for pages to make."""
-    app.connect("builder-inited", write_pages, priority=100)
+    """Called by Sphinx; the pages are there before it looks for its sources."""
+    app.connect("config-inited", write_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
