@@ -16,6 +16,8 @@ __all__ = [
     "conv_transpose_accumulator",
     "quantized_conv",
     "quantized_conv_transpose",
+    "transpose_canvas",
+    "transpose_weight",
     "windows",
 ]
 
@@ -125,17 +127,42 @@ def conv_transpose_accumulator(
     int64 ``(B, *out, N)`` with
     ``out = (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
     """
-    channels, per_group, *kernel = weight.shape
+    kernel = weight.shape[2:]
+    canvas = transpose_canvas(x, 0, kernel, stride, padding, output_padding, dilation)
+    ones, none = [1] * len(kernel), [0] * len(kernel)
+    swapped = transpose_weight(weight, groups)
+    return conv_accumulator(canvas, swapped, ones, none, dilation, groups)
+
+
+def transpose_canvas(
+    x: IntArray,
+    fill: int,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    output_padding: Sequence[int],
+    dilation: Sequence[int],
+) -> IntArray:
+    """What a convolution reads to compute a transposed one: ``x`` spread out, with margins.
+
+    Position ``o + tap`` of the canvas, where ``tap = dilation * k``, holds input
+    ``(o + tap - margin) / stride`` where that is one, else ``fill``, with
+    ``margin = dilation * (kernel - 1) - padding``.
+
+    Examples
+    --------
+    >>> transpose_canvas(np.uint8([[[1, 2]]]), 9, [2], [2], [0], [0], [1])
+    array([[[9, 1, 9, 2, 9]]], dtype=uint8)
+    """
     size = [
         (i - 1) * s - 2 * p + d * (k - 1) + extra + 1
         for i, s, p, d, k, extra in zip(
             x.shape[2:], stride, padding, dilation, kernel, output_padding, strict=True
         )
     ]
-    # One canvas in which position o + tap reads input (o + tap - margin) / stride.
     margin = [d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding, strict=True)]
     canvas_size = [o + d * (k - 1) for o, d, k in zip(size, dilation, kernel, strict=True)]
-    canvas = np.zeros((*x.shape[:2], *canvas_size), dtype=x.dtype)
+    canvas = np.full((*x.shape[:2], *canvas_size), fill, dtype=x.dtype)
     source, target = [slice(None)] * 2, [slice(None)] * 2
     for i, m, s, limit in zip(x.shape[2:], margin, stride, canvas_size, strict=True):
         first = max(0, -(m // s))
@@ -143,11 +170,20 @@ def conv_transpose_accumulator(
         source.append(slice(first, max(first, last)))
         target.append(slice(m + first * s, m + first * s + max(0, last - first) * s, s))
     canvas[tuple(target)] = x[tuple(source)]
+    return canvas
+
+
+def transpose_weight(weight: IntArray, groups: int) -> IntArray:
+    """The weight ``(N, C // groups, *kernel)`` of the convolution over the canvas.
+
+    The weight ``(C, N // groups, *kernel)`` of the transposed convolution with its kernel
+    flipped, and input and output channels swapped in each group. Doing it twice gives
+    back what was given.
+    """
+    channels, per_group, *kernel = weight.shape
     flipped = np.flip(weight, axis=tuple(range(2, weight.ndim)))
     grouped = flipped.reshape(groups, channels // groups, per_group, *kernel)
-    swapped = grouped.swapaxes(1, 2).reshape(groups * per_group, channels // groups, *kernel)
-    ones, none = [1] * len(kernel), [0] * len(kernel)
-    return conv_accumulator(canvas, swapped, ones, none, dilation, groups)
+    return grouped.swapaxes(1, 2).reshape(groups * per_group, channels // groups, *kernel)
 
 
 def _centred(q: IntArray, zero_points: Any, axis: int) -> IntArray:

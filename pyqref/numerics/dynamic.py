@@ -5,19 +5,27 @@ Weights are integers beforehand; the output stays real, so nothing is requantize
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .affine import quantize_per_tensor
+from .affine import dequantize_per_tensor, quantize_per_tensor
+from .convolution import quantized_conv
 from .dynamic_qparams import choose_qparams_dynamic
 from .linear import linear_accumulator
 from .qparams import reduce_range as take_one_bit_off
-from .requantize import accumulator_scale
+from .requantize import accumulator_scale, requantization
 from .rounding import fma32
 from .types import Engine, FloatArray, IntArray
 
-__all__ = ["dequantize_accumulator", "linear_dynamic", "quantize_input", "weight_to_float16"]
+__all__ = [
+    "conv_dynamic",
+    "dequantize_accumulator",
+    "linear_dynamic",
+    "quantize_input",
+    "weight_to_float16",
+]
 
 
 def quantize_input(
@@ -108,6 +116,53 @@ def linear_dynamic(
     accumulator = linear_accumulator(q, zero_point, weight, weight_zero_points)
     y = dequantize_accumulator(accumulator, scale, weight_scales, bias, engine)
     return np.maximum(y, np.float32(0)) if relu else y
+
+
+def conv_dynamic(
+    x: Any,
+    weight: IntArray,
+    weight_scales: Any,
+    weight_zero_points: Any,
+    bias: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    engine: Engine = "fbgemm",
+    reduce_range: bool = True,
+) -> FloatArray:
+    r"""Convolution with real input and output and integer weights.
+
+    Equation ``eq-conv-dynamic``:
+
+    .. math:: (q, s, z) = \text{dynamic-input}(x), \qquad
+              y = \mathrm{dequantize}\big(\mathrm{conv}(q;\; s_y = s,\, z_y = z);\; s, z\big)
+
+    with ``eq-dynamic-input`` and a static convolution (``eq-conv-accumulator``,
+    ``eq-requantize``) whose output lies on the grid of the input, as in torch 2.13:
+    results outside the range of the input saturate.
+
+    Parameters
+    ----------
+    x
+        float32 ``(B, C, *in)``.
+    weight, weight_zero_points, stride, padding, dilation, groups
+        As in :func:`pyqref.numerics.convolution.quantized_conv`.
+    weight_scales, bias
+        As in :func:`pyqref.numerics.requantize.requantization`.
+    engine, reduce_range
+        As in :func:`quantize_input`.
+
+    Returns
+    -------
+    float32 ``(B, N, *out)``.
+    """
+    q, scale, zero_point = quantize_input(x, engine, reduce_range)
+    requant = requantization(engine, scale, weight_scales, scale, zero_point, bias)
+    y = quantized_conv(
+        q, zero_point, weight, weight_zero_points, requant, stride, padding, dilation, groups
+    )
+    return dequantize_per_tensor(y, scale, zero_point)
 
 
 def weight_to_float16(weight: Any) -> FloatArray:

@@ -81,8 +81,8 @@ def require_output_parameters(
     return scale, int(zero_point)
 
 
-def require_weight(operation: str, weight: Any, ndim: int) -> None:
-    """Raise unless ``weight`` is a qint8 tensor, per tensor or per channel along axis 0."""
+def require_weight(operation: str, weight: Any, ndim: int, axis: int = 0) -> None:
+    """Raise unless ``weight`` is a qint8 tensor, per tensor or per channel along ``axis``."""
     require_quantized(operation, weight, (qint8,), "weight")
     if weight.dim() != ndim:
         raise RuntimeError(
@@ -92,9 +92,9 @@ def require_weight(operation: str, weight: Any, ndim: int) -> None:
         raise RuntimeError(
             f"{operation}: weight must not be empty, got shape {tuple(weight.shape)}"
         )
-    if weight.qscheme().is_per_channel and weight.q_per_channel_axis() != 0:
+    if weight.qscheme().is_per_channel and weight.q_per_channel_axis() != axis:
         raise RuntimeError(
-            f"{operation}: weight must be quantized along axis 0, its output channels, "
+            f"{operation}: weight must be quantized along axis {axis}, its output channels, "
             f"got axis {weight.q_per_channel_axis()}"
         )
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.dtypes import quint8
-from pyqref.tensor.quantized import make_per_tensor
 
-from .checks import (
-    require_bias,
-    require_output_parameters,
-    require_per_tensor,
-    require_weight,
-    tuple_of,
-)
-from .packed import PackedConv
+from .checks import require_bias, require_per_tensor, require_weight, tuple_of
+from .conv_run import convolve, require_groups, require_packed_conv
+from .packed_conv import PackedConv
 
 __all__ = [
     "conv1d",
@@ -30,8 +24,6 @@ __all__ = [
     "conv3d_relu",
     "conv3d_unpack",
 ]
-
-_SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
 
 
 def conv1d_prepack(
@@ -159,10 +151,7 @@ def _prepack(
     name = f"quantized.conv{spatial}d_prepack"
     require_weight(name, weight, spatial + 2)
     require_bias(name, bias, weight.shape[0])
-    if groups < 1 or weight.shape[0] % groups:
-        raise ValueError(
-            f"{name}: groups must divide the {weight.shape[0]} output channels, got {groups}"
-        )
+    require_groups(name, groups, weight.shape[0], "output channels")
     return PackedConv(
         weight,
         None if bias is None else bias.detach(),
@@ -184,34 +173,5 @@ def _convolve(
 ) -> Any:
     name = f"quantized.{operation}"
     require_per_tensor(name, x, (quint8,))
-    if not isinstance(packed, PackedConv) or packed.spatial != spatial:
-        raise TypeError(f"{name}: the weight must come from quantized.conv{spatial}d_prepack")
-    scale, zero_point = require_output_parameters(name, scale, zero_point)
-    _require_shape(name, x, packed)
-    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
-    integers = packed.run(x._array, x.q_zero_point(), requant)
-    return make_per_tensor(integers, scale, zero_point, quint8)
-
-
-def _require_shape(name: str, x: Any, packed: PackedConv) -> None:
-    if x.dim() != packed.spatial + 2:
-        raise RuntimeError(
-            f"{name}: input shape must be {_SHAPES[packed.spatial]}, got {tuple(x.shape)}"
-        )
-    channels = packed.weight.shape[1] * packed.groups
-    if x.shape[1] != channels:
-        raise RuntimeError(
-            f"{name}: with groups={packed.groups} and a weight of shape "
-            f"{tuple(packed.weight.shape)}, input {tuple(x.shape)} must have {channels} "
-            f"channels, but got {x.shape[1]} channels instead"
-        )
-    if 0 in x.shape[2:]:
-        raise RuntimeError(f"{name}: only the batch may be empty, got input {tuple(x.shape)}")
-    kernel = packed.weight.shape[2:]
-    for length, k, p, d in zip(x.shape[2:], kernel, packed.padding, packed.dilation, strict=True):
-        if length + 2 * p < d * (k - 1) + 1:
-            raise RuntimeError(
-                f"{name}: each dimension of the output must be greater than 0; input "
-                f"{tuple(x.shape)} with padding {packed.padding} is smaller than the kernel "
-                f"{tuple(kernel)} with dilation {packed.dilation}"
-            )
+    require_packed_conv(name, packed, spatial, transposed=False)
+    return convolve(name, x, packed, scale, zero_point, relu)

@@ -15,7 +15,7 @@ from .checks import (
 )
 from .packed import PackedLinear
 
-__all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack"]
+__all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack", "require_linear_input"]
 
 
 def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
@@ -79,20 +79,25 @@ def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_
 def _linear(
     name: str, x: Any, packed: PackedLinear, scale: float, zero_point: int, relu: bool
 ) -> Any:
+    require_linear_input(name, x, packed)
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
+    integers = packed.run(x._array, x.q_zero_point(), requant)
+    return make_per_tensor(integers, scale, zero_point, quint8)
+
+
+def require_linear_input(name: str, x: Any, packed: Any) -> None:
+    """Raise unless the input is quint8 ``(*, K)`` and the weight a packed ``(N, K)``."""
     require_per_tensor(name, x, (quint8,))
     if not isinstance(packed, PackedLinear):
         raise TypeError(f"{name}: the weight must come from quantized.linear_prepack")
-    scale, zero_point = require_output_parameters(name, scale, zero_point)
     if x.dim() < 2:
         raise RuntimeError(
             f"{name}: the dimension of input tensor should be larger than or equal to 2, got "
             f"shape {tuple(x.shape)}; add one with x.unsqueeze(0)"
         )
-    features = packed.weight.shape[1]
+    features = packed.shape[1]
     if x.shape[-1] != features:
         raise RuntimeError(
             f"{name}: the weight takes {features} features, input has shape {tuple(x.shape)}"
         )
-    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
-    integers = packed.run(x._array, x.q_zero_point(), requant)
-    return make_per_tensor(integers, scale, zero_point, quint8)

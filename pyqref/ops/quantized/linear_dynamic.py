@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pyqref import _kernels
-from pyqref.numerics.dynamic import dequantize_accumulator, weight_to_float16
-from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
 from .checks import require_bias, require_float
+from .input import dynamic_integers
 from .packed import PackedLinear
 
 __all__ = [
@@ -31,6 +30,7 @@ class PackedLinearFloat16:
 
     def __init__(self, weight: Any, bias: Any) -> None:
         self.weight = wrap(weight_to_float16(weight.detach().numpy()))
+        self.shape = tuple(weight.shape)
         self.bias_tensor = bias
 
     def unpack(self) -> tuple[Any, Any]:
@@ -123,24 +123,8 @@ def run_dynamic(
     if isinstance(packed, PackedLinearFloat16):
         y: np.ndarray = x @ packed.weight._array.T
         return y if packed.bias_tensor is None else y + packed.bias_tensor._array
-    x = np.ascontiguousarray(x)
-    low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(
-            "dynamic quantization: the input holds nan or infinity, which no scale covers "
-            f"(its range is {low} to {high})"
-        )
-    bits = 127 if reduce_range and packed.engine != "qnnpack" else 255
-    scale, zero_point = choose_qparams_dynamic(low, high, 0, bits)
-    integers = _kernels.quantize_per_tensor(x, float(scale), int(zero_point), 0, 255, np.uint8)
-    bias = None if packed.bias_tensor is None else packed.bias_tensor._array
-    return dequantize_accumulator(
-        packed.accumulate(integers, int(zero_point)),
-        float(scale),
-        packed.weight_scales,
-        bias,
-        packed.engine,  # type: ignore[arg-type]
-    )
+    integers, scale, zero_point = dynamic_integers(x, packed.engine, reduce_range)
+    return packed.run_float(integers, zero_point, scale)
 
 
 def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> Any:
@@ -149,7 +133,7 @@ def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> 
     if not isinstance(packed, wanted):
         prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
         raise TypeError(f"{name}: the weight must come from quantized.{prepack}")
-    features = packed.weight.shape[1]
+    features = packed.shape[1]
     if x.dim() < 2 or x.shape[-1] != features:
         raise RuntimeError(
             f"{name}: input must have at least 2 dimensions, the last of length {features}, "

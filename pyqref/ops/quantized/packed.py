@@ -8,31 +8,46 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
+from pyqref.dtypes import qint8
+from pyqref.numerics.dynamic import dequantize_accumulator
+from pyqref.numerics.linear import linear_accumulator
 from pyqref.numerics.requantize import Requantization, requantization
 from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
-__all__ = ["PackedConv", "PackedLinear", "PackedWeight"]
+__all__ = ["PackedLinear", "PackedWeight"]
+
+#: Depth up to which every sum of products of centred bytes fits 32 bits.
+DEEPEST = (2**31 - 1) // 255**2
 
 
 class PackedWeight:
     """A quantized weight and its bias, ready to run on the engine that was set at packing.
+
+    The integers are kept once, in the order of the kernels; :attr:`weight` puts them
+    back in the order of the tensor.
 
     Attributes
     ----------
     engine : str
         ``backends.quantized.engine`` when the weight was packed. As in torch, changing
         the setting later does not change what this weight computes.
+    shape
+        Of the weight.
     weight_scales
         A float64 scalar (per tensor) or ``(N,)`` (per channel).
     weight_zero_points
         int64, ``(1,)`` or ``(N,)``.
     """
 
+    packed: Any
+
     def __init__(self, weight: Any, bias: Any) -> None:
-        self.weight = weight
+        self.shape = tuple(weight.shape)
+        self.qscheme = weight.qscheme()
+        self.axis = weight.q_per_channel_axis() if self.qscheme.is_per_channel else None
         self.bias_tensor = bias
         self.engine = settings.engine
-        if weight.qscheme().is_per_channel:
+        if self.axis is not None:
             self.weight_scales: Any = weight.q_per_channel_scales().numpy()
             self.weight_zero_points = weight.q_per_channel_zero_points().numpy()
         else:
@@ -40,13 +55,30 @@ class PackedWeight:
             self.weight_zero_points = np.array([weight.q_zero_point()], dtype=np.int64)
         self._requantization: tuple[tuple[Any, ...], Requantization] | None = None
 
+    def _integers(self) -> Any:
+        """The int8 weight in the order of the tensor."""
+        return self.packed.weight
+
+    @property
+    def weight(self) -> Any:
+        """The quantized weight, put together anew."""
+        integers = np.ascontiguousarray(self._integers())
+        if self.axis is None:
+            zero_point = int(self.weight_zero_points[0])
+            return make_per_tensor(integers, float(self.weight_scales), zero_point, qint8)
+        return make_per_channel(
+            integers, self.weight_scales, self.weight_zero_points, self.axis, qint8, self.qscheme
+        )
+
     def unpack(self) -> tuple[Any, Any]:
         """The quantized weight and the float bias (or None).
 
         fbgemm keeps scales as float32, so that a weight quantized with scale 0.1 comes
         back with 0.10000000149011612; qnnpack and onednn give back what they got.
         """
-        weight = self.weight if self._keeps_doubles() else with_float32_scales(self.weight)
+        weight = self.weight
+        if not self._keeps_doubles():
+            weight = with_float32_scales(weight)
         return weight, self.bias_tensor
 
     def _keeps_doubles(self) -> bool:
@@ -102,47 +134,27 @@ class PackedLinear(PackedWeight):
         """Output integers ``(..., N)`` of the input integers ``(..., K)``."""
         return _kernels.linear(x, x_zero_point, self.packed, self.weight_zero_points, requant)
 
-    def accumulate(self, x: Any, x_zero_point: int) -> Any:
-        """Exact accumulators ``(..., N)`` of the input integers ``(..., K)``."""
-        return _kernels.linear_accumulator(x, x_zero_point, self.packed, self.weight_zero_points)
-
-
-class PackedConv(PackedWeight):
-    """The weight ``(N, C / groups, *kernel)`` of a convolution, and its geometry."""
-
-    def __init__(
-        self,
-        weight: Any,
-        bias: Any,
-        stride: tuple[int, ...],
-        padding: tuple[int, ...],
-        dilation: tuple[int, ...],
-        groups: int,
-    ) -> None:
-        super().__init__(weight, bias)
-        self.stride = stride
-        self.padding = padding
-        self.dilation = dilation
-        self.groups = groups
-        self.spatial = weight.dim() - 2
-        pack = (_kernels.pack_conv1d, _kernels.pack_conv2d, _kernels.pack_conv3d)
-        self.packed = pack[self.spatial - 1](weight._array, groups)
-
-    def _keeps_doubles(self) -> bool:
-        # The engine x86 gives convolutions of symmetric weights to onednn.
-        symmetric = not self.weight_zero_points.any()
-        return super()._keeps_doubles() or (self.engine == "x86" and symmetric)
-
-    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
-        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
-        convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
-        return convolve(
+    def run_float(self, x: Any, x_zero_point: int, x_scale: float) -> Any:
+        """Real outputs ``(..., N)``, float32, of the input integers ``(..., K)``."""
+        bias = None if self.bias_tensor is None else self.bias_tensor._array
+        if self.packed.depth > DEEPEST:
+            accumulator = linear_accumulator(
+                x, x_zero_point, self.packed.weight, self.weight_zero_points
+            )
+            return dequantize_accumulator(
+                accumulator,
+                x_scale,
+                self.weight_scales,
+                bias,
+                self.engine,  # type: ignore[arg-type]
+            )
+        return _kernels.linear_float(
             x,
             x_zero_point,
             self.packed,
             self.weight_zero_points,
-            requant,
-            self.stride,
-            self.padding,
-            self.dilation,
+            x_scale,
+            self.weight_scales,
+            bias,
+            self.engine,  # type: ignore[arg-type]
         )

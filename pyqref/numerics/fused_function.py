@@ -1,0 +1,72 @@
+"""A function of the real result of a layer, computed before its one rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .affine import quantize_per_tensor
+from .dynamic import dequantize_accumulator
+from .types import FloatArray, IntArray
+
+__all__ = ["leaky", "plus", "requantize_function"]
+
+
+def requantize_function(
+    accumulator: IntArray,
+    input_scale: float,
+    weight_scales: Any,
+    bias: Any,
+    function: Callable[[FloatArray], FloatArray],
+    output_scale: float,
+    output_zero_point: int,
+) -> IntArray:
+    r"""Output integers of a function of exact accumulators.
+
+    Equation ``eq-requantize-function``:
+
+    .. math:: q_n = \mathrm{quantize}\big(g(\mathrm{fl}_{32}(a_n A_n) + b_n);\; s_y, z_y\big)
+
+    with :math:`A_n` of ``eq-accumulator-scale`` and the quantization of
+    ``eq-affine-quantize``: between accumulator and output there is no other grid.
+
+    Parameters
+    ----------
+    accumulator
+        Integers ``(..., N)``, output channels last.
+    input_scale, weight_scales
+        As in :func:`pyqref.numerics.requantize.accumulator_scale`.
+    bias
+        None or ``(N,)`` float32.
+    function
+        g, on float32 arrays, such as ``numpy.tanh`` or :func:`leaky`.
+    output_scale, output_zero_point
+        Parameters of the output, uint8.
+
+    Examples
+    --------
+    >>> requantize_function(np.array([[-8, 3]]), 1.0, 0.5, None, leaky(0.5), 1.0, 10)
+    array([[ 8, 12]], dtype=uint8)
+    """
+    # The engine that has these operations multiplies and adds in two steps.
+    real = dequantize_accumulator(accumulator, input_scale, weight_scales, bias, "qnnpack")
+    value = function(real).astype(np.float32)
+    return quantize_per_tensor(value, output_scale, output_zero_point, 0, 255, np.uint8)
+
+
+def leaky(negative_slope: float) -> Callable[[FloatArray], FloatArray]:
+    """The function ``x`` where ``x > 0``, else ``negative_slope * x``."""
+    slope = np.float32(negative_slope)
+    return lambda x: np.where(x > 0, x, x * slope)
+
+
+def plus(other: FloatArray, relu: bool) -> Callable[[FloatArray], FloatArray]:
+    """The function ``x + other``, not below 0 with ``relu``."""
+
+    def add(x: FloatArray) -> FloatArray:
+        total = x + other
+        return np.maximum(total, np.float32(0)) if relu else total
+
+    return add

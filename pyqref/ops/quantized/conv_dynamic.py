@@ -1,0 +1,97 @@
+"""Convolutions with a quantized weight, float in and out.
+
+The input is quantized over the range that it has; the output of the integer convolution
+is put on *the grid of the input* and dequantized, as in torch 2.13: what lies outside the
+range of the input saturates, whatever the weight makes of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import require_float
+from .conv_run import convolve, require_packed_conv
+from .input import quantize_input
+from .packed_conv import PackedConv, PackedConvTranspose
+
+__all__ = [
+    "conv1d_dynamic",
+    "conv2d_dynamic",
+    "conv3d_dynamic",
+    "conv_transpose1d_dynamic",
+    "conv_transpose2d_dynamic",
+    "conv_transpose3d_dynamic",
+]
+
+
+def conv1d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+    """As :func:`conv2d_dynamic`, along one dimension."""
+    return _dynamic("conv1d_dynamic", 1, False, qx, packed_weight, reduce_range)
+
+
+def conv2d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+    r"""2-D convolution of a float input with a quantized weight.
+
+    Equation ``eq-conv-dynamic``:
+
+    .. math:: (s, z, q) = \text{dynamic-input}(x), \qquad
+              y = s\,\big(\mathrm{conv}(q;\; s_y = s, z_y = z) - z\big)
+
+    with ``eq-dynamic-input`` and the static convolution of ``eq-conv-accumulator`` and
+    ``eq-requantize``.
+
+    Parameters
+    ----------
+    qx
+        float32 ``(B, C, H, W)``.
+    packed_weight
+        From :func:`pyqref.ops.quantized.conv2d_prepack`.
+    reduce_range
+        Quantize the input to 7 bits; qnnpack takes 8 all the same.
+
+    Returns
+    -------
+    float32 ``(B, N, H_out, W_out)``, all on the grid of the input.
+
+    Raises
+    ------
+    ValueError
+        The input holds nan or infinity.
+    """
+    return _dynamic("conv2d_dynamic", 2, False, qx, packed_weight, reduce_range)
+
+
+def conv3d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = False) -> Any:
+    """As :func:`conv2d_dynamic`, along three dimensions."""
+    return _dynamic("conv3d_dynamic", 3, False, qx, packed_weight, reduce_range)
+
+
+def conv_transpose1d_dynamic(
+    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Any:
+    """As :func:`conv1d_dynamic`, transposed."""
+    return _dynamic("conv_transpose1d_dynamic", 1, True, qx, packed_weight, reduce_range)
+
+
+def conv_transpose2d_dynamic(
+    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Any:
+    """As :func:`conv2d_dynamic`, transposed."""
+    return _dynamic("conv_transpose2d_dynamic", 2, True, qx, packed_weight, reduce_range)
+
+
+def conv_transpose3d_dynamic(
+    qx: Any, packed_weight: PackedConvTranspose, reduce_range: bool = False
+) -> Any:
+    """As :func:`conv3d_dynamic`, transposed."""
+    return _dynamic("conv_transpose3d_dynamic", 3, True, qx, packed_weight, reduce_range)
+
+
+def _dynamic(
+    operation: str, spatial: int, transposed: bool, x: Any, packed: Any, reduce_range: bool
+) -> Any:
+    name = f"quantized.{operation}"
+    require_float(name, x)
+    require_packed_conv(name, packed, spatial, transposed)
+    q = quantize_input(x, packed.engine, reduce_range)
+    return convolve(name, q, packed, q.q_scale(), q.q_zero_point(), False).dequantize()

@@ -1,0 +1,62 @@
+"""What every convolution on integers does with its checked arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.dtypes import quint8
+from pyqref.tensor.quantized import make_per_tensor
+
+from .checks import require_output_parameters
+from .packed_conv import PackedConv
+
+__all__ = ["convolve", "require_conv_input", "require_groups", "require_packed_conv"]
+
+_SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
+
+
+def convolve(
+    name: str, x: Any, packed: PackedConv, scale: float, zero_point: int, relu: bool
+) -> Any:
+    """The quantized output of one convolution, transposed or not."""
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    require_conv_input(name, x, packed)
+    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
+    integers = packed.run(x._array, x.q_zero_point(), requant)
+    return make_per_tensor(integers, scale, zero_point, quint8)
+
+
+def require_packed_conv(name: str, packed: Any, spatial: int, transposed: bool) -> None:
+    """Raise unless ``packed`` came from the prepack function of this operation."""
+    fits = isinstance(packed, PackedConv) and packed.spatial == spatial
+    if not fits or packed.transposed != transposed:
+        kind = f"conv_transpose{spatial}d" if transposed else f"conv{spatial}d"
+        raise TypeError(f"{name}: the weight must come from quantized.{kind}_prepack")
+
+
+def require_groups(name: str, groups: Any, channels: int, what: str) -> None:
+    """Raise unless ``groups`` is a positive divisor of ``channels``."""
+    if not isinstance(groups, int) or groups < 1 or channels % groups:
+        raise ValueError(f"{name}: groups must divide the {channels} {what}, got {groups!r}")
+
+
+def require_conv_input(name: str, x: Any, packed: PackedConv) -> None:
+    """Raise unless the input has the channels of the weight and is as large as the kernel."""
+    if x.dim() != packed.spatial + 2:
+        raise RuntimeError(
+            f"{name}: input shape must be {_SHAPES[packed.spatial]}, got {tuple(x.shape)}"
+        )
+    if x.shape[1] != packed.in_channels:
+        raise RuntimeError(
+            f"{name}: with groups={packed.groups} and a weight of shape "
+            f"{packed.shape}, input {tuple(x.shape)} must have {packed.in_channels} "
+            f"channels, but got {x.shape[1]} channels instead"
+        )
+    if 0 in x.shape[2:]:
+        raise RuntimeError(f"{name}: only the batch may be empty, got input {tuple(x.shape)}")
+    if min(packed.out_size(tuple(x.shape[2:]))) < 1:
+        raise RuntimeError(
+            f"{name}: each dimension of the output must be greater than 0; input "
+            f"{tuple(x.shape)} with padding {packed.padding} is smaller than the kernel "
+            f"{packed.shape[2:]} with dilation {packed.dilation}"
+        )

@@ -1,0 +1,148 @@
+"""Layers on integers followed by a function, with one rounding for both.
+
+torch 2.13 has them for the engine ``onednn`` only; here they run on every engine, with
+the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pyqref.dtypes import qint8, quint8
+from pyqref.numerics.affine import dequantize_per_tensor
+from pyqref.numerics.fused_function import leaky, plus, requantize_function
+from pyqref.numerics.linear import linear_accumulator
+from pyqref.tensor.quantized import make_per_tensor
+
+from .checks import require_output_parameters, require_per_tensor
+from .conv_run import require_conv_input, require_packed_conv
+from .linear import require_linear_input
+from .packed import PackedLinear, PackedWeight
+from .packed_conv import PackedConv
+
+__all__ = ["conv2d_add", "conv2d_add_relu", "linear_leaky_relu", "linear_tanh"]
+
+
+def linear_leaky_relu(
+    X: Any,
+    W_prepack: PackedLinear,
+    Y_scale_i: float,
+    Y_zero_point_i: int,
+    negative_slope: float = 0.01,
+) -> Any:
+    r"""Quantized linear layer and leaky ReLU in one.
+
+    Equation ``eq-requantize-function`` with :math:`g(v) = v` where v > 0, else
+    ``negative_slope * v``.
+
+    Parameters
+    ----------
+    X, W_prepack, Y_scale_i, Y_zero_point_i
+        As in :func:`pyqref.ops.quantized.linear`.
+    negative_slope
+        Factor of negative values.
+    """
+    function = leaky(float(negative_slope))
+    return _linear("quantized.linear_leaky_relu", X, W_prepack, Y_scale_i, Y_zero_point_i, function)
+
+
+def linear_tanh(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
+    r"""Quantized linear layer and tanh in one.
+
+    Equation ``eq-requantize-function`` with :math:`g = \tanh`; parameters as in
+    :func:`pyqref.ops.quantized.linear`.
+    """
+    return _linear("quantized.linear_tanh", X, W_prepack, Y_scale_i, Y_zero_point_i, np.tanh)
+
+
+def conv2d_add(
+    qx: Any,
+    qaccum: Any,
+    packed_weight: PackedConv,
+    output_scale: float,
+    output_zero_point: int,
+) -> Any:
+    r"""Quantized 2-D convolution and the addition of another tensor in one.
+
+    Equation ``eq-requantize-function`` with :math:`g(v) = v + s_o (q_o - z_o)`.
+
+    Parameters
+    ----------
+    qx
+        quint8 ``(B, C, H, W)``.
+    qaccum
+        What is added: quint8 or qint8 of the shape of the output, with a scale and zero
+        point of its own.
+    packed_weight
+        From :func:`pyqref.ops.quantized.conv2d_prepack`.
+    output_scale, output_zero_point
+        Parameters of the output, quint8 ``(B, N, H_out, W_out)``.
+    """
+    name = "quantized.conv2d_add"
+    return _conv_add(name, qx, qaccum, packed_weight, output_scale, output_zero_point, False)
+
+
+def conv2d_add_relu(
+    qx: Any,
+    qaccum: Any,
+    packed_weight: PackedConv,
+    output_scale: float,
+    output_zero_point: int,
+) -> Any:
+    """:func:`conv2d_add`, with negative sums replaced by zero."""
+    name = "quantized.conv2d_add_relu"
+    return _conv_add(name, qx, qaccum, packed_weight, output_scale, output_zero_point, True)
+
+
+def _linear(
+    name: str,
+    x: Any,
+    packed: Any,
+    scale: float,
+    zero_point: int,
+    function: Callable[[np.ndarray], np.ndarray],
+) -> Any:
+    require_linear_input(name, x, packed)
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    accumulator = linear_accumulator(
+        x._array, x.q_zero_point(), packed.packed.weight, packed.weight_zero_points
+    )
+    return _requantize(accumulator, x, packed, function, scale, zero_point)
+
+
+def _conv_add(
+    name: str, x: Any, other: Any, packed: Any, scale: float, zero_point: int, relu: bool
+) -> Any:
+    require_per_tensor(name, x, (quint8,))
+    require_per_tensor(name, other, (quint8, qint8), "qaccum")
+    require_packed_conv(name, packed, 2, transposed=False)
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    require_conv_input(name, x, packed)
+    shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
+    if tuple(other.shape) != shape:
+        raise RuntimeError(
+            f"{name}: qaccum must have the shape {shape} of the output, got {tuple(other.shape)}"
+        )
+    real = dequantize_per_tensor(other._array, other.q_scale(), other.q_zero_point())
+    function = plus(np.moveaxis(real, 1, -1), relu)
+    accumulator = packed.accumulate(x._array, x.q_zero_point())
+    result = _requantize(accumulator, x, packed, function, scale, zero_point)
+    return result.permute(0, 3, 1, 2)
+
+
+def _requantize(
+    accumulator: Any,
+    x: Any,
+    packed: PackedWeight,
+    function: Callable[[np.ndarray], np.ndarray],
+    scale: float,
+    zero_point: int,
+) -> Any:
+    bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()
+    integers = requantize_function(
+        accumulator, x.q_scale(), packed.weight_scales, bias, function, scale, zero_point
+    )
+    return make_per_tensor(integers, scale, zero_point, quint8)

@@ -1,0 +1,46 @@
+"""Quantizing the input of a dynamic layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels
+from pyqref.dtypes import quint8
+from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.tensor.quantized import make_per_tensor
+
+__all__ = ["dynamic_integers", "quantize_input"]
+
+
+def dynamic_integers(
+    x: np.ndarray, engine: str, reduce_range: bool
+) -> tuple[np.ndarray, float, int]:
+    """The integers of a float32 array, and the scale and zero point of its range.
+
+    Equation ``eq-dynamic-input``.
+
+    Raises
+    ------
+    ValueError
+        The input holds nan or infinity, which no scale covers.
+    """
+    x = np.ascontiguousarray(x)
+    low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(
+            "dynamic quantization: the input holds nan or infinity, which no scale covers "
+            f"(its range is {low} to {high})"
+        )
+    bits = 127 if reduce_range and engine != "qnnpack" else 255
+    chosen = choose_qparams_dynamic(low, high, 0, bits)
+    scale, zero_point = float(chosen[0]), int(chosen[1])
+    integers = _kernels.quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
+    return integers, scale, zero_point
+
+
+def quantize_input(x: Any, engine: str, reduce_range: bool) -> Any:
+    """As :func:`dynamic_integers`, of a tensor, as a quint8 tensor."""
+    integers, scale, zero_point = dynamic_integers(x._array, engine, reduce_range)
+    return make_per_tensor(integers, scale, zero_point, quint8)

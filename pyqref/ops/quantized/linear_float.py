@@ -1,0 +1,70 @@
+"""Linear layers with a given grid for their float input, and unpacked float16 weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels
+from pyqref.tensor.base import wrap
+
+from .checks import require_float, require_output_parameters
+from .linear_dynamic import linear_dynamic_fp16, linear_prepack_fp16
+from .packed import PackedLinear
+
+__all__ = [
+    "linear_dynamic_fp16_unpacked_weight",
+    "linear_with_input_q_dq_qweight_dq_output_fp32",
+    "linear_with_input_q_dq_qweight_dq_relu_output_fp32",
+]
+
+
+def linear_with_input_q_dq_qweight_dq_output_fp32(
+    X: Any, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
+) -> Any:
+    r"""Linear layer with float input and output, the input quantized with given parameters.
+
+    :math:`y = \mathrm{dequantize}(\mathrm{quantize}(x))\,\mathrm{dequantize}(W)^T + b`, on
+    integers: equations ``eq-affine-quantize``, ``eq-linear-accumulator`` and
+    ``eq-dynamic-output``.
+
+    Parameters
+    ----------
+    X
+        float32 ``(*, K)``.
+    X_scale, X_zero_point
+        Grid of the input, quint8.
+    W_prepack
+        From :func:`pyqref.ops.quantized.linear_prepack`.
+    """
+    name = "quantized.linear_with_input_q_dq_qweight_dq_output_fp32"
+    return wrap(_linear(name, X, X_scale, X_zero_point, W_prepack))
+
+
+def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
+    X: Any, X_scale: float, X_zero_point: int, W_prepack: PackedLinear
+) -> Any:
+    """:func:`linear_with_input_q_dq_qweight_dq_output_fp32`, negative results made zero."""
+    name = "quantized.linear_with_input_q_dq_qweight_dq_relu_output_fp32"
+    return wrap(np.maximum(_linear(name, X, X_scale, X_zero_point, W_prepack), np.float32(0)))
+
+
+def linear_dynamic_fp16_unpacked_weight(X: Any, weight: Any, bias: Any = None) -> Any:
+    """:func:`pyqref.ops.quantized.linear_dynamic_fp16` of a float32 weight ``(N, K)``."""
+    return linear_dynamic_fp16(X, linear_prepack_fp16(weight, bias))
+
+
+def _linear(name: str, x: Any, scale: float, zero_point: int, packed: Any) -> np.ndarray:
+    require_float(name, x)
+    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    if not isinstance(packed, PackedLinear):
+        raise TypeError(f"{name}: the weight must come from quantized.linear_prepack")
+    if x.dim() < 2 or x.shape[-1] != packed.shape[1]:
+        raise RuntimeError(
+            f"{name}: input must have at least 2 dimensions, the last of length "
+            f"{packed.shape[1]}, got shape {tuple(x.shape)}"
+        )
+    array = np.ascontiguousarray(x._array)
+    integers = _kernels.quantize_per_tensor(array, scale, zero_point, 0, 255, np.uint8)
+    return packed.run_float(integers, zero_point, scale)

@@ -1,0 +1,172 @@
+"""Weights of convolutions made ready once, those of transposed ones included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels
+from pyqref.numerics.convolution import conv_accumulator, transpose_canvas, transpose_weight
+from pyqref.numerics.requantize import Requantization
+
+from .packed import PackedWeight
+
+__all__ = ["PackedConv", "PackedConvTranspose"]
+
+
+class PackedConv(PackedWeight):
+    """The weight ``(N, C / groups, *kernel)`` of a convolution, and its geometry."""
+
+    def __init__(
+        self,
+        weight: Any,
+        bias: Any,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+    ) -> None:
+        super().__init__(weight, bias)
+        self.stride = stride
+        self.padding = padding
+        self.output_padding = (0,) * len(stride)
+        self.dilation = dilation
+        self.groups = groups
+        self.spatial = len(stride)
+        self.packed = self._pack(weight._array)
+
+    def _pack(self, integers: Any) -> Any:
+        pack = (_kernels.pack_conv1d, _kernels.pack_conv2d, _kernels.pack_conv3d)
+        return pack[self.spatial - 1](integers, self.groups)
+
+    @property
+    def transposed(self) -> bool:
+        """Whether it is the weight of a transposed convolution."""
+        return False
+
+    @property
+    def in_channels(self) -> int:
+        """Channels of the input."""
+        return int(self.shape[1] * self.groups)
+
+    def out_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """Spatial size of the output for one of the input; not positive if none fits."""
+        return tuple(
+            (i + 2 * p - d * (k - 1) - 1) // s + 1
+            for i, p, d, k, s in zip(
+                size, self.padding, self.dilation, self.shape[2:], self.stride, strict=True
+            )
+        )
+
+    def _keeps_doubles(self) -> bool:
+        # The engine x86 gives convolutions of symmetric weights to onednn.
+        symmetric = not self.weight_zero_points.any()
+        return super()._keeps_doubles() or (self.engine == "x86" and symmetric)
+
+    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
+        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
+        return self._convolve(x, x_zero_point, requant, self.stride, self.padding)
+
+    def _convolve(
+        self,
+        x: Any,
+        x_zero_point: int,
+        requant: Requantization,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+    ) -> Any:
+        convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
+        return convolve(
+            x,
+            x_zero_point,
+            self.packed,
+            self.weight_zero_points,
+            requant,
+            stride,
+            padding,
+            self.dilation,
+        )
+
+    def accumulate(self, x: Any, x_zero_point: int) -> Any:
+        """Exact accumulators ``(B, *out, N)``, int64, of the input integers ``(B, C, *in)``."""
+        weight = self.packed.weight.astype(np.int64)
+        zero_points = self.weight_zero_points.reshape(-1, *(1,) * (weight.ndim - 1))
+        return conv_accumulator(
+            x.astype(np.int64) - x_zero_point,
+            weight - zero_points,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.groups,
+        )
+
+
+class PackedConvTranspose(PackedConv):
+    """The weight ``(C, N / groups, *kernel)`` of a transposed convolution.
+
+    It is packed as the convolution that computes the same
+    (:func:`pyqref.numerics.convolution.transpose_weight`).
+    """
+
+    def __init__(
+        self,
+        weight: Any,
+        bias: Any,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+    ) -> None:
+        super().__init__(weight, bias, stride, padding, dilation, groups)
+        self.output_padding = output_padding
+
+    def _pack(self, integers: Any) -> Any:
+        return super()._pack(transpose_weight(integers, self.groups))
+
+    def _keeps_doubles(self) -> bool:
+        # onednn, to which x86 would give them, cannot pad the output.
+        return super()._keeps_doubles() and not (self.engine == "x86" and any(self.output_padding))
+
+    def _integers(self) -> Any:
+        return transpose_weight(self.packed.weight, self.groups)
+
+    @property
+    def transposed(self) -> bool:
+        """Whether it is the weight of a transposed convolution."""
+        return True
+
+    @property
+    def in_channels(self) -> int:
+        """Channels of the input."""
+        return int(self.shape[0])
+
+    def out_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """Spatial size of the output for one of the input; not positive if none fits."""
+        return tuple(
+            (i - 1) * s - 2 * p + d * (k - 1) + extra + 1
+            for i, s, p, d, k, extra in zip(
+                size,
+                self.stride,
+                self.padding,
+                self.dilation,
+                self.shape[2:],
+                self.output_padding,
+                strict=True,
+            )
+        )
+
+    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
+        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
+        canvas = transpose_canvas(
+            x,
+            x_zero_point,
+            self.shape[2:],
+            self.stride,
+            self.padding,
+            self.output_padding,
+            self.dilation,
+        )
+        ones, none = (1,) * self.spatial, (0,) * self.spatial
+        return self._convolve(canvas, x_zero_point, requant, ones, none)

@@ -1,0 +1,103 @@
+"""One step of a recurrent layer with quantized weights and float states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
+from pyqref.tensor.base import wrap
+
+from .checks import require_float
+from .linear_dynamic import PackedLinearFloat16, run_dynamic
+from .packed import PackedLinear
+
+__all__ = [
+    "quantized_gru_cell_dynamic",
+    "quantized_lstm_cell_dynamic",
+    "quantized_rnn_relu_cell_dynamic",
+    "quantized_rnn_tanh_cell_dynamic",
+]
+
+
+def quantized_lstm_cell_dynamic(
+    input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, bias_ih: Any = None, bias_hh: Any = None
+) -> tuple[Any, Any]:
+    r"""One step of an LSTM: equation ``eq-lstm-step`` on two projections ``eq-linear-dynamic``.
+
+    Parameters
+    ----------
+    input
+        float32 ``(B, K)``.
+    hx
+        Hidden and cell state, float32 ``(B, H)`` each.
+    w_ih, w_hh
+        Packed weights ``(4 * H, K)`` and ``(4 * H, H)``, with their biases.
+    bias_ih, bias_hh
+        Not looked at, as in torch: the packed weights hold the biases.
+
+    Returns
+    -------
+    The new hidden and cell state.
+    """
+    name = "quantized.quantized_lstm_cell_dynamic"
+    if len(hx) != 2:
+        raise RuntimeError(f"{name}: hx must be a hidden and a cell state, got {len(hx)} tensors")
+    from_input, from_hidden = _projections(name, input, hx[0], w_ih, w_hh, 4)
+    _require_state(name, "hx[1]", hx[1], input, w_hh)
+    hidden, cell = lstm_step(from_input + from_hidden, hx[1]._array)
+    return wrap(hidden), wrap(cell)
+
+
+def quantized_gru_cell_dynamic(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a GRU (``eq-gru-step``); arguments as of the LSTM, with one state."""
+    name = "quantized.quantized_gru_cell_dynamic"
+    return wrap(gru_step(*_projections(name, input, hx, w_ih, w_hh, 3), hx._array))
+
+
+def quantized_rnn_tanh_cell_dynamic(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a plain cell (``eq-rnn-step``) with tanh."""
+    name = "quantized.quantized_rnn_tanh_cell_dynamic"
+    return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "tanh"))
+
+
+def quantized_rnn_relu_cell_dynamic(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a plain cell (``eq-rnn-step``) with ReLU."""
+    name = "quantized.quantized_rnn_relu_cell_dynamic"
+    return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "relu"))
+
+
+def _projections(
+    name: str, input: Any, hidden: Any, w_ih: Any, w_hh: Any, gates: int
+) -> tuple[np.ndarray, np.ndarray]:
+    for label, packed in (("w_ih", w_ih), ("w_hh", w_hh)):
+        if not isinstance(packed, PackedLinear | PackedLinearFloat16):
+            raise TypeError(f"{name}: {label} must come from quantized.linear_prepack")
+    rows, width = w_hh.shape
+    if rows != gates * width or w_ih.shape[0] != rows:
+        raise RuntimeError(
+            f"{name}: w_ih and w_hh must have {gates} times as many rows as the hidden state has "
+            f"features, got shapes {w_ih.shape} and {w_hh.shape}"
+        )
+    require_float(name, input)
+    if input.dim() != 2 or input.shape[1] != w_ih.shape[1]:
+        raise RuntimeError(
+            f"{name}: input must have shape (B, {w_ih.shape[1]}), got {tuple(input.shape)}"
+        )
+    _require_state(name, "hx", hidden, input, w_hh)
+    return run_dynamic(input._array, w_ih), run_dynamic(hidden._array, w_hh)
+
+
+def _require_state(name: str, label: str, state: Any, input: Any, w_hh: Any) -> None:
+    require_float(name, state, label)
+    shape = (input.shape[0], w_hh.shape[1])
+    if tuple(state.shape) != shape:
+        raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(state.shape)}")
