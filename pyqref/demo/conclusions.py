@@ -152,7 +152,7 @@ def about_readings(findings: Findings) -> str:
     if not changed:
         return text + "Rounding changes no answer at all."
     if len(changed) == 1:
-        return text + f"Rounding changes one answer, that to number {changed[0]} of these calls."
+        return text + f"Rounding changes one answer, number {changed[0]} of the closest calls."
     return text + (
         f"Rounding changes {len(changed)} answers, all of them among the "
         f"{changed[-1]} closest calls."

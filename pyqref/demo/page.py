@@ -45,7 +45,9 @@ code { font: 0.88em ui-monospace, "SF Mono", Menlo, Consolas, monospace;
 .tiles span { display: block; color: var(--soft); font-size: 0.82rem; line-height: 1.35;
   margin-top: 0.2rem; }
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; }
-@media (min-width: 62rem) { .scroll { margin-inline: -5rem; } }
+@media (min-width: 49rem) {
+  .scroll { margin-inline: calc(-1 * clamp(0rem, (100vw - 49rem) / 2, 5rem)); }
+}
 table { border-collapse: collapse; width: 100%; font-size: 0.86rem; line-height: 1.35;
   font-variant-numeric: tabular-nums; }
 th, td { padding: 0.45rem 0.6rem; text-align: right; white-space: nowrap; }
@@ -57,7 +59,7 @@ tbody th { font-weight: 600; }
 tbody th small { display: block; color: var(--soft); font-weight: 400; }
 tbody tr { border-top: 1px solid var(--rule); }
 tbody + tbody tr:first-child { border-top: 2px solid var(--soft); }
-.ratio { min-width: 6rem; }
+.ratio { min-width: 5rem; }
 .ratio i { display: block; height: 3px; margin: 0.25rem 0 0 auto; border-radius: 2px;
   background: var(--accent); }
 .plain { width: auto; max-width: 100%; margin-bottom: 1.25rem; }

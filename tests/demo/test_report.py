@@ -146,7 +146,7 @@ def test_about_readings_counts_what_rounding_changes(findings):
     """Of the three images one is read otherwise, the first; two are wrong, one in both."""
     text = conclusions.about_readings(findings)
     assert "misreads 2 of 3 test images, 1 of them as float32 does" in text
-    assert "changes one answer, that to number 1" in text
+    assert "changes one answer, number 1 of" in text
 
 
 def test_about_readings_counts_several_changes(findings):
