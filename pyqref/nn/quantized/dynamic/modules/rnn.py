@@ -245,7 +245,7 @@ class RNNBase(Module):
             for name in layer.get_bias()
         }
         layer.set_weight_bias({**weights, **biases})
-        return layer
+        return layer.train(mod.training)
 
 
 class LSTM(RNNBase):
