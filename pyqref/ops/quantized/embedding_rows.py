@@ -1,0 +1,181 @@
+"""Float tables to rows of bytes with scale and offset at the end of each, and back.
+
+The layout of a row of ``D`` elements of ``b`` bits::
+
+    bytes 0 ... ceil(D * b / 8) - 1    the integers, the first one lowest in its byte
+    then scale and offset              float32 for 8 bits, float16 for 4 and 2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics import embedding
+from pyqref.tensor.base import wrap
+
+from .checks import require_float
+from .embedding import rows_of
+
+__all__ = [
+    "embedding_bag_2bit_prepack",
+    "embedding_bag_2bit_prepack_with_rowwise_min_max",
+    "embedding_bag_2bit_unpack",
+    "embedding_bag_4bit_prepack",
+    "embedding_bag_4bit_prepack_with_rowwise_min_max",
+    "embedding_bag_4bit_unpack",
+    "embedding_bag_byte_prepack",
+    "embedding_bag_byte_prepack_with_rowwise_min_max",
+    "embedding_bag_byte_unpack",
+]
+
+
+def embedding_bag_byte_prepack(weight: Any) -> Any:
+    r"""Quantize each row to bytes over its own range (equation ``eq-embedding-rows-byte``).
+
+    Parameters
+    ----------
+    weight
+        float32 ``(R, D)``.
+
+    Returns
+    -------
+    uint8 ``(R, D + 8)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> rows = pyqref.ops.quantized.embedding_bag_byte_prepack(pyqref.tensor([[0.0, 255.0]]))
+    >>> rows.tolist()
+    [[0, 255, 0, 0, 128, 63, 0, 0, 0, 0]]
+    """
+    return _prepack("quantized.embedding_bag_byte_prepack", weight, 8)
+
+
+def embedding_bag_byte_prepack_with_rowwise_min_max(weight: Any, rowwise_min_max: Any) -> Any:
+    """As :func:`embedding_bag_byte_prepack`, over given ranges: float32 ``(R, 2)``."""
+    name = "quantized.embedding_bag_byte_prepack_with_rowwise_min_max"
+    return _prepack(name, weight, 8, rowwise_min_max)
+
+
+def embedding_bag_byte_unpack(weight: Any) -> Any:
+    """The float table ``(R, D)`` for which the rows stand (``eq-embedding-lookup``)."""
+    return _unpack("quantized.embedding_bag_byte_unpack", weight, 8)
+
+
+def embedding_bag_4bit_prepack(
+    weight: Any, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
+) -> Any:
+    r"""Quantize each row to 4 bits over its own range (equation ``eq-embedding-rows-narrow``).
+
+    Parameters
+    ----------
+    weight
+        float32 ``(R, D)``.
+    optimized_qparams
+        Search a narrower range with a smaller error (equation ``eq-embedding-search``).
+    nbins, ratio
+        Of the search.
+
+    Returns
+    -------
+    uint8 ``(R, ceil(D / 2) + 4)``.
+    """
+    options = (optimized_qparams, nbins, ratio)
+    return _prepack("quantized.embedding_bag_4bit_prepack", weight, 4, None, *options)
+
+
+def embedding_bag_4bit_prepack_with_rowwise_min_max(
+    weight: Any,
+    rowwise_min_max: Any,
+    optimized_qparams: bool = False,
+    nbins: int = 200,
+    ratio: float = 0.16,
+) -> Any:
+    """As :func:`embedding_bag_4bit_prepack`, over given ranges: float32 ``(R, 2)``."""
+    name = "quantized.embedding_bag_4bit_prepack_with_rowwise_min_max"
+    return _prepack(name, weight, 4, rowwise_min_max, optimized_qparams, nbins, ratio)
+
+
+def embedding_bag_4bit_unpack(weight: Any) -> Any:
+    """The float table for which the rows stand (``eq-embedding-lookup``)."""
+    return _unpack("quantized.embedding_bag_4bit_unpack", weight, 4)
+
+
+def embedding_bag_2bit_prepack(
+    weight: Any, optimized_qparams: bool = False, nbins: int = 200, ratio: float = 0.16
+) -> Any:
+    """As :func:`embedding_bag_4bit_prepack`, four elements in a byte."""
+    options = (optimized_qparams, nbins, ratio)
+    return _prepack("quantized.embedding_bag_2bit_prepack", weight, 2, None, *options)
+
+
+def embedding_bag_2bit_prepack_with_rowwise_min_max(
+    weight: Any,
+    rowwise_min_max: Any,
+    optimized_qparams: bool = False,
+    nbins: int = 200,
+    ratio: float = 0.16,
+) -> Any:
+    """As :func:`embedding_bag_2bit_prepack`, over given ranges: float32 ``(R, 2)``."""
+    name = "quantized.embedding_bag_2bit_prepack_with_rowwise_min_max"
+    return _prepack(name, weight, 2, rowwise_min_max, optimized_qparams, nbins, ratio)
+
+
+def embedding_bag_2bit_unpack(weight: Any) -> Any:
+    """The float table for which the rows stand (``eq-embedding-lookup``)."""
+    return _unpack("quantized.embedding_bag_2bit_unpack", weight, 2)
+
+
+def _prepack(
+    name: str,
+    weight: Any,
+    bits: int,
+    ranges: Any = None,
+    search: bool = False,
+    bins: int = 200,
+    ratio: float = 0.16,
+) -> Any:
+    require_float(name, weight, "weight")
+    if weight.dim() != 2 or weight.shape[1] == 0:
+        raise RuntimeError(
+            f"{name}: weight must have 2 dimensions, the last one not empty, "
+            f"got shape {tuple(weight.shape)}"
+        )
+    table = weight.detach()._array
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name}: weight holds nan or infinity, which no scale covers")
+    low, high = _ranges(name, ranges, table.shape[0])
+    if search:
+        if bins < 1 or not 0 <= ratio <= 1:
+            raise ValueError(
+                f"{name}: nbins must be positive and ratio in [0, 1], got {bins} and {ratio}"
+            )
+        found = [embedding.search_row_range(row, bits, bins, ratio) for row in table]
+        low, high = np.array(found, np.float32).reshape(-1, 2).T
+    if bits == 8:
+        q, scale, offset = embedding.quantize_rows_byte(table, low, high)
+    else:
+        q, scale, offset = embedding.quantize_rows_narrow(table, bits, low, high)
+    tail = np.ascontiguousarray(np.stack([scale, offset], axis=1)).view(np.uint8)
+    return wrap(np.concatenate([embedding.pack_bits(q, bits), tail], axis=1))
+
+
+def _ranges(name: str, ranges: Any, rows: int) -> tuple[Any, Any]:
+    if ranges is None:
+        return None, None
+    require_float(name, ranges, "rowwise_min_max")
+    if tuple(ranges.shape) != (rows, 2):
+        raise RuntimeError(
+            f"{name}: rowwise_min_max must have shape {(rows, 2)}, got {tuple(ranges.shape)}"
+        )
+    limits = ranges.detach()._array
+    if not (np.isfinite(limits).all() and (limits[:, 0] <= limits[:, 1]).all()):
+        raise ValueError(f"{name}: rowwise_min_max must hold finite pairs with min <= max")
+    return limits[:, 0], limits[:, 1]
+
+
+def _unpack(name: str, weight: Any, bits: int) -> Any:
+    q, scales, offsets = rows_of(name, weight, bits)
+    return wrap(embedding.lookup(q, scales, offsets, np.arange(len(scales))))
