@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from pyqref.numerics import elementwise
+from pyqref.numerics import activation, elementwise
 
 from .checks import require_output_parameters, require_per_tensor
-from .grid import apply_in_float, grid_of, output_grid, same_grid
+from .grid import grid_of, output_grid, same_grid
+from .pointwise import run_pointwise
 
 __all__ = ["clamp", "leaky_relu", "relu", "relu6"]
 
@@ -60,9 +59,7 @@ def leaky_relu(
     output_scale: float | None = None,
     output_zero_point: int | None = None,
 ) -> Any:
-    r"""Leaky ReLU: :math:`x` where positive, else ``negative_slope`` :math:`x`.
-
-    Dequantized, computed in float32 and quantized again.
+    r"""Leaky ReLU (equation ``eq-leaky-relu``) on a grid of its own.
 
     Parameters
     ----------
@@ -82,8 +79,8 @@ def leaky_relu(
     out = output_grid(*require_output_parameters(name, scale, zero_point, qx.dtype), qx.dtype)
     if inplace and out != grid_of(qx):
         raise ValueError(f"{name}: in place, the result keeps the parameters of the input")
-    slope = np.float32(negative_slope)
-    result = apply_in_float(qx, lambda x: np.where(x > 0, x, x * slope), out)
+    slope = float(negative_slope)
+    result = run_pointwise(qx, lambda x: activation.leaky_relu(x, slope), out)
     return _store(qx, result._array, True) if inplace else result
 
 

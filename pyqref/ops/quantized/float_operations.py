@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.numerics import activation as numerics
 from pyqref.numerics import interpolate
 from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
@@ -17,9 +18,9 @@ from pyqref.tape.interpolate import Interpolate
 from pyqref.tape.padding import Pad
 from pyqref.tensor.dispatch import quantized_implementation
 
-from . import activation
+from . import activation, pointwise
 from .checks import require_per_tensor
-from .grid import apply_in_float, grid_of, output_grid, same_grid
+from .grid import grid_of, output_grid, same_grid
 
 __all__: list[str] = []
 
@@ -36,9 +37,7 @@ def _leaky_relu(x: Any, negative_slope: float) -> Any:
 
 @quantized_implementation(Threshold)
 def _threshold(x: Any, threshold: float, value: float) -> Any:
-    require_per_tensor("threshold", x)
-    low, below = np.float32(threshold), np.float32(value)
-    return apply_in_float(x, lambda real: np.where(real > low, real, below), grid_of(x))
+    return pointwise.threshold(x, threshold, value)
 
 
 @quantized_implementation(Hardsigmoid)
@@ -50,8 +49,7 @@ def _hardsigmoid(x: Any) -> Any:
         scale=1 / (grid.quant_max - grid.quant_min + 1),
         zero_point=grid.quant_min if x.dtype.itemsize == 1 else 0,
     )
-    three, six = np.float32(3), np.float32(6)
-    return apply_in_float(x, lambda real: np.clip(real + three, 0, six) / six, grid)
+    return pointwise.run_pointwise(x, numerics.hardsigmoid, grid, table=True)
 
 
 @quantized_implementation(Interpolate)

@@ -112,7 +112,7 @@ def _avg_pool_of_tensor(
             ceil_mode,
             count_include_pad,
             divisor_override,
-            settings.engine,  # type: ignore[arg-type]
+            _dividing_engine(len(kernel)),
         ),
     )
 
@@ -126,9 +126,14 @@ def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
             q,
             x.q_zero_point(),
             output_size,
-            settings.engine,  # type: ignore[arg-type]
+            _dividing_engine(len(output_size)),
         ),
     )
+
+
+def _dividing_engine(spatial: int) -> Any:
+    """In three dimensions every engine divides as fbgemm does."""
+    return "fbgemm" if spatial == 3 else settings.engine
 
 
 def _pooled(x: Any, spatial: int, pool: Any) -> Any:
