@@ -45,7 +45,6 @@ doctest_global_setup = "import numpy\nimport pyqref"
 
 html_theme = "furo"
 html_title = "pyqref"
-html_static_path = ["_static"]
 html_theme_options = {"source_repository": "", "navigation_with_keys": True}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,9 +25,14 @@ PACKAGES = [
     "pyqref.nn.qat",
     "pyqref.ops.quantized",
     "pyqref.backends.quantized",
+    "pyqref",
+    "pyqref.numerics",
     "pyqref.kernels",
     "pyqref.tape",
+    "pyqref.tape.operation",
+    "pyqref.tape.engine",
     "pyqref.tensor",
+    "pyqref.tensor.dispatch",
     "pyqref.autograd",
     "pyqref.nn",
     "pyqref.nn.functional",
@@ -52,11 +58,14 @@ def _title(text: str, mark: str = "=") -> str:
     return f"{text}\n{mark * len(text)}\n\n"
 
 
-def _public(module: ModuleType) -> tuple[list[str], list[str]]:
-    """Names of the public classes and of the public functions of a package."""
+def _public(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], list[str]]:
+    """Names of the public classes and functions of a package that no earlier page holds."""
     classes, functions = [], []
-    for name in module.__all__:
+    for name in getattr(module, "__all__", []):
         value = getattr(module, name)
+        if id(value) in elsewhere or getattr(value, "__name__", name) != name:
+            continue
+        elsewhere.add(id(value))
         if inspect.isclass(value):
             classes.append(name)
         elif callable(value) and not isinstance(value, ModuleType) and hasattr(value, "__name__"):
@@ -64,9 +73,8 @@ def _public(module: ModuleType) -> tuple[list[str], list[str]]:
     return classes, functions
 
 
-def package_page(name: str) -> str:
+def package_page(name: str, classes: list[str], functions: list[str]) -> str:
     """The page of one package: its docstring, a table of its classes, its functions."""
-    classes, functions = _public(importlib.import_module(name))
     text = _title(name) + f".. automodule:: {name}\n   :no-members:\n\n"
     if classes:
         rows = "".join(f"   {each}\n" for each in classes)
@@ -87,9 +95,11 @@ def class_page(package: str, name: str) -> str:
 
 def _pages() -> dict[str, str]:
     pages = {}
+    elsewhere: set[int] = set()
     for package in _packages():
-        pages[f"{package}.rst"] = package_page(package)
-        for name in _public(importlib.import_module(package))[0]:
+        classes, functions = _public(importlib.import_module(package), elsewhere)
+        pages[f"{package}.rst"] = package_page(package, classes, functions)
+        for name in classes:
             pages[f"classes/{package}.{name}.rst"] = class_page(package, name)
     return pages
 
@@ -109,7 +119,22 @@ def write_pages(app: Any, config: Any) -> None:
             target.write_text(text, encoding="utf-8")
 
 
+def hide_private_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
+    """Show only those bases that a reader can look up."""
+    documented = _documented()
+    bases[:] = [base for base in bases if id(base) in documented] or [object]
+
+
+@cache
+def _documented() -> frozenset[int]:
+    seen: set[int] = set()
+    for package in _packages():
+        _public(importlib.import_module(package), seen)
+    return frozenset(seen)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the pages are there before it looks for its sources."""
     app.connect("config-inited", write_pages)
+    app.connect("autodoc-process-bases", hide_private_bases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
