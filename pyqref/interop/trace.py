@@ -19,6 +19,8 @@ from .traced import Program, Result, Step
 __all__ = ["trace_module"]
 
 _FUNCTIONAL = "torch.ao.nn.quantized.modules.functional_modules"
+_CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "tensor", "zeros")
+_RANDOM = ("rand", "randint", "randn", "randperm")
 _ASSERTIONS = ("eq", "_assert", "_assert_is_none")
 
 Programs = dict[tuple[frozenset[str], bool], Program | str]
@@ -108,7 +110,7 @@ def _graph(module: Any, fixed: dict[str, Any], training: bool) -> tuple[Any, dic
     before, mode = set(vars(module)), module.training
     module.training = training
     try:
-        with _recorded_operations(module, tracer):
+        with _recorded(module, tracer):
             graph = tracer.trace(module, concrete_args=fixed or None)
     finally:
         module.training = mode
@@ -118,34 +120,54 @@ def _graph(module: Any, fixed: dict[str, Any], training: bool) -> tuple[Any, dic
 
 
 @contextmanager
-def _recorded_operations(module: Any, tracer: Any) -> Iterator[None]:
-    """Let a call such as ``self.skip.add(a, b)`` of a ``FloatFunctional`` be one step."""
+def _recorded(module: Any, tracer: Any) -> Iterator[None]:
+    """Let calls be steps that ``torch.fx`` would look into, or work out at once.
+
+    These are the methods of a ``FloatFunctional``, such as ``self.skip.add(a, b)``; functions
+    that make tensors, such as ``torch.zeros(x.shape[0])``; and random numbers.
+    """
+    import torch
+    from torch import fx
+
+    def operation(method: Callable[..., Any]) -> Callable[..., Any]:
+        def record(self: Any, *args: Any, **kwargs: Any) -> Any:
+            def target() -> None:
+                """Carry the name of the method and the path of its object; never called."""
+
+            target.__name__ = method.__name__
+            target.path = tracer.path_of_module(self)  # type: ignore[attr-defined]
+            return tracer.create_proxy("call_function", target, args, kwargs)
+
+        return record
+
+    def creation(function: Callable[..., Any]) -> Callable[..., Any]:
+        def record(*args: Any, **kwargs: Any) -> Any:
+            unknown: list[Any] = []
+            fx.node.map_aggregate((args, kwargs), unknown.append)
+            if function.__name__ in _RANDOM or any(isinstance(x, fx.Proxy) for x in unknown):
+                return tracer.create_proxy("call_function", function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return record
+
     classes = {type(each) for each in module.modules() if type(each).__module__ == _FUNCTIONAL}
     patched = [
-        (cls, name, method)
+        (cls, name, method, operation(method))
         for cls in classes
         for name, method in vars(cls).items()
         if inspect.isfunction(method) and not name.startswith("_") and name != "forward"
     ]
-
-    def record(name: str) -> Callable[..., Any]:
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            def operation() -> None:
-                """Name what the step does; never called."""
-
-            operation.__name__ = name
-            operation.path = tracer.path_of_module(self)  # type: ignore[attr-defined]
-            return tracer.create_proxy("call_function", operation, args, kwargs)
-
-        return call
-
+    patched += [
+        (torch, name, getattr(torch, name), creation(getattr(torch, name)))
+        for name in (*_CREATION, *_RANDOM)
+    ]
     try:
-        for cls, name, _ in patched:
-            setattr(cls, name, record(name))
+        for owner, name, _, replacement in patched:
+            setattr(owner, name, replacement)
         yield
     finally:
-        for cls, name, method in patched:
-            setattr(cls, name, method)
+        for owner, name, original, _ in patched:
+            setattr(owner, name, original)
 
 
 def _program(

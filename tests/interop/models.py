@@ -91,6 +91,15 @@ class Optional(nn.Module):
         return y + torch.arange(3) if self.training else y
 
 
+class Creating(nn.Module):
+    """Tensors made in the forward, of sizes that the input has, and random ones."""
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1], dtype=torch.float32, device=x.device)
+        rows = torch.zeros(x.size(0), 1) + torch.ones(1)
+        return x + places + rows, torch.rand(3)
+
+
 class Branching(nn.Module):
     """Control flow that depends on data."""
 

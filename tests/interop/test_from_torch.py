@@ -139,6 +139,16 @@ def test_optional_arguments_and_modes(keywords, training: bool) -> None:
     close(theirs.train(not training)(torch.from_numpy(x)), ours(pyqref.from_numpy(x)))
 
 
+def test_tensors_made_in_the_forward() -> None:
+    """Sizes are read when the steps run; random numbers are drawn then."""
+    theirs = models.Creating()
+    ours = from_torch(theirs)
+    for shape in ((2, 3), (4, 5)):
+        x = np.ones(shape, np.float32)
+        close(theirs(torch.from_numpy(x))[0], ours(pyqref.from_numpy(x))[0])
+    assert ours(pyqref.ones(1, 1))[1].tolist() != ours(pyqref.ones(1, 1))[1].tolist()
+
+
 def test_parameters_keep_their_kind() -> None:
     """Persistence of buffers and the wish for gradients stay; buffers are read when run."""
     ours = from_torch(models.Optional().eval())
