@@ -25,18 +25,22 @@ PACKAGES = [
     "pyqref.nn.qat",
     "pyqref.ops.quantized",
     "pyqref.backends.quantized",
+    "pyqref.dtypes",
     "pyqref",
+    "pyqref.ops",
     "pyqref.numerics",
     "pyqref.kernels",
-    "pyqref.tape",
     "pyqref.tape.operation",
     "pyqref.tape.engine",
+    "pyqref.tape",
     "pyqref.tensor",
     "pyqref.tensor.dispatch",
     "pyqref.autograd",
+    "pyqref.library",
     "pyqref.nn",
     "pyqref.nn.functional",
     "pyqref.nn.init",
+    "pyqref.nn.utils",
     "pyqref.optim",
     "pyqref.optim.lr_scheduler",
     "pyqref.utils.data",
@@ -64,6 +68,8 @@ def _public(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], list[st
     for name in getattr(module, "__all__", []):
         value = getattr(module, name)
         if id(value) in elsewhere or getattr(value, "__name__", name) != name:
+            continue
+        if f"{module.__name__}.{name}" in PACKAGES:
             continue
         elsewhere.add(id(value))
         if inspect.isclass(value):

@@ -1,9 +1,9 @@
 # ruff: noqa: I001  (the class is imported first for a reason)
 """Tensors: arrays of numbers with a place in the graph.
 
-Read :mod:`.base` (what a tensor is made of), :mod:`.dispatch` (the one door through
-which operations go) and :mod:`.tensor` (the class, a table of contents); then the
-functions, family by family, and :mod:`.quantized`.
+Read ``base`` (what a tensor is made of), ``dispatch`` (the one door through
+which operations go) and ``tensor`` (the class, a table of contents); then the
+functions, family by family, and ``quantized``.
 """
 
 from __future__ import annotations
