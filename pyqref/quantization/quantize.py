@@ -15,6 +15,10 @@ from .eager.quantize import default_eval_fn as default_eval_fn
 from .eager.quantize import quantize as quantize
 from .eager.quantize import quantize_qat as quantize_qat
 
+# Their names in torch 2.13, where these two are no longer public.
+_add_observer_ = add_observer_
+_get_observer_dict = get_observer_dict
+
 __all__ = [
     "add_observer_",
     "add_quant_dequant",

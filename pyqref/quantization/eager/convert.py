@@ -23,7 +23,7 @@ from .observe import NAME, remove_observers, remove_qconfig
 from .origins import remember
 from .paths import custom_config, is_leaf, require_mapping, require_module
 from .reasons import fates
-from .swap import Swap, swap_children, swap_module, undo
+from .swap import Swap, ran_unobserved, swap_children, swap_module, undo
 from .unused import warn_of_unused_entries
 
 __all__ = ["convert", "convert_with", "swap_module"]
@@ -190,6 +190,8 @@ def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
     """Paths of the observers that are needed but saw nothing."""
     for path, each in module.named_modules():
         if getattr(each, "qconfig", None) is None or type(each) not in mapping:
+            continue
+        if ran_unobserved(each):
             continue
         observer = getattr(each, NAME, None)
         if isinstance(observer, FakeQuantize):

@@ -19,13 +19,16 @@ __all__ = ["fates", "reason"]
 
 #: Layers without parameters of quantization: on quantized tensors they work as they are.
 WORKS_ON_INTEGERS: tuple[type, ...] = (
-    nn.AdaptiveAvgPool2d,
-    nn.AvgPool2d,
-    nn.Dropout,
-    nn.Flatten,
-    nn.Identity,
-    nn.MaxPool2d,
-    nn.ReLU,
+    *(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d),
+    *(nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d),
+    *(nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d),
+    *(nn.ReLU, nn.Hardtanh, nn.Hardsigmoid, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Threshold),
+    *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout),
+    *(nn.ConstantPad1d, nn.ConstantPad2d, nn.ConstantPad3d),
+    *(nn.ReflectionPad1d, nn.ReflectionPad2d, nn.ReplicationPad1d, nn.ReplicationPad2d),
+    *(nn.ChannelShuffle, nn.PixelShuffle, nn.PixelUnshuffle),
+    *(nn.Upsample, nn.UpsamplingBilinear2d, nn.UpsamplingNearest2d),
+    *(nn.Flatten, nn.Unflatten, nn.Identity),
     FXFloatFunctional,
 )
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.quantization.diagnostics import UncalibratedWarning
 
 from .observe import observe_input, observe_output
 
-__all__ = ["Swap", "swap_children", "swap_module", "undo"]
+__all__ = ["Swap", "ran_unobserved", "swap_children", "swap_module", "undo"]
 
 
 def swap_module(
@@ -69,6 +71,11 @@ def swap_module(
     return new
 
 
+def ran_unobserved(module: Any) -> bool:
+    """Whether it is a FloatFunctional that adds or multiplies by a number: no range is needed."""
+    return bool(getattr(module, "_ran_unobserved", False))
+
+
 @dataclass(frozen=True)
 class Swap:
     """One exchange of modules: what stood where, and what stands there now."""
@@ -97,7 +104,10 @@ class _Walk:
             if not isinstance(child, _FusedModule) and type(child) not in self.custom:
                 self.below(child, f"{path}.")
             try:
-                new = swap_module(child, self.mapping, self.custom, self.precomputed)
+                with warnings.catch_warnings():
+                    if ran_unobserved(child):
+                        warnings.simplefilter("ignore", UncalibratedWarning)
+                    new = swap_module(child, self.mapping, self.custom, self.precomputed)
             except (RuntimeError, TypeError, ValueError) as error:
                 message = f"{self.asks}: {path} ({type(child).__name__}): {error}"
                 raise type(error)(message) from error

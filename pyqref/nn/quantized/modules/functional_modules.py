@@ -107,6 +107,18 @@ class FloatFunctional(FXFloatFunctional):
     def __init__(self) -> None:
         super().__init__()
         self.activation_post_process: Module = Identity()
+        #: Whether an operation with a number ran, which is not observed.
+        self._ran_unobserved = False
+
+    def add_scalar(self, x: Any, y: float) -> Any:
+        """``x + y`` with a number; not observed, for the integers need not change."""
+        self._ran_unobserved = True
+        return super().add_scalar(x, y)
+
+    def mul_scalar(self, x: Any, y: float) -> Any:
+        """``x * y`` with a number; not observed, for the integers need not change."""
+        self._ran_unobserved = True
+        return super().mul_scalar(x, y)
 
     def _observed(self, result: Any) -> Any:
         observer = self.activation_post_process
