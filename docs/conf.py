@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "api_pages",
 ]
@@ -45,6 +46,8 @@ doctest_global_setup = "import numpy\nimport pyqref"
 
 html_theme = "furo"
 html_title = "pyqref"
+html_static_path = ["_static"]
+html_css_files = ["pyqref.css"]
 html_theme_options = {"source_repository": "", "navigation_with_keys": True}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

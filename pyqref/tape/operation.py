@@ -3,7 +3,7 @@
 An :class:`Operation` works on NumPy arrays and knows nothing of tensors. Running
 it makes one instance, which is both the place where ``forward`` leaves what
 ``backward`` will need and the node of the graph that
-:func:`pyqref.tape.engine.run_backward` walks.
+:func:`pyqref.tape.run_backward` walks.
 
 >>> class Square(Operation):
 ...     def forward(self, x):
