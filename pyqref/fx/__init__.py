@@ -1,0 +1,47 @@
+"""Programs as graphs: record a model, look at it, change it, write it out as Python again.
+
+Read :mod:`.node` and :mod:`.graph` (what a program is), :mod:`.code` (back to Python),
+:mod:`.proxy`, :mod:`.interception` and :mod:`.tracer` (how a model is recorded),
+:mod:`.graph_module`; then what walks graphs: :mod:`.interpreter`, :mod:`.transformer`,
+:mod:`.subgraph_rewriter`, :mod:`.drawing`.
+"""
+
+from __future__ import annotations
+
+from .arguments import PH as PH
+from .arguments import check_specialized as check_specialized
+from .errors import SourceLine as SourceLine
+from .errors import TraceError as TraceError
+from .graph import Graph as Graph
+from .graph_module import GraphModule as GraphModule
+from .interpreter import Interpreter as Interpreter
+from .node import Node as Node
+from .node import has_side_effect as has_side_effect
+from .node import map_aggregate as map_aggregate
+from .node import map_arg as map_arg
+from .proxy import Proxy as Proxy
+from .recorder import GraphAppendingTracer as GraphAppendingTracer
+from .tracing import symbolic_trace as symbolic_trace
+from .tracer import Tracer as Tracer
+from .transformer import Transformer as Transformer
+from .wrapping import wrap as wrap
+
+__all__ = [
+    "PH",
+    "Graph",
+    "GraphAppendingTracer",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "SourceLine",
+    "TraceError",
+    "Tracer",
+    "Transformer",
+    "check_specialized",
+    "has_side_effect",
+    "map_aggregate",
+    "map_arg",
+    "symbolic_trace",
+    "wrap",
+]

@@ -1,0 +1,128 @@
+"""The inputs of a trace: from a function's signature to placeholders."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from .interception import plain
+
+__all__ = ["PH", "annotation", "arguments_of_root", "check_specialized"]
+
+_CONSTANTS = (bool, int, float, str, type(None))
+
+
+class _Placeholder:
+    """Marks, within concrete arguments, what stays an input."""
+
+    def __repr__(self) -> str:
+        return "PH"
+
+
+#: Stands in ``concrete_args`` where an input is to stay.
+PH = _Placeholder()
+
+
+def check_specialized(value: Any, expected: Any, name: str) -> None:
+    """Raise unless a graph made for one value of an argument is called with that value.
+
+    Raises
+    ------
+    AssertionError
+        It is not.
+    """
+    if value is not expected and not (type(value) is type(expected) and value == expected):
+        raise AssertionError(
+            f"{name} has been specialized to have value {expected!r} but got {value!r}; "
+            "trace again for another value"
+        )
+
+
+def arguments_of_root(
+    tracer: Any, function: Callable[..., Any], concrete: dict[str, Any], is_module: bool
+) -> tuple[Callable[..., Any], list[Any]]:
+    """Make the placeholders.
+
+    Returns
+    -------
+    callable, list
+        What to call and its arguments: the root module, if it is one, then proxies.
+    """
+    own = inspect.unwrap(plain(function))
+    parameters = list(_signature(own).parameters.values())
+    args: list[Any] = []
+    if is_module:
+        if not parameters:
+            raise RuntimeError("forward must take the module itself, self, as its first argument")
+        parameters = parameters[1:]
+        args.append(tracer.root)
+    unknown = set(concrete) - {each.name for each in parameters}
+    if unknown:
+        raise ValueError(
+            f"concrete_args names {sorted(unknown)}, but the arguments are "
+            f"{[each.name for each in parameters]}"
+        )
+    order = {inspect.Parameter.VAR_POSITIONAL: 1, inspect.Parameter.VAR_KEYWORD: 2}
+    special = False
+    for each in sorted(parameters, key=lambda p: order.get(p.kind, 0)):
+        special = special or each.kind not in (each.POSITIONAL_OR_KEYWORD, each.POSITIONAL_ONLY)
+        args.append(_argument(tracer, each, concrete))
+    if not special:
+        return function, args
+    if not isinstance(own, FunctionType):
+        raise TypeError(f"cannot trace *args or keyword-only arguments of {function!r}")
+    return _all_positional(own, len(args)), args
+
+
+def annotation(kind: Any) -> Any:
+    """An annotation; None where there is none, or where it says nothing."""
+    return None if kind in (inspect.Signature.empty, Any, "Any", None) else kind
+
+
+def _signature(function: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError as error:
+        raise TypeError(f"cannot trace {function!r}: it has no Python signature") from error
+
+
+def _argument(tracer: Any, parameter: inspect.Parameter, concrete: dict[str, Any]) -> Any:
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = annotation(parameter.annotation)
+    default = () if stars or parameter.default is parameter.empty else (parameter.default,)
+    target = f"{stars}{parameter.name}"
+    proxy = tracer.create_proxy("placeholder", target, default, {}, type_expr=kind)
+    if parameter.name not in concrete:
+        return proxy
+    return _specialize(tracer, proxy, concrete[parameter.name], parameter.name)
+
+
+def _specialize(tracer: Any, proxy: Any, value: Any, name: str) -> Any:
+    """The concrete value; parts marked PH are taken out of the input."""
+    if value is PH:
+        return proxy
+    if isinstance(value, dict):
+        return {k: _specialize(tracer, proxy[k], v, f"{name}[{k!r}]") for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        parts = [_specialize(tracer, proxy[i], v, f"{name}[{i}]") for i, v in enumerate(value)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, _CONSTANTS):
+        tracer.create_proxy("call_function", check_specialized, (proxy, value, name), {})
+    return value
+
+
+def _all_positional(function: FunctionType, count: int) -> FunctionType:
+    """The function with ``*args``, ``**kwargs`` and keyword-only arguments made ordinary.
+
+    So a single proxy can stand for all of ``args``.
+    """
+    code: CodeType = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    code = code.replace(
+        co_flags=flags, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0
+    )
+    return FunctionType(
+        code, function.__globals__, function.__name__, None, function.__closure__
+    )

@@ -1,0 +1,234 @@
+"""How a call such as ``relu(x)`` becomes a node when ``x`` is a stand-in.
+
+The functions of this library are plain Python functions and know nothing of tracing. As
+long as a stand-in lives, every public function carries another *code object*, its
+``__code__``: one that looks for stand-ins among the arguments, hands such calls to them,
+and passes all others on. When the last stand-in dies the functions get their own code back.
+
+Because the function *object* is never replaced, every way of reaching it is covered:
+``F.relu``, ``from pyqref.nn.functional import relu``, a table of functions, a default
+argument, a ``functools.partial``. The node's target is that object. And outside of tracing
+nothing is paid, not even a test of a flag.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from ..library import Operator
+from ..tensor import fake_quantize as _fake_quantize
+from ..tensor.quantized.tensor import QuantizedTensor
+from ..tensor.tensor import Tensor
+
+__all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
+
+# Where public functions are listed in __all__. One that is not imported cannot be called.
+NAMESPACES = (
+    "pyqref.tensor",
+    "pyqref.tensor.fake_quantize",
+    "pyqref.nn.functional",
+    "pyqref.ops.quantized",
+    "pyqref.nn.quantized.functional",
+)
+# These ask what kind of object they are given; a stand-in is not a tensor.
+ANSWERED = frozenset({"is_tensor", "typename"})
+
+_lock = threading.RLock()
+_holders = 0
+_extra: dict[FunctionType, Intercepted] = {}
+_installed: list[Intercepted] = []
+
+
+class StandIn:
+    """Base class of values that record what is done with them.
+
+    Interception is in place as long as one lives.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> StandIn:
+        _hold()
+        return super().__new__(cls)
+
+    def __del__(self) -> None:
+        _release()
+
+    def record_function(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A function is called with this value among its arguments."""
+        raise NotImplementedError
+
+    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A tensor's method is called with this value among its arguments."""
+        raise NotImplementedError
+
+
+class Intercepted:
+    """A function whose calls with a stand-in are recorded.
+
+    Attributes
+    ----------
+    function
+        The function, as users know it.
+    plain
+        The same with its own code, whatever ``function`` carries at the moment.
+    method
+        If it is recorded as a method of its first argument, the name of that.
+    """
+
+    def __init__(self, function: FunctionType, method: str | None = None) -> None:
+        self.function = function
+        self.method = method
+        self.own_code = function.__code__
+        self.plain = FunctionType(
+            self.own_code,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        self.plain.__kwdefaults__ = function.__kwdefaults__
+        self.code = _detour(self)
+
+    def arrive(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of the function while interception is in place."""
+        stand_in = find_stand_in((args, kwargs))
+        if stand_in is None:
+            return self.plain(*args, **kwargs)
+        if self.function is Operator.__call__:
+            return stand_in.record_function(args[0], args[1:], kwargs)
+        if self.method is not None:
+            return stand_in.record_method(self.method, args, kwargs)
+        return stand_in.record_function(self.function, args, kwargs)
+
+
+def plain(function: Any) -> Any:
+    """The function with its own code, for looking at its signature or text."""
+    found = next((each for each in _installed if each.function is function), None)
+    return function if found is None else found.plain
+
+
+def find_stand_in(value: Any) -> StandIn | None:
+    """The first stand-in in nested tuples, lists, dicts and slices."""
+    if isinstance(value, StandIn):
+        return value
+    inner: Any = ()
+    if isinstance(value, tuple | list):
+        inner = value
+    elif isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, slice):
+        inner = (value.start, value.stop, value.step)
+    for each in inner:
+        found = find_stand_in(each)
+        if found is not None:
+            return found
+    return None
+
+
+@cache
+def _template(free_variables: int) -> CodeType:
+    """A code object that calls ``"SEAT".arrive``, with so many free variables.
+
+    Python lets functions exchange code only if they have equally many.
+    """
+    names = ", ".join(f"free_{index}" for index in range(free_variables))
+    lines = [
+        f"def outer({names}):",
+        "    def detour(*args, **kwargs):",
+        f"        if 0: {names or 'pass'}",
+        '        return "SEAT".arrive(args, kwargs)',
+        "    return detour",
+    ]
+    space: dict[str, Any] = {}
+    exec("\n".join(lines), space)
+    detour: FunctionType = space["outer"](*[None] * free_variables)
+    return detour.__code__
+
+
+def _detour(target: Intercepted) -> CodeType:
+    template = _template(len(target.own_code.co_freevars))
+    constants = tuple(target if each == "SEAT" else each for each in template.co_consts)
+    return template.replace(
+        co_consts=constants,
+        co_name=target.own_code.co_name,
+        co_filename=__file__,
+    )
+
+
+def intercept(function: FunctionType) -> None:
+    """From now on record calls of a user's function."""
+    with _lock:
+        if any(function is each.function for each in _installed) or function in _extra:
+            return
+        _extra[function] = Intercepted(function)
+        if _holders:
+            _install(_extra[function])
+
+
+def intercepted_functions() -> Iterator[tuple[FunctionType, str | None]]:
+    """Every function to intercept; with its name if it is a method only."""
+    yield Operator.__call__, None  # type: ignore[misc]
+    seen: set[FunctionType] = set()
+    for name in NAMESPACES:
+        module = _fake_quantize if name == _fake_quantize.__name__ else sys.modules.get(name)
+        for public in getattr(module, "__all__", ()):
+            function = getattr(module, public, None)
+            if isinstance(function, FunctionType) and public not in ANSWERED:
+                if function not in seen:
+                    yield function, None
+                seen.add(function)
+    for kind in (Tensor, QuantizedTensor):
+        for base in kind.__mro__:
+            for name, method in vars(base).items():
+                named = not name.startswith("_") or name in ("__getitem__", "__setitem__")
+                if named and isinstance(method, FunctionType) and method not in seen:
+                    seen.add(method)
+                    yield method, name
+
+
+@cache
+def _of(function: FunctionType, method: str | None) -> Intercepted:
+    return Intercepted(function, method)
+
+
+def _install(each: Intercepted) -> None:
+    each.function.__code__ = each.code
+    _installed.append(each)
+
+
+def _hold() -> None:
+    global _holders
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            for function, method in intercepted_functions():
+                _install(_of(function, method))
+            for extra in _extra.values():
+                _install(extra)
+
+
+def _release() -> None:
+    global _holders
+    with _lock:
+        _holders -= 1
+        if _holders == 0:
+            while _installed:
+                each = _installed.pop()
+                each.function.__code__ = each.own_code
+
+
+@contextmanager
+def intercepting() -> Iterator[None]:
+    """Keep interception in place, whether a stand-in lives or not."""
+    _hold()
+    try:
+        yield
+    finally:
+        _release()

@@ -1,0 +1,235 @@
+"""A proxy: the stand-in for a value of the model while it is traced."""
+
+from __future__ import annotations
+
+import dis
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, NoReturn
+
+from .errors import explain
+from .interception import StandIn
+from .node import Node
+from .recording import record_call
+
+__all__ = ["Attribute", "ParameterProxy", "Proxy"]
+
+
+def _refuse_conversion(what: str) -> Callable[..., NoReturn]:
+    def method(self: Proxy, *_: Any, **__: Any) -> NoReturn:
+        raise explain(
+            f"A traced value was converted to {what}",
+            self.node,
+            "compute with the tensor itself; x.shape[0] and x.size(0) may be used as they are",
+        )
+
+    return method
+
+
+class Proxy(StandIn):
+    """Records what is done with it: operators, methods, functions, indexing, attributes.
+
+    Parameters
+    ----------
+    node
+        The node that computes the value.
+    tracer
+        What makes new nodes; by default they are appended to the graph of ``node``.
+
+    Raises
+    ------
+    TraceError
+        Where a value is asked for: in a branch, a loop, ``len``, ``int``, an assignment to
+        elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> graph = pyqref.fx.Graph()
+    >>> x = pyqref.fx.Proxy(graph.placeholder("x"))
+    >>> pyqref.relu(x + 1).flatten()
+    Proxy(flatten)
+    >>> [node.name for node in graph.nodes]
+    ['x', 'add', 'relu', 'flatten']
+
+    Source: documentation of ``torch.fx.Proxy``.
+    """
+
+    # NumPy leaves operators with a proxy to the proxy.
+    __array_ufunc__ = None
+
+    def __init__(self, node: Node, tracer: Any = None) -> None:
+        self.node = node
+        self.tracer = appending_tracer(node.graph) if tracer is None else tracer
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("node", "tracer"):
+            raise AttributeError(name)
+        return Attribute(self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
+
+    # How functions and tensors' methods that were given a proxy come here
+
+    def record_function(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return record_call(self.tracer.create_proxy, function, args, kwargs)
+
+    def record_method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if name == "__setitem__":
+            self._refuse_assignment()
+        if name == "__getitem__":
+            return self.tracer.create_proxy("call_function", operator.getitem, args, kwargs)
+        return self.tracer.create_proxy("call_method", name, args, kwargs)
+
+    # What needs a value
+
+    def __iter__(self) -> Iterator[Any]:
+        count = _unpacked_by(sys._getframe(1))
+        if count is not None:
+            return (self[index] for index in range(count))
+        found: Iterator[Any] = self.tracer.iter(self)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self.tracer.to_bool(self))
+
+    def keys(self) -> Any:
+        """For ``**proxy``; asks the tracer."""
+        return self.tracer.keys(self)
+
+    def __len__(self) -> NoReturn:
+        raise explain(
+            "The length of a traced value was asked for",
+            self.node,
+            "use x.shape[0], which is recorded, or pyqref.fx.wrap('len') at the top of the file",
+        )
+
+    def __contains__(self, item: Any) -> NoReturn:
+        raise explain(
+            "'in' asks for the elements of a traced value",
+            self.node,
+            "write (x == item).any(), which is recorded",
+        )
+
+    __int__ = _refuse_conversion("int(...)")
+    __index__ = _refuse_conversion("an index or range(...)")
+    __float__ = _refuse_conversion("float(...)")
+    __complex__ = _refuse_conversion("complex(...)")
+    __round__ = _refuse_conversion("round(...)")
+    __array__ = _refuse_conversion("a NumPy array")
+
+    def _refuse_assignment(self, *_: Any) -> NoReturn:
+        raise explain(
+            "Elements of a traced value are assigned in place",
+            self.node,
+            "make a new tensor with pyqref.where, cat or masked_fill",
+        )
+
+    __setitem__ = __delitem__ = _refuse_assignment
+
+
+class Attribute(Proxy):
+    """``x.name``: recorded as a method if it is called, else as an attribute when it is used."""
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        self.root = root
+        self.attr = attr
+        self.tracer = root.tracer
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node that fetches the attribute; made when first asked for."""
+        if self._node is None:
+            proxy = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {})
+            self._node = proxy.node
+        return self._node
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+class ParameterProxy(Proxy):
+    """A parameter whose shape is known, so that code may branch on it."""
+
+    def __init__(self, tracer: Any, node: Node, name: str, param: Any) -> None:
+        super().__init__(node, tracer)
+        self.param = param
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    @property
+    def shape(self) -> Any:
+        return self.param.shape
+
+    @property
+    def ndim(self) -> int:
+        return int(self.param.ndim)
+
+    def size(self, *dim: int) -> Any:
+        """The size, or that of one dimension."""
+        return self.param.size(*dim)
+
+    def dim(self) -> int:
+        """How many dimensions there are."""
+        return int(self.param.dim())
+
+    def numel(self) -> int:
+        """How many elements there are."""
+        return int(self.param.numel())
+
+    def nelement(self) -> int:
+        """How many elements there are."""
+        return self.numel()
+
+
+_appending: Callable[[Any], Any] | None = None
+
+
+def set_appending_tracer(maker: Callable[[Any], Any]) -> None:
+    """Say what makes nodes for a proxy without a tracer; called once, where it is defined."""
+    global _appending
+    _appending = maker
+
+
+def appending_tracer(graph: Any) -> Any:
+    """A tracer that appends to a graph."""
+    assert _appending is not None
+    return _appending(graph)
+
+
+def _unpacked_by(frame: FrameType) -> int | None:
+    """Into how many names a line such as ``a, b = x`` unpacks; None if it does not."""
+    for each in dis.get_instructions(frame.f_code):
+        if each.offset == frame.f_lasti:
+            return each.arg if each.opname == "UNPACK_SEQUENCE" else None
+    return None
+
+
+def _recorded(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Proxy, *others: Any) -> Any:
+        args = (*others, self) if reflected else (self, *others)
+        return self.tracer.create_proxy("call_function", function, args, {})
+
+    return method
+
+
+_BOTH = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_BOTH_BITS = ("lshift", "rshift", "and_", "or_", "xor")
+_ONE = ("eq", "ne", "lt", "gt", "le", "ge", "neg", "pos", "invert", "abs", "getitem")
+
+for _name in (*_BOTH, *_BOTH_BITS, *_ONE):
+    _plain, _function = _name.rstrip("_"), getattr(operator, _name)
+    setattr(Proxy, f"__{_plain}__", _recorded(_function))
+    if _name not in _ONE:
+        setattr(Proxy, f"__r{_plain}__", _recorded(_function, reflected=True))

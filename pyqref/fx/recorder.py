@@ -1,0 +1,191 @@
+"""What turns actions on proxies into nodes of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import device, dtype, layout, memory_format, qscheme
+from .errors import explain, user_line
+from .graph import Graph
+from .node import Node, map_aggregate
+from .proxy import Proxy, set_appending_tracer
+
+__all__ = ["GraphAppendingTracer", "Scope", "TracerBase"]
+
+CONSTANTS = (
+    bool, int, float, complex, str, type(None), type(...), dtype, device, layout,
+    memory_format, qscheme,
+)  # fmt: skip
+
+
+@dataclass
+class Scope:
+    """Which module is being called.
+
+    Attributes
+    ----------
+    module_path
+        Its path from the root, empty for the root itself.
+    module_type
+        Its class.
+    """
+
+    module_path: str
+    module_type: Any
+
+
+class ScopeContextManager:
+    """Enters a module's scope for the time of a ``with``."""
+
+    def __init__(self, scope: Scope, current: Scope) -> None:
+        self._scope = scope
+        self._before = Scope(scope.module_path, scope.module_type)
+        scope.module_path, scope.module_type = current.module_path, current.module_type
+
+    def __enter__(self) -> Scope:
+        return self._scope
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._scope.module_path = self._before.module_path
+        self._scope.module_type = self._before.module_type
+
+
+class TracerBase:
+    """Makes nodes and the proxies that stand for them.
+
+    Attributes
+    ----------
+    graph
+        Where the nodes go.
+    scope
+        Which module is being called.
+    node_name_to_scope
+        For each node, the path and class of the module in whose ``forward`` it was made.
+    module_stack
+        The modules under way, from the outermost: path to ``(path, class)``.
+    """
+
+    graph: Graph
+
+    def __init__(self) -> None:
+        self.scope = Scope("", None)
+        self.module_stack: dict[str, tuple[str, Any]] = {}
+        self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
+
+    def create_node(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """Append a node whose arguments hold nodes and constants only."""
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
+        if self.module_stack:
+            node.meta["nn_module_stack"] = dict(self.module_stack)
+        source = user_line()
+        if source is not None and kind not in ("placeholder", "output"):
+            node.meta["source"] = source
+        return node
+
+    def proxy(self, node: Node) -> Proxy:
+        """The stand-in for the value of a node."""
+        return Proxy(node, self)
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Any:
+        """Append a node whose arguments may hold proxies, and give a proxy of it."""
+        node = self.create_node(
+            kind, target, self.create_arg(tuple(args)), self.create_arg(kwargs), name, type_expr
+        )
+        return (proxy_factory_fn or self.proxy)(node)
+
+    def create_arg(self, a: Any) -> Any:
+        """A value as an argument of a node: proxies become nodes, constants stay.
+
+        Raises
+        ------
+        NotImplementedError
+            A graph cannot hold it.
+        """
+        if isinstance(a, dict):
+            for key in a:
+                if isinstance(key, Proxy | Node):
+                    raise explain("A traced value is the key of a dict", _node(key), "use a str")
+        if isinstance(a, tuple | list | dict | slice):
+            return map_aggregate(a, self._leaf)
+        return self._leaf(a)
+
+    def _leaf(self, a: Any) -> Any:
+        if isinstance(a, Proxy):
+            return a.node
+        if isinstance(a, np.generic):
+            return a.item()
+        if isinstance(a, Node | range | type) or isinstance(a, CONSTANTS):
+            return a
+        return self.create_constant(a)
+
+    def create_constant(self, a: Any) -> Any:
+        """A value that is neither a proxy nor a plain constant, as an argument."""
+        raise NotImplementedError(
+            f"an argument of type {type(a).__module__}.{type(a).__name__} cannot stand in a "
+            "graph; record the call of a function that makes it, with pyqref.fx.wrap"
+        )
+
+    # What a subclass may allow
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """Called where a branch asks for a proxy's truth."""
+        raise explain(
+            "A branch (if, while, and, or, not, assert) depends on a traced value",
+            obj.node,
+            "compute both sides and choose with pyqref.where(condition, a, b)",
+        )
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """Called where a proxy is iterated over."""
+        raise explain(
+            "A loop, * or ** runs over a traced value",
+            obj.node,
+            "index it, x[0], x[1], ..., or unpack it into names, a, b = x.chunk(2)",
+        )
+
+    def keys(self, obj: Proxy) -> Any:
+        """Called for the keys of a proxy."""
+        return obj.__getattr__("keys")()
+
+
+def _node(value: Any) -> Any:
+    return value.node if isinstance(value, Proxy) else value
+
+
+class GraphAppendingTracer(TracerBase):
+    """Appends to a graph where proxies are made by hand."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+
+
+set_appending_tracer(GraphAppendingTracer)
