@@ -50,7 +50,8 @@ def to_value(value: Any) -> Any:
     value
         A tensor of ``torch`` (quantized too) or of this package, a NumPy array or number, a
         dtype or scheme of ``torch``, None, a number or a string, or lists, tuples and
-        dictionaries of them.
+        dictionaries of them. Packed weights of ``torch`` become tuples of weight and bias;
+        those of a recurrent layer, of both of its products.
 
     Raises
     ------
@@ -67,6 +68,8 @@ def to_value(value: Any) -> Any:
         return value.detach().clone()
     if is_torch(value, "Tensor"):
         return _tensor(value)
+    if is_torch(value, "ScriptObject"):
+        return to_value(_packed(value))
     if isinstance(value, np.ndarray | np.generic):
         dtypes.from_numpy_dtype(value.dtype)
         return wrap(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
@@ -108,6 +111,17 @@ def _quantized(value: Any) -> Any:
         dtype,
         named_constant(value.qscheme()),
     )
+
+
+def _packed(value: Any) -> tuple[Any, ...]:
+    """The weights and biases inside a packed object of ``torch``."""
+    name = str(value._type()).rpartition(".")[2]
+    if name == "LinearPackedParamsBase":
+        return tuple(value.unpack())
+    if name == "CellParamsBase":
+        (_, _, _, _, products), _ = value.__getstate__()
+        return tuple(each for product in products for each in product.unpack())
+    raise TypeError(f"a packed object of type {name} cannot be read")
 
 
 def _remedy(name: str) -> str:

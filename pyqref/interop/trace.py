@@ -151,7 +151,7 @@ def _recorded(module: Any, tracer: Any) -> Iterator[None]:
         return record
 
     classes = {type(each) for each in module.modules() if type(each).__module__ == _FUNCTIONAL}
-    patched = [
+    patched: list[tuple[Any, str, Any, Any]] = [
         (cls, name, method, operation(method))
         for cls in classes
         for name, method in vars(cls).items()

@@ -178,6 +178,34 @@ def test_dynamic_quantized_state_of_torch(torch, engine: str) -> None:
     assert np.array_equal(expected, ours(pyqref.from_numpy(batch)).numpy())
 
 
+@pytest.mark.parametrize("dtype", ["qint8", "float16"])
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell", "GRUCell"])
+def test_recurrent_state_of_torch(torch, name: str, dtype: str) -> None:
+    """The packed weights of dynamic recurrent layers are unpacked."""
+
+    def quantize(namespace, seed):
+        namespace.manual_seed(seed)
+        model = namespace.nn.Sequential(getattr(namespace.nn, name)(3, 4))
+        types = {type(model[0])}
+        quantization = namespace.ao.quantization
+        return quantization.quantize_dynamic(model, types, dtype=getattr(namespace, dtype))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = quantize(torch, 1)
+        state = theirs.state_dict()
+    ours = quantize(pyqref, 2)
+    assert [] == load_torch_state_dict(ours, state).problems
+    x = np.random.default_rng(5).standard_normal((2, 3)).astype(np.float32)
+    x = x if "Cell" in name else x[:, None]
+    expected, actual = theirs[0](torch.from_numpy(x)), ours[0](pyqref.from_numpy(x))
+    if name != "GRUCell":
+        expected, actual = expected[0], actual[0]
+    # Up to 7 products a gate and a few roundings of numbers below one; both sum in float32.
+    bound = 32 * float(np.finfo(np.float32).eps)
+    assert np.abs(expected.detach().numpy() - actual.detach().numpy()).max() <= bound
+
+
 def test_observers_take_their_own_shapes(torch) -> None:
     """The ranges of a per channel observer, which are empty before it sees data."""
     theirs = torch.ao.quantization.PerChannelMinMaxObserver()
