@@ -7,6 +7,8 @@ versions for quantization-aware training, :mod:`.quantized` those that run on in
 
 from .modules import BNReLU2d as BNReLU2d
 from .modules import BNReLU3d as BNReLU3d
+from .modules import ConvAdd2d as ConvAdd2d
+from .modules import ConvAddReLU2d as ConvAddReLU2d
 from .modules import ConvBn1d as ConvBn1d
 from .modules import ConvBn2d as ConvBn2d
 from .modules import ConvBn3d as ConvBn3d
@@ -17,12 +19,16 @@ from .modules import ConvReLU1d as ConvReLU1d
 from .modules import ConvReLU2d as ConvReLU2d
 from .modules import ConvReLU3d as ConvReLU3d
 from .modules import LinearBn1d as LinearBn1d
+from .modules import LinearLeakyReLU as LinearLeakyReLU
 from .modules import LinearReLU as LinearReLU
+from .modules import LinearTanh as LinearTanh
 from .modules import _FusedModule as _FusedModule
 
 __all__ = [
     "BNReLU2d",
     "BNReLU3d",
+    "ConvAdd2d",
+    "ConvAddReLU2d",
     "ConvBn1d",
     "ConvBn2d",
     "ConvBn3d",
@@ -33,5 +39,7 @@ __all__ = [
     "ConvReLU2d",
     "ConvReLU3d",
     "LinearBn1d",
+    "LinearLeakyReLU",
     "LinearReLU",
+    "LinearTanh",
 ]

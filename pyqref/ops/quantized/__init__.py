@@ -24,18 +24,81 @@ from .arithmetic import mul_scalar_relu as mul_scalar_relu
 from .checks import require_output_parameters as require_output_parameters
 from .checks import require_per_tensor as require_per_tensor
 from .checks import tuple_of as tuple_of
+from .conv_dynamic import conv1d_dynamic as conv1d_dynamic
+from .conv_dynamic import conv2d_dynamic as conv2d_dynamic
+from .conv_dynamic import conv3d_dynamic as conv3d_dynamic
+from .conv_dynamic import conv_transpose1d_dynamic as conv_transpose1d_dynamic
+from .conv_dynamic import conv_transpose2d_dynamic as conv_transpose2d_dynamic
+from .conv_dynamic import conv_transpose3d_dynamic as conv_transpose3d_dynamic
+from .conv_queries import conv2d_dilation as conv2d_dilation
+from .conv_queries import conv2d_groups as conv2d_groups
+from .conv_queries import conv2d_output_padding as conv2d_output_padding
+from .conv_queries import conv2d_padding as conv2d_padding
+from .conv_queries import conv2d_stride as conv2d_stride
+from .conv_queries import conv2d_transpose as conv2d_transpose
+from .conv_queries import conv2d_unpack_sizes as conv2d_unpack_sizes
+from .conv_queries import conv3d_dilation as conv3d_dilation
+from .conv_queries import conv3d_groups as conv3d_groups
+from .conv_queries import conv3d_output_padding as conv3d_output_padding
+from .conv_queries import conv3d_padding as conv3d_padding
+from .conv_queries import conv3d_stride as conv3d_stride
+from .conv_queries import conv3d_transpose as conv3d_transpose
+from .conv_queries import conv_transpose2d_dilation as conv_transpose2d_dilation
+from .conv_queries import conv_transpose2d_groups as conv_transpose2d_groups
+from .conv_queries import conv_transpose2d_output_padding as conv_transpose2d_output_padding
+from .conv_queries import conv_transpose2d_padding as conv_transpose2d_padding
+from .conv_queries import conv_transpose2d_stride as conv_transpose2d_stride
+from .conv_queries import conv_transpose2d_transpose as conv_transpose2d_transpose
+from .conv_queries import conv_transpose3d_dilation as conv_transpose3d_dilation
+from .conv_queries import conv_transpose3d_groups as conv_transpose3d_groups
+from .conv_queries import conv_transpose3d_output_padding as conv_transpose3d_output_padding
+from .conv_queries import conv_transpose3d_padding as conv_transpose3d_padding
+from .conv_queries import conv_transpose3d_stride as conv_transpose3d_stride
+from .conv_queries import conv_transpose3d_transpose as conv_transpose3d_transpose
+from .conv_transpose import conv_transpose1d as conv_transpose1d
+from .conv_transpose import conv_transpose1d_prepack as conv_transpose1d_prepack
+from .conv_transpose import conv_transpose1d_unpack as conv_transpose1d_unpack
+from .conv_transpose import conv_transpose2d as conv_transpose2d
+from .conv_transpose import conv_transpose2d_prepack as conv_transpose2d_prepack
+from .conv_transpose import conv_transpose2d_unpack as conv_transpose2d_unpack
+from .conv_transpose import conv_transpose3d as conv_transpose3d
+from .conv_transpose import conv_transpose3d_prepack as conv_transpose3d_prepack
+from .conv_transpose import conv_transpose3d_unpack as conv_transpose3d_unpack
 from .convolution import conv1d as conv1d
 from .convolution import conv1d_prepack as conv1d_prepack
 from .convolution import conv1d_relu as conv1d_relu
 from .convolution import conv1d_unpack as conv1d_unpack
 from .convolution import conv2d as conv2d
 from .convolution import conv2d_prepack as conv2d_prepack
+from .convolution import conv2d_prepack as conv_prepack
 from .convolution import conv2d_relu as conv2d_relu
 from .convolution import conv2d_unpack as conv2d_unpack
+from .convolution import conv2d_unpack as conv_unpack
 from .convolution import conv3d as conv3d
 from .convolution import conv3d_prepack as conv3d_prepack
 from .convolution import conv3d_relu as conv3d_relu
 from .convolution import conv3d_unpack as conv3d_unpack
+from .embedding import PackedEmbedding as PackedEmbedding
+from .embedding import bag_lengths as bag_lengths
+from .embedding import embedding_4bit as embedding_4bit
+from .embedding import embedding_bag_2bit_rowwise_offsets as embedding_bag_2bit_rowwise_offsets
+from .embedding import embedding_bag_4bit as embedding_bag_4bit
+from .embedding import embedding_bag_4bit_rowwise_offsets as embedding_bag_4bit_rowwise_offsets
+from .embedding import embedding_bag_byte as embedding_bag_byte
+from .embedding import embedding_bag_byte_rowwise_offsets as embedding_bag_byte_rowwise_offsets
+from .embedding import embedding_bag_prepack as embedding_bag_prepack
+from .embedding import embedding_bag_unpack as embedding_bag_unpack
+from .embedding import embedding_byte as embedding_byte
+from .embedding_rows import embedding_bag_2bit_prepack as embedding_bag_2bit_prepack
+from .embedding_rows import embedding_bag_2bit_unpack as embedding_bag_2bit_unpack
+from .embedding_rows import embedding_bag_4bit_prepack as embedding_bag_4bit_prepack
+from .embedding_rows import embedding_bag_4bit_unpack as embedding_bag_4bit_unpack
+from .embedding_rows import embedding_bag_byte_prepack as embedding_bag_byte_prepack
+from .embedding_rows import embedding_bag_byte_unpack as embedding_bag_byte_unpack
+from .fused_function import conv2d_add as conv2d_add
+from .fused_function import conv2d_add_relu as conv2d_add_relu
+from .fused_function import linear_leaky_relu as linear_leaky_relu
+from .fused_function import linear_tanh as linear_tanh
 from .linear import linear as linear
 from .linear import linear_prepack as linear_prepack
 from .linear import linear_relu as linear_relu
@@ -48,42 +111,155 @@ from .linear_dynamic import linear_relu_dynamic as linear_relu_dynamic
 from .linear_dynamic import linear_relu_dynamic_fp16 as linear_relu_dynamic_fp16
 from .linear_dynamic import linear_unpack_fp16 as linear_unpack_fp16
 from .linear_dynamic import run_dynamic as run_dynamic
-from .packed import PackedConv as PackedConv
+from .linear_float import linear_dynamic_fp16_unpacked_weight as linear_dynamic_fp16_unpacked_weight
+from .linear_float import (
+    linear_with_input_q_dq_qweight_dq_output_fp32 as linear_with_input_q_dq_qweight_dq_output_fp32,
+)
+from .linear_float import (
+    linear_with_input_q_dq_qweight_dq_relu_output_fp32 as linear_with_input_q_dq_qweight_dq_relu_output_fp32,  # noqa: E501
+)
+from .normalization import batch_norm as batch_norm
+from .normalization import batch_norm1d as batch_norm1d
+from .normalization import batch_norm1d_relu as batch_norm1d_relu
+from .normalization import batch_norm2d as batch_norm2d
+from .normalization import batch_norm2d_relu as batch_norm2d_relu
+from .normalization import batch_norm3d as batch_norm3d
+from .normalization import batch_norm3d_relu as batch_norm3d_relu
+from .normalization import batch_norm_relu as batch_norm_relu
+from .normalization import group_norm as group_norm
+from .normalization import instance_norm as instance_norm
+from .normalization import layer_norm as layer_norm
 from .packed import PackedLinear as PackedLinear
+from .packed_conv import PackedConv as PackedConv
+from .packed_conv import PackedConvTranspose as PackedConvTranspose
+from .pointwise import celu as celu
+from .pointwise import dropout as dropout
+from .pointwise import elu as elu
+from .pointwise import hardswish as hardswish
+from .pointwise import prelu as prelu
+from .pointwise import sigmoid as sigmoid
+from .pointwise import softmax as softmax
+from .pointwise import threshold as threshold
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
+from .recurrent import quantized_gru_cell_dynamic as quantized_gru_cell_dynamic
+from .recurrent import quantized_lstm_cell_dynamic as quantized_lstm_cell_dynamic
+from .recurrent import quantized_rnn_relu_cell_dynamic as quantized_rnn_relu_cell_dynamic
+from .recurrent import quantized_rnn_tanh_cell_dynamic as quantized_rnn_tanh_cell_dynamic
 
 __all__ = [
     "add",
     "add_relu",
     "add_scalar",
     "add_scalar_relu",
+    "batch_norm",
+    "batch_norm1d",
+    "batch_norm1d_relu",
+    "batch_norm2d",
+    "batch_norm2d_relu",
+    "batch_norm3d",
+    "batch_norm3d_relu",
+    "batch_norm_relu",
     "cat",
     "cat_relu",
+    "celu",
     "clamp",
     "conv1d",
+    "conv1d_dynamic",
     "conv1d_prepack",
     "conv1d_relu",
     "conv1d_unpack",
     "conv2d",
+    "conv2d_add",
+    "conv2d_add_relu",
+    "conv2d_dilation",
+    "conv2d_dynamic",
+    "conv2d_groups",
+    "conv2d_output_padding",
+    "conv2d_padding",
     "conv2d_prepack",
     "conv2d_relu",
+    "conv2d_stride",
+    "conv2d_transpose",
     "conv2d_unpack",
+    "conv2d_unpack_sizes",
     "conv3d",
+    "conv3d_dilation",
+    "conv3d_dynamic",
+    "conv3d_groups",
+    "conv3d_output_padding",
+    "conv3d_padding",
     "conv3d_prepack",
     "conv3d_relu",
+    "conv3d_stride",
+    "conv3d_transpose",
     "conv3d_unpack",
+    "conv_prepack",
+    "conv_transpose1d",
+    "conv_transpose1d_dynamic",
+    "conv_transpose1d_prepack",
+    "conv_transpose1d_unpack",
+    "conv_transpose2d",
+    "conv_transpose2d_dilation",
+    "conv_transpose2d_dynamic",
+    "conv_transpose2d_groups",
+    "conv_transpose2d_output_padding",
+    "conv_transpose2d_padding",
+    "conv_transpose2d_prepack",
+    "conv_transpose2d_stride",
+    "conv_transpose2d_transpose",
+    "conv_transpose2d_unpack",
+    "conv_transpose3d",
+    "conv_transpose3d_dilation",
+    "conv_transpose3d_dynamic",
+    "conv_transpose3d_groups",
+    "conv_transpose3d_output_padding",
+    "conv_transpose3d_padding",
+    "conv_transpose3d_prepack",
+    "conv_transpose3d_stride",
+    "conv_transpose3d_transpose",
+    "conv_transpose3d_unpack",
+    "conv_unpack",
+    "dropout",
+    "elu",
+    "embedding_4bit",
+    "embedding_bag_2bit_prepack",
+    "embedding_bag_2bit_prepack_with_rowwise_min_max",
+    "embedding_bag_2bit_rowwise_offsets",
+    "embedding_bag_2bit_unpack",
+    "embedding_bag_4bit",
+    "embedding_bag_4bit_prepack",
+    "embedding_bag_4bit_prepack_with_rowwise_min_max",
+    "embedding_bag_4bit_rowwise_offsets",
+    "embedding_bag_4bit_unpack",
+    "embedding_bag_byte",
+    "embedding_bag_byte_prepack",
+    "embedding_bag_byte_prepack_with_rowwise_min_max",
+    "embedding_bag_byte_rowwise_offsets",
+    "embedding_bag_byte_unpack",
+    "embedding_bag_prepack",
+    "embedding_bag_unpack",
+    "embedding_byte",
+    "group_norm",
+    "hardswish",
+    "instance_norm",
+    "layer_norm",
     "leaky_relu",
     "linear",
     "linear_dynamic",
     "linear_dynamic_fp16",
+    "linear_dynamic_fp16_unpacked_weight",
+    "linear_leaky_relu",
     "linear_prepack",
     "linear_prepack_fp16",
     "linear_relu",
     "linear_relu_dynamic",
     "linear_relu_dynamic_fp16",
+    "linear_tanh",
     "linear_unpack",
     "linear_unpack_fp16",
+    "linear_with_input_q_dq_qweight_dq_output_fp32",
+    "linear_with_input_q_dq_qweight_dq_relu_output_fp32",
     "matmul",
     "max_pool1d",
     "max_pool2d",
@@ -91,6 +267,14 @@ __all__ = [
     "mul_relu",
     "mul_scalar",
     "mul_scalar_relu",
+    "prelu",
+    "quantized_gru_cell_dynamic",
+    "quantized_lstm_cell_dynamic",
+    "quantized_rnn_relu_cell_dynamic",
+    "quantized_rnn_tanh_cell_dynamic",
     "relu",
     "relu6",
+    "sigmoid",
+    "softmax",
+    "threshold",
 ]

@@ -2,6 +2,8 @@
 
 from .fused import BNReLU2d as BNReLU2d
 from .fused import BNReLU3d as BNReLU3d
+from .fused import ConvAdd2d as ConvAdd2d
+from .fused import ConvAddReLU2d as ConvAddReLU2d
 from .fused import ConvBn1d as ConvBn1d
 from .fused import ConvBn2d as ConvBn2d
 from .fused import ConvBn3d as ConvBn3d
@@ -12,12 +14,16 @@ from .fused import ConvReLU1d as ConvReLU1d
 from .fused import ConvReLU2d as ConvReLU2d
 from .fused import ConvReLU3d as ConvReLU3d
 from .fused import LinearBn1d as LinearBn1d
+from .fused import LinearLeakyReLU as LinearLeakyReLU
 from .fused import LinearReLU as LinearReLU
+from .fused import LinearTanh as LinearTanh
 from .fused import _FusedModule as _FusedModule
 
 __all__ = [
     "BNReLU2d",
     "BNReLU3d",
+    "ConvAdd2d",
+    "ConvAddReLU2d",
     "ConvBn1d",
     "ConvBn2d",
     "ConvBn3d",
@@ -28,5 +34,7 @@ __all__ = [
     "ConvReLU2d",
     "ConvReLU3d",
     "LinearBn1d",
+    "LinearLeakyReLU",
     "LinearReLU",
+    "LinearTanh",
 ]

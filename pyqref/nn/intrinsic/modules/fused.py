@@ -8,7 +8,8 @@ swaps them for :mod:`pyqref.nn.intrinsic.qat`, ``convert`` for
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from pyqref.nn.modules import (
     BatchNorm1d,
@@ -17,15 +18,19 @@ from pyqref.nn.modules import (
     Conv1d,
     Conv2d,
     Conv3d,
+    LeakyReLU,
     Linear,
     Module,
     ReLU,
     Sequential,
+    Tanh,
 )
 
 __all__ = [
     "BNReLU2d",
     "BNReLU3d",
+    "ConvAdd2d",
+    "ConvAddReLU2d",
     "ConvBn1d",
     "ConvBn2d",
     "ConvBn3d",
@@ -36,7 +41,9 @@ __all__ = [
     "ConvReLU2d",
     "ConvReLU3d",
     "LinearBn1d",
+    "LinearLeakyReLU",
     "LinearReLU",
+    "LinearTanh",
 ]
 
 
@@ -199,6 +206,72 @@ class LinearReLU(_FloatGroup):
 
     def __init__(self, linear: Module, relu: Module) -> None:
         super().__init__(linear, relu)
+
+
+class LinearLeakyReLU(_FloatGroup):
+    """``Linear`` and ``LeakyReLU`` in a row."""
+
+    _TYPES = (Linear, LeakyReLU)
+
+    def __init__(self, linear: Module, leaky_relu: Module) -> None:
+        super().__init__(linear, leaky_relu)
+
+
+class LinearTanh(_FloatGroup):
+    """``Linear`` and ``Tanh`` in a row."""
+
+    _TYPES = (Linear, Tanh)
+
+    def __init__(self, linear: Module, tanh: Module) -> None:
+        super().__init__(linear, tanh)
+
+
+class ConvAdd2d(_FloatGroup):
+    """``Conv2d``, and the addition of a second input.
+
+    Parameters
+    ----------
+    conv : Conv2d
+    add : callable
+        Of two tensors, such as ``pyqref.add``.
+
+    Notes
+    -----
+    Called with two tensors: ``add(conv(x1), x2)``.
+    """
+
+    _TYPES = (Conv2d,)
+
+    def __init__(self, conv: Module, add: Callable[[Any, Any], Any]) -> None:
+        super().__init__(conv)
+        self.add = add
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """``add(conv(x1), x2)``."""
+        return self.add(self[0](x1), x2)
+
+
+class ConvAddReLU2d(_FloatGroup):
+    """``Conv2d``, the addition of a second input, and ``ReLU``.
+
+    Parameters
+    ----------
+    conv : Conv2d
+    add : callable
+        Of two tensors, such as ``pyqref.add``.
+    relu : ReLU
+    """
+
+    _TYPES = (Conv2d,)
+
+    def __init__(self, conv: Module, add: Callable[[Any, Any], Any], relu: Module) -> None:
+        super().__init__(conv)
+        self.add = add
+        self.relu = relu
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """``relu(add(conv(x1), x2))``."""
+        return self.relu(self.add(self[0](x1), x2))
 
 
 class LinearBn1d(_FloatGroup):

@@ -1,53 +1,30 @@
-"""The convolution of quantization-aware training."""
+"""The convolutions of quantization-aware training."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref.nn.intrinsic.modules.fused import ConvReLU2d
+from pyqref.nn.intrinsic.modules.fused import ConvReLU1d, ConvReLU2d, ConvReLU3d
+from pyqref.nn.modules import Conv1d as FloatConv1d
 from pyqref.nn.modules import Conv2d as FloatConv2d
+from pyqref.nn.modules import Conv3d as FloatConv3d
 from pyqref.nn.modules import Module
 
 from .linear import copy_parameters
 from .utils import make_weight_fake_quant, qconfig_of
 
-__all__ = ["Conv2d"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
 
-class Conv2d(FloatConv2d):
-    r"""A float 2-D convolution that computes with its fake-quantized weight.
+class _ConvNd(Module):
+    """What the convolutions share; it stands before the float convolution among the bases."""
 
-    .. math:: y = x * \mathrm{fq}(W) + b
-
-    where fq is ``weight_fake_quant``, made by ``qconfig.weight()``. The bias is not
-    rounded. A fake quantizer of the output, ``activation_post_process``, is attached
-    by ``prepare_qat``.
-
-    Parameters
-    ----------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
-        As of :class:`pyqref.nn.Conv2d`.
-    qconfig : QConfig
-        Its ``weight`` makes the fake quantizer.
-
-    Attributes
-    ----------
-    weight : Parameter
-        The float master weight ``(C_out, C_in / groups, kH, kW)``.
-    weight_fake_quant : Module
-        Rounds the weight in ``forward``; gradients pass straight through.
-
-    Raises
-    ------
-    ValueError
-        No qconfig was given.
-
-    Notes
-    -----
-    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
-    """
-
-    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv2d
+    _FLOAT_MODULE: ClassVar[type[Module]]
+    _FLOAT_CONV: ClassVar[Any]
+    _GROUPS: ClassVar[tuple[type[Module], ...]]
+    weight: Any
+    bias: Any
+    _conv_forward: Any
 
     def __init__(
         self,
@@ -93,15 +70,15 @@ class Conv2d(FloatConv2d):
         Parameters
         ----------
         mod
-            A float layer with a ``qconfig``; an ``nn.intrinsic.ConvReLU2d`` is
-            accepted for its convolution.
+            A float layer with a ``qconfig``; an ``nn.intrinsic.ConvReLU`` of as many
+            dimensions is accepted for its convolution.
         qconfig
             Overrides ``mod.qconfig``.
         use_precomputed_fake_quant
             No effect before training, as in torch.
         """
-        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, ConvReLU2d), qconfig)
-        conv = mod[0] if isinstance(mod, ConvReLU2d) else mod
+        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, *cls._GROUPS), qconfig)
+        conv = mod[0] if isinstance(mod, cls._GROUPS) else mod
         qat_conv = cls(
             conv.in_channels,
             conv.out_channels,
@@ -121,7 +98,7 @@ class Conv2d(FloatConv2d):
 
     def to_float(self) -> Any:
         """The float layer with copies of the trained parameters."""
-        conv = FloatConv2d(
+        conv = self._FLOAT_CONV(
             self.in_channels,
             self.out_channels,
             self.kernel_size,
@@ -134,3 +111,64 @@ class Conv2d(FloatConv2d):
         )
         copy_parameters(conv, self)
         return conv.train(self.training)
+
+
+class Conv1d(_ConvNd, FloatConv1d):
+    """A float 1-D convolution that computes with its fake-quantized weight.
+
+    As :class:`Conv2d`, along one dimension. ``prepare_qat`` swaps it in only if asked to
+    by a mapping, as in torch.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv1d
+    _FLOAT_CONV: ClassVar[Any] = FloatConv1d
+    _GROUPS: ClassVar[tuple[type[Module], ...]] = (ConvReLU1d,)
+
+
+class Conv2d(_ConvNd, FloatConv2d):
+    r"""A float 2-D convolution that computes with its fake-quantized weight.
+
+    .. math:: y = x * \mathrm{fq}(W) + b
+
+    where fq is ``weight_fake_quant``, made by ``qconfig.weight()``. The bias is not
+    rounded. A fake quantizer of the output, ``activation_post_process``, is attached
+    by ``prepare_qat``.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        As of :class:`pyqref.nn.Conv2d`.
+    qconfig : QConfig
+        Its ``weight`` makes the fake quantizer.
+
+    Attributes
+    ----------
+    weight : Parameter
+        The float master weight ``(C_out, C_in / groups, kH, kW)``.
+    weight_fake_quant : Module
+        Rounds the weight in ``forward``; gradients pass straight through.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
+    Notes
+    -----
+    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv2d
+    _FLOAT_CONV: ClassVar[Any] = FloatConv2d
+    _GROUPS: ClassVar[tuple[type[Module], ...]] = (ConvReLU2d,)
+
+
+class Conv3d(_ConvNd, FloatConv3d):
+    """A float 3-D convolution that computes with its fake-quantized weight.
+
+    As :class:`Conv2d`, along three dimensions.
+    """
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv3d
+    _FLOAT_CONV: ClassVar[Any] = FloatConv3d
+    _GROUPS: ClassVar[tuple[type[Module], ...]] = (ConvReLU3d,)

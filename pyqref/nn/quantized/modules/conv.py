@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn1d as QATConvBn1d
 from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn2d as QATConvBn2d
+from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn3d as QATConvBn3d
 from pyqref.nn.modules import Conv1d as FloatConv1d
 from pyqref.nn.modules import Conv2d as FloatConv2d
 from pyqref.nn.modules import Conv3d as FloatConv3d
 from pyqref.nn.modules import Module
+from pyqref.nn.qat.modules.conv import Conv1d as QATConv1d
 from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
+from pyqref.nn.qat.modules.conv import Conv3d as QATConv3d
 
 from .conv_nd import _ConvNd
 
@@ -31,7 +35,7 @@ class Conv1d(_ConvNd):
     """
 
     _dimensions = 1
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv1d,)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv1d, QATConv1d, QATConvBn1d)
 
 
 class Conv2d(_ConvNd):
@@ -111,4 +115,4 @@ class Conv3d(_ConvNd):
     """
 
     _dimensions = 3
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv3d,)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv3d, QATConv3d, QATConvBn3d)

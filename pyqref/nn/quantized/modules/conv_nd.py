@@ -47,6 +47,8 @@ class _ConvNd(WeightedQuantizedModule):
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: Any = None,
+        *,
+        output_padding: Any = 0,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -67,7 +69,7 @@ class _ConvNd(WeightedQuantizedModule):
         self.padding = ops.tuple_of(name, "padding", padding, count, 0)
         self.dilation = ops.tuple_of(name, "dilation", dilation, count, 1)
         self.transposed = False
-        self.output_padding = (0,) * count
+        self.output_padding = ops.tuple_of(name, "output_padding", output_padding, count, 0)
         self.groups = groups
         self.padding_mode = padding_mode
         self.scale = 1.0
@@ -119,6 +121,8 @@ class _ConvNd(WeightedQuantizedModule):
             text += f", padding={self.padding}"
         if self.dilation != (1,) * count:
             text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * count:
+            text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
         if self.bias() is None:
@@ -185,19 +189,43 @@ class _ConvNd(WeightedQuantizedModule):
             weight, bias = weight.detach(), bias.detach()
         source = mod if getattr(mod, "qconfig", None) is not None else conv
         observer = weight_observer_of(cls, source, weight, use_precomputed_fake_quant)
-        layer = cls(
-            conv.in_channels,
-            conv.out_channels,
-            conv.kernel_size,
-            conv.stride,
-            conv.padding,
-            conv.dilation,
-            conv.groups,
-            bias is not None,
-            conv.padding_mode,
-        )
+        layer = cls._of_geometry(conv, bias is not None)
         layer.set_weight_bias(
             quantize_weight(weight, observer), None if bias is None else bias.float()
         )
         layer.set_output_parameters(activation_post_process)
+        return layer
+
+    @classmethod
+    def _of_geometry(cls, conv: Any, bias: bool) -> Any:
+        """A new layer of the sizes of a float or reference convolution."""
+        options = {"output_padding": conv.output_padding} if conv.transposed else {}
+        return cls(
+            conv.in_channels,
+            conv.out_channels,
+            conv.kernel_size,
+            stride=conv.stride,
+            padding=conv.padding,
+            dilation=conv.dilation,
+            groups=conv.groups,
+            bias=bias,
+            padding_mode=conv.padding_mode,
+            **options,
+        )
+
+    @classmethod
+    def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Any:
+        """The quantized layer of a reference layer (:mod:`pyqref.nn.quantized.reference`).
+
+        Parameters
+        ----------
+        ref_qconv
+            Has ``get_quantized_weight``, ``bias`` and the geometry of a convolution.
+        output_scale, output_zero_point
+            Parameters of the output.
+        """
+        bias = None if ref_qconv.bias is None else ref_qconv.bias.detach()
+        layer = cls._of_geometry(ref_qconv, bias is not None)
+        layer.set_weight_bias(ref_qconv.get_quantized_weight(), bias)
+        layer.scale, layer.zero_point = float(output_scale), int(output_zero_point)
         return layer

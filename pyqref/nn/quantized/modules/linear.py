@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.intrinsic.modules.fused import _FloatGroup
+from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
-from pyqref.nn.modules import Module
+from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
+from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.ops import quantized as ops
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
@@ -83,6 +85,7 @@ class LinearPackedParams(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        _as_version_3(state_dict, prefix)
         dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
         key = prefix + "_packed_params"
         packed = pop_state(state_dict, key, missing_keys)
@@ -95,6 +98,22 @@ class LinearPackedParams(Module):
 
     def __repr__(self) -> str:
         return repr(self._weight_bias())
+
+
+def _as_version_3(state_dict: Any, prefix: str) -> None:
+    """Bring the states that torch wrote before 1.5 into the form of today, in place.
+
+    Version 1 has ``weight`` and ``bias`` beside ``scale``, version 2 under
+    ``_packed_params``, with a ``dtype``.
+    """
+    if prefix + "_packed_params" in state_dict:
+        return
+    for where in (prefix, prefix.removesuffix("_packed_params.")):
+        if where + "weight" in state_dict:
+            pair = state_dict.pop(where + "weight"), state_dict.pop(where + "bias", None)
+            state_dict[prefix + "_packed_params"] = pair
+            state_dict.setdefault(prefix + "dtype", dtypes.qint8)
+            return
 
 
 class Linear(WeightedQuantizedModule):
@@ -148,7 +167,7 @@ class Linear(WeightedQuantizedModule):
     """  # noqa: E501
 
     _version = 3
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear, QATLinearBn1d)
 
     def __init__(
         self,
@@ -238,13 +257,43 @@ class Linear(WeightedQuantizedModule):
         """
         require_type(cls, mod, cls._FLOAT_MODULE)
         activation_post_process = require_output_observer(cls, mod)
-        linear = mod[0] if isinstance(mod, FloatLinearReLU) else mod
+        linear = mod[0] if isinstance(mod, _FloatGroup) else mod
+        weight, bias = linear.weight.detach(), linear.bias
+        bias = None if bias is None else bias.detach()
+        bn = getattr(mod, "bn", None)
+        if bn is not None:
+            weight, bias = fuse_linear_bn_weights(
+                weight, bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+            )
+            weight, bias = weight.detach(), bias.detach()
         source = mod if getattr(mod, "qconfig", None) is not None else linear
-        observer = weight_observer_of(cls, source, linear.weight, use_precomputed_fake_quant)
-        layer = cls(linear.in_features, linear.out_features, linear.bias is not None)
+        observer = weight_observer_of(cls, source, weight, use_precomputed_fake_quant)
+        layer = cls._of_features(mod, linear, bias is not None)
         layer.set_weight_bias(
-            quantize_weight(linear.weight, observer),
-            None if linear.bias is None else linear.bias.detach().float(),
+            quantize_weight(weight, observer), None if bias is None else bias.float()
         )
         layer.set_output_parameters(activation_post_process)
+        return layer
+
+    @classmethod
+    def _of_features(cls, mod: Any, linear: Any, bias: bool) -> Any:
+        """A new layer of the sizes of ``linear``, which may stand in a group ``mod``."""
+        return cls(linear.in_features, linear.out_features, bias)
+
+    @classmethod
+    def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Any:
+        """The quantized layer of a reference layer (:mod:`pyqref.nn.quantized.reference`).
+
+        Parameters
+        ----------
+        ref_qlinear
+            Has ``get_quantized_weight`` and ``bias``; or a group with one in front.
+        output_scale, output_zero_point
+            Parameters of the output.
+        """
+        linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
+        bias = None if linear.bias is None else linear.bias.detach()
+        layer = cls._of_features(ref_qlinear, linear, bias is not None)
+        layer.set_weight_bias(linear.get_quantized_weight(), bias)
+        layer.scale, layer.zero_point = float(output_scale), int(output_zero_point)
         return layer

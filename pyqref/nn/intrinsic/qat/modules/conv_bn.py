@@ -2,70 +2,73 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from pyqref.nn import functional as F
 from pyqref.nn import init
+from pyqref.nn.intrinsic.modules.fused import ConvBn1d as FloatConvBn1d
 from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
-from pyqref.nn.intrinsic.modules.fused import ConvBnReLU2d as FloatConvBnReLU2d
+from pyqref.nn.intrinsic.modules.fused import ConvBn3d as FloatConvBn3d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
-from pyqref.nn.modules import BatchNorm2d, Conv2d, Module, ReLU
-from pyqref.nn.qat.modules.linear import copy_parameters
+from pyqref.nn.modules import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    Module,
+)
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
+from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 
-__all__ = ["ConvBn2d", "ConvBnReLU2d", "freeze_bn_stats", "update_bn_stats"]
+__all__ = ["ConvBn1d", "ConvBn2d", "ConvBn3d"]
+
+#: Names that states of the documentation's time have for parts of the batch norm.
+_NAMES_OF_1_4 = {
+    "gamma": "bn.weight",
+    "beta": "bn.bias",
+    "running_mean": "bn.running_mean",
+    "running_var": "bn.running_var",
+    "num_batches_tracked": "bn.num_batches_tracked",
+}
 
 
-class ConvBn2d(Conv2d, _FusedModule):
-    r"""Convolution whose weight is rounded as it will be once batch norm is folded in.
+def accepts_positions_of_1_4(init: Callable[..., None]) -> Callable[..., None]:
+    """Let the eighth positional argument be ``padding_mode``, as in the documentation of 1.4.
 
-    With :math:`s = \gamma / \sqrt{\sigma^2 + \epsilon}` of the *running* variance,
-
-    .. math:: y = \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)
-
-    The rounding sees the folded weight :math:`s W`, while batch norm still sees the
-    statistics of the batch. Were there no rounding, :math:`s` would cancel.
-
-    Parameters
-    ----------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode
-        As of :class:`pyqref.nn.Conv2d`.
-    bias : bool, optional
-        Of the convolution; batch norm has its own, so None means no.
-    eps, momentum : float
-        As of :class:`pyqref.nn.BatchNorm2d`.
-    freeze_bn : bool
-        Use the running statistics in training, too, and leave them as they are.
-    qconfig : QConfig
-        Its ``weight`` makes ``weight_fake_quant``.
-
-    Attributes
-    ----------
-    bn : BatchNorm2d
-    freeze_bn : bool
-        See :meth:`freeze_bn_stats` and :meth:`update_bn_stats`.
-    weight_fake_quant : Module
-
-    Raises
-    ------
-    ValueError
-        No qconfig was given.
-
-    Notes
-    -----
-    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
-
-    References
-    ----------
-    R. Krishnamoorthi, "Quantizing deep convolutional networks for efficient
-    inference", arXiv:1806.08342, section 3.2.2. There, the output is corrected from
-    the statistics of the batch to the running ones; here, as in torch 2.13, the
-    division by :math:`s` takes the place of that correction.
+    Since then ``bias`` stands before it. A string in the eighth place is the old form,
+    in which eps, momentum, freeze_bn and qconfig follow.
     """
 
-    _version = 2
-    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn2d
+    @functools.wraps(init)
+    def take(self: Any, *args: Any, **kwargs: Any) -> None:
+        if len(args) > 7 and isinstance(args[7], str):
+            args = (*args[:7], None, *args[7:])
+        init(self, *args, **kwargs)
 
+    return take
+
+
+def _rename_parameters_of_1_4(state_dict: Any, prefix: str) -> None:
+    for old, new in _NAMES_OF_1_4.items():
+        if prefix + old in state_dict:
+            state_dict[prefix + new] = state_dict.pop(prefix + old)
+
+
+class _ConvBnNd(Module):
+    """What the groups share; it stands before the float convolution among the bases."""
+
+    _version = 2
+    _FLOAT_MODULE: ClassVar[type[Module]]
+    _CONV: ClassVar[Any]
+    _BN: ClassVar[Any]
+    weight: Any
+    bias: Any
+    _conv_forward: Any
+
+    @accepts_positions_of_1_4
     def __init__(
         self,
         in_channels: int,
@@ -75,21 +78,13 @@ class ConvBn2d(Conv2d, _FusedModule):
         padding: Any = 0,
         dilation: Any = 1,
         groups: int = 1,
-        bias: bool | str | None = None,
+        bias: bool | None = None,
         padding_mode: str = "zeros",
         eps: float = 1e-05,
         momentum: float = 0.1,
         freeze_bn: bool = False,
         qconfig: Any = None,
     ) -> None:
-        if isinstance(bias, str):  # the documentation of 1.4 has padding_mode in this place
-            if padding_mode != "zeros":
-                raise TypeError(
-                    f"{type(self).__name__}: after padding_mode as eighth argument, "
-                    "pass eps, momentum, freeze_bn and qconfig by keyword"
-                )
-            padding_mode = bias
-            bias = None
         super().__init__(
             in_channels,
             out_channels,
@@ -103,7 +98,7 @@ class ConvBn2d(Conv2d, _FusedModule):
         )
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn
-        self.bn = BatchNorm2d(out_channels, eps, momentum)
+        self.bn = self._BN(out_channels, eps, momentum)
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
         self.reset_bn_parameters()
         self.bn.train(not freeze_bn)
@@ -111,10 +106,13 @@ class ConvBn2d(Conv2d, _FusedModule):
     def forward(self, input: Any) -> Any:
         """Convolve with the fake-quantized folded weight, unscale, normalise."""
         scale = self.bn.weight / (self.bn.running_var + self.bn.eps).sqrt()
-        folded = self.weight_fake_quant(self.weight * scale.reshape(-1, 1, 1, 1))
-        output = self._conv_forward(input, folded, None) / scale.reshape(1, -1, 1, 1)
+        folded = self.weight_fake_quant(
+            self.weight * scale.reshape(-1, *(1,) * (self.weight.dim() - 1))
+        )
+        channels = (1, -1, *(1,) * (self.weight.dim() - 2))
+        output = self._conv_forward(input, folded, None) / scale.reshape(channels)
         if self.bias is not None:
-            output = output + self.bias.reshape(1, -1, 1, 1)
+            output = output + self.bias.reshape(channels)
         return self.bn(output)
 
     def train(self, mode: bool = True) -> Any:
@@ -185,8 +183,8 @@ class ConvBn2d(Conv2d, _FusedModule):
         return group
 
     def to_float(self) -> Any:
-        """The float group with copies of the trained parameters and statistics."""
-        conv = Conv2d(
+        """The float convolution with the trained batch norm folded in, as torch 2.13 gives."""
+        conv = self._CONV(
             self.in_channels,
             self.out_channels,
             self.kernel_size,
@@ -197,45 +195,97 @@ class ConvBn2d(Conv2d, _FusedModule):
             bias=self.bias is not None,
             padding_mode=self.padding_mode,
         )
-        copy_parameters(conv, self)
-        bn = BatchNorm2d(self.out_channels, self.bn.eps, self.bn.momentum)
-        bn.load_state_dict(self.bn.state_dict())
-        return FloatConvBn2d(conv, bn).train(self.training)
+        conv.weight, conv.bias = fuse_conv_bn_weights(
+            self.weight,
+            self.bias,
+            self.bn.running_mean,
+            self.bn.running_var,
+            self.bn.eps,
+            self.bn.weight,
+            self.bn.bias,
+        )
+        return conv.train(self.training)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        if (local_metadata.get("version") or 1) < 2:
+            _rename_parameters_of_1_4(state_dict, prefix)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
 
 
-class ConvBnReLU2d(ConvBn2d):
-    r"""As :class:`ConvBn2d`, followed by ReLU.
+class ConvBn1d(_ConvBnNd, Conv1d, _FusedModule):
+    """As :class:`ConvBn2d`, with a convolution along one dimension."""
 
-    .. math:: y = \max\left(0, \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)\right)
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn1d
+    _CONV: ClassVar[Any] = Conv1d
+    _BN: ClassVar[Any] = BatchNorm1d
 
-    Between the parts nothing is rounded: one fake quantizer follows the ReLU.
+
+class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
+    r"""Convolution whose weight is rounded as it will be once batch norm is folded in.
+
+    With :math:`s = \gamma / \sqrt{\sigma^2 + \epsilon}` of the *running* variance,
+
+    .. math:: y = \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)
+
+    The rounding sees the folded weight :math:`s W`, while batch norm still sees the
+    statistics of the batch. Were there no rounding, :math:`s` would cancel.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode
+        As of :class:`pyqref.nn.Conv2d`.
+    bias : bool, optional
+        Of the convolution; batch norm has its own, so None means no.
+    eps, momentum : float
+        As of :class:`pyqref.nn.BatchNorm2d`.
+    freeze_bn : bool
+        Use the running statistics in training, too, and leave them as they are.
+    qconfig : QConfig
+        Its ``weight`` makes ``weight_fake_quant``.
+
+    Attributes
+    ----------
+    bn : BatchNorm2d
+    freeze_bn : bool
+        See :meth:`freeze_bn_stats` and :meth:`update_bn_stats`.
+    weight_fake_quant : Module
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
+    Notes
+    -----
+    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
+
+    References
+    ----------
+    R. Krishnamoorthi, "Quantizing deep convolutional networks for efficient
+    inference", arXiv:1806.08342, section 3.2.2. There, the output is corrected from
+    the statistics of the batch to the running ones; here, as in torch 2.13, the
+    division by :math:`s` takes the place of that correction.
     """
 
-    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU2d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the normalised convolution."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with copies of the trained parameters and statistics."""
-        conv, bn = super().to_float()
-        return FloatConvBnReLU2d(conv, bn, ReLU()).train(self.training)
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn2d
+    _CONV: ClassVar[Any] = Conv2d
+    _BN: ClassVar[Any] = BatchNorm2d
 
 
-def freeze_bn_stats(mod: Any) -> None:
-    """Call ``freeze_bn_stats`` of a group with batch norm; use with ``model.apply``.
+class ConvBn3d(_ConvBnNd, Conv3d, _FusedModule):
+    """As :class:`ConvBn2d`, with a convolution along three dimensions."""
 
-    Other modules are left alone.
-    """
-    if isinstance(mod, ConvBn2d):
-        mod.freeze_bn_stats()
-
-
-def update_bn_stats(mod: Any) -> None:
-    """Call ``update_bn_stats`` of a group with batch norm; use with ``model.apply``.
-
-    Other modules are left alone.
-    """
-    if isinstance(mod, ConvBn2d):
-        mod.update_bn_stats()
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn3d
+    _CONV: ClassVar[Any] = Conv3d
+    _BN: ClassVar[Any] = BatchNorm3d

@@ -5,12 +5,30 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
+from pyqref.nn.intrinsic.modules.fused import ConvReLU1d as FloatConvReLU1d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU2d as FloatConvReLU2d
+from pyqref.nn.intrinsic.modules.fused import ConvReLU3d as FloatConvReLU3d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.qat.modules.conv import Conv1d as QATConv1d
 from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
+from pyqref.nn.qat.modules.conv import Conv3d as QATConv3d
 
-__all__ = ["ConvReLU2d"]
+__all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
+
+
+class ConvReLU1d(QATConv1d, _FusedModule):
+    """As :class:`ConvReLU2d`, with a convolution along one dimension."""
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU1d
+
+    def forward(self, input: Any) -> Any:
+        """ReLU of the convolution with the fake-quantized weight."""
+        return F.relu(super().forward(input))
+
+    def to_float(self) -> Any:
+        """The float group with copies of the trained parameters."""
+        return FloatConvReLU1d(super().to_float(), ReLU()).train(self.training)
 
 
 class ConvReLU2d(QATConv2d, _FusedModule):
@@ -37,3 +55,17 @@ class ConvReLU2d(QATConv2d, _FusedModule):
     def to_float(self) -> Any:
         """The float group with copies of the trained parameters."""
         return FloatConvReLU2d(super().to_float(), ReLU()).train(self.training)
+
+
+class ConvReLU3d(QATConv3d, _FusedModule):
+    """As :class:`ConvReLU2d`, with a convolution along three dimensions."""
+
+    _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU3d
+
+    def forward(self, input: Any) -> Any:
+        """ReLU of the convolution with the fake-quantized weight."""
+        return F.relu(super().forward(input))
+
+    def to_float(self) -> Any:
+        """The float group with copies of the trained parameters."""
+        return FloatConvReLU3d(super().to_float(), ReLU()).train(self.training)

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pyqref.nn.intrinsic.modules.fused import ConvReLU1d as FloatConvReLU1d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU2d as FloatConvReLU2d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU3d as FloatConvReLU3d
-from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBnReLU2d as QATConvBnReLU2d
+from pyqref.nn.intrinsic.qat.modules.conv_bn_relu import ConvBnReLU1d as QATConvBnReLU1d
+from pyqref.nn.intrinsic.qat.modules.conv_bn_relu import ConvBnReLU2d as QATConvBnReLU2d
+from pyqref.nn.intrinsic.qat.modules.conv_bn_relu import ConvBnReLU3d as QATConvBnReLU3d
+from pyqref.nn.intrinsic.qat.modules.conv_relu import ConvReLU1d as QATConvReLU1d
 from pyqref.nn.intrinsic.qat.modules.conv_relu import ConvReLU2d as QATConvReLU2d
+from pyqref.nn.intrinsic.qat.modules.conv_relu import ConvReLU3d as QATConvReLU3d
 from pyqref.nn.modules import Module
-from pyqref.nn.quantized.modules.conv import Conv2d, Conv3d
+from pyqref.nn.quantized.modules.conv import Conv1d, Conv2d, Conv3d
 from pyqref.ops import quantized as ops
 
-__all__ = ["ConvReLU2d", "ConvReLU3d"]
+__all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
+
+
+class ConvReLU1d(Conv1d):
+    r"""Quantized 1-D convolution and ReLU in one: the clamp's lower end is the zero point.
+
+    .. math:: q_y = \min(\max(\mathrm{rne}(v) + z_y,\; z_y),\; 255)
+
+    with :math:`v` as in :class:`pyqref.nn.quantized.Conv1d` (equation ``eq-requantize``),
+    whose parameters it shares.
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
+        FloatConvReLU1d,
+        QATConvReLU1d,
+        QATConvBnReLU1d,
+    )
+
+    def _get_name(self) -> str:
+        return "QuantizedConvReLU1d"
+
+    def _run(self, input: Any) -> Any:
+        return ops.conv1d_relu(input, self._packed_params, self.scale, self.zero_point)
 
 
 class ConvReLU2d(Conv2d):
@@ -46,7 +73,11 @@ class ConvReLU3d(Conv3d):
     whose parameters it shares.
     """
 
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvReLU3d,)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
+        FloatConvReLU3d,
+        QATConvReLU3d,
+        QATConvBnReLU3d,
+    )
 
     def _get_name(self) -> str:
         return "QuantizedConvReLU3d"

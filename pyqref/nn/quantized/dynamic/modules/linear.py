@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
-from pyqref.nn.modules import Module
+from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.qat.dynamic.modules.linear import Linear as QATDynamicLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
@@ -56,7 +58,11 @@ class Linear(QuantizedLinear):
     """  # noqa: E501
 
     _version = 4
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
+        FloatLinear,
+        QATLinear,
+        QATDynamicLinear,
+    )
 
     def _get_name(self) -> str:
         return "DynamicQuantizedLinear"
@@ -90,8 +96,20 @@ class Linear(QuantizedLinear):
             No effect: the weight is observed anew.
         """
         require_type(cls, mod, cls._FLOAT_MODULE)
-        weight = dynamic_weight(mod.weight, weight_observer_method(cls, mod))
+        linear = mod[0] if isinstance(mod, _FloatGroup) else mod
+        weight = dynamic_weight(linear.weight, weight_observer_method(cls, mod))
+        return cls._of_weight(weight, linear.bias)
+
+    @classmethod
+    def from_reference(cls, ref_qlinear: Any) -> Any:  # type: ignore[override]
+        """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
+        linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
+        return cls._of_weight(linear.get_quantized_weight(), linear.bias)
+
+    @classmethod
+    def _of_weight(cls, weight: Any, bias: Any) -> Any:
+        features, outputs = weight.shape[1], weight.shape[0]
         dtype = dtypes.qint8 if weight.is_quantized else dtypes.float16
-        layer = cls(mod.in_features, mod.out_features, mod.bias is not None, dtype)
-        layer.set_weight_bias(weight, None if mod.bias is None else mod.bias.detach().float())
+        layer = cls(features, outputs, bias is not None, dtype=dtype)
+        layer.set_weight_bias(weight, None if bias is None else bias.detach().float())
         return layer

@@ -11,6 +11,7 @@ from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.modules import Module, ModuleList
 from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
+from pyqref.nn.utils.packed_sequence import PackedSequence
 from pyqref.numerics.recurrent import gru_step, lstm_step
 from pyqref.ops.quantized import run_dynamic
 from pyqref.tensor.base import wrap
@@ -158,11 +159,44 @@ class RNNBase(Module):
                 given["bias_hh" + suffix],
             )
 
-    def _run(self, input: Any, initial: list[Any]) -> tuple[Any, list[Any]]:
-        """Output of the last layer, and the final state of each layer and direction."""
+    def _run(self, input: Any, states: Any, names: tuple[str, ...]) -> tuple[Any, list[Any]]:
+        """Output of the last layer, and the final states of all layers and directions.
+
+        ``states`` are the initial ones, one for each name, or None; the final ones are
+        stacked. A :class:`~pyqref.nn.utils.rnn.PackedSequence` gives another.
+        """
+        packed = isinstance(input, PackedSequence)
+        data = input.data if packed else input
+        self._check_input(data, 2 if packed else 3)
+        if packed:
+            batch_sizes = [int(each) for each in input.batch_sizes.tolist()]
+            steps = data._array
+        else:
+            sequence = data._array.swapaxes(0, 1) if self.batch_first else data._array
+            batch_sizes = [sequence.shape[1]] * sequence.shape[0]
+            steps = sequence.reshape(-1, self.input_size)
+        given = (None,) * len(names) if states is None else states
+        initial = [
+            self._initial_state(each, batch_sizes[0], name)
+            for each, name in zip(given, names, strict=True)
+        ]
+        if packed and input.sorted_indices is not None:
+            initial = [each[:, input.sorted_indices._array] for each in initial]
+        output, finals = self._layers(steps, initial, batch_sizes)
+        if packed:
+            if input.unsorted_indices is not None:
+                finals = [each[:, input.unsorted_indices._array] for each in finals]
+            return input._replace(data=wrap(output)), [wrap(each) for each in finals]
+        output = output.reshape(*sequence.shape[:2], output.shape[1])
+        output = output.swapaxes(0, 1) if self.batch_first else output
+        return wrap(output), [wrap(each) for each in finals]
+
+    def _layers(
+        self, output: Any, initial: list[Any], batch_sizes: list[int]
+    ) -> tuple[Any, list[Any]]:
+        """All layers over the steps ``(total, input_size)``."""
         directions = 2 if self.bidirectional else 1
-        output = input._array.swapaxes(0, 1) if self.batch_first else input._array
-        finals = []
+        finals: list[list[Any]] = [[] for _ in initial]
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
                 output = F.dropout(wrap(output), self.dropout)._array
@@ -170,40 +204,60 @@ class RNNBase(Module):
             for direction in range(directions):
                 index = layer * directions + direction
                 packed = self._all_weight_values[index].param
-                result, final = self._run_layer(output, packed, initial[index], direction == 1)
+                states = [each[index] for each in initial]
+                result, last = self._run_layer(output, packed, states, batch_sizes, direction == 1)
                 results.append(result)
-                finals.append(final)
-            output = np.concatenate(results, axis=2)
-        return wrap(output.swapaxes(0, 1) if self.batch_first else output), finals
+                for collected, state in zip(finals, last, strict=True):
+                    collected.append(state)
+            output = np.concatenate(results, axis=1)
+        return output, [np.stack(each) for each in finals]
 
     def _run_layer(
-        self, input: Any, packed: PackedProjections, state: Any, reverse: bool
-    ) -> tuple[Any, Any]:
+        self,
+        steps: Any,
+        packed: PackedProjections,
+        initial: list[Any],
+        batch_sizes: list[int],
+        reverse: bool,
+    ) -> tuple[Any, list[Any]]:
         """One layer in one direction: the input is projected once over the whole sequence."""
-        projected = run_dynamic(input, packed.of_input)
-        outputs = np.empty((*input.shape[:2], self.hidden_size), np.float32)
-        steps = range(input.shape[0])
-        for step in reversed(steps) if reverse else steps:
-            outputs[step], state = self._step(projected[step], packed, state)
-        return outputs, state
+        projected = run_dynamic(steps, packed.of_input)
+        outputs = np.empty((len(steps), self.hidden_size), np.float32)
+        # Rows of sequences that have ended (or, backwards, not begun) stay as they are.
+        states = [each.copy() for each in initial]
+        ends = np.cumsum(batch_sizes)
+        order = range(len(batch_sizes))
+        for step in reversed(order) if reverse else order:
+            count, end = batch_sizes[step], ends[step]
+            rows = slice(end - count, end)
+            current = [each[:count] for each in states]
+            updated = self._step(projected[rows], packed, current)
+            for state, new in zip(states, updated, strict=True):
+                state[:count] = new
+            outputs[rows] = updated[0]
+        return outputs, states
 
-    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
+    def _step(
+        self, projected: Any, packed: PackedProjections, states: list[Any]
+    ) -> tuple[Any, ...]:
+        """The states after one step; the first of them is the output."""
         raise TypeError(f"{type(self).__name__} defines no step")
 
-    def _check_input(self, input: Any) -> int:
-        """Raise unless the input fits; return the length of its batch."""
+    def _check_input(self, input: Any, dimensions: int) -> None:
+        """Raise unless the input, or the data of a packed sequence, fits."""
         require_float_input(self, input)
         name = self._get_name()
-        if input.dim() != 3:
-            raise RuntimeError(f"{name}: input must have 3 dimensions, got {input.dim()}")
-        if input.shape[2] != self.input_size:
+        if input.dim() != dimensions:
+            raise RuntimeError(
+                f"{name}: input must have {dimensions} dimensions, got {input.dim()}"
+            )
+        if input.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{name}: input.size(-1) must be equal to input_size. "
-                f"Expected {self.input_size}, got {input.shape[2]}"
+                f"Expected {self.input_size}, got {input.shape[-1]}"
             )
-        if input.shape[1 if self.batch_first else 0] == 0:
+        if dimensions == 3 and input.shape[1 if self.batch_first else 0] == 0:
             raise RuntimeError(f"{name}: expected a sequence of at least one step")
-        return int(input.shape[0 if self.batch_first else 1])
 
     def _initial_state(self, given: Any, batch: int, name: str) -> Any:
         """A state ``(num_layers * directions, N, hidden_size)``, zero if none is given."""
@@ -247,6 +301,24 @@ class RNNBase(Module):
         layer.set_weight_bias({**weights, **biases})
         return layer.train(mod.training)
 
+    @classmethod
+    def from_reference(cls: Any, ref_mod: Any) -> Any:
+        """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
+        given = ref_mod.get_quantized_weight_bias_dict()
+        layer = cls(
+            ref_mod.input_size,
+            ref_mod.hidden_size,
+            ref_mod.num_layers,
+            ref_mod.bias,
+            ref_mod.batch_first,
+            ref_mod.dropout,
+            ref_mod.bidirectional,
+            given["weight_ih_l0"].dtype if given["weight_ih_l0"].is_quantized else dtypes.float16,
+        )
+        biases = {name: given.get(name) for name in layer.get_bias()}
+        layer.set_weight_bias({**given, **biases})
+        return layer
+
 
 class LSTM(RNNBase):
     r"""Long short-term memory with quantized weights, float in and out.
@@ -268,8 +340,8 @@ class LSTM(RNNBase):
     Notes
     -----
     Shapes: input ``(T, N, input_size)``, or ``(N, T, input_size)`` with
-    ``batch_first``; output alike with ``hidden_size`` times the number of directions;
-    states ``(num_layers * directions, N, hidden_size)``.
+    ``batch_first``, or a packed sequence; output alike with ``hidden_size`` times the
+    number of directions; states ``(num_layers * directions, N, hidden_size)``.
 
     Examples
     --------
@@ -287,18 +359,14 @@ class LSTM(RNNBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
-        batch = self._check_input(input)
-        hidden, cell = (None, None) if hx is None else hx
-        hidden = self._initial_state(hidden, batch, "hidden[0]")
-        cell = self._initial_state(cell, batch, "hidden[1]")
-        output, finals = self._run(input, list(zip(hidden, cell, strict=True)))
-        hidden, cell = (np.stack(each) for each in zip(*finals, strict=True))
-        return output, (wrap(hidden), wrap(cell))
+        output, finals = self._run(input, hx, ("hidden[0]", "hidden[1]"))
+        return output, (finals[0], finals[1])
 
-    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
-        hidden, cell = state
-        hidden, cell = lstm_step(projected + run_dynamic(hidden, packed.of_hidden), cell)
-        return hidden, (hidden, cell)
+    def _step(
+        self, projected: Any, packed: PackedProjections, states: list[Any]
+    ) -> tuple[Any, ...]:
+        hidden, cell = states
+        return lstm_step(projected + run_dynamic(hidden, packed.of_hidden), cell)
 
 
 class GRU(RNNBase):
@@ -316,11 +384,11 @@ class GRU(RNNBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Outputs of the last layer, and the final hidden states."""
-        batch = self._check_input(input)
-        hidden = self._initial_state(hx, batch, "hidden")
-        output, finals = self._run(input, list(hidden))
-        return output, wrap(np.stack(finals))
+        output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
+        return output, finals[0]
 
-    def _step(self, projected: Any, packed: PackedProjections, state: Any) -> tuple[Any, Any]:
-        hidden = gru_step(projected, run_dynamic(state, packed.of_hidden), state)
-        return hidden, hidden
+    def _step(
+        self, projected: Any, packed: PackedProjections, states: list[Any]
+    ) -> tuple[Any, ...]:
+        (hidden,) = states
+        return (gru_step(projected, run_dynamic(hidden, packed.of_hidden), hidden),)

@@ -162,6 +162,24 @@ class RNNCellBase(Module):
         )
         return cell
 
+    @classmethod
+    def from_reference(cls, ref_mod: Any) -> Any:
+        """The dynamic cell of a reference cell (:mod:`pyqref.nn.quantized.reference`)."""
+        weights = {
+            "weight_ih": ref_mod.get_quantized_weight_ih(),
+            "weight_hh": ref_mod.get_quantized_weight_hh(),
+        }
+        dtype = dtypes.qint8 if weights["weight_ih"].is_quantized else dtypes.float16
+        names = ("nonlinearity",) if hasattr(ref_mod, "nonlinearity") else ()
+        options = {name: getattr(ref_mod, name) for name in names}
+        cell = cls(ref_mod.input_size, ref_mod.hidden_size, ref_mod.bias, dtype=dtype, **options)
+        biases = {
+            name: getattr(ref_mod, name).detach() if ref_mod.bias else None
+            for name in ("bias_ih", "bias_hh")
+        }
+        cell.set_weight_bias({"weight": weights, "bias": biases})
+        return cell
+
 
 class LSTMCell(RNNCellBase):
     """One step of :class:`pyqref.nn.quantized.dynamic.LSTM`.

@@ -1,0 +1,5 @@
+"""The dynamic groups of layers."""
+
+from .linear_relu import LinearReLU as LinearReLU
+
+__all__ = ["LinearReLU"]

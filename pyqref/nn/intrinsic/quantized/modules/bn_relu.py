@@ -1,0 +1,53 @@
+"""Batch norm and ReLU on integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.nn.quantized.modules import batchnorm as nnq
+
+__all__ = ["BNReLU2d", "BNReLU3d"]
+
+
+class BNReLU2d(nnq.BatchNorm2d):
+    r"""Quantized batch norm and ReLU in one: no result is below the zero point.
+
+    Parameters
+    ----------
+    num_features : int
+    eps : float
+    momentum : float
+        No effect here.
+
+    Notes
+    -----
+    Shapes: ``(N, C, H, W)``; equation ``eq-quantized-batch-norm``.
+    """
+
+    _OPERATION = "batch_norm2d_relu"
+
+    def _get_name(self) -> str:
+        return "QuantizedBNReLU2d"
+
+    @classmethod
+    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
+        """The quantized layer of a group, or of its batch norm, with output parameters."""
+        return super().from_reference(_norm_of(bn_relu), output_scale, output_zero_point)
+
+
+class BNReLU3d(nnq.BatchNorm3d):
+    """As :class:`BNReLU2d`, for ``(N, C, D, H, W)``."""
+
+    _OPERATION = "batch_norm3d_relu"
+
+    def _get_name(self) -> str:
+        return "QuantizedBNReLU3d"
+
+    @classmethod
+    def from_reference(cls, bn_relu: Any, output_scale: Any, output_zero_point: Any) -> Any:
+        """The quantized layer of a group, or of its batch norm, with output parameters."""
+        return super().from_reference(_norm_of(bn_relu), output_scale, output_zero_point)
+
+
+def _norm_of(group: Any) -> Any:
+    return group if hasattr(group, "num_features") else group[0]

@@ -1,0 +1,55 @@
+"""Convolution and addition on integers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pyqref.nn.intrinsic.modules.fused import ConvAdd2d as FloatConvAdd2d
+from pyqref.nn.intrinsic.modules.fused import ConvAddReLU2d as FloatConvAddReLU2d
+from pyqref.nn.modules import Module
+from pyqref.nn.quantized.modules.conv import Conv2d
+from pyqref.nn.quantized.modules.utils import require_quantized_input
+from pyqref.ops import quantized as ops
+
+__all__ = ["ConvAdd2d", "ConvAddReLU2d"]
+
+
+class ConvAdd2d(Conv2d):
+    r"""Quantized 2-D convolution and the addition of a second input, with one rounding.
+
+    Equation ``eq-requantize-function`` with :math:`g(v) = v + s_o (q_o - z_o)`; parameters
+    as of :class:`pyqref.nn.quantized.Conv2d`.
+
+    Notes
+    -----
+    Called with two quint8 tensors, the input and what is added. torch runs it on the
+    engine ``onednn`` only, pyqref on every one.
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAdd2d,)
+
+    def _get_name(self) -> str:
+        return "QuantizedConvAdd2d"
+
+    def forward(self, input: Any, extra_input: Any) -> Any:
+        """The quantized sum, with this layer's scale and zero point."""
+        require_quantized_input(self, input)
+        require_quantized_input(self, extra_input)
+        return self._run_with(input, extra_input)
+
+    def _run_with(self, input: Any, extra_input: Any) -> Any:
+        packed = self._packed_params
+        return ops.conv2d_add(input, extra_input, packed, self.scale, self.zero_point)
+
+
+class ConvAddReLU2d(ConvAdd2d):
+    """As :class:`ConvAdd2d`, with negative sums replaced by zero."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAddReLU2d,)
+
+    def _get_name(self) -> str:
+        return "QuantizedConvAddReLU2d"
+
+    def _run_with(self, input: Any, extra_input: Any) -> Any:
+        packed = self._packed_params
+        return ops.conv2d_add_relu(input, extra_input, packed, self.scale, self.zero_point)

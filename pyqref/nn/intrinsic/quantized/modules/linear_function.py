@@ -1,0 +1,100 @@
+"""Linear layer and a smooth or leaky activation on integers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pyqref import dtypes
+from pyqref.nn.intrinsic.modules.fused import LinearLeakyReLU as FloatLinearLeakyReLU
+from pyqref.nn.intrinsic.modules.fused import LinearTanh as FloatLinearTanh
+from pyqref.nn.modules import Module
+from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
+from pyqref.nn.quantized.modules.utils import require_quantized_input
+from pyqref.ops import quantized as ops
+
+__all__ = ["LinearLeakyReLU", "LinearTanh"]
+
+
+class LinearLeakyReLU(QuantizedLinear):
+    r"""Quantized linear layer and leaky ReLU in one, with one rounding.
+
+    Equation ``eq-requantize-function`` with :math:`g(v) = v` where v > 0, else
+    ``negative_slope * v``.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    negative_slope : float
+    bias : bool
+    dtype
+        Of the weight: qint8.
+
+    Notes
+    -----
+    torch runs it on the engine ``onednn`` only, pyqref on every one.
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearLeakyReLU,)
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        negative_slope: float,
+        bias: bool = True,
+        dtype: Any = dtypes.qint8,
+    ) -> None:
+        super().__init__(in_features, out_features, bias, dtype)
+        self.negative_slope = negative_slope
+
+    def _get_name(self) -> str:
+        return "QuantizedLinearLeakyReLU"
+
+    def forward(self, x: Any) -> Any:
+        """The quantized output, with this layer's scale and zero point."""
+        require_quantized_input(self, x)
+        packed = self._packed_params._packed_params
+        return ops.linear_leaky_relu(x, packed, self.scale, self.zero_point, self.negative_slope)
+
+    @classmethod
+    def _of_features(cls, mod: Any, linear: Any, bias: bool) -> Any:
+        return cls(linear.in_features, linear.out_features, mod[1].negative_slope, bias)
+
+
+class LinearTanh(QuantizedLinear):
+    r"""Quantized linear layer and tanh in one, with one rounding.
+
+    Equation ``eq-requantize-function`` with :math:`g = \tanh`. ``from_float`` takes scale
+    2/256 and zero point 128, which cover -1 to 1.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    bias : bool
+    dtype
+        Of the weight: qint8.
+
+    Notes
+    -----
+    torch runs it on the engine ``onednn`` only, pyqref on every one.
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearTanh,)
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
+    ) -> None:
+        super().__init__(in_features, out_features, bias, dtype)
+
+    def _get_name(self) -> str:
+        return "QuantizedLinearTanh"
+
+    def forward(self, x: Any) -> Any:
+        """The quantized output, with this layer's scale and zero point."""
+        require_quantized_input(self, x)
+        packed = self._packed_params._packed_params
+        return ops.linear_tanh(x, packed, self.scale, self.zero_point)
+
+    def set_output_parameters(self, activation_post_process: Any) -> None:
+        """Take the parameters that cover -1 to 1, whatever was observed, as torch does."""
+        self.scale, self.zero_point = 2.0 / 256.0, 128

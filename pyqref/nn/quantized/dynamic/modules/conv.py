@@ -1,0 +1,151 @@
+"""Convolutions that quantize their float input while running."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+from pyqref.nn.modules import Conv1d as FloatConv1d
+from pyqref.nn.modules import Conv2d as FloatConv2d
+from pyqref.nn.modules import Conv3d as FloatConv3d
+from pyqref.nn.modules import ConvTranspose1d as FloatConvTranspose1d
+from pyqref.nn.modules import ConvTranspose2d as FloatConvTranspose2d
+from pyqref.nn.modules import ConvTranspose3d as FloatConvTranspose3d
+from pyqref.nn.modules import Module
+from pyqref.nn.quantized.modules import conv as static
+from pyqref.nn.quantized.modules import conv_transpose as static_transpose
+from pyqref.nn.quantized.modules.utils import require_float_input, require_type
+from pyqref.ops import quantized as ops
+
+from .utils import dynamic_weight, weight_observer_method
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+]
+
+
+class _Dynamic(Module):
+    """What makes a quantized convolution a dynamic one; it stands first among the bases."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
+    _operation: ClassVar[Any]
+    _packed_params: Any
+    _of_geometry: Any
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        *args: Any,
+        reduce_range: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        warnings.warn(
+            f"{self._get_name()} puts its output on the grid of its input, so that results "
+            "outside the range of the input saturate; prefer a static convolution",
+            stacklevel=2,
+        )
+        super().__init__(in_channels, out_channels, kernel_size, *args, **kwargs)
+
+    def _get_name(self) -> str:
+        return f"DynamicQuantized{type(self).__name__}"
+
+    def forward(self, input: Any, reduce_range: bool = True) -> Any:
+        """The float output; ``reduce_range`` quantizes the input to 7 bits."""
+        require_float_input(self, input)
+        return type(self)._operation(input, self._packed_params, reduce_range)
+
+    @classmethod
+    def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The dynamic layer of a float layer with a ``qconfig`` (None: the default one).
+
+        Parameters
+        ----------
+        mod
+            A layer of ``_FLOAT_MODULE``.
+        use_precomputed_fake_quant
+            No effect: the weight is observed anew.
+        """
+        require_type(cls, mod, cls._FLOAT_MODULE)
+        weight = dynamic_weight(mod.weight, weight_observer_method(cls, mod))
+        if not weight.is_quantized:
+            raise ValueError(f"{cls.__name__}.from_float: the weight's dtype must be qint8")
+        layer = cls._of_geometry(mod, mod.bias is not None)
+        layer.set_weight_bias(weight, None if mod.bias is None else mod.bias.detach().float())
+        return layer
+
+
+class Conv1d(_Dynamic, static.Conv1d):
+    """1-D convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv1d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv1d_dynamic)
+
+
+class Conv2d(_Dynamic, static.Conv2d):
+    r"""2-D convolution with a quantized weight, float in and out.
+
+    Equation ``eq-conv-dynamic``: the input is quantized over the range that it has, and
+    the output lies **on the grid of the input**: what is outside its range saturates.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
+        As of :class:`pyqref.nn.Conv2d`.
+    padding_mode
+        ``"zeros"`` only.
+    device, dtype, reduce_range
+        Accepted as in torch, without effect; ``forward`` takes ``reduce_range``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not float32, or has another number of dimensions or channels.
+
+    Warns
+    -----
+    UserWarning
+        Always: torch, too, warns of the poor accuracy of these layers.
+
+    Notes
+    -----
+    Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``. ``quantize_dynamic`` swaps it
+    in only if asked to by a mapping.
+    """
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv2d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv2d_dynamic)
+
+
+class Conv3d(_Dynamic, static.Conv3d):
+    """3-D convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv3d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv3d_dynamic)
+
+
+class ConvTranspose1d(_Dynamic, static_transpose.ConvTranspose1d):
+    """1-D transposed convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose1d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose1d_dynamic)
+
+
+class ConvTranspose2d(_Dynamic, static_transpose.ConvTranspose2d):
+    """2-D transposed convolution, float ``(N, C_in, H, W)`` in and out: see :class:`Conv2d`."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose2d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose2d_dynamic)
+
+
+class ConvTranspose3d(_Dynamic, static_transpose.ConvTranspose3d):
+    """3-D transposed convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`."""
+
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose3d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose3d_dynamic)
