@@ -56,9 +56,7 @@ def run_language_model(torch: Any, cell: str, dtype: Any) -> dict[str, Any]:
         loss = torch.nn.functional.cross_entropy(
             output.reshape(-1, 11), tokens(torch, 11, (18,), seed=1)
         )
-    weights = {
-        name: each for name, each in quantized.rnn.get_weight().items() if each.is_quantized
-    }
+    weights = {name: each for name, each in quantized.rnn.get_weight().items() if each.is_quantized}
     return {
         "kinds": kinds(quantized),
         "weights": weights,
