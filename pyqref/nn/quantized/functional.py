@@ -9,18 +9,37 @@ from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
 
+from .functional_activation import celu as celu
+from .functional_activation import elu as elu
+from .functional_activation import hardsigmoid as hardsigmoid
+from .functional_activation import hardswish as hardswish
+from .functional_activation import leaky_relu as leaky_relu
+from .functional_activation import threshold as threshold
+from .functional_pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from .functional_pooling import avg_pool3d as avg_pool3d
+from .functional_pooling import max_pool1d as max_pool1d
+
 __all__ = [
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "avg_pool2d",
+    "avg_pool3d",
+    "celu",
     "clamp",
     "conv1d",
     "conv2d",
     "conv3d",
+    "elu",
+    "hardsigmoid",
+    "hardswish",
     "hardtanh",
     "interpolate",
+    "leaky_relu",
     "linear",
+    "max_pool1d",
     "max_pool2d",
     "relu",
+    "threshold",
     "upsample",
     "upsample_bilinear",
     "upsample_nearest",

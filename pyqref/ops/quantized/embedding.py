@@ -14,6 +14,7 @@ from .checks import require_float, require_quantized
 
 __all__ = [
     "PackedEmbedding",
+    "bag_lengths",
     "embedding_4bit",
     "embedding_bag_2bit_rowwise_offsets",
     "embedding_bag_4bit",
@@ -237,6 +238,12 @@ def embedding_bag_2bit_rowwise_offsets(
     mapping = compressed_indices_mapping if pruned_weights else None
     parts = rows_of(name, weight, 2)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
+
+
+def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -> Any:
+    """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
+    starts, ends = _limits("bag_lengths", indices._array, offsets, include_last_offset)
+    return wrap((ends - starts).astype(np.float32))
 
 
 def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

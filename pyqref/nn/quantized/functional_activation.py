@@ -1,0 +1,115 @@
+"""Functional forms of the quantized activations; part of :mod:`.functional`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.nn import functional as F
+from pyqref.ops import quantized as ops
+
+__all__ = [
+    "celu",
+    "elu",
+    "hardsigmoid",
+    "hardswish",
+    "leaky_relu",
+    "threshold",
+]
+
+
+def hardswish(input: Any, scale: float, zero_point: int) -> Any:
+    r"""Hardswish (equation ``eq-hardswish``) on a grid of its own.
+
+    Parameters
+    ----------
+    input
+        Quantized per tensor, of any dtype and shape.
+    scale, zero_point
+        Of the output.
+    """
+    ops.require_per_tensor("quantized.functional.hardswish", input)
+    return ops.hardswish(input, scale, zero_point)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    r"""Hardsigmoid (equation ``eq-hardsigmoid``) on the grid of [0, 1).
+
+    Parameters
+    ----------
+    input
+        Quantized per tensor, of any dtype and shape.
+    inplace
+        Write the result, and its scale and zero point, into ``input``.
+    """
+    ops.require_per_tensor("quantized.functional.hardsigmoid", input)
+    return F.hardsigmoid(input, inplace)
+
+
+def elu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
+    r"""Exponential linear unit (equation ``eq-elu``) on a grid of its own.
+
+    Parameters
+    ----------
+    input
+        Quantized per tensor, of any dtype and shape.
+    scale, zero_point
+        Of the output.
+    alpha
+        Minus the limit to the left.
+    """
+    ops.require_per_tensor("quantized.functional.elu", input)
+    return ops.elu(input, scale, zero_point, alpha)
+
+
+def celu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
+    r"""ELU with :math:`\beta = 1 / \alpha` (equation ``eq-elu``); parameters as of :func:`elu`."""
+    ops.require_per_tensor("quantized.functional.celu", input)
+    return ops.celu(input, scale, zero_point, alpha)
+
+
+def leaky_relu(
+    input: Any,
+    negative_slope: float = 0.01,
+    inplace: bool = False,
+    scale: float | None = None,
+    zero_point: int | None = None,
+) -> Any:
+    r"""Leaky ReLU (equation ``eq-leaky-relu``).
+
+    Parameters
+    ----------
+    input
+        Quantized per tensor, of any dtype and shape.
+    negative_slope
+        Slope below zero.
+    inplace
+        Write the result into ``input``; not with output parameters.
+    scale, zero_point
+        Of the output, both or neither; those of the input if None.
+
+    Raises
+    ------
+    ValueError
+        Only one of them is given.
+    """
+    if (scale is None) != (zero_point is None):
+        raise ValueError(
+            "quantized.functional.leaky_relu: give both scale and zero_point, or neither"
+        )
+    return ops.leaky_relu(input, negative_slope, inplace, scale, zero_point)
+
+
+def threshold(input: Any, threshold: float, value: float) -> Any:
+    """``value`` for all that is not above ``threshold``; scale and zero point stay.
+
+    Parameters
+    ----------
+    input
+        Quantized per tensor, of any dtype and shape.
+    threshold, value
+        Real numbers (equation ``eq-threshold``).
+    """
+    for name, number in (("threshold", threshold), ("value", value)):
+        if number is None:
+            raise ValueError(f"quantized.functional.threshold: {name} must be a number, got None")
+    return ops.threshold(input, threshold, value)

@@ -1,0 +1,76 @@
+"""Functional forms of pooling in one and three dimensions; part of :mod:`.functional`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.nn import functional as F
+from pyqref.ops import quantized as ops
+
+__all__ = ["adaptive_avg_pool3d", "avg_pool3d", "max_pool1d"]
+
+
+def max_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest integer of each window; scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, L)`` or ``(C, L)``.
+    kernel_size, stride, padding, dilation, ceil_mode
+        As of :func:`pyqref.nn.functional.max_pool1d`.
+    return_indices
+        Must be False.
+    """
+    ops.require_per_tensor("quantized.functional.max_pool1d", input)
+    if return_indices:
+        raise NotImplementedError("quantized.functional.max_pool1d: return_indices must be False")
+    return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def avg_pool3d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Mean of each window, rounded once; scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
+    kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        As of :func:`pyqref.nn.functional.avg_pool3d`.
+    """
+    ops.require_per_tensor("quantized.functional.avg_pool3d", input)
+    return F.avg_pool3d(
+        input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """Mean over windows such that the output has a given size.
+
+    Scale and zero point stay as they are.
+
+    Parameters
+    ----------
+    input
+        Quantized ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
+    output_size
+        An integer, or three of them (None: as the input).
+    """
+    ops.require_per_tensor("quantized.functional.adaptive_avg_pool3d", input)
+    return F.adaptive_avg_pool3d(input, output_size)

@@ -1,0 +1,44 @@
+"""Dropout in a quantized model: nothing to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.nn import modules as nn
+
+__all__ = ["Dropout"]
+
+
+class Dropout(nn.Dropout):
+    """The input itself: a quantized model is not trained.
+
+    Parameters
+    ----------
+    p : float
+        In [0, 1]; kept for the representation.
+    inplace : bool
+        No effect.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.quantized.Dropout(0.2)
+    QuantizedDropout(p=0.2, inplace=False)
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedDropout"
+
+    def forward(self, input: Any) -> Any:
+        """The input itself."""
+        return input
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an ``nn.Dropout``."""
+        return cls(mod.p, mod.inplace)
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of an ``nn.Dropout``; the output parameters have no effect."""
+        return cls(mod.p, mod.inplace)

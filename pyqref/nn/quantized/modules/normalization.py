@@ -1,0 +1,253 @@
+"""Layer, group and instance norm on integers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from pyqref.nn import modules as nn
+from pyqref.ops import quantized as ops
+
+from .output_grid import EVERY_DTYPE, as_parameter, observed_grid, register_grid
+from .utils import require_quantized_input
+
+__all__ = ["GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm"]
+
+
+class LayerNorm(nn.LayerNorm):
+    r"""Layer norm on integers (equation ``eq-quantized-layer-norm``).
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of int
+        Lengths of the last axes.
+    weight, bias : Parameter or None
+        Of this shape; None stands for one and zero.
+    scale : float
+        Of the output; positive.
+    zero_point : int
+        Of the output.
+    eps : float
+        Added to the variance.
+    elementwise_affine : bool
+        As of the float layer.
+
+    Attributes
+    ----------
+    scale, zero_point : Tensor
+        Buffers.
+
+    Notes
+    -----
+    Shapes: ``(*, *normalized_shape)``. Dtypes: quint8, qint8, qint32.
+    """
+
+    scale: Any
+    zero_point: Any
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
+        self.weight, self.bias = as_parameter(weight), as_parameter(bias)
+        register_grid(self, scale, zero_point)
+
+    def _get_name(self) -> str:
+        return "QuantizedLayerNorm"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        grid = float(self.scale), int(self.zero_point)
+        shape = self.normalized_shape
+        return ops.layer_norm(input, shape, self.weight, self.bias, self.eps, *grid)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.LayerNorm``."""
+        return cls.from_reference(mod, *observed_grid(cls, mod))
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls(
+            mod.normalized_shape,
+            mod.weight,
+            mod.bias,
+            float(scale),
+            int(zero_point),
+            mod.eps,
+            mod.elementwise_affine,
+        )
+
+
+class GroupNorm(nn.GroupNorm):
+    r"""Group norm on integers (equation ``eq-quantized-group-norm``).
+
+    Parameters
+    ----------
+    num_groups, num_channels : int
+        The former divides the latter.
+    weight, bias : Parameter or None
+        ``(num_channels,)``; None stands for one and zero.
+    scale, zero_point, eps
+        As of :class:`LayerNorm`.
+    affine : bool
+        As of the float layer.
+
+    Notes
+    -----
+    Shapes: ``(N, num_channels, *)``. Dtypes: quint8, qint8, qint32.
+    """
+
+    scale: Any
+    zero_point: Any
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(num_groups, num_channels, eps, affine, device=device, dtype=dtype)
+        self.weight, self.bias = as_parameter(weight), as_parameter(bias)
+        register_grid(self, scale, zero_point)
+
+    def _get_name(self) -> str:
+        return "QuantizedGroupNorm"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        grid = float(self.scale), int(self.zero_point)
+        return ops.group_norm(input, self.num_groups, self.weight, self.bias, self.eps, *grid)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.GroupNorm``."""
+        return cls(
+            mod.num_groups,
+            mod.num_channels,
+            mod.weight,
+            mod.bias,
+            *observed_grid(cls, mod),
+            mod.eps,
+            mod.affine,
+        )
+
+
+class _InstanceNorm(nn.InstanceNorm2d):
+    """Instance norm whatever the number of spatial dimensions."""
+
+    scale: Any
+    zero_point: Any
+
+    def __init__(
+        self,
+        num_features: int,
+        weight: Any,
+        bias: Any,
+        scale: float,
+        zero_point: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype
+        )
+        self.weight, self.bias = as_parameter(weight), as_parameter(bias)
+        register_grid(self, scale, zero_point)
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        grid = float(self.scale), int(self.zero_point)
+        return ops.instance_norm(input, self.weight, self.bias, self.eps, *grid)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed float instance norm."""
+        return cls.from_reference(mod, *observed_grid(cls, mod))
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters.
+
+        Warns
+        -----
+        UserWarning
+            The float layer normalizes with running statistics; the quantized one takes
+            them from its input, as in torch.
+        """
+        if mod.track_running_stats:
+            warnings.warn(
+                f"{cls.__name__}: a quantized instance norm takes its statistics from its input; "
+                "the running ones are not used: set track_running_stats=False",
+                stacklevel=2,
+            )
+        return cls(
+            mod.num_features,
+            mod.weight,
+            mod.bias,
+            float(scale),
+            int(zero_point),
+            mod.eps,
+            affine=mod.affine,
+        )
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """As :class:`InstanceNorm2d`, for ``(N, C, L)``."""
+
+    def _get_name(self) -> str:
+        return "QuantizedInstanceNorm1d"
+
+
+class InstanceNorm2d(_InstanceNorm):
+    r"""Instance norm on integers (equation ``eq-quantized-instance-norm``).
+
+    Parameters
+    ----------
+    num_features : int
+        Number of channels C.
+    weight, bias : Parameter or None
+        ``(C,)``; None stands for one and zero.
+    scale, zero_point, eps
+        As of :class:`LayerNorm`.
+    momentum, affine, track_running_stats
+        As of the float layer; no effect.
+
+    Notes
+    -----
+    Shapes: ``(N, C, H, W)``. Dtypes: quint8, qint8, qint32.
+    """
+
+    def _get_name(self) -> str:
+        return "QuantizedInstanceNorm2d"
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """As :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``."""
+
+    def _get_name(self) -> str:
+        return "QuantizedInstanceNorm3d"

@@ -1,0 +1,328 @@
+"""Activations whose results lie on a grid of their own."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from pyqref import dtypes
+from pyqref.nn import modules as nn
+from pyqref.nn.modules import Module
+from pyqref.ops import quantized as ops
+from pyqref.tensor.quantized import quantize_per_tensor
+from pyqref.tensor.random import randn
+
+from .output_grid import EVERY_DTYPE, observed_grid, register_grid
+from .utils import require_quantized_input
+
+__all__ = ["ELU", "Hardswish", "LeakyReLU", "PReLU", "Sigmoid", "Softmax"]
+
+
+class Hardswish(nn.Hardswish):
+    r"""Hardswish on integers (equations ``eq-hardswish``, ``eq-quantized-pointwise``).
+
+    .. math:: y = x \cdot \min(\max(x + 3, 0), 6) / 6
+
+    Parameters
+    ----------
+    scale : float
+        Of the output; positive.
+    zero_point : int
+        Of the output.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32, and the output's is the input's.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.Hardswish(0.1, 10)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-4.0, 1.5, 4.0]), 0.5, 10, pyqref.quint8)
+    >>> m(x).int_repr().tolist()
+    [10, 21, 50]
+    """
+
+    scale: Any
+    zero_point: Any
+
+    def __init__(
+        self, scale: float, zero_point: int, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        register_grid(self, scale, zero_point)
+
+    def _get_name(self) -> str:
+        return "QuantizedHardswish"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        return ops.hardswish(input, float(self.scale), int(self.zero_point))
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.Hardswish``."""
+        return cls(*observed_grid(cls, mod))
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls(float(scale), int(zero_point))
+
+
+class ELU(nn.ELU):
+    r"""Exponential linear unit on integers (equations ``eq-elu``, ``eq-quantized-pointwise``).
+
+    Parameters
+    ----------
+    scale : float
+        Of the output; positive.
+    zero_point : int
+        Of the output.
+    alpha : float
+        Minus the limit to the left.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32. As in torch, scale and zero point are not
+    part of the state dict.
+    """
+
+    def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
+        super().__init__(alpha)
+        self.scale = scale
+        self.zero_point = zero_point
+
+    def _get_name(self) -> str:
+        return "QuantizedELU"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        return ops.elu(input, self.scale, self.zero_point, self.alpha)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.ELU``."""
+        return cls(*observed_grid(cls, mod), mod.alpha)
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls(float(scale), int(zero_point), mod.alpha)
+
+
+class LeakyReLU(nn.LeakyReLU):
+    r"""Leaky ReLU on integers (equations ``eq-leaky-relu``, ``eq-quantized-pointwise``).
+
+    Parameters
+    ----------
+    scale : float
+        Of the output; positive.
+    zero_point : int
+        Of the output.
+    negative_slope : float
+        Slope below zero.
+    inplace : bool
+        As in torch without effect: the result lies on another grid.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32.
+    """
+
+    scale: Any
+    zero_point: Any
+
+    def __init__(
+        self,
+        scale: float,
+        zero_point: int,
+        negative_slope: float = 1e-2,
+        inplace: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(negative_slope, inplace)
+        register_grid(self, scale, zero_point)
+
+    def _get_name(self) -> str:
+        return "QuantizedLeakyReLU"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        grid = float(self.scale), int(self.zero_point)
+        return ops.leaky_relu(input, self.negative_slope, False, *grid)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.LeakyReLU``."""
+        return cls(*observed_grid(cls, mod), mod.negative_slope, mod.inplace)
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls(float(scale), int(zero_point), mod.negative_slope, mod.inplace)
+
+
+class Sigmoid(nn.Sigmoid):
+    r"""Logistic function on integers (equations ``eq-logistic``, ``eq-quantized-pointwise``).
+
+    Parameters
+    ----------
+    output_scale : float
+        Of the output; positive.
+    output_zero_point : int
+        Of the output.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32. ``nn.Sigmoid`` itself takes quantized
+    tensors as well, and gives results of scale 1/256.
+    """
+
+    def __init__(self, output_scale: float, output_zero_point: int) -> None:
+        super().__init__()
+        self.output_scale = output_scale
+        self.output_zero_point = output_zero_point
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        return ops.sigmoid(input, self.output_scale, self.output_zero_point)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.Sigmoid``."""
+        return cls(*observed_grid(cls, mod))
+
+
+class Softmax(nn.Softmax):
+    r"""Softmax on integers (equation ``eq-softmax``).
+
+    Parameters
+    ----------
+    dim : int, optional
+        The axis along which the results sum to about one; chosen by the number of
+        dimensions, with a warning, if None.
+    scale : float
+        Of the output; positive.
+    zero_point : int
+        Of the output.
+
+    Notes
+    -----
+    Shapes: any. Dtypes: quint8, qint8, qint32.
+    """
+
+    def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
+        super().__init__(dim)
+        self.scale = scale
+        self.zero_point = zero_point
+
+    def _get_name(self) -> str:
+        return "QuantizedSoftmax"
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input, EVERY_DTYPE)
+        dim = self.dim
+        if dim is None:
+            dim = 0 if input.dim() in (0, 1, 3) else 1
+            warnings.warn(
+                f"Softmax: implicit dimension choice {dim} is deprecated; pass dim=", stacklevel=2
+            )
+        return ops.softmax(input, dim, self.scale, self.zero_point)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.Softmax``."""
+        return cls(mod.dim, *observed_grid(cls, mod))
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls(mod.dim, float(scale), int(zero_point))
+
+
+class PReLU(Module):
+    r"""ReLU with quantized slopes below zero (equation ``eq-quantized-prelu``).
+
+    Parameters
+    ----------
+    output_scale : float
+        Of the output; positive.
+    output_zero_point : int
+        Of the output.
+    num_parameters : int
+        Number of slopes: 1, or as many as channels. They start at random, as in torch.
+
+    Attributes
+    ----------
+    weight
+        The slopes, a quint8 tensor ``(num_parameters,)``; not part of the state dict, as
+        in torch.
+
+    Notes
+    -----
+    Shapes: any, channels on axis 1. Dtype: quint8. torch 2.13 also multiplies positive
+    elements by a number from the grid of the slopes: see the errata.
+    """
+
+    def __init__(
+        self, output_scale: float, output_zero_point: int, num_parameters: int = 1
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.scale = output_scale
+        self.zero_point = output_zero_point
+        slopes = randn(num_parameters)
+        self.set_weight(quantize_per_tensor(slopes, 1.0, 0, dtypes.quint8))
+
+    def _get_name(self) -> str:
+        return "QuantizedPReLU"
+
+    def set_weight(self, w: Any) -> None:
+        """Replace the slopes: quint8 ``(num_parameters,)``."""
+        ops.require_per_tensor("PReLU.set_weight", w, (dtypes.quint8,))
+        self.weight = w
+
+    def forward(self, input: Any) -> Any:
+        """The result, with this layer's scale and zero point."""
+        require_quantized_input(self, input)
+        return ops.prelu(input, self.weight, self.scale, self.zero_point)
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+        """The quantized layer of an observed ``nn.PReLU``; its qconfig observes the slopes."""
+        return cls._made(mod, *observed_grid(cls, mod))
+
+    @classmethod
+    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        """The quantized layer of a float one, with these output parameters."""
+        return cls._made(mod, float(scale), int(zero_point))
+
+    @classmethod
+    def _made(cls, mod: Any, scale: float, zero_point: int) -> Any:
+        qconfig = getattr(mod, "qconfig", None)
+        if qconfig is None:
+            raise ValueError(
+                f"{cls.__name__}.from_float: the float module has no qconfig; set mod.qconfig"
+            )
+        slopes = mod.weight.detach().float()
+        observer = qconfig.weight()
+        observer(slopes)
+        if observer.dtype is not dtypes.quint8:
+            warnings.warn(
+                "PReLU's weight observer should have dtype quint8 but got "
+                f"{observer.dtype}; its zero point is used for quint8 all the same",
+                stacklevel=3,
+            )
+        weight_scale, weight_zero_point = observer.calculate_qparams()
+        layer = cls(scale, zero_point, mod.num_parameters)
+        layer.set_weight(
+            quantize_per_tensor(slopes, float(weight_scale), int(weight_zero_point), dtypes.quint8)
+        )
+        return layer
