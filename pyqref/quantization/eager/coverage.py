@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref.nn.modules import Identity
 from pyqref.quantization.quantization_mappings import (
     get_default_dynamic_quant_module_mappings,
     get_default_qat_module_mappings,
@@ -65,7 +66,7 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     require_mapping("coverage", "mapping", static)
     tables = {"static": static, "dynamic": get_default_dynamic_quant_module_mappings()}
     trainable = set(get_default_qat_module_mappings().values())
-    qconfigs, memory = planned_qconfigs(model), origins(model)
+    qconfigs, memory = _qconfigs(model), origins(model)
     rows: list[CoverageRow] = []
     group = ""
     for path, module in named_layers(model):
@@ -79,6 +80,15 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     return Coverage(tuple(rows), tuple(_notes(model, rows, tables)))
 
 
+def _qconfigs(model: Any) -> dict[str, Any]:
+    """The qconfigs that ``prepare`` will give; in a prepared model those that it gave."""
+    layers = dict(named_layers(model))
+    observers = (getattr(each, NAME, None) for each in layers.values())
+    if any(each is not None and not isinstance(each, Identity) for each in observers):
+        return {path: each.qconfig for path, each in layers.items() if hasattr(each, "qconfig")}
+    return planned_qconfigs(model)
+
+
 def _row(
     path: str,
     module: Any,
@@ -88,7 +98,8 @@ def _row(
     became: str | None,
     why: str | None,
 ) -> CoverageRow:
-    size = parameter_bytes(module)
+    made = status in ("planned", "observed", "quantized")
+    size = 0 if status == "part" else parameter_bytes(module, whole=made)
     text = describe_qconfig(qconfig)
     if origin is None:
         return CoverageRow(path, type_name(type(module)), text, status, became, why, size, size)
@@ -117,7 +128,8 @@ def _fate(
         which = "dynamic" if _is_dynamic(qconfig) else "static"
         why = reason(module, path, qconfigs, set(tables[which]), which)
         if why is None:
-            observed = hasattr(module, NAME) or kind in trainable
+            seen = getattr(module, NAME, None)
+            observed = (seen is not None and not isinstance(seen, Identity)) or kind in trainable
             return "observed" if observed else "planned", type_name(tables[which][kind]), None
     if why is not None and why.startswith("holds"):
         return "container", None, why

@@ -79,18 +79,30 @@ def named_layers(model: Any) -> Iterator[tuple[str, Any]]:
             yield path, each
 
 
-def parameter_bytes(module: Any) -> int:
-    """Size of a module's own parameters, quantized or not, without scales and zero points."""
-    tensors = list(module.parameters(recurse=False))
-    for name in ("weight", "bias"):
-        method = getattr(module, name, None)
-        if callable(method):
-            tensors.append(method())
-    for name in ("get_weight", "get_bias"):
-        method = getattr(module, name, None)
-        if callable(method):
-            tensors.extend(method().values())
-    return sum(_bytes(each) for each in tensors if hasattr(each, "dtype"))
+def parameter_bytes(module: Any, whole: bool = False) -> int:
+    """Size of a module's weights and biases, quantized or not, without scales and zero points.
+
+    Parameters
+    ----------
+    module
+        A module.
+    whole
+        Whether those of its submodules count, too: it is swapped as one.
+    """
+    quantized = [
+        tensor
+        for name in ("weight", "bias", "get_weight", "get_bias")
+        for tensor in _called(getattr(module, name, None))
+        if hasattr(tensor, "dtype")
+    ]
+    tensors = quantized or module.parameters(recurse=whole)
+    return sum(_bytes(each) for each in tensors)
+
+
+def _called(method: Any) -> list[Any]:
+    """What a method of a quantized layer gives; nothing if it is a parameter."""
+    found = method() if callable(method) else None
+    return list(found.values()) if isinstance(found, dict) else [found]
 
 
 def _bytes(tensor: Any) -> int:

@@ -59,14 +59,15 @@ def fates(
     for path, each in layers.items():
         inside = bool(group) and path.startswith(f"{group}.")
         why = reason(each, path, qconfigs, {*mapping, *custom}, kind)
+        whole = why is None or isinstance(each, _FusedModule) or type(each) in custom
         found[path] = Origin(
             type=type_name(type(each)),
             qconfig=describe_qconfig(qconfigs.get(path)),
             reason=f"part of {group}" if inside else why,
             kind=kind,
-            weight_bytes=parameter_bytes(each),
+            weight_bytes=0 if inside else parameter_bytes(each, whole),
         )
-        if not inside and path and (isinstance(each, _FusedModule) or type(each) in custom):
+        if not inside and path and whole:
             group = path
     return found
 

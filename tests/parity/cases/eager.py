@@ -350,7 +350,7 @@ def dynamic_float16(torch: Any) -> dict[str, Any]:
 # Which module becomes what.
 
 
-@parity_case()
+@parity_case(conventions="torch")
 def observed_and_swapped(torch: Any) -> dict[str, Any]:
     """Where ``prepare`` puts observers, of which kind, in both modes; what ``convert`` makes."""
     nn, q = torch.nn, torch.ao.quantization
