@@ -158,6 +158,9 @@ from .quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS as DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
 )
 from .quantization_mappings import (
+    DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS as DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS,
+)
+from .quantization_mappings import (
     DEFAULT_MODULE_TO_ACT_POST_PROCESS as DEFAULT_MODULE_TO_ACT_POST_PROCESS,
 )
 from .quantization_mappings import DEFAULT_QAT_MODULE_MAPPINGS as DEFAULT_QAT_MODULE_MAPPINGS
@@ -171,6 +174,9 @@ from .quantization_mappings import (
     get_default_dynamic_quant_module_mappings as get_default_dynamic_quant_module_mappings,
 )
 from .quantization_mappings import (
+    get_default_float_to_quantized_operator_mappings as get_default_float_to_quantized_operator_mappings,  # noqa: E501
+)
+from .quantization_mappings import (
     get_default_qat_module_mappings as get_default_qat_module_mappings,
 )
 from .quantization_mappings import (
@@ -180,6 +186,13 @@ from .quantization_mappings import (
     get_default_static_quant_module_mappings as get_default_static_quant_module_mappings,
 )
 from .quantization_mappings import get_dynamic_quant_module_class as get_dynamic_quant_module_class
+from .quantization_mappings import (
+    get_embedding_qat_module_mappings as get_embedding_qat_module_mappings,
+)
+from .quantization_mappings import (
+    get_embedding_static_quant_module_mappings as get_embedding_static_quant_module_mappings,
+)
+from .quantization_mappings import get_quantized_operator as get_quantized_operator
 from .quantization_mappings import get_static_quant_module_class as get_static_quant_module_class
 from .stubs import DeQuantStub as DeQuantStub
 from .stubs import QuantStub as QuantStub
@@ -190,6 +203,7 @@ __all__ = [
     "Coverage",
     "CoverageRow",
     "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS",
+    "DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS",
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
@@ -292,15 +306,19 @@ __all__ = [
     "fused_wt_fake_quant_range_neg_127_to_127",
     "get_default_compare_output_module_list",
     "get_default_dynamic_quant_module_mappings",
+    "get_default_float_to_quantized_operator_mappings",
     "get_default_qat_module_mappings",
     "get_default_qat_qconfig",
     "get_default_qconfig",
     "get_default_qconfig_propagation_list",
     "get_default_static_quant_module_mappings",
     "get_dynamic_quant_module_class",
+    "get_embedding_qat_module_mappings",
+    "get_embedding_static_quant_module_mappings",
     "get_fuser_method",
     "get_observer_dict",
     "get_observer_state_dict",
+    "get_quantized_operator",
     "get_static_quant_module_class",
     "load_observer_state_dict",
     "per_channel_dynamic_qconfig",

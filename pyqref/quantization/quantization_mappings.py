@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref.nn import functional as F
 from pyqref.nn import intrinsic as nni
 from pyqref.nn import modules as nn
 from pyqref.nn import qat as nnqat
@@ -13,6 +14,7 @@ from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import qat as nniqat
 from pyqref.nn.intrinsic import quantized as nniq
 from pyqref.nn.quantized import dynamic as nnqd
+from pyqref.ops import quantized as ops
 
 from .fake_quantize.defaults import (
     default_fixed_qparams_range_0to1_fake_quant,
@@ -22,15 +24,20 @@ from .stubs import DeQuantStub, QuantStub
 
 __all__ = [
     "DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS",
+    "DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS",
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
     "get_default_compare_output_module_list",
     "get_default_dynamic_quant_module_mappings",
+    "get_default_float_to_quantized_operator_mappings",
     "get_default_qat_module_mappings",
     "get_default_qconfig_propagation_list",
     "get_default_static_quant_module_mappings",
     "get_dynamic_quant_module_class",
+    "get_embedding_qat_module_mappings",
+    "get_embedding_static_quant_module_mappings",
+    "get_quantized_operator",
     "get_static_quant_module_class",
 ]
 
@@ -42,8 +49,24 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.Conv1d: nnq.Conv1d,
     nn.Conv2d: nnq.Conv2d,
     nn.Conv3d: nnq.Conv3d,
+    nn.BatchNorm2d: nnq.BatchNorm2d,
+    nn.BatchNorm3d: nnq.BatchNorm3d,
+    nn.GroupNorm: nnq.GroupNorm,
+    nn.InstanceNorm1d: nnq.InstanceNorm1d,
+    nn.InstanceNorm2d: nnq.InstanceNorm2d,
+    nn.InstanceNorm3d: nnq.InstanceNorm3d,
+    nn.LayerNorm: nnq.LayerNorm,
+    nn.Dropout: nnq.Dropout,
+    nn.ELU: nnq.ELU,
+    nn.Hardswish: nnq.Hardswish,
+    nn.LeakyReLU: nnq.LeakyReLU,
+    nn.PReLU: nnq.PReLU,
     nn.ReLU6: nnq.ReLU6,
+    nn.Embedding: nnq.Embedding,
+    nn.EmbeddingBag: nnq.EmbeddingBag,
     nnq.FloatFunctional: nnq.QFunctional,
+    nni.BNReLU2d: nniq.BNReLU2d,
+    nni.BNReLU3d: nniq.BNReLU3d,
     nni.ConvReLU2d: nniq.ConvReLU2d,
     nni.ConvReLU3d: nniq.ConvReLU3d,
     nni.LinearReLU: nniq.LinearReLU,
@@ -63,6 +86,8 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.LSTMCell: nnqd.LSTMCell,
     nn.GRUCell: nnqd.GRUCell,
     nn.RNNCell: nnqd.RNNCell,
+    nn.Embedding: nnq.Embedding,
+    nn.EmbeddingBag: nnq.EmbeddingBag,
 }
 
 #: Float to trained with fake quantization.
@@ -73,6 +98,16 @@ DEFAULT_QAT_MODULE_MAPPINGS: dict[Any, Any] = {
     nni.ConvBnReLU2d: nniqat.ConvBnReLU2d,
     nni.ConvReLU2d: nniqat.ConvReLU2d,
     nni.LinearReLU: nniqat.LinearReLU,
+}
+
+#: Functions of floats that have a quantized form with output parameters.
+DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS: dict[Any, Any] = {
+    F.elu: ops.elu,
+    F.hardswish: ops.hardswish,
+    F.instance_norm: ops.instance_norm,
+    F.layer_norm: ops.layer_norm,
+    F.leaky_relu: ops.leaky_relu,
+    F.dropout: ops.dropout,
 }
 
 #: Layers whose output has a known range: their fake quantizers in training.
@@ -104,6 +139,60 @@ def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
 def get_default_qat_module_mappings() -> dict[Any, Any]:
     """A copy of the table for quantization-aware training."""
     return copy.copy(DEFAULT_QAT_MODULE_MAPPINGS)
+
+
+def get_embedding_static_quant_module_mappings() -> dict[Any, Any]:
+    """The table for static quantization, with trained embeddings."""
+    return {
+        **DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
+        nnqat.EmbeddingBag: nnq.EmbeddingBag,
+        nnqat.Embedding: nnq.Embedding,
+    }
+
+
+def get_embedding_qat_module_mappings() -> dict[Any, Any]:
+    """The table for quantization-aware training, with embeddings.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> get_embedding_qat_module_mappings()[nn.Embedding]
+    <class 'pyqref.nn.qat.modules.embedding_ops.Embedding'>
+    """
+    return {
+        **DEFAULT_QAT_MODULE_MAPPINGS,
+        nn.EmbeddingBag: nnqat.EmbeddingBag,
+        nn.Embedding: nnqat.Embedding,
+    }
+
+
+def get_default_float_to_quantized_operator_mappings() -> dict[Any, Any]:
+    """A copy of the table from functions of floats to quantized operations."""
+    return copy.copy(DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS)
+
+
+def get_quantized_operator(float_op: Any) -> Any:
+    """The quantized form of a function of floats.
+
+    Raises
+    ------
+    ValueError
+        It has none.
+
+    Examples
+    --------
+    >>> from pyqref.nn import functional as F
+    >>> get_quantized_operator(F.elu).__name__
+    'elu'
+    """
+    found = DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS.get(float_op)
+    if found is None:
+        known = ", ".join(
+            sorted(each.__name__ for each in get_default_float_to_quantized_operator_mappings())
+        )
+        name = getattr(float_op, "__name__", repr(float_op))
+        raise ValueError(f"{name} has no quantized operator; those that have: {known}")
+    return found
 
 
 def get_default_qconfig_propagation_list() -> set[Any]:
