@@ -9,7 +9,7 @@ Reading order
 2. :mod:`pyqref.numerics`: the equations, one function each, in plain NumPy.
 3. ``pyqref._kernels``: the same equations, fast.
 4. :mod:`pyqref.tape`, ``pyqref.tensor``, :mod:`pyqref.autograd`: tensors and gradients.
-5. :mod:`pyqref.nn`, :mod:`pyqref.optim`: layers and optimisers.
+5. :mod:`pyqref.nn`, :mod:`pyqref.optim`, :mod:`pyqref.fx`: layers, optimisers, graphs.
 6. :mod:`pyqref.ops`, ``pyqref.nn.quantized`` and ``qat``: quantized layers.
 7. :mod:`pyqref.quantization`: observers, fake quantization, the workflows.
 
@@ -391,6 +391,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import fx as fx
     from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
@@ -456,6 +457,7 @@ _PACKAGES = {
     "ao",
     "cuda",
     "autograd",
+    "fx",
     "interop",
     "kernels",
     "nn",
@@ -682,6 +684,7 @@ __all__ = [
     "full",
     "full_like",
     "fused_moving_avg_obs_fake_quant",
+    "fx",
     "gather",
     "ge",
     "get_default_dtype",
