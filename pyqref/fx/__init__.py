@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from .arguments import PH as PH
 from .arguments import check_specialized as check_specialized
+from .drawing import GraphDrawing as GraphDrawing
+from .drawing import draw as draw
 from .errors import SourceLine as SourceLine
 from .errors import TraceError as TraceError
 from .graph import Graph as Graph
@@ -22,6 +24,7 @@ from .node import map_arg as map_arg
 from .proxy import Proxy as Proxy
 from .recorder import GraphAppendingTracer as GraphAppendingTracer
 from .tracing import symbolic_trace as symbolic_trace
+from .subgraph_rewriter import replace_pattern as replace_pattern
 from .tracer import Tracer as Tracer
 from .transformer import Transformer as Transformer
 from .wrapping import wrap as wrap
@@ -30,6 +33,7 @@ __all__ = [
     "PH",
     "Graph",
     "GraphAppendingTracer",
+    "GraphDrawing",
     "GraphModule",
     "Interpreter",
     "Node",
@@ -39,9 +43,11 @@ __all__ = [
     "Tracer",
     "Transformer",
     "check_specialized",
+    "draw",
     "has_side_effect",
     "map_aggregate",
     "map_arg",
+    "replace_pattern",
     "symbolic_trace",
     "wrap",
 ]

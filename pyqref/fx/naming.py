@@ -41,8 +41,8 @@ class Namespace:
             candidate = f"_{candidate}"
         found = re.fullmatch(r"(.*)_(\d+)", candidate)
         base, number = (found[1], int(found[2])) if found else (candidate, None)
-        if number is None or candidate in self._used:
-            number = self._last_number[candidate]
+        if number is None:
+            number = self._last_number[base]
             if _is_illegal(candidate):
                 number += 1
                 candidate = f"{base}_{number}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
+from ..tensor.base import TensorBase
 from .errors import explain
 from .interception import StandIn
 from .node import Node
@@ -216,20 +217,34 @@ def _unpacked_by(frame: FrameType) -> int | None:
     return None
 
 
-def _recorded(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:
+def _recorded(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Proxy, *others: Any) -> Any:
-        args = (*others, self) if reflected else (self, *others)
-        return self.tracer.create_proxy("call_function", function, args, {})
+        return self.tracer.create_proxy("call_function", function, (self, *others), {})
 
     return method
 
 
-_BOTH = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
-_BOTH_BITS = ("lshift", "rshift", "and_", "or_", "xor")
-_ONE = ("eq", "ne", "lt", "gt", "le", "ge", "neg", "pos", "invert", "abs", "getitem")
+def _reflected(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """``other + x``: of a tensor that is no proxy its method is recorded, as in ``torch``."""
 
-for _name in (*_BOTH, *_BOTH_BITS, *_ONE):
-    _plain, _function = _name.rstrip("_"), getattr(operator, _name)
-    setattr(Proxy, f"__{_plain}__", _recorded(_function))
-    if _name not in _ONE:
-        setattr(Proxy, f"__r{_plain}__", _recorded(_function, reflected=True))
+    def method(self: Proxy, other: Any) -> Any:
+        if isinstance(other, TensorBase):
+            return self.tracer.create_proxy("call_method", name, (other, self), {})
+        return self.tracer.create_proxy("call_function", function, (other, self), {})
+
+    return method
+
+
+# The operators of two values, with the names of the tensor's methods.
+_BOTH = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "__floordiv__",
+    "mod": "remainder", "pow": "pow", "matmul": "matmul", "lshift": "__lshift__",
+    "rshift": "__rshift__", "and": "__and__", "or": "__or__", "xor": "__xor__",
+}  # fmt: skip
+_OTHERS = ("eq", "ne", "lt", "gt", "le", "ge", "neg", "pos", "invert", "abs", "getitem")
+
+for _name in (*_BOTH, *_OTHERS):
+    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+    setattr(Proxy, f"__{_name}__", _recorded(_function))
+    if _name in _BOTH:
+        setattr(Proxy, f"__r{_name}__", _reflected(_function, _BOTH[_name]))
