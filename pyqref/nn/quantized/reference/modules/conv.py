@@ -1,0 +1,178 @@
+"""The reference forms of the convolutions and of their transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pyqref.nn import modules as nn
+
+from .utils import ReferenceQuantizedModule
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+]
+
+
+class _Convolution(ReferenceQuantizedModule):
+    """What all six share; it stands before the float convolution among the bases."""
+
+    _FLOAT: ClassVar[Any]
+
+    @classmethod
+    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Any:
+        """The reference layer of a float layer, whose parameters it shares."""
+        options = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
+        layer = cls(
+            float_conv.in_channels,  # type: ignore[call-arg]
+            float_conv.out_channels,
+            float_conv.kernel_size,
+            stride=float_conv.stride,
+            padding=float_conv.padding,
+            dilation=float_conv.dilation,
+            groups=float_conv.groups,
+            bias=float_conv.bias is not None,
+            padding_mode=float_conv.padding_mode,
+            weight_qparams=weight_qparams,
+            **options,
+        )
+        return layer._copy_parameters(float_conv)
+
+
+class _ConvNd(_Convolution):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            in_channels,  # type: ignore[call-arg]
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams("weight", weight_qparams)
+
+    def forward(self, x: Any) -> Any:
+        """``x`` convolved with the rounded weight, plus bias."""
+        return self._FLOAT.forward(self._float_twin(), x)
+
+
+class _ConvTransposeNd(_Convolution):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            in_channels,  # type: ignore[call-arg]
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams("weight", weight_qparams)
+
+    def forward(self, x: Any, output_size: Any = None) -> Any:
+        """The transposed convolution with the rounded weight, plus bias."""
+        return self._FLOAT.forward(self._float_twin(), x, output_size)
+
+
+class Conv1d(_ConvNd, nn.Conv1d):
+    """As :class:`Conv2d`, along one dimension."""
+
+    _FLOAT: ClassVar[Any] = nn.Conv1d
+
+
+class Conv2d(_ConvNd, nn.Conv2d):
+    r"""A float 2-D convolution that computes with its weight rounded to a grid.
+
+    .. math:: y = x * \mathrm{dequantize}(\mathrm{quantize}(W)) + b
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        As of :class:`pyqref.nn.Conv2d`.
+    device, dtype
+        Of the float weight.
+    weight_qparams : dict
+        The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    _FLOAT: ClassVar[Any] = nn.Conv2d
+
+
+class Conv3d(_ConvNd, nn.Conv3d):
+    """As :class:`Conv2d`, along three dimensions."""
+
+    _FLOAT: ClassVar[Any] = nn.Conv3d
+
+
+class ConvTranspose1d(_ConvTransposeNd, nn.ConvTranspose1d):
+    """As :class:`ConvTranspose2d`, along one dimension."""
+
+    _FLOAT: ClassVar[Any] = nn.ConvTranspose1d
+
+
+class ConvTranspose2d(_ConvTransposeNd, nn.ConvTranspose2d):
+    """A float 2-D transposed convolution that computes with its weight rounded to a grid.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation
+        As of :class:`pyqref.nn.ConvTranspose2d`.
+    padding_mode
+        ``"zeros"``.
+    device, dtype
+        Of the float weight.
+    weight_qparams : dict
+        The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    _FLOAT: ClassVar[Any] = nn.ConvTranspose2d
+
+
+class ConvTranspose3d(_ConvTransposeNd, nn.ConvTranspose3d):
+    """As :class:`ConvTranspose2d`, along three dimensions."""
+
+    _FLOAT: ClassVar[Any] = nn.ConvTranspose3d

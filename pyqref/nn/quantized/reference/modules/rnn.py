@@ -1,0 +1,100 @@
+"""The reference forms of the recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pyqref.nn import modules as nn
+
+from .utils import ReferenceQuantizedModule
+
+__all__ = ["GRU", "LSTM"]
+
+
+class _Layers(ReferenceQuantizedModule):
+    """What LSTM and GRU share; it stands before the float layer among the bases."""
+
+    _saves_scheme = False
+    _FLOAT: ClassVar[Any]
+
+    def __init__(
+        self,
+        *args: Any,
+        weight_qparams_dict: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        given = weight_qparams_dict
+        for name in self._weights():
+            if given is not None and name not in given:
+                raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")
+            self._init_weight_qparams(name, None if given is None else given[name])
+
+    def _weights(self) -> tuple[str, ...]:
+        return tuple(name for name in self._parameters if name.startswith("weight_"))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Outputs and final states, with rounded weights."""
+        return self._FLOAT.forward(self._float_twin(), input, hx)
+
+    def get_weight(self) -> Any:
+        """Not for recurrent layers: they have several weights."""
+        raise RuntimeError(f"{self._get_name()}: use get_quantized_weight_bias_dict()")
+
+    def get_quantized_weight(self) -> Any:
+        """Not for recurrent layers: they have several weights."""
+        raise RuntimeError(f"{self._get_name()}: use get_quantized_weight_bias_dict()")
+
+    def get_quantized_weight_bias_dict(self) -> dict[str, Any]:
+        """Every weight as a quantized tensor, and every bias, by name."""
+        quantized = set(self._weights())
+        return {
+            name: self._quantized(name) if name in quantized else parameter.detach()
+            for name, parameter in self._parameters.items()
+            if parameter is not None
+        }
+
+    def get_flat_weights(self) -> list[Any]:
+        """Every weight rounded to its grid, and every bias, in the order of the parameters."""
+        quantized = set(self._weights())
+        return [
+            self._rounded(name) if name in quantized else parameter
+            for name, parameter in self._parameters.items()
+        ]
+
+    @classmethod
+    def from_float(cls, mod: Any, weight_qparams_dict: Mapping[str, Any]) -> Any:
+        """The reference layer of a float layer, whose parameters it shares."""
+        layer = cls(
+            mod.input_size,
+            mod.hidden_size,
+            mod.num_layers,
+            mod.bias,
+            mod.batch_first,
+            mod.dropout,
+            mod.bidirectional,
+            weight_qparams_dict=weight_qparams_dict,
+        )
+        return layer._copy_parameters(mod)
+
+
+class LSTM(_Layers, nn.LSTM):
+    """A float LSTM that computes with rounded weights.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        As of :class:`pyqref.nn.LSTM`.
+    weight_qparams_dict : dict
+        The grid of each weight by its name, such as ``weight_ih_l0``, each as of
+        :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    _FLOAT: ClassVar[Any] = nn.LSTM
+
+
+class GRU(_Layers, nn.GRU):
+    """A float GRU that computes with rounded weights; arguments as of :class:`LSTM`."""
+
+    _FLOAT: ClassVar[Any] = nn.GRU

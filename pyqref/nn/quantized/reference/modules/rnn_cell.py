@@ -1,0 +1,143 @@
+"""The reference forms of the recurrent cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pyqref.nn import modules as nn
+
+from .utils import ReferenceQuantizedModule
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
+
+
+class _Cell(ReferenceQuantizedModule):
+    """What the cells share; it stands before the float cell among the bases."""
+
+    _saves_scheme = False
+    _FLOAT: ClassVar[Any]
+
+    def _weights(self) -> tuple[str, ...]:
+        return ("weight_ih", "weight_hh")
+
+    def _init_grids(self, given: Mapping[str, Any] | None) -> None:
+        """Take over both grids, ``{"weight_ih": {...}, "weight_hh": {...}}``."""
+        for name in self._weights():
+            if given is not None and name not in given:
+                raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")
+            self._init_weight_qparams(name, None if given is None else given[name])
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The states after one step with rounded weights."""
+        return self._FLOAT.forward(self._float_twin(), input, hx)
+
+    def get_weight(self) -> Any:
+        """Not for cells: they have two weights."""
+        raise RuntimeError(f"{self._get_name()}: use get_weight_ih() and get_weight_hh()")
+
+    def get_quantized_weight(self) -> Any:
+        """Not for cells: they have two weights."""
+        raise RuntimeError(
+            f"{self._get_name()}: use get_quantized_weight_ih() and get_quantized_weight_hh()"
+        )
+
+    def get_weight_ih(self) -> Any:
+        """The rounded weight of the input, in float."""
+        return self._rounded("weight_ih")
+
+    def get_weight_hh(self) -> Any:
+        """The rounded weight of the hidden state, in float."""
+        return self._rounded("weight_hh")
+
+    def get_quantized_weight_ih(self) -> Any:
+        """The weight of the input as a quantized tensor."""
+        return self._quantized("weight_ih")
+
+    def get_quantized_weight_hh(self) -> Any:
+        """The weight of the hidden state as a quantized tensor."""
+        return self._quantized("weight_hh")
+
+    @classmethod
+    def from_float(
+        cls,
+        mod: Any,
+        weight_qparams_dict: Mapping[str, Any],
+        use_precomputed_fake_quant: bool = False,
+    ) -> Any:
+        """The reference cell of a float cell, whose parameters it shares."""
+        options = {"nonlinearity": mod.nonlinearity} if hasattr(mod, "nonlinearity") else {}
+        cell = cls(
+            mod.input_size,  # type: ignore[call-arg]
+            mod.hidden_size,
+            mod.bias,
+            weight_qparams_dict=weight_qparams_dict,
+            **options,
+        )
+        return cell._copy_parameters(mod)
+
+
+class RNNCell(_Cell, nn.RNNCell):
+    """A float plain cell that computes with rounded weights.
+
+    Parameters
+    ----------
+    input_size, hidden_size, bias, nonlinearity
+        As of :class:`pyqref.nn.RNNCell`.
+    device, dtype
+        Of the float weights.
+    weight_qparams_dict : dict
+        The grids of ``weight_ih`` and ``weight_hh``, each as of
+        :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    _FLOAT: ClassVar[Any] = nn.RNNCell
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams_dict: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, nonlinearity, device, dtype)
+        self._init_grids(weight_qparams_dict)
+
+
+class LSTMCell(_Cell, nn.LSTMCell):
+    """A float LSTM cell that computes with rounded weights; arguments as :class:`RNNCell`."""
+
+    _FLOAT: ClassVar[Any] = nn.LSTMCell
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams_dict: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self._init_grids(weight_qparams_dict)
+
+
+class GRUCell(_Cell, nn.GRUCell):
+    """A float GRU cell that computes with rounded weights; arguments as :class:`RNNCell`."""
+
+    _FLOAT: ClassVar[Any] = nn.GRUCell
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams_dict: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self._init_grids(weight_qparams_dict)

@@ -1,0 +1,154 @@
+"""The reference forms of the embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyqref.nn.modules import Embedding as FloatEmbedding
+from pyqref.nn.modules import EmbeddingBag as FloatEmbeddingBag
+
+from .utils import ReferenceQuantizedModule
+
+__all__ = ["Embedding", "EmbeddingBag"]
+
+
+class Embedding(ReferenceQuantizedModule, FloatEmbedding):
+    """A float table of which the rows are rounded to a grid when they are looked up.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        As of :class:`pyqref.nn.Embedding`.
+    device, dtype
+        Of the float weight.
+    weight_qparams : dict
+        The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            num_embeddings,
+            embedding_dim,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight,
+            device=device,
+            dtype=dtype,
+        )
+        self._init_weight_qparams("weight", weight_qparams)
+
+    def forward(self, input: Any) -> Any:
+        """The rounded rows ``input``."""
+        return FloatEmbedding.forward(self._float_twin(), input)
+
+    @classmethod
+    def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Any:
+        """The reference layer of a float table, which it shares."""
+        layer = cls(
+            mod.num_embeddings,
+            mod.embedding_dim,
+            mod.padding_idx,
+            mod.max_norm,
+            mod.norm_type,
+            mod.scale_grad_by_freq,
+            mod.sparse,
+            weight_qparams=weight_qparams,
+        )
+        return layer._copy_parameters(mod)
+
+
+class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
+    """A float table of which bags of rows, rounded to a grid, are reduced.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, mode, sparse
+        As of :class:`pyqref.nn.EmbeddingBag`.
+    include_last_offset, padding_idx
+        As of :class:`pyqref.nn.EmbeddingBag`.
+    device, dtype
+        Of the float weight.
+    weight_qparams : dict
+        The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Any = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+        weight_qparams: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            num_embeddings,
+            embedding_dim,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            _weight,
+            include_last_offset,
+            padding_idx,
+            device,
+            dtype,
+        )
+        self._init_weight_qparams("weight", weight_qparams)
+
+    def _get_name(self) -> str:
+        # The name that torch prints.
+        return "QuantizedEmbedding(Reference)"
+
+    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+        """The reduced bags of rounded rows."""
+        twin = self._float_twin()
+        return FloatEmbeddingBag.forward(twin, input, offsets, per_sample_weights)
+
+    @classmethod
+    def from_float(
+        cls,
+        mod: Any,
+        weight_qparams: Mapping[str, Any],
+        use_precomputed_fake_quant: bool = False,
+    ) -> Any:
+        """The reference layer of a float table, which it shares."""
+        layer = cls(
+            mod.num_embeddings,
+            mod.embedding_dim,
+            mod.max_norm,
+            mod.norm_type,
+            mod.scale_grad_by_freq,
+            mod.mode,
+            mod.sparse,
+            None,
+            mod.include_last_offset,
+            mod.padding_idx,
+            weight_qparams=weight_qparams,
+        )
+        return layer._copy_parameters(mod)

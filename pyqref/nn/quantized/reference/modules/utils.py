@@ -1,0 +1,207 @@
+"""What the reference layers share: weights that carry their grid."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pyqref import dtypes
+from pyqref.nn.modules import Module
+from pyqref.tensor.base import TensorBase
+from pyqref.tensor.creation import tensor
+from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
+
+__all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "on_grid"]
+
+#: The grid of a weight of which none was given, as in torch.
+DEFAULT_WEIGHT_QPARAMS: dict[str, Any] = {
+    "qscheme": dtypes.per_tensor_affine,
+    "dtype": dtypes.quint8,
+    "scale": 1.0,
+    "zero_point": 0,
+}
+
+_SCHEMES = {
+    None: None,
+    dtypes.per_tensor_affine: dtypes.per_tensor_affine,
+    dtypes.per_tensor_symmetric: dtypes.per_tensor_affine,
+    dtypes.per_channel_affine: dtypes.per_channel_affine,
+    dtypes.per_channel_symmetric: dtypes.per_channel_affine,
+    dtypes.per_channel_affine_float_qparams: dtypes.per_channel_affine_float_qparams,
+}
+
+
+class ReferenceQuantizedModule(Module):
+    """Base of the reference layers; it stands before the float layer among the bases.
+
+    For each weight ``w`` in :meth:`_weights` there are the attributes ``w_qscheme`` and
+    ``w_dtype`` and, if the scheme is not None, the buffers ``w_scale``, ``w_zero_point``
+    and ``w_axis``.
+    """
+
+    _IS_REFERENCE: ClassVar[bool] = True
+    #: Whether scheme and dtype are in the state dict, as they are for a single weight.
+    _saves_scheme: ClassVar[bool] = True
+
+    def _weights(self) -> tuple[str, ...]:
+        """Names of the weights that have a grid."""
+        return ("weight",)
+
+    def _get_name(self) -> str:
+        return f"Quantized{type(self).__name__}(Reference)"
+
+    def _init_weight_qparams(self, name: str, given: Mapping[str, Any] | None) -> None:
+        """Take over the grid of one weight.
+
+        Parameters
+        ----------
+        name
+            Of the weight.
+        given
+            ``{"qscheme", "dtype", "scale", "zero_point", "axis"}``; the last for schemes
+            per channel only, and the last three not at all if the scheme is None.
+        """
+        qparams = DEFAULT_WEIGHT_QPARAMS if given is None else given
+        where = f"{self._get_name()}: the parameters of {name}"
+        if not isinstance(qparams, Mapping) or not {"qscheme", "dtype"} <= set(qparams):
+            raise ValueError(
+                f"{where} must be a dictionary with qscheme, dtype, scale, zero_point (and axis), "
+                f"got {qparams!r}"
+            )
+        if qparams["qscheme"] not in _SCHEMES:
+            raise ValueError(f"{where}: qscheme {qparams['qscheme']!r} is not supported")
+        scheme = _SCHEMES[qparams["qscheme"]]
+        setattr(self, f"{name}_qscheme", scheme)
+        setattr(self, f"{name}_dtype", qparams["dtype"])
+        if scheme is None:
+            return
+        wanted = {"scale", "zero_point"} | ({"axis"} if scheme.is_per_channel else set())
+        if missing := wanted - set(qparams):
+            raise ValueError(f"{where} lack {', '.join(sorted(missing))}")
+        floats = scheme is dtypes.per_channel_affine_float_qparams
+        zero_point_dtype = dtypes.float32 if floats else dtypes.int32
+        self.register_buffer(f"{name}_scale", _as_buffer(qparams["scale"], dtypes.float32))
+        self.register_buffer(
+            f"{name}_zero_point", _as_buffer(qparams["zero_point"], zero_point_dtype)
+        )
+        axis = _as_buffer(qparams.get("axis", 0), dtypes.int32)
+        self.register_buffer(f"{name}_axis", axis)
+
+    def _quantized(self, name: str) -> Any:
+        """One weight on its grid."""
+        scheme = getattr(self, f"{name}_qscheme")
+        dtype = getattr(self, f"{name}_dtype")
+        weight = getattr(self, name)
+        if scheme is None:
+            return on_grid(weight, None, dtype)
+        parts = [getattr(self, f"{name}_{part}") for part in ("scale", "zero_point", "axis")]
+        return on_grid(weight, scheme, dtype, *parts)
+
+    def _rounded(self, name: str) -> Any:
+        """One weight, rounded to its grid, in float."""
+        quantized = self._quantized(name)
+        return quantized.dequantize() if quantized.is_quantized else quantized.float()
+
+    def _float_twin(self) -> Any:
+        """The layer with rounded weights in the place of its own, for one computation."""
+        twin = copy.copy(self)
+        rounded = {name: self._rounded(name) for name in self._weights()}
+        twin.__dict__["_parameters"] = {**self._parameters, **rounded}
+        return twin
+
+    def _copy_parameters(self, source: Any) -> Any:
+        """Share the parameters of a float layer; returns this layer."""
+        for name, parameter in source._parameters.items():
+            self._parameters[name] = parameter
+        return self.train(source.training)
+
+    def get_weight(self) -> Any:
+        """The weight rounded to its grid, in float: what the layer computes with."""
+        return self._rounded("weight")
+
+    def get_quantized_weight(self) -> Any:
+        """The weight as a quantized tensor."""
+        return self._quantized("weight")
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        if self._saves_scheme:
+            for name in self._weights():
+                destination[f"{prefix}{name}_qscheme"] = getattr(self, f"{name}_qscheme")
+                destination[f"{prefix}{name}_dtype"] = getattr(self, f"{name}_dtype")
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        for name in self._weights():
+            self._load_grid(state_dict, prefix, name)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def _load_grid(self, state_dict: Any, prefix: str, name: str) -> None:
+        """Take scheme and dtype, and make room for a grid of another form."""
+        if not self._saves_scheme or f"{prefix}{name}_qscheme" not in state_dict:
+            return
+        scheme = state_dict.pop(f"{prefix}{name}_qscheme")
+        dtype = state_dict.pop(f"{prefix}{name}_dtype", getattr(self, f"{name}_dtype"))
+        parts = ("scale", "zero_point", "axis")
+        given = {
+            part: state_dict[f"{prefix}{name}_{part}"]
+            for part in parts
+            if f"{prefix}{name}_{part}" in state_dict
+        }
+        for part in parts:
+            self._buffers.pop(f"{name}_{part}", None)
+        self._init_weight_qparams(name, {"qscheme": scheme, "dtype": dtype, **given})
+
+
+def _as_buffer(value: Any, dtype: dtypes.dtype) -> Any:
+    made = value.detach().clone() if isinstance(value, TensorBase) else tensor(value)
+    return made.to(dtype)
+
+
+def on_grid(
+    weight: Any,
+    scheme: Any,
+    dtype: Any,
+    scale: Any = None,
+    zero_point: Any = None,
+    axis: Any = None,
+) -> Any:
+    """A float weight on a grid: quantized, or float16, or as it is for any other dtype.
+
+    Parameters
+    ----------
+    weight
+        float32.
+    scheme
+        None, ``per_tensor_affine``, ``per_channel_affine`` or
+        ``per_channel_affine_float_qparams``.
+    dtype
+        quint8, qint8 or qint32 for a scheme; with None, float16 or any other.
+    scale, zero_point, axis
+        The grid.
+    """
+    weight = weight.detach()
+    if scheme is None:
+        return weight.to(dtypes.float16) if dtype is dtypes.float16 else weight
+    if not dtype.is_quantized:
+        raise ValueError(f"a weight with scheme {scheme} must have a quantized dtype, got {dtype}")
+    if scheme is dtypes.per_tensor_affine:
+        return quantize_per_tensor(weight, float(scale), int(zero_point), dtype)
+    if scheme is dtypes.per_channel_affine:
+        return quantize_per_channel(
+            weight, scale.to(dtypes.float64), zero_point.to(dtypes.int64), int(axis), dtype
+        )
+    return quantize_per_channel(
+        weight, scale.to(dtypes.float32), zero_point.to(dtypes.float32), int(axis), dtype
+    )
