@@ -7,6 +7,7 @@ quantize their input while running.
 
 from . import dynamic as dynamic
 from . import functional as functional
+from . import reference as reference
 from .modules import ELU as ELU
 from .modules import BatchNorm2d as BatchNorm2d
 from .modules import BatchNorm3d as BatchNorm3d
@@ -71,4 +72,5 @@ __all__ = [
     "Softmax",
     "dynamic",
     "functional",
+    "reference",
 ]
