@@ -45,6 +45,7 @@ PACKAGES = [
     "pyqref.optim.lr_scheduler",
     "pyqref.utils.data",
     "pyqref.serialization",
+    "pyqref.interop",
     "pyqref.plot",
 ]
 
