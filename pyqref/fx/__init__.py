@@ -23,9 +23,9 @@ from .node import map_aggregate as map_aggregate
 from .node import map_arg as map_arg
 from .proxy import Proxy as Proxy
 from .recorder import GraphAppendingTracer as GraphAppendingTracer
-from .tracing import symbolic_trace as symbolic_trace
 from .subgraph_rewriter import replace_pattern as replace_pattern
 from .tracer import Tracer as Tracer
+from .tracing import symbolic_trace as symbolic_trace
 from .transformer import Transformer as Transformer
 from .wrapping import wrap as wrap
 

@@ -64,9 +64,8 @@ def arguments_of_root(
             f"concrete_args names {sorted(unknown)}, but the arguments are "
             f"{[each.name for each in parameters]}"
         )
-    order = {inspect.Parameter.VAR_POSITIONAL: 1, inspect.Parameter.VAR_KEYWORD: 2}
     special = False
-    for each in sorted(parameters, key=lambda p: order.get(p.kind, 0)):
+    for each in sorted(parameters, key=lambda p: len(_stars(p))):
         special = special or each.kind not in (each.POSITIONAL_OR_KEYWORD, each.POSITIONAL_ONLY)
         args.append(_argument(tracer, each, concrete))
     if not special:
@@ -88,12 +87,21 @@ def _signature(function: Any) -> inspect.Signature:
         raise TypeError(f"cannot trace {function!r}: it has no Python signature") from error
 
 
+def _stars(parameter: inspect.Parameter) -> str:
+    """What stands before the name of an argument: nothing, ``*`` or ``**``."""
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return "*"
+    return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+
+
 def _argument(tracer: Any, parameter: inspect.Parameter, concrete: dict[str, Any]) -> Any:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = _stars(parameter)
     kind = annotation(parameter.annotation)
     default = () if stars or parameter.default is parameter.empty else (parameter.default,)
     target = f"{stars}{parameter.name}"
     proxy = tracer.create_proxy("placeholder", target, default, {}, type_expr=kind)
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        proxy.node.meta["keyword_only"] = True
     if parameter.name not in concrete:
         return proxy
     return _specialize(tracer, proxy, concrete[parameter.name], parameter.name)
@@ -123,6 +131,4 @@ def _all_positional(function: FunctionType, count: int) -> FunctionType:
     code = code.replace(
         co_flags=flags, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0
     )
-    return FunctionType(
-        code, function.__globals__, function.__name__, None, function.__closure__
-    )
+    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)

@@ -89,12 +89,12 @@ def generate(nodes: Iterable[Node], root: str = "self", name: str = "forward") -
     nodes = list(nodes)
     known = _Globals(node.name for node in nodes)
     last_uses = _last_uses(nodes)
-    arguments: list[str] = [root]
+    arguments: list[tuple[Node | None, str]] = [(None, root)]
     returns = ""
     lines: list[tuple[Node, str]] = []
     for node in nodes:
         if node.op == "placeholder":
-            arguments.append(_argument(node, known))
+            arguments.append((node, _argument(node, known)))
             plain = node.target.lstrip("*")
             if plain != node.name:
                 lines.append((node, f"{node.name} = {plain}"))
@@ -115,13 +115,25 @@ def generate(nodes: Iterable[Node], root: str = "self", name: str = "forward") -
     wrapped = "".join(f'\npyqref.fx.wrap("{each}")' for each in _wrapped(nodes))
     if wrapped:
         known.root("pyqref")
-    src = f"{wrapped or chr(10)}\n\ndef {name}({', '.join(_ordered(arguments))}){returns}:\n{body}\n"
+    src = f"{wrapped or chr(10)}\n\ndef {name}({_signature(arguments)}){returns}:\n{body}\n"
     return PythonCode(src if wrapped else f"\n{src.lstrip()}", known.objects, lines)
 
 
-def _ordered(arguments: list[str]) -> list[str]:
-    """``*args`` and ``**kwargs`` last, as the order of a signature must be."""
-    return sorted(arguments, key=lambda text: len(text) - len(text.lstrip("*")))
+def _signature(arguments: list[tuple[Node | None, str]]) -> str:
+    """The arguments in the order of a signature; ``*`` before those that go by name only."""
+
+    def rank(argument: tuple[Node | None, str]) -> int:
+        node, text = argument
+        if node is not None and node.meta.get("keyword_only"):
+            return 2
+        return {"**": 3, "*": 1}.get(text[: len(text) - len(text.lstrip("*"))], 0)
+
+    ordered = sorted(arguments, key=rank)
+    ranks = [rank(each) for each in ordered]
+    texts = [text for _, text in ordered]
+    if 2 in ranks and 1 not in ranks:
+        texts.insert(ranks.index(2), "*")
+    return ", ".join(texts)
 
 
 def _wrapped(nodes: list[Node]) -> list[str]:
@@ -279,5 +291,3 @@ def _object(value: Any, known: _Globals) -> str:
         known.root("pyqref")
         return text
     return known.name(value, f"{type(value).__name__.lower()}_constant")
-
-

@@ -148,11 +148,11 @@ def draw(
         title = type(owner).__name__
     lines = [
         'digraph "graph" {',
-        "  graph [rankdir=TB, nodesep=0.35, ranksep=0.4, fontname=Helvetica, "
-        f'labelloc=t, fontsize=16, label="{_quoted(title or "")}"];',
+        "  graph [rankdir=TB, nodesep=0.35, ranksep=0.4, fontname=Helvetica];",
+        f'  graph [labelloc=t, fontsize=16, label="{_quoted(title or "")}"];',
         "  node [style=filled, fontname=Helvetica, fontsize=11, penwidth=1.4, margin=0.12];",
-        '  edge [fontname=Helvetica, fontsize=9, color="#444444", fontcolor="#444444", '
-        "arrowsize=0.7];",
+        '  edge [fontname=Helvetica, fontsize=9, color="#444444", fontcolor="#444444"];',
+        "  edge [arrowsize=0.7];",
     ]
     for node in graph.nodes:
         fill, border, shape = STYLES[node.op]
@@ -194,8 +194,7 @@ def _node_text(node: Node, owner: Any, extra: str | None) -> str:
     small = [each for each in (_settings(node, owner), constants) if each]
     small.extend((extra or "").splitlines())
     rows.extend(
-        f'<font point-size="9" color="#333333">{html.escape(_short(each))}</font>'
-        for each in small
+        f'<font point-size="9" color="#333333">{html.escape(_short(each))}</font>' for each in small
     )
     return "<br/>".join(rows)
 

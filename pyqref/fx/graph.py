@@ -47,7 +47,7 @@ class _InsertPoint:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._graph._insert = self._before
 
 

@@ -7,7 +7,7 @@ import itertools
 import linecache
 import weakref
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..nn.modules.module import Module
 from ..tensor.base import TensorBase
@@ -16,6 +16,9 @@ from .code import PythonCode
 from .errors import GENERATED
 from .graph import Graph
 from .readable import readable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["GraphModule"]
 
@@ -59,11 +62,11 @@ class GraphModule(Module):
     Source: documentation of ``torch.fx.GraphModule``.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         # Each has a class of its own, which carries its forward.
         base = next(each for each in cls.__mro__ if not each.__dict__.get("_is_own_class", False))
         own = type(base.__name__, (base,), {"_is_own_class": True, "__module__": base.__module__})
-        made: GraphModule = object.__new__(own)
+        made: Self = object.__new__(own)
         return made
 
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:

@@ -19,12 +19,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..library import Operator
 from ..tensor import fake_quantize as _fake_quantize
 from ..tensor.quantized.tensor import QuantizedTensor
 from ..tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
 
@@ -51,7 +54,7 @@ class StandIn:
     Interception is in place as long as one lives.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> StandIn:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         _hold()
         return super().__new__(cls)
 

@@ -39,9 +39,9 @@ class Namespace:
         candidate = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
         if candidate[0].isdigit():
             candidate = f"_{candidate}"
-        found = re.fullmatch(r"(.*)_(\d+)", candidate)
+        found = re.fullmatch(r"(.+)_(\d+)", candidate)
         base, number = (found[1], int(found[2])) if found else (candidate, None)
-        if number is None:
+        if number is None or candidate in self._used:
             number = self._last_number[base]
             if _is_illegal(candidate):
                 number += 1
@@ -87,7 +87,8 @@ def qualified_name(function: Any) -> str:
     """
     if isinstance(function, Operator):
         return f"pyqref.ops.{function.name.replace('::', '.')}"
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function))
+    own = getattr(function, "__name__", repr(function))
+    name = str(getattr(function, "__qualname__", None) or own)
     module = getattr(function, "__module__", None) or ""
     if module == "_operator":
         return f"operator.{name}"

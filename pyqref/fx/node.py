@@ -195,7 +195,7 @@ class Node:
     def replace_all_uses_with(
         self,
         replace_with: Node,
-        delete_user_cb: Callable[[Node], bool] = lambda user: True,
+        delete_user_cb: Callable[[Node], bool] | None = None,
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
@@ -206,7 +206,7 @@ class Node:
         replace_with
             The node to use.
         delete_user_cb
-            Asked for each user whether it is to be changed.
+            Asked for each user whether it is to be changed; by default all are.
         propagate_meta
             Copy ``meta`` to ``replace_with``, whose ``meta`` must be empty.
 
@@ -219,7 +219,9 @@ class Node:
             if replace_with.meta:
                 raise ValueError(f"{replace_with.name} has meta already, propagate_meta needs none")
             replace_with.meta.update(self.meta)
-        changed = [user for user in list(self.users) if delete_user_cb(user)]
+        changed = [
+            user for user in list(self.users) if delete_user_cb is None or delete_user_cb(user)
+        ]
         for user in changed:
             user.replace_input_with(self, replace_with)
         return changed
@@ -306,10 +308,8 @@ class Node:
             if placeholder_names is not None:
                 placeholder_names.append(f"{self.target}{kind}")
                 return None
-            uses = f"[num_users={len(self.users)}]"
-            return f"%{self.name}{kind} {_colon(kind)}{uses} = placeholder[target={self.target}]" + (
-                default
-            )
+            uses = f"{_colon(kind)}[num_users={len(self.users)}]"
+            return f"%{self.name}{kind} {uses} = placeholder[target={self.target}]{default}"
         if self.op == "output":
             if self.type is not None and maybe_return_typename is not None:
                 maybe_return_typename[0] = f" -> {type_text(self.type)}"

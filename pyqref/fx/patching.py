@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Patcher"]
 
@@ -47,7 +50,7 @@ class Patcher:
         space[name] = value
         self._undo.append(undo)
 
-    def __enter__(self) -> Patcher:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -95,7 +95,7 @@ class Proxy(StandIn):
     def __iter__(self) -> Iterator[Any]:
         count = _unpacked_by(sys._getframe(1))
         if count is not None:
-            return (self[index] for index in range(count))
+            return (operator.getitem(self, index) for index in range(count))
         found: Iterator[Any] = self.tracer.iter(self)
         return found
 

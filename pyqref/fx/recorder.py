@@ -142,7 +142,7 @@ class TracerBase:
             return a.node
         if isinstance(a, np.generic):
             return a.item()
-        if isinstance(a, Node | range | type) or isinstance(a, CONSTANTS):
+        if isinstance(a, (Node, range, type, *CONSTANTS)):
             return a
         return self.create_constant(a)
 

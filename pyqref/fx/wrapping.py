@@ -53,10 +53,7 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> Any:
     if isinstance(fn_or_name, FunctionType):
         intercept(fn_or_name)
         return fn_or_name
-    if callable(fn_or_name):
-        name = getattr(fn_or_name, "__name__", None)
-    else:
-        name = fn_or_name
+    name = getattr(fn_or_name, "__name__", None) if callable(fn_or_name) else fn_or_name
     if not isinstance(name, str):
         raise RuntimeError(
             "wrap takes a function or the name of one, got "
