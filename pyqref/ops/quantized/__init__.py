@@ -90,10 +90,19 @@ from .embedding import embedding_bag_prepack as embedding_bag_prepack
 from .embedding import embedding_bag_unpack as embedding_bag_unpack
 from .embedding import embedding_byte as embedding_byte
 from .embedding_rows import embedding_bag_2bit_prepack as embedding_bag_2bit_prepack
+from .embedding_rows import (
+    embedding_bag_2bit_prepack_with_rowwise_min_max as embedding_bag_2bit_prepack_with_rowwise_min_max,  # noqa: E501
+)
 from .embedding_rows import embedding_bag_2bit_unpack as embedding_bag_2bit_unpack
 from .embedding_rows import embedding_bag_4bit_prepack as embedding_bag_4bit_prepack
+from .embedding_rows import (
+    embedding_bag_4bit_prepack_with_rowwise_min_max as embedding_bag_4bit_prepack_with_rowwise_min_max,  # noqa: E501
+)
 from .embedding_rows import embedding_bag_4bit_unpack as embedding_bag_4bit_unpack
 from .embedding_rows import embedding_bag_byte_prepack as embedding_bag_byte_prepack
+from .embedding_rows import (
+    embedding_bag_byte_prepack_with_rowwise_min_max as embedding_bag_byte_prepack_with_rowwise_min_max,  # noqa: E501
+)
 from .embedding_rows import embedding_bag_byte_unpack as embedding_bag_byte_unpack
 from .fused_function import conv2d_add as conv2d_add
 from .fused_function import conv2d_add_relu as conv2d_add_relu
