@@ -22,6 +22,7 @@ cdef extern from *:
     int pyqref_max_threads() nogil
 
 cdef bint _forked = False
+cdef bint _eager = False
 
 
 def has_openmp():
@@ -40,6 +41,12 @@ def mark_forked():
     _forked = True
 
 
+def use_every_thread(bint always):
+    """Use all threads for any amount of work: for tests, whose arrays are small."""
+    global _eager
+    _eager = always
+
+
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
     """Run ``task(context, index, thread)`` for each index, with 0 <= thread < n_threads."""
     cdef Py_ssize_t index
@@ -54,6 +61,8 @@ cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads
 cdef int useful_threads(double work, double work_per_thread, int n_threads) noexcept nogil:
     """Threads that are worth waking for an amount of work."""
     cdef double useful = work / work_per_thread
+    if _eager:
+        return n_threads
     if useful < 2:
         return 1
     return <int> useful if useful < n_threads else n_threads

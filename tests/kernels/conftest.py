@@ -23,7 +23,15 @@ def compiled_kernel(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(params=[1, 2, 3])
-def n_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Give kernels this number, which set_num_threads would warn of without OpenMP."""
+def n_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Give kernels this number, however little there is to do.
+
+    It is set behind set_num_threads, which would warn of it without OpenMP.
+    """
     monkeypatch.setattr(threads, "_n_threads", request.param)
-    return request.param
+    parallel = getattr(threads, "_parallel", None)
+    if parallel is not None:
+        parallel.use_every_thread(True)
+    yield request.param
+    if parallel is not None:
+        parallel.use_every_thread(False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +83,33 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-def test_forked_child_runs_kernels_on_one_thread() -> None:
+def test_forked_child_runs_kernels_on_one_thread(tmp_path: Path) -> None:
     """GNU's OpenMP would wait for ever in the child; a hang is a failure after a minute."""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=60)
+    program = [sys.executable, "-W", "ignore", "-c", FORK]
+    subprocess.run(program, check=True, timeout=60, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("user", "spin_count"),
+    [
+        ({}, threads.SPIN_COUNT),
+        ({"GOMP_SPINCOUNT": "77"}, "77"),
+        ({"OMP_WAIT_POLICY": "passive"}, "0"),
+    ],
+)
+def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
+    user: dict[str, str], spin_count: str, tmp_path: Path
+) -> None:
+    """What GNU's OpenMP says that it has read; others and builds without it say nothing."""
+    program = "import os, pyqref; print([name for name in os.environ if 'SPIN' in name])"
+    others = {name: value for name, value in os.environ.items() if name not in threads.WAITING}
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**others, "OMP_DISPLAY_ENV": "verbose", **user},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {spin_count} >= set(re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.stderr))
+    assert f"{[name for name in user if 'SPIN' in name]}\n" == result.stdout

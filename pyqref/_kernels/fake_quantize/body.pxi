@@ -8,7 +8,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 16   # elements that are worth a thread
+    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
 
 # Where the zero point comes in.
 cdef enum Rule:

@@ -31,6 +31,7 @@ cdef int each_group(
     cdef Py_ssize_t group
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows = pixels_in_place if is_pixelwise(image) else windows_copied
+    p.rows_are_cheap = p.give_rows == pixels_in_place
     p.source, p.epilogue, p.panels = image, e, panels
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
     for group in range(groups):
@@ -64,7 +65,7 @@ def conv(
     cdef Epilogue epilogue
     cdef int shift = 128 if is_signed else 0
     cdef Py_ssize_t outputs = cnp.PyArray_SIZE(weight_sums)
-    cdef Py_ssize_t rows = cnp.PyArray_SIZE(out) // outputs
+    cdef Py_ssize_t rows = cnp.PyArray_SIZE(out) // max(outputs, <Py_ssize_t> 1)
     cdef const int8_t* packed = <const int8_t*> cnp.PyArray_DATA(panels)
     cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
     cdef int axis

@@ -162,7 +162,7 @@ cdef int depthwise(
     cdef uint8_t* blank
     d.padded = (image.channels + 15) // 16 * 16
     d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
-    n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 18, n_threads)
+    n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 20, n_threads)
     columns = <Columns*> malloc(panels * sizeof(Columns))
     blank = <uint8_t*> malloc(image.channels)
     offsets = <Py_ssize_t*> malloc(d.n_taps * sizeof(Py_ssize_t))

@@ -77,8 +77,9 @@ def linear(
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth
     matrix.flip = <uint8_t> shift
     p.columns, p.quads = cnp.PyArray_SIZE(weight_sums), (depth + 3) // 4
-    p.rows = cnp.PyArray_SIZE(out) // p.columns
+    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
     p.give_rows = rows_copied if is_signed or depth % 4 else rows_in_place
+    p.rows_are_cheap = True
     p.source, p.epilogue = &matrix, &epilogue
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns

@@ -17,12 +17,14 @@ ctypedef void (*GiveRows)(
 cdef enum:
     BLOCK_ROWS = 48                 # rows that are made at a time, at most
     SCRATCH_BYTES = 1 << 18         # and the bytes that they may take
-    WORK_PER_THREAD = 1 << 20       # products that are worth a thread
+    BALANCED = 8                    # blocks a thread from which their ends matter no more
+    WORK_PER_THREAD = 1 << 23       # products that are worth a thread
 
 
 cdef struct Product:
     Py_ssize_t rows, columns, quads
     GiveRows give_rows
+    bint rows_are_cheap             # to give again, for other columns
     const void* source
     const int8_t* panels
     Epilogue* epilogue
@@ -79,9 +81,10 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Product* p = <Product*> context
     cdef Bytes[BLOCK_ROWS] rows
     cdef int32_t[BLOCK_ROWS] row_sums
-    cdef Py_ssize_t first_row = index // p.column_splits * p.block_rows
+    # Columns vary slowest: a thread keeps to its part of the weights.
+    cdef Py_ssize_t first_row = index % p.blocks * p.block_rows
     cdef Py_ssize_t count = min(p.block_rows, p.rows - first_row)
-    cdef Py_ssize_t split = index % p.column_splits
+    cdef Py_ssize_t split = index // p.blocks
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
@@ -96,22 +99,32 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
         panel += 1
 
 
+cdef void cut(Product* p, int n_threads) noexcept nogil:
+    """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t most = min(<Py_ssize_t> BLOCK_ROWS, SCRATCH_BYTES // (4 * p.quads + 1))
+    cdef Py_ssize_t fair
+    most = max(most // TILE_ROWS, <Py_ssize_t> 1) * TILE_ROWS
+    p.blocks = (p.rows + most - 1) // most
+    p.column_splits = 1
+    if p.blocks < BALANCED * n_threads:
+        if p.rows_are_cheap or p.rows < n_threads * TILE_ROWS:
+            p.column_splits = min(panels, <Py_ssize_t> n_threads)
+        if p.column_splits < n_threads:
+            p.blocks = (p.blocks + n_threads - 1) // n_threads * n_threads
+    fair = (p.rows + p.blocks - 1) // p.blocks
+    p.block_rows = (fair + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
+    p.blocks = (p.rows + p.block_rows - 1) // p.block_rows
+
+
 cdef int multiply(Product* p, int n_threads) except -1 nogil:
     """Run the product that ``p`` describes; fills in how it is cut into tasks."""
-    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
-    cdef Py_ssize_t block = SCRATCH_BYTES // (4 * p.quads)
     cdef double products = <double> p.rows * p.columns * 4 * p.quads
-    if p.rows == 0:
+    if p.rows == 0 or p.columns == 0:
         return 0
     n_threads = useful_threads(products, WORK_PER_THREAD, n_threads)
-    block = min(block, <Py_ssize_t> BLOCK_ROWS, (p.rows + n_threads - 1) // n_threads)
-    block = min(max(block // TILE_ROWS, <Py_ssize_t> 1) * TILE_ROWS, <Py_ssize_t> BLOCK_ROWS)
-    p.block_rows = block
-    p.blocks = (p.rows + block - 1) // block
-    p.column_splits = 1
-    if p.blocks < n_threads:
-        p.column_splits = min(panels, (n_threads + p.blocks - 1) // p.blocks)
-    p.scratch_size = (block * 4 * p.quads + 63) // 64 * 64
+    cut(p, n_threads)
+    p.scratch_size = (p.block_rows * 4 * p.quads // 64 + 1) * 64
     p.scratch = <uint8_t*> malloc(p.scratch_size * n_threads)
     if p.scratch == NULL:
         with gil:

@@ -9,7 +9,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 16   # elements that are worth a thread
+    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
 
 
 # The arrays of a call; per channel they are seen as (outer, channels, inner).
