@@ -2,8 +2,8 @@
 
 A kernel is one way of running every operation: ``reference`` is the equations in
 NumPy, the others are one body of Cython compiled for one instruction set each. They
-all give the same bits. The best one that is built and supported is chosen at import;
-the environment variable ``PYQREF_KERNEL`` or :func:`use` forces another.
+all give the same bits. The best one that is built and supported is chosen when the first
+is asked for; the environment variable ``PYQREF_KERNEL`` or :func:`use` forces another.
 """
 
 from __future__ import annotations
@@ -109,12 +109,26 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
-# The name and its modules change together, whatever other threads do meanwhile.
-_state: tuple[str, dict[str, ModuleType | None]] = (_initial(), {})
+# The name and its modules change together, whatever other threads do meanwhile. None until
+# the first question, so that the command line can say what is wrong with PYQREF_KERNEL.
+_state: tuple[str, dict[str, ModuleType | None]] | None = None
+
+
+def _current() -> tuple[str, dict[str, ModuleType | None]]:
+    global _state
+    state = _state
+    if state is None:
+        state = _state = (_initial(), {})
+    return state
 
 
 def in_use() -> str:
     """Name of the kernel that runs the operations now.
+
+    Raises
+    ------
+    ValueError
+        ``PYQREF_KERNEL`` names no kernel, or one that cannot run on this machine.
 
     Examples
     --------
@@ -123,12 +137,12 @@ def in_use() -> str:
     ...     kernels.in_use()
     'reference'
     """
-    return _state[0]
+    return _current()[0]
 
 
 def twin(operation: str) -> Any:
     """The compiled module that runs ``operation`` now; None stands for the reference."""
-    name, twins = _state
+    name, twins = _current()
     if operation not in twins:
         is_compiled = name != "reference"
         twins[operation] = (

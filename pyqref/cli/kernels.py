@@ -15,7 +15,7 @@ def add_parser(commands: Any) -> None:
         "kernels",
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}. The environment variable PYQREF_KERNEL "
-        "chooses another one.",
+        "forces another one.",
         allow_abbrev=False,
     )
     command.set_defaults(run=run)

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from .. import kernels as chosen
 from ..version import __version__
 from . import demo, kernels
 
@@ -37,13 +38,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0; 1 after an error that was explained in one line; 2 after a wrong
-        command line; 130 after Ctrl-C.
+        command line or a wrong ``PYQREF_KERNEL``; 130 after Ctrl-C.
     """
     top = parser()
     options = top.parse_args(arguments)
     if options.command is None:
         top.print_help()
         return 0
+    try:
+        chosen.in_use()
+    except ValueError as error:
+        sys.stderr.write(f"{top.prog}: {error}\n")
+        return EXIT_USAGE
     try:
         return int(options.run(options))
     except KeyboardInterrupt:

@@ -25,8 +25,8 @@ def pyqref_command(*arguments, **options):
     )
 
 
-def test_version():
-    result = pyqref_command("--version")
+def test_version(tmp_path):
+    result = pyqref_command("--version", cwd=tmp_path)
     assert (0, f"pyqref {pyqref.__version__}\n") == (result.returncode, result.stdout)
 
 
@@ -90,11 +90,12 @@ def test_an_occupied_folder_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("lazy", ["matplotlib", "sklearn", "rich"])
-def test_the_command_line_imports_no_extras(lazy):
+def test_the_command_line_imports_no_extras(lazy, tmp_path):
     """``pyqref --version`` is instant."""
     code = f"import sys, pyqref.cli; print({lazy!r} in sys.modules)"
+    program = [sys.executable, "-c", code]
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        program, capture_output=True, text=True, check=True, timeout=60, cwd=tmp_path
     )
     assert "False" == result.stdout.strip()
 
@@ -108,6 +109,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=tmp_path,
     )
     assert process.stdout.readline().startswith("pyqref ")
     process.send_signal(signal.SIGINT)

@@ -13,10 +13,10 @@ from pyqref import _kernels
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are guarded by mprotect")
-def test_arrays_beside_forbidden_pages(compiled_kernel: str) -> None:
+def test_arrays_beside_forbidden_pages(compiled_kernel: str, tmp_path: Path) -> None:
     """A stray access would end the program with a signal, which ``check`` reports."""
-    program = Path(__file__).with_name("guarded.py")
-    subprocess.run([sys.executable, str(program), compiled_kernel], check=True, timeout=120)
+    program = [sys.executable, str(Path(__file__).with_name("guarded.py")), compiled_kernel]
+    subprocess.run(program, check=True, timeout=120, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("size", [1, 5, 16, 33, 2**15 + 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,31 +13,54 @@ from pyqref import kernels
 from pyqref._kernels import registry
 
 
-def import_with(kernel: str) -> subprocess.CompletedProcess[str]:
-    """Import in a fresh process under ``PYQREF_KERNEL=kernel`` and print what is in use."""
-    program = "from pyqref import kernels; print(kernels.in_use())"
+def run_with(kernel: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python under ``PYQREF_KERNEL=kernel``, away from the source tree."""
     environment = {**os.environ, "PYQREF_KERNEL": kernel}
     return subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+        [sys.executable, *arguments], env=environment, cwd=folder, capture_output=True, text=True
     )
 
 
-def test_best_usable_kernel_is_chosen_at_import() -> None:
+PRINT = "from pyqref import kernels; print(kernels.in_use())"
+
+
+def test_best_usable_kernel_is_chosen(tmp_path: Path) -> None:
     """An empty variable forces nothing; the list goes from the slowest to the fastest."""
-    assert kernels.usable()[-1] == import_with("").stdout.strip()
+    assert kernels.usable()[-1] == run_with("", tmp_path, "-c", PRINT).stdout.strip()
 
 
 @pytest.mark.parametrize("name", kernels.usable())
-def test_environment_variable_forces_a_kernel(name: str) -> None:
-    assert name == import_with(name).stdout.strip()
+def test_environment_variable_forces_a_kernel(name: str, tmp_path: Path) -> None:
+    assert name == run_with(name, tmp_path, "-c", PRINT).stdout.strip()
 
 
-def test_environment_variable_with_an_unknown_name_is_an_error_that_lists_the_possible() -> None:
-    result = import_with("fastest")
-    assert result.returncode != 0
-    possible = ", ".join(repr(name) for name in kernels.usable())
-    message = f"PYQREF_KERNEL must be one of {possible} on this machine, got 'fastest'"
-    assert message in result.stderr
+@pytest.mark.parametrize(
+    "program",
+    [PRINT, "import pyqref; pyqref.quantize_per_tensor(pyqref.ones(2), 1.0, 0, pyqref.quint8)"],
+)
+def test_unknown_name_in_the_environment_is_an_error_that_lists_the_possible(
+    program: str, tmp_path: Path
+) -> None:
+    """Never a silent second choice: neither asked for nor used."""
+    result = run_with("fastest", tmp_path, "-c", program)
+    assert result.returncode == 1
+    assert f"ValueError: {unknown('fastest')}" == result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["kernels", "demo"])
+def test_command_line_explains_an_unknown_name_in_one_line(command: str, tmp_path: Path) -> None:
+    result = run_with("fastest", tmp_path, "-m", "pyqref", command)
+    assert (2, "") == (result.returncode, result.stdout)
+    assert f"pyqref: {unknown('fastest')}\n" == result.stderr
+
+
+def unknown(name: str) -> str:
+    """What is said of a name that no kernel has."""
+    possible = ", ".join(repr(each) for each in kernels.usable())
+    return (
+        f"PYQREF_KERNEL must be one of {possible} on this machine, got {name!r}: "
+        "there is no such kernel"
+    )
 
 
 def test_use_is_a_statement_and_a_context_manager() -> None:
