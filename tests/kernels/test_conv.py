@@ -11,6 +11,7 @@ from kernels.layers import MODES, finish, integers
 
 from pyqref import _kernels
 from pyqref.numerics import convolution as reference
+from pyqref.numerics.requantize import requantization, requantize
 
 
 class Case(NamedTuple):
@@ -157,3 +158,19 @@ def test_packed_weights_unpack_to_themselves(case: Case) -> None:
     shape = (case.outputs, case.channels // case.groups, *case.kernel)
     weight = integers(np.random.default_rng(7), shape, np.int8)
     assert_same_bits(weight, PACK[len(case.size)](weight, case.groups).weight)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("outputs", "inputs"), [(4, 0), (0, 2)])
+def test_weights_without_inputs_or_outputs(
+    kernel: str, outputs: int, inputs: int, groups: int, n_threads: int
+) -> None:
+    """A sum of no products is 0: what comes out is the bias alone."""
+    weight = np.zeros((outputs, inputs, 3, 3), np.int8)
+    requant = requantization("fbgemm", 0.5, 0.5, 0.25, 7, np.arange(outputs, dtype=np.float32))
+    x, steps = np.zeros((2, groups * inputs, 4, 5), np.uint8), ((1, 1), (1, 1), (1, 1))
+    expected = np.empty((2, outputs, 4, 5), np.uint8)
+    expected[...] = requantize(np.zeros(outputs, np.int64), requant).reshape(1, -1, 1, 1)
+    packed = _kernels.pack_conv2d(weight, groups)
+    assert_same_bits(weight, packed.weight)
+    assert_same_bits(expected, _kernels.conv2d(x, 3, packed, 0, requant, *steps))

@@ -237,3 +237,43 @@ def test_packed_weights_unpack_to_themselves(columns: int) -> None:
         packed = _kernels.pack_linear(weight)
         assert_same_bits(weight, packed.weight)
         assert_same_bits(weight.sum(axis=1, dtype=np.int32), packed.sums)
+
+
+#: The longest sum that 32 bits hold whatever the data, and one more.
+LONGEST = (2**31 - 1) // 255**2
+
+
+@pytest.mark.parametrize("depth", [LONGEST, LONGEST + 1, 70_000])
+def test_sums_that_might_leave_32_bits(kernel: str, depth: int) -> None:
+    """Every product as large as can be: beyond the longest sum the equation's 64 bits run."""
+    assert 33_025 == LONGEST
+    x, weight = np.full((2, depth), 255, np.uint8), np.full((3, depth), -128, np.int8)
+    packed = _kernels.pack_linear(weight)
+    sums = reference.linear_accumulator(x, 0, weight, 127)
+    assert depth * 255 * -255 == sums[0, 0]
+    requant = requantization("fbgemm", 1.0, 1.0, 1e7, 250)
+    expected = reference.quantized_linear(x, 0, weight, 127, requant)
+    assert_same_bits(expected, _kernels.linear(x, 0, packed, 127, requant))
+    expected = dequantize_accumulator(sums, 0.1, 0.1, None)
+    assert_same_bits(expected, _kernels.linear_float(x, 0, packed, 127, 0.1, 0.1))
+    kind = np.int32 if depth <= LONGEST else np.int64
+    assert_same_bits(sums.astype(kind), _kernels.linear_accumulator(x, 0, packed, 127))
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 4), (0, 0)])
+def test_weights_without_depth_or_columns(
+    kernel: str, shape: tuple[int, int], n_threads: int
+) -> None:
+    """A sum of no products is 0: what comes out is the bias alone."""
+    columns, depth = shape
+    bias = np.arange(columns, dtype=np.float32) - 1
+    for engine in ("fbgemm", "qnnpack"):
+        requant = requantization(engine, 0.5, 0.5, 0.25, 7, bias)
+        packed = _kernels.pack_linear(np.zeros(shape, np.int8))
+        x = np.zeros((5, depth), np.uint8)
+        expected = reference.quantized_linear(x, 3, packed.weight, 0, requant)
+        assert_same_bits(expected, _kernels.linear(x, 3, packed, 0, requant))
+        sums = np.zeros((5, columns), np.int32)
+        assert_same_bits(sums, _kernels.linear_accumulator(x, 3, packed, 0))
+        real = np.broadcast_to(bias, (5, columns))
+        assert_same_bits(real, _kernels.linear_float(x, 3, packed, 0, 0.5, 0.5, bias, engine))

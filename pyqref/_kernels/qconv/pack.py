@@ -74,7 +74,7 @@ def _pack(weight: IntArray, groups: int, dimensions: int) -> PackedConv:
     weight = np.asarray(weight, np.int8)
     assert weight.ndim == dimensions + 2
     outputs = weight.shape[0]
-    rows = np.moveaxis(weight, 1, -1).reshape(outputs, -1)
+    rows = np.moveaxis(weight, 1, -1).reshape(outputs, prod(weight.shape[1:]))
     sums = rows.sum(axis=1, dtype=np.int32)
     if outputs == groups and weight.shape[1] == 1:
         panels = np.zeros((rows.shape[1], -(-outputs // _LANES) * _LANES), np.int8)

@@ -82,15 +82,15 @@ def linear(
 def linear_accumulator(
     x: IntArray, x_zero_point: int, packed: PackedLinear, weight_zero_points: Any
 ) -> IntArray:
-    """As :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights, as int32.
+    """As :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights.
 
-    For layers that scale their sums in another way, such as the dynamic ones.
+    For layers that scale their sums in another way. The sums are int32, or int64 where
+    they are so many that 32 bits might not hold them: more than 33,025 products.
     """
     kernel = registry.twin("qgemm")
     if kernel is None or not fits(packed.depth, None):
-        return reference.linear_accumulator(
-            x, x_zero_point, packed.weight, weight_zero_points
-        ).astype(np.int32)
+        sums = reference.linear_accumulator(x, x_zero_point, packed.weight, weight_zero_points)
+        return sums.astype(np.int32) if fits(packed.depth, None) else sums
     x = contiguous(x)
     out = np.empty((*x.shape[:-1], packed.columns), np.int32)
     kernel.linear(

@@ -59,7 +59,7 @@ def _panels(words: np.ndarray, quads: int, columns: int) -> list[tuple[int, int,
 
 
 def pack_linear(weight: IntArray) -> PackedLinear:
-    """Pack int8 weights ``(N, K)``, N and K at least 1.
+    """Pack int8 weights ``(N, K)``. Without any depth a product is its bias.
 
     Examples
     --------
