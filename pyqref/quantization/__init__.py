@@ -10,6 +10,11 @@ from __future__ import annotations
 # Loaded first: below, functions of the same names take the place of these two modules.
 from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
+from .backend_config import BackendConfig as BackendConfig
+from .backend_config import BackendPatternConfig as BackendPatternConfig
+from .backend_config import DTypeConfig as DTypeConfig
+from .backend_config import DTypeWithConstraints as DTypeWithConstraints
+from .backend_config import ObservationType as ObservationType
 from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
@@ -154,6 +159,8 @@ from .qconfig import get_default_qconfig as get_default_qconfig
 from .qconfig import per_channel_dynamic_qconfig as per_channel_dynamic_qconfig
 from .qconfig import qconfig_equals as qconfig_equals
 from .quant_type import QuantType as QuantType
+from .quant_type import quant_type_from_str as quant_type_from_str
+from .quant_type import quant_type_to_str as quant_type_to_str
 from .quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS as DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
 )
@@ -199,6 +206,8 @@ from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
 
 __all__ = [
+    "BackendConfig",
+    "BackendPatternConfig",
     "ConstantChannelWarning",
     "Coverage",
     "CoverageRow",
@@ -207,6 +216,8 @@ __all__ = [
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
+    "DTypeConfig",
+    "DTypeWithConstraints",
     "DeQuantStub",
     "FakeQuantize",
     "FakeQuantizeBase",
@@ -220,6 +231,7 @@ __all__ = [
     "NoMatchWarning",
     "NoopObserver",
     "NotQuantizedWarning",
+    "ObservationType",
     "Observer",
     "ObserverBase",
     "PerChannelMinMaxObserver",
@@ -327,6 +339,8 @@ __all__ = [
     "prepare_qat",
     "propagate_qconfig_",
     "qconfig_equals",
+    "quant_type_from_str",
+    "quant_type_to_str",
     "quantize",
     "quantize_dynamic",
     "quantize_qat",
