@@ -10,8 +10,7 @@ import numpy as np
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import elementwise, scalar
-from pyqref.numerics.linear import quantized_linear
-from pyqref.numerics.requantize import requantization
+from pyqref.numerics.matmul import quantized_matmul
 
 from .checks import require_output_parameters, require_per_tensor
 from .grid import grid_of, output_grid, tensor_on
@@ -128,7 +127,7 @@ def cat_relu(
 def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
     r"""Matrix product of two quantized tensors, on a grid of its own.
 
-    Equations ``eq-linear-accumulator`` and ``eq-requantize``, matrix by matrix.
+    Equation ``eq-quantized-matmul``, matrix by matrix.
 
     Parameters
     ----------
@@ -153,22 +152,7 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
             f"got {tuple(qa.shape)} and {tuple(qb.shape)}"
         )
     out = output_grid(scale, zero_point, qa.dtype)
-    requant = requantization(
-        settings.engine,  # type: ignore[arg-type]
-        qa.q_scale(),
-        np.float64(qb.q_scale()),
-        scale,
-        zero_point,
-        quant_min=out.quant_min,
-        quant_max=out.quant_max,
-        storage=out.storage,
-    )
-    left, right = qa._array, np.swapaxes(qb._array, -1, -2)
-    result = np.empty((*left.shape[:-1], right.shape[-2]), out.storage)
-    for index in np.ndindex(*left.shape[:-2]):
-        result[index] = quantized_linear(
-            left[index], qa.q_zero_point(), right[index], qb.q_zero_point(), requant
-        )
+    result = quantized_matmul(qa._array, grid_of(qa), qb._array, grid_of(qb), out)
     return tensor_on(result, out, qa.dtype)
 
 
