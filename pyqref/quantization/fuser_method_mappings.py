@@ -7,6 +7,7 @@ from typing import Any
 
 from pyqref.nn import intrinsic as nni
 from pyqref.nn import modules as nn
+from pyqref.nn.modules import Module
 from pyqref.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
 __all__ = [
@@ -27,7 +28,7 @@ _CONV_BN_RELU = {
 _CONV_RELU = {nn.Conv1d: nni.ConvReLU1d, nn.Conv2d: nni.ConvReLU2d, nn.Conv3d: nni.ConvReLU3d}
 
 
-def fuse_conv_bn(*arguments: Any) -> Any:
+def fuse_conv_bn(is_qat: Any, conv: Any, bn: Any = None) -> Any:
     r"""Fuse a convolution and the batch norm behind it.
 
     For inference the batch norm is folded into weight and bias
@@ -58,7 +59,7 @@ def fuse_conv_bn(*arguments: Any) -> Any:
     >>> fuse_conv_bn(False, conv, bn)
     Conv2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
     """
-    is_qat, conv, bn = _with_flag("fuse_conv_bn", arguments, 2)
+    is_qat, conv, bn = _with_flag("fuse_conv_bn", is_qat, conv, bn)
     _check_modes("fuse_conv_bn", is_qat, conv, bn)
     if not is_qat:
         return fuse_conv_bn_eval(conv, bn)
@@ -66,7 +67,7 @@ def fuse_conv_bn(*arguments: Any) -> Any:
     return _group(_CONV_BN, conv, bn)
 
 
-def fuse_conv_bn_relu(*arguments: Any) -> Any:
+def fuse_conv_bn_relu(is_qat: Any, conv: Any, bn: Any, relu: Any = None) -> Any:
     """Fuse a convolution, the batch norm and the ReLU behind it.
 
     As :func:`fuse_conv_bn`; for inference the result is ``ConvReLU``.
@@ -90,7 +91,7 @@ def fuse_conv_bn_relu(*arguments: Any) -> Any:
     >>> type(fuse_conv_bn_relu(False, *layers)).__name__
     'ConvReLU2d'
     """
-    is_qat, conv, bn, relu = _with_flag("fuse_conv_bn_relu", arguments, 3)
+    is_qat, conv, bn, relu = _with_flag("fuse_conv_bn_relu", is_qat, conv, bn, relu)
     _check_modes("fuse_conv_bn_relu", is_qat, conv, bn, relu)
     if not is_qat:
         return _group(_CONV_RELU, fuse_conv_bn_eval(conv, bn), relu)
@@ -98,7 +99,7 @@ def fuse_conv_bn_relu(*arguments: Any) -> Any:
     return _group(_CONV_BN_RELU, conv, bn, relu)
 
 
-def fuse_linear_bn(*arguments: Any) -> Any:
+def fuse_linear_bn(is_qat: Any, linear: Any, bn: Any = None) -> Any:
     """Fuse a linear layer and the batch norm behind it.
 
     Parameters
@@ -119,7 +120,7 @@ def fuse_linear_bn(*arguments: Any) -> Any:
     >>> fuse_linear_bn(False, nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval())
     Linear(in_features=2, out_features=3, bias=True)
     """
-    is_qat, linear, bn = _with_flag("fuse_linear_bn", arguments, 2)
+    is_qat, linear, bn = _with_flag("fuse_linear_bn", is_qat, linear, bn)
     _check_modes("fuse_linear_bn", is_qat, linear, bn)
     if not is_qat:
         return fuse_linear_bn_eval(linear, bn)
@@ -127,7 +128,7 @@ def fuse_linear_bn(*arguments: Any) -> Any:
     return nni.LinearBn1d(linear, bn)
 
 
-def fuse_convtranspose_bn(*arguments: Any) -> Any:
+def fuse_convtranspose_bn(is_qat: Any, convt: Any, bn: Any = None) -> Any:
     """Fuse a transposed convolution and the batch norm behind it, for inference only.
 
     Parameters
@@ -148,7 +149,7 @@ def fuse_convtranspose_bn(*arguments: Any) -> Any:
     >>> fuse_convtranspose_bn(nn.ConvTranspose2d(1, 2, 1).eval(), nn.BatchNorm2d(2).eval())
     ConvTranspose2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
     """
-    is_qat, convt, bn = _with_flag("fuse_convtranspose_bn", arguments, 2)
+    is_qat, convt, bn = _with_flag("fuse_convtranspose_bn", is_qat, convt, bn)
     if is_qat:
         raise ValueError("fuse_convtranspose_bn cannot fuse for training; call model.eval() first")
     _check_modes("fuse_convtranspose_bn", is_qat, convt, bn)
@@ -227,13 +228,17 @@ def _known(table: Mapping[tuple[Any, ...], Any]) -> str:
     return f"these sequences can be fused: {sequences}"
 
 
-def _with_flag(name: str, arguments: tuple[Any, ...], count: int) -> tuple[Any, ...]:
-    """``(is_qat, *layers)`` from arguments with or without the flag."""
-    if len(arguments) == count and not isinstance(arguments[0], bool):
-        return bool(arguments[0].training), *arguments
-    if len(arguments) != count + 1 or not isinstance(arguments[0], bool):
-        raise TypeError(f"{name} takes is_qat (a bool, may be left out) and {count} layers")
-    return arguments
+def _with_flag(name: str, is_qat: Any, *layers: Any) -> tuple[Any, ...]:
+    """``(is_qat, *layers)`` from arguments with the flag, or all moved up by one without it."""
+    count = len(layers)
+    if isinstance(is_qat, Module) and layers[-1] is None:
+        return bool(is_qat.training), is_qat, *layers[:-1]
+    if not isinstance(is_qat, bool) or not all(isinstance(each, Module) for each in layers):
+        got = ", ".join(type(each).__name__ for each in (is_qat, *layers))
+        raise TypeError(
+            f"{name} takes is_qat (a bool, may be left out) and {count} layers, got {got}"
+        )
+    return is_qat, *layers
 
 
 def _check_modes(name: str, is_qat: bool, *layers: Any) -> None:
