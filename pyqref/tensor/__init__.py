@@ -283,8 +283,8 @@ from .reduction import var as var
 from .reduction import var_mean as var_mean
 from .shape import as_strided as as_strided
 from .shape import broadcast_to as broadcast_to
-from .shape import diag as diag
-from .shape import diagonal as diagonal
+from .diagonals import diag as diag
+from .diagonals import diagonal as diagonal
 from .shape import flatten as flatten
 from .shape import flip as flip
 from .shape import fliplr as fliplr
@@ -305,8 +305,8 @@ from .shape import swapdims as swapdims
 from .shape import t as t
 from .shape import tile as tile
 from .shape import transpose as transpose
-from .shape import tril as tril
-from .shape import triu as triu
+from .diagonals import tril as tril
+from .diagonals import triu as triu
 from .shape import unflatten as unflatten
 from .shape import unsqueeze as unsqueeze
 from .size import Size as Size

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tape import elementwise, unary
 from .base import TensorBase, wrap
-from .dispatch import apply
+from .dispatch import apply, broadcast_error
 from .inplace import in_place
 from .promotion import promote, promoted, to_floating
 
@@ -109,8 +109,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def _floor_quotient(input: Any, other: Any) -> Any:
     a, b = (getattr(each, "_array", each) for each in promote(input, other))
-    with np.errstate(all="ignore"):
-        quotient = np.where(b == 0, a / b, np.floor_divide(a, b))
+    try:
+        with np.errstate(all="ignore"):
+            quotient = np.where(b == 0, a / b, np.floor_divide(a, b))
+    except ValueError as error:
+        raise broadcast_error(error, (a, b)) from None
     return wrap(np.asarray(quotient, dtype=promoted(input, other)))
 
 

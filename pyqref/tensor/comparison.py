@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .base import wrap
-from .dispatch import broadcast_error
+from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
 
@@ -77,6 +77,7 @@ def ge(input: Any, other: Any) -> Any:
 
 def equal(input: Any, other: Any) -> bool:
     """Whether shapes, types and all elements are equal (and the quantizers, if quantized)."""
+    require_tensor("equal", "other", other)
     if input.is_quantized or other.is_quantized:
         return (
             input.is_quantized == other.is_quantized
@@ -91,9 +92,12 @@ def isclose(
 ) -> Any:
     """Whether ``|input - other| <= atol + rtol * |other|``."""
     _same_type("isclose", input, other)
-    with np.errstate(all="ignore"):
-        near = np.isclose(input._array, other._array, rtol, atol, equal_nan)
-    return wrap(np.asarray(near))
+    arrays = input._array, other._array
+    try:
+        with np.errstate(all="ignore"):
+            return wrap(np.asarray(np.isclose(*arrays, rtol, atol, equal_nan)))
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
 
 
 def allclose(
@@ -105,6 +109,7 @@ def allclose(
 
 
 def _same_type(name: str, input: Any, other: Any) -> None:
+    require_tensor(name, "other", other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
 

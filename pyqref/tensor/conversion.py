@@ -12,7 +12,7 @@ from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, store
+from .dispatch import apply, check_in_place, require_tensor, store
 from .layout import clone, contiguous
 
 __all__ = ["from_dlpack"]
@@ -141,6 +141,7 @@ def cpu(input: Any) -> Any:
 
 def type_as(input: Any, other: Any) -> Any:
     """``to(other.dtype)``."""
+    require_tensor("type_as", "other", other)
     return to(input, other.dtype)
 
 
@@ -220,8 +221,9 @@ def from_dlpack(ext_tensor: Any) -> Any:
 def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """Copy the elements of ``src`` into ``input``; shapes are broadcast, types converted."""
     check_in_place(input)
-    if not isinstance(src, TensorBase):
-        raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
+    if isinstance(src, (int, float, np.number, np.bool_)):
+        src = wrap(np.asarray(src))
+    require_tensor("copy_", "other", src)
     if src.is_quantized:
         raise RuntimeError(
             "copying from a quantized tensor to one that is not is not allowed; "

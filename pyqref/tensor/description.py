@@ -68,6 +68,10 @@ class Description(TensorBase):
     @property
     def mT(self) -> Any:
         """The last two axes exchanged."""
+        if self.ndim < 2:
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices, got {self.ndim}-D"
+            )
         return shapes.transpose(self, -2, -1)
 
     @property

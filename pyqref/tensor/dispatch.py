@@ -18,6 +18,7 @@ from ..tape import Array, Operation, is_grad_enabled
 from .base import CopySlices, TensorBase, wrap
 
 __all__ = [
+    "CATEGORY",
     "apply",
     "apply_",
     "broadcast_error",
@@ -25,8 +26,12 @@ __all__ = [
     "mark_view",
     "quantized_implementation",
     "refuse_quantized",
+    "require_tensor",
     "store",
 ]
+
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
+"""Rank of the categories bool < integer < floating; a result may be stored in its own or above."""
 
 _QUANTIZED: dict[type[Operation], Callable[..., Any]] = {}
 
@@ -143,13 +148,13 @@ def store(target: TensorBase, result: TensorBase) -> None:
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape "
             f"{list(result._array.shape)}"
         )
-    if not np.can_cast(result._array.dtype, target._array.dtype, "same_kind"):
+    if CATEGORY[result._array.dtype.kind] > CATEGORY[target._array.dtype.kind]:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
     if target.is_quantized or result.is_quantized:
         _take_quantizer(target, result)
-    np.copyto(target._array, result._array, casting="same_kind")
+    np.copyto(target._array, result._array, casting="unsafe")
     target._version[0] += 1
     if not is_grad_enabled():
         return
@@ -215,6 +220,14 @@ def refuse_quantized(name: str, *operands: Any) -> None:
     for operand in operands:
         if getattr(operand, "is_quantized", False):
             raise _undefined(name)
+
+
+def require_tensor(name: str, argument: str, value: Any) -> None:
+    """Raise a TypeError if an argument of a function that takes only tensors is none."""
+    if not isinstance(value, TensorBase):
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"
+        )
 
 
 def _undefined(name: str) -> RuntimeError:

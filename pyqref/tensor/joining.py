@@ -165,8 +165,14 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """Views whose lengths differ by one at most, or cut at the given indices."""
     axis = axis_of(dim, input.ndim)
+    if input.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, got 0 dims")
     length = input._array.shape[axis]
     if isinstance(indices_or_sections, int):
+        if indices_or_sections < 1:
+            raise RuntimeError(
+                f"number of sections must be larger than 0, got {indices_or_sections}"
+            )
         each, longer = divmod(length, indices_or_sections)
         sizes = [each + (i < longer) for i in range(indices_or_sections)]
         return split_with_sizes(input, sizes, axis)

@@ -6,10 +6,11 @@ from typing import Any
 
 from ..tape.matmul import Einsum, Matmul
 from .arithmetic import add, mul
-from .dispatch import apply
+from .diagonals import diagonal
+from .dispatch import apply, require_tensor
 from .inplace import in_place
 from .joining import stack
-from .shape import diagonal, reshape
+from .shape import reshape
 
 __all__ = [
     "addbmm",
@@ -34,6 +35,7 @@ __all__ = [
 
 def matmul(input: Any, other: Any) -> Any:
     """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns."""
+    require_tensor("matmul", "other", other)
     a, b = input._array, other._array
     if a.dtype != b.dtype:
         raise RuntimeError(
@@ -57,15 +59,15 @@ def _matrix(array: Any, *, right: bool = False) -> str:
 
 def mm(input: Any, mat2: Any) -> Any:
     """Product of two matrices."""
-    _rank("mm", input, 2)
-    _rank("mm", mat2, 2)
+    _rank("mm", "input", input, 2)
+    _rank("mm", "mat2", mat2, 2)
     return matmul(input, mat2)
 
 
 def bmm(input: Any, mat2: Any) -> Any:
     """Products of two stacks of matrices of equal length."""
-    _rank("bmm", input, 3)
-    _rank("bmm", mat2, 3)
+    _rank("bmm", "input", input, 3)
+    _rank("bmm", "mat2", mat2, 3)
     if input._array.shape[0] != mat2._array.shape[0]:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
@@ -77,15 +79,15 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 def mv(input: Any, vec: Any) -> Any:
     """Product of a matrix and a vector."""
-    _rank("mv", input, 2)
-    _rank("mv", vec, 1)
+    _rank("mv", "input", input, 2)
+    _rank("mv", "vec", vec, 1)
     return matmul(input, vec)
 
 
 def dot(input: Any, tensor: Any) -> Any:
     """Sum of the products of two vectors."""
-    _rank("dot", input, 1)
-    _rank("dot", tensor, 1)
+    _rank("dot", "input", input, 1)
+    _rank("dot", "tensor", tensor, 1)
     if input._array.shape != tensor._array.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input.shape)} and src "
@@ -103,12 +105,13 @@ def inner(input: Any, other: Any) -> Any:
 
 def outer(input: Any, vec2: Any) -> Any:
     """``out[i][j] = input[i] * vec2[j]``."""
-    _rank("outer", input, 1)
-    _rank("outer", vec2, 1)
+    _rank("outer", "input", input, 1)
+    _rank("outer", "vec2", vec2, 1)
     return mul(reshape(input, -1, 1), vec2)
 
 
-def _rank(name: str, tensor: Any, ndim: int) -> None:
+def _rank(name: str, argument: str, tensor: Any, ndim: int) -> None:
+    require_tensor(name, argument, tensor)
     if tensor.ndim != ndim:
         kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
         raise RuntimeError(f"{name}: expected {kind}, got a tensor of {tensor.ndim} dimensions")
@@ -225,7 +228,7 @@ def _without_repeats(term: str, operand: Any) -> tuple[str, Any]:
 
 def trace(input: Any) -> Any:
     """Sum of the diagonal of a matrix."""
-    _rank("trace", input, 2)
+    _rank("trace", "input", input, 2)
     return diagonal(input).sum()
 
 

@@ -62,14 +62,21 @@ __all__ = [
 ]
 
 
+def _refuse_bool(name: str, input: Any) -> None:
+    """Raise for truth values, for which NumPy would give an answer in some other type."""
+    if input._array.dtype.kind == "b":
+        raise RuntimeError(f"{name} is not defined for pyqref.bool; convert it first, as by int()")
+
+
 def abs(input: Any) -> Any:
     """``|input|``."""
+    _refuse_bool("abs", input)
     return apply(unary.Abs, input)
 
 
 def square(input: Any) -> Any:
-    """``input * input``."""
-    return apply(unary.Square, input)
+    """``input * input``; of truth values as integers."""
+    return apply(unary.Square, input.long() if input._array.dtype.kind == "b" else input)
 
 
 def exp(input: Any) -> Any:
@@ -210,10 +217,12 @@ def erf(input: Any) -> Any:
 
 def relu(input: Any) -> Any:
     """``max(input, 0)``; of a quantized tensor ``max(q, zero_point)``."""
+    _refuse_bool("relu", input)
     return apply(unary.Relu, input)
 
 
 def _stepwise(function: Any, input: Any) -> Any:
+    _refuse_bool(function.__name__, input)
     if input._array.dtype.kind in "iu" and not input.is_quantized:
         return apply(unary.Stepwise, input, np.copy)
     return apply(unary.Stepwise, input, function)

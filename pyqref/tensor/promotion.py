@@ -15,7 +15,7 @@ import numpy as np
 from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .base import TensorBase
-from .dispatch import apply
+from .dispatch import CATEGORY, apply
 
 __all__ = [
     "cast",
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 _default = float32
-_CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
 
 
 def get_default_dtype() -> dtype:
@@ -61,7 +60,7 @@ def promoted(*operands: Any) -> np.dtype[Any]:
     for own in reversed(by_rank):
         if own is None:
             continue
-        if result is None or _CATEGORY[own.kind] >= _CATEGORY[result.kind]:
+        if result is None or CATEGORY[own.kind] >= CATEGORY[result.kind]:
             result = own
     if result is None:
         raise TypeError("an operation needs a tensor or a number")
@@ -126,6 +125,11 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
         with np.errstate(over="ignore"):
             return numpy_dtype.type(value)
     except OverflowError:
+        if isinstance(value, float):
+            raise RuntimeError(
+                f"value cannot be converted to {from_numpy_dtype(numpy_dtype)} without overflow, "
+                f"got {value}"
+            ) from None
         bits = 8 * numpy_dtype.itemsize
         return np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)
 

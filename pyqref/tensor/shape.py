@@ -11,14 +11,12 @@ from ..dtypes import contiguous_format
 from ..tape import shape as operations
 from ..tape.indexing import Slice
 from .axes import axes_of, axis_of, shape_argument
-from .dispatch import apply
+from .dispatch import apply, require_tensor
 from .layout import clone
 
 __all__ = [
     "as_strided",
     "broadcast_to",
-    "diag",
-    "diagonal",
     "expand",
     "expand_as",
     "flatten",
@@ -41,8 +39,6 @@ __all__ = [
     "t",
     "tile",
     "transpose",
-    "tril",
-    "triu",
     "unflatten",
     "unfold",
     "unsqueeze",
@@ -89,11 +85,13 @@ def view(input: Any, *shape: Any) -> Any:
 
 def view_as(input: Any, other: Any) -> Any:
     """``input.view(other.shape)``."""
+    require_tensor("view_as", "other", other)
     return view(input, tuple(other.shape))
 
 
 def reshape_as(input: Any, other: Any) -> Any:
     """``input.reshape(other.shape)``."""
+    require_tensor("reshape_as", "other", other)
     return reshape(input, tuple(other.shape))
 
 
@@ -101,6 +99,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Join the axes from ``start_dim`` to ``end_dim`` into one."""
     shape = input._array.shape
     if not shape:
+        axis_of(start_dim, 0), axis_of(end_dim, 0)
         return reshape(input, 1)
     start, end = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if start > end:
@@ -219,6 +218,7 @@ def broadcast_to(input: Any, size: Any) -> Any:
 
 def expand_as(input: Any, other: Any) -> Any:
     """``input.expand(other.shape)``."""
+    require_tensor("expand_as", "other", other)
     return expand(input, tuple(other.shape))
 
 
@@ -254,23 +254,9 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
         )
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
+    if any(length < 0 for length in size):
+        raise RuntimeError(f"as_strided: size must be non-negative, got {list(size)}")
     return apply(operations.AsStrided, input, size, stride, storage_offset)
-
-
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of two axes, as last axis; a view."""
-    first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
-    return apply(operations.Diagonal, input, offset, first, second)
-
-
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a given diagonal."""
-    if input.ndim == 2:
-        return clone(globals()["diagonal"](input, diagonal))
-    size = input._array.shape[0] + abs(diagonal)
-    matrix = input.new_zeros(size, size)
-    globals()["diagonal"](matrix, diagonal).copy_(input)
-    return matrix
 
 
 def flip(input: Any, *dims: Any) -> Any:
@@ -324,6 +310,8 @@ def repeat(input: Any, *repeats: Any) -> Any:
             "Number of dimensions of repeat dims can not be smaller than number of dimensions "
             "of tensor"
         )
+    if any(count < 0 for count in times):
+        raise RuntimeError(f"repeat: counts must be non-negative, got {list(times)}")
     return apply(operations.Repeat, input, times)
 
 
@@ -339,18 +327,10 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
         input, dim = flatten(input), 0
     axis = axis_of(dim, input.ndim)
     counts = getattr(repeats, "_array", repeats)
+    if np.any(np.asarray(counts) < 0):
+        raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {counts}")
     where = np.repeat(np.arange(input._array.shape[axis]), counts)
     return input.index_select(axis, input.new_tensor(where))
-
-
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """The lower triangle of the last two axes; zero elsewhere."""
-    return apply(operations.Triangle, input, np.tril, diagonal)
-
-
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """The upper triangle of the last two axes; zero elsewhere."""
-    return apply(operations.Triangle, input, np.triu, diagonal)
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:

@@ -15,6 +15,7 @@ from . import (
     conversion,
     creation,
     creation_like,
+    diagonals,
     gradient,
     indexing,
     joining,
@@ -118,8 +119,8 @@ class Tensor(ElementwiseMethods, Protocols):
     # shape.py
     as_strided = shapes.as_strided
     broadcast_to = shapes.broadcast_to
-    diag = shapes.diag
-    diagonal = shapes.diagonal
+    diag = diagonals.diag
+    diagonal = diagonals.diagonal
     expand = shapes.expand
     expand_as = shapes.expand_as
     flatten = shapes.flatten
@@ -147,8 +148,8 @@ class Tensor(ElementwiseMethods, Protocols):
     tile = shapes.tile
     transpose = shapes.transpose
     transpose_ = shapes.transpose_
-    tril = shapes.tril
-    triu = shapes.triu
+    tril = diagonals.tril
+    triu = diagonals.triu
     unflatten = shapes.unflatten
     unfold = shapes.unfold
     unsqueeze = shapes.unsqueeze

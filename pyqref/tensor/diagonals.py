@@ -1,0 +1,54 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tape import shape as operations
+from .axes import axis_of
+from .dispatch import apply
+from .layout import clone
+
+__all__ = ["diag", "diagonal", "tril", "triu"]
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of two axes, as last axis; a view."""
+    first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return apply(operations.Diagonal, input, offset, first, second)
+
+
+_diagonal = diagonal
+"""The function under a name that the argument ``diagonal`` below does not hide."""
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix with a given diagonal."""
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    if input.ndim == 2:
+        return clone(_diagonal(input, diagonal))
+    size = input._array.shape[0] + abs(diagonal)
+    matrix = input.new_zeros(size, size)
+    _diagonal(matrix, diagonal).copy_(input)
+    return matrix
+
+
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The lower triangle of the last two axes; zero elsewhere."""
+    return _triangle(np.tril, input, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The upper triangle of the last two axes; zero elsewhere."""
+    return _triangle(np.triu, input, diagonal)
+
+
+def _triangle(function: Any, input: Any, diagonal: int) -> Any:
+    if input.ndim < 2:
+        raise RuntimeError(f"{function.__name__}: input tensor must have at least 2 dimensions")
+    return apply(operations.Triangle, input, function, diagonal)
