@@ -149,6 +149,10 @@ from .modules import ZeroPad3d as ZeroPad3d
 from . import intrinsic as intrinsic
 from . import qat as qat
 from . import quantized as quantized
+
+# isort: split
+# The quantized layers come first: they import those from which they are made.
+from . import quantizable as quantizable
 from .intrinsic import qat as _intrinsic_qat
 from .intrinsic import quantized as _intrinsic_quantized
 
@@ -289,6 +293,7 @@ __all__ = [
     "module_path",
     "parameter",
     "qat",
+    "quantizable",
     "quantized",
     "utils",
 ]

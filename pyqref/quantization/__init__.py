@@ -7,14 +7,11 @@ there.
 
 from __future__ import annotations
 
+from . import backend_config as backend_config
+
 # Loaded first: below, functions of the same names take the place of these two modules.
 from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
-from .backend_config import BackendConfig as BackendConfig
-from .backend_config import BackendPatternConfig as BackendPatternConfig
-from .backend_config import DTypeConfig as DTypeConfig
-from .backend_config import DTypeWithConstraints as DTypeWithConstraints
-from .backend_config import ObservationType as ObservationType
 from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
@@ -22,11 +19,15 @@ from .diagnostics import QuantizationError as QuantizationError
 from .diagnostics import QuantizationWarning as QuantizationWarning
 from .diagnostics import UncalibratedWarning as UncalibratedWarning
 from .diagnostics import UnusedMappingWarning as UnusedMappingWarning
+from .eager import parts as parts
 from .eager.convert import convert as convert
 from .eager.convert import swap_module as swap_module
 from .eager.coverage import coverage as coverage
 from .eager.coverage_table import Coverage as Coverage
 from .eager.coverage_table import CoverageRow as CoverageRow
+from .eager.custom_modules import (
+    get_default_custom_config_dict as get_default_custom_config_dict,
+)
 from .eager.dynamic import quantize_dynamic as quantize_dynamic
 from .eager.fuse import fuse_known_modules as fuse_known_modules
 from .eager.fuse import fuse_modules as fuse_modules
@@ -158,6 +159,9 @@ from .qconfig import get_default_qat_qconfig as get_default_qat_qconfig
 from .qconfig import get_default_qconfig as get_default_qconfig
 from .qconfig import per_channel_dynamic_qconfig as per_channel_dynamic_qconfig
 from .qconfig import qconfig_equals as qconfig_equals
+from .qconfig_mapping import QConfigMapping as QConfigMapping
+from .qconfig_mapping import get_default_qat_qconfig_mapping as get_default_qat_qconfig_mapping
+from .qconfig_mapping import get_default_qconfig_mapping as get_default_qconfig_mapping
 from .quant_type import QuantType as QuantType
 from .quant_type import quant_type_from_str as quant_type_from_str
 from .quant_type import quant_type_to_str as quant_type_to_str
@@ -192,6 +196,9 @@ from .quantization_mappings import (
 from .quantization_mappings import (
     get_default_static_quant_module_mappings as get_default_static_quant_module_mappings,
 )
+from .quantization_mappings import (
+    get_default_static_quant_reference_module_mappings as get_default_static_quant_reference_module_mappings,  # noqa: E501
+)
 from .quantization_mappings import get_dynamic_quant_module_class as get_dynamic_quant_module_class
 from .quantization_mappings import (
     get_embedding_qat_module_mappings as get_embedding_qat_module_mappings,
@@ -206,8 +213,6 @@ from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
 
 __all__ = [
-    "BackendConfig",
-    "BackendPatternConfig",
     "ConstantChannelWarning",
     "Coverage",
     "CoverageRow",
@@ -216,8 +221,6 @@ __all__ = [
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
-    "DTypeConfig",
-    "DTypeWithConstraints",
     "DeQuantStub",
     "FakeQuantize",
     "FakeQuantizeBase",
@@ -231,7 +234,6 @@ __all__ = [
     "NoMatchWarning",
     "NoopObserver",
     "NotQuantizedWarning",
-    "ObservationType",
     "Observer",
     "ObserverBase",
     "PerChannelMinMaxObserver",
@@ -239,6 +241,7 @@ __all__ = [
     "QConfig",
     "QConfigAny",
     "QConfigDynamic",
+    "QConfigMapping",
     "QuantStub",
     "QuantType",
     "QuantWrapper",
@@ -251,6 +254,7 @@ __all__ = [
     "UnusedMappingWarning",
     "add_observer_",
     "add_quant_dequant",
+    "backend_config",
     "convert",
     "coverage",
     "default_activation_only_qconfig",
@@ -321,9 +325,13 @@ __all__ = [
     "get_default_float_to_quantized_operator_mappings",
     "get_default_qat_module_mappings",
     "get_default_qat_qconfig",
+    "get_default_qat_qconfig_mapping",
     "get_default_qconfig",
+    "get_default_qconfig_mapping",
     "get_default_qconfig_propagation_list",
+    "get_default_custom_config_dict",
     "get_default_static_quant_module_mappings",
+    "get_default_static_quant_reference_module_mappings",
     "get_dynamic_quant_module_class",
     "get_embedding_qat_module_mappings",
     "get_embedding_static_quant_module_mappings",

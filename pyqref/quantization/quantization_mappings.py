@@ -13,7 +13,11 @@ from pyqref.nn import qat as nnqat
 from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import qat as nniqat
 from pyqref.nn.intrinsic import quantized as nniq
+from pyqref.nn.intrinsic.quantized import dynamic as nniqd
+from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
+from pyqref.nn.qat import dynamic as nnqatd
 from pyqref.nn.quantized import dynamic as nnqd
+from pyqref.nn.quantized import reference as nnqr
 from pyqref.ops import quantized as ops
 
 from .fake_quantize.defaults import (
@@ -27,6 +31,7 @@ __all__ = [
     "DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS",
     "DEFAULT_MODULE_TO_ACT_POST_PROCESS",
     "DEFAULT_QAT_MODULE_MAPPINGS",
+    "DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS",
     "DEFAULT_STATIC_QUANT_MODULE_MAPPINGS",
     "get_default_compare_output_module_list",
     "get_default_dynamic_quant_module_mappings",
@@ -34,6 +39,7 @@ __all__ = [
     "get_default_qat_module_mappings",
     "get_default_qconfig_propagation_list",
     "get_default_static_quant_module_mappings",
+    "get_default_static_quant_reference_module_mappings",
     "get_dynamic_quant_module_class",
     "get_embedding_qat_module_mappings",
     "get_embedding_static_quant_module_mappings",
@@ -46,9 +52,13 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     QuantStub: nnq.Quantize,
     DeQuantStub: nnq.DeQuantize,
     nn.Linear: nnq.Linear,
+    NonDynamicallyQuantizableLinear: nnq.Linear,
     nn.Conv1d: nnq.Conv1d,
     nn.Conv2d: nnq.Conv2d,
     nn.Conv3d: nnq.Conv3d,
+    nn.ConvTranspose1d: nnq.ConvTranspose1d,
+    nn.ConvTranspose2d: nnq.ConvTranspose2d,
+    nn.ConvTranspose3d: nnq.ConvTranspose3d,
     nn.BatchNorm2d: nnq.BatchNorm2d,
     nn.BatchNorm3d: nnq.BatchNorm3d,
     nn.GroupNorm: nnq.GroupNorm,
@@ -67,20 +77,35 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nnq.FloatFunctional: nnq.QFunctional,
     nni.BNReLU2d: nniq.BNReLU2d,
     nni.BNReLU3d: nniq.BNReLU3d,
+    nni.ConvReLU1d: nniq.ConvReLU1d,
     nni.ConvReLU2d: nniq.ConvReLU2d,
     nni.ConvReLU3d: nniq.ConvReLU3d,
+    nni.ConvAdd2d: nniq.ConvAdd2d,
+    nni.ConvAddReLU2d: nniq.ConvAddReLU2d,
     nni.LinearReLU: nniq.LinearReLU,
+    nni.LinearLeakyReLU: nniq.LinearLeakyReLU,
+    nni.LinearTanh: nniq.LinearTanh,
+    nniqat.ConvBn1d: nnq.Conv1d,
     nniqat.ConvBn2d: nnq.Conv2d,
+    nniqat.ConvBn3d: nnq.Conv3d,
+    nniqat.ConvBnReLU1d: nniq.ConvReLU1d,
     nniqat.ConvBnReLU2d: nniq.ConvReLU2d,
+    nniqat.ConvBnReLU3d: nniq.ConvReLU3d,
     nniqat.ConvReLU2d: nniq.ConvReLU2d,
+    nniqat.ConvReLU3d: nniq.ConvReLU3d,
     nniqat.LinearReLU: nniq.LinearReLU,
+    nniqat.LinearBn1d: nnq.Linear,
     nnqat.Linear: nnq.Linear,
     nnqat.Conv2d: nnq.Conv2d,
+    nnqat.Conv3d: nnq.Conv3d,
 }
 
 #: Float to dynamically quantized.
 DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.Linear: nnqd.Linear,
+    NonDynamicallyQuantizableLinear: nnqd.Linear,
+    nnqatd.Linear: nnqd.Linear,
+    nni.LinearReLU: nniqd.LinearReLU,
     nn.LSTM: nnqd.LSTM,
     nn.GRU: nnqd.GRU,
     nn.LSTMCell: nnqd.LSTMCell,
@@ -93,11 +118,38 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
 #: Float to trained with fake quantization.
 DEFAULT_QAT_MODULE_MAPPINGS: dict[Any, Any] = {
     nn.Linear: nnqat.Linear,
+    NonDynamicallyQuantizableLinear: nnqat.Linear,
     nn.Conv2d: nnqat.Conv2d,
+    nn.Conv3d: nnqat.Conv3d,
+    nni.ConvBn1d: nniqat.ConvBn1d,
     nni.ConvBn2d: nniqat.ConvBn2d,
+    nni.ConvBn3d: nniqat.ConvBn3d,
+    nni.ConvBnReLU1d: nniqat.ConvBnReLU1d,
     nni.ConvBnReLU2d: nniqat.ConvBnReLU2d,
+    nni.ConvBnReLU3d: nniqat.ConvBnReLU3d,
     nni.ConvReLU2d: nniqat.ConvReLU2d,
+    nni.ConvReLU3d: nniqat.ConvReLU3d,
     nni.LinearReLU: nniqat.LinearReLU,
+    nni.LinearBn1d: nniqat.LinearBn1d,
+}
+
+#: Float to the float form that carries the grid of its weight.
+DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS: dict[Any, Any] = {
+    QuantStub: nnq.Quantize,
+    DeQuantStub: nnq.DeQuantize,
+    nn.Linear: nnqr.Linear,
+    nn.Conv1d: nnqr.Conv1d,
+    nn.Conv2d: nnqr.Conv2d,
+    nn.Conv3d: nnqr.Conv3d,
+    nn.ConvTranspose1d: nnqr.ConvTranspose1d,
+    nn.ConvTranspose2d: nnqr.ConvTranspose2d,
+    nn.ConvTranspose3d: nnqr.ConvTranspose3d,
+    nn.Embedding: nnqr.Embedding,
+    nn.EmbeddingBag: nnqr.EmbeddingBag,
+    nn.GRUCell: nnqr.GRUCell,
+    nn.LSTMCell: nnqr.LSTMCell,
+    nn.RNNCell: nnqr.RNNCell,
+    nn.LSTM: nnqr.LSTM,
 }
 
 #: Functions of floats that have a quantized form with output parameters.
@@ -129,6 +181,18 @@ def get_default_static_quant_module_mappings() -> dict[Any, Any]:
     <class 'pyqref.nn.quantized.modules.linear.Linear'>
     """
     return copy.copy(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS)
+
+
+def get_default_static_quant_reference_module_mappings() -> dict[Any, Any]:
+    """A copy of the table for ``convert(..., is_reference=True)``.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> get_default_static_quant_reference_module_mappings()[nn.Linear]
+    <class 'pyqref.nn.quantized.reference.modules.linear.Linear'>
+    """
+    return copy.copy(DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS)
 
 
 def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
@@ -225,18 +289,19 @@ def get_static_quant_module_class(
     additional_static_quant_mapping
         Entries that come before those of the table.
     is_reference
-        Must be False.
+        Look into the table of reference layers.
 
     Raises
     ------
     ValueError
         The table has no entry for it.
     """
-    if is_reference:
-        raise NotImplementedError(
-            "get_static_quant_module_class: is_reference=True is not supported; use False"
-        )
-    table = {**DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, **(additional_static_quant_mapping or {})}
+    defaults = (
+        DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS
+        if is_reference
+        else DEFAULT_STATIC_QUANT_MODULE_MAPPINGS
+    )
+    table = {**defaults, **(additional_static_quant_mapping or {})}
     return _lookup("static", table, float_module_class)
 
 

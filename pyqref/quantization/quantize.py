@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from .eager import parts as parts
 from .eager.convert import convert as convert
 from .eager.convert import swap_module as swap_module
+from .eager.custom_modules import (
+    get_default_custom_config_dict as get_default_custom_config_dict,
+)
 from .eager.dynamic import quantize_dynamic as quantize_dynamic
 from .eager.observe import add_observer_ as add_observer_
 from .eager.observe import get_observer_dict as get_observer_dict
@@ -24,6 +28,7 @@ __all__ = [
     "add_quant_dequant",
     "convert",
     "default_eval_fn",
+    "get_default_custom_config_dict",
     "get_observer_dict",
     "prepare",
     "prepare_qat",

@@ -402,9 +402,20 @@ def test_swap_module_takes_two_arguments() -> None:
     assert layer is q.swap_module(layer, q.get_default_static_quant_module_mappings())
 
 
-def test_reference_form_is_refused(model: Model) -> None:
-    with pytest.raises(NotImplementedError, match="is_reference"):
-        q.convert(model, is_reference=True)
+def test_reference_form() -> None:
+    """is_reference=True gives float layers that carry the grid of their weight."""
+    float_model = nn.Sequential(nn.Linear(3, 2), nn.LSTMCell(2, 2)).eval()
+    float_model.qconfig = q.default_qconfig
+    converted = q.convert(float_model_prepared := q.prepare(float_model), is_reference=True)
+    reference = nn.quantized.reference
+    assert [reference.Linear, reference.LSTMCell] == [type(each) for each in converted]
+    observer = q.default_qconfig.weight()
+    observer(float_model_prepared[0].weight)
+    scale, _ = observer.calculate_qparams()
+    assert scale.item() == converted[0].get_quantized_weight().q_scale()
+    x = pyqref.ones(1, 3)
+    expected = pyqref.nn.functional.linear(x, converted[0].get_weight(), float_model[0].bias)
+    assert expected.tolist() == converted[0](x).tolist()
 
 
 def test_prepared_twice_is_prepared_once(model: Model) -> None:

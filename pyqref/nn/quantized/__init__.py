@@ -9,6 +9,7 @@ from . import dynamic as dynamic
 from . import functional as functional
 from . import reference as reference
 from .modules import ELU as ELU
+from .modules import LSTM as LSTM
 from .modules import BatchNorm2d as BatchNorm2d
 from .modules import BatchNorm3d as BatchNorm3d
 from .modules import Conv1d as Conv1d
@@ -31,6 +32,7 @@ from .modules import InstanceNorm3d as InstanceNorm3d
 from .modules import LayerNorm as LayerNorm
 from .modules import LeakyReLU as LeakyReLU
 from .modules import Linear as Linear
+from .modules import MultiheadAttention as MultiheadAttention
 from .modules import PReLU as PReLU
 from .modules import QFunctional as QFunctional
 from .modules import Quantize as Quantize
@@ -40,6 +42,8 @@ from .modules import Sigmoid as Sigmoid
 from .modules import Softmax as Softmax
 
 __all__ = [
+    "LSTM",
+    "MultiheadAttention",
     "BatchNorm2d",
     "BatchNorm3d",
     "Conv1d",

@@ -57,7 +57,10 @@ def warn_of_constant_channels(asks: str, swaps: list[Swap]) -> None:
 def _weights(old: Any, new: Any) -> Iterator[tuple[str, Array, Any]]:
     """Name, float form and quantized form of each weight."""
     get_weight = getattr(new, "weight", None)
-    if callable(get_weight):
+    if getattr(new, "_IS_REFERENCE", False):
+        for name in new._weights():
+            yield from _pair(name, getattr(old, name)._array, new._quantized(name))
+    elif callable(get_weight):
         weight = _float_weight(old)
         if weight is not None:
             yield from _pair("weight", weight, get_weight())

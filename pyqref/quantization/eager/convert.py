@@ -16,9 +16,13 @@ from pyqref.quantization.diagnostics import (
 )
 from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
 from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
-from pyqref.quantization.quantization_mappings import get_default_static_quant_module_mappings
+from pyqref.quantization.quantization_mappings import (
+    get_default_static_quant_module_mappings,
+    get_default_static_quant_reference_module_mappings,
+)
 
 from .constant_channels import warn_of_constant_channels
+from .custom_modules import OBSERVED_TO_QUANTIZED
 from .observe import NAME, remove_observers, remove_qconfig
 from .origins import remember
 from .paths import custom_config, is_leaf, require_mapping, require_module
@@ -59,10 +63,11 @@ def convert(
     remove_qconfig
         Take qconfigs and observers out of the result.
     is_reference
-        Must be False.
+        Convert to the reference layers of :mod:`pyqref.nn.quantized.reference`, in float.
     convert_custom_config_dict
         ``{"observed_to_quantized_custom_module_class": {Observed: Quantized}}``; the
-        latter has a ``from_observed``.
+        latter has a ``from_observed``. None: the quantizable layers of
+        :func:`get_default_custom_config_dict`.
     use_precomputed_fake_quant
         Do not let the weights' fake quantizers look at the weights once more.
     strict
@@ -100,11 +105,15 @@ def convert(
     Quantize(scale=tensor([1.]), zero_point=tensor([0]), dtype=pyqref.quint8)
     """
     require_module("convert", module)
-    if is_reference:
-        raise NotImplementedError("convert: is_reference=True is not supported; use False")
     config = custom_config("convert_custom_config_dict", convert_custom_config_dict, (_CUSTOM,))
     custom = config.get(_CUSTOM, {})
-    defaults = get_default_static_quant_module_mappings()
+    if convert_custom_config_dict is None:
+        custom = OBSERVED_TO_QUANTIZED
+    defaults = (
+        get_default_static_quant_reference_module_mappings()
+        if is_reference
+        else get_default_static_quant_module_mappings()
+    )
     table = defaults if mapping is None else mapping
     require_mapping("convert", "mapping", table)
     require_mapping("convert", _CUSTOM, custom)
@@ -178,7 +187,7 @@ def convert_with(
             swaps = swap_children(asks, module, mapping, custom, precomputed)
         used = {type(each.old) for each in swaps}
         warn_of_unused_entries(asks, "mapping", module, mapping, defaults, used)
-        warn_of_unused_entries(asks, _CUSTOM, module, custom, {}, used)
+        warn_of_unused_entries(asks, _CUSTOM, module, custom, OBSERVED_TO_QUANTIZED, used)
         warn_of_constant_channels(asks, swaps)
     except QuantizationWarning:
         undo(swaps)
@@ -190,6 +199,8 @@ def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
     """Paths of the observers that are needed but saw nothing."""
     for path, each in module.named_modules():
         if getattr(each, "qconfig", None) is None or type(each) not in mapping:
+            continue
+        if getattr(mapping[type(each)], "_IS_REFERENCE", False):  # float outputs need no range
             continue
         if ran_unobserved(each):
             continue

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
+from pyqref.nn.quantizable import LSTM, MultiheadAttention
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
 from pyqref.quantization.quantization_mappings import (
     DEFAULT_MODULE_TO_ACT_POST_PROCESS,
@@ -94,7 +95,9 @@ def add_observer_(
             if not hasattr(observed, "qconfig"):
                 observed.qconfig = child.qconfig
             setattr(module, name, observed)
-            _insert(observed)
+            # The quantizable layers have observed their parts.
+            if type(observed) not in (LSTM, MultiheadAttention):
+                _insert(observed)
         else:
             add_observer_(child, allowed, groups, device, custom)
     if is_leaf(module) and not isinstance(module, Sequential) and type(module) in allowed:

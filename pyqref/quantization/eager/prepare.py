@@ -15,6 +15,7 @@ from pyqref.quantization.diagnostics import (
 from pyqref.quantization.quantization_mappings import get_default_qat_module_mappings
 
 from .convert import convert_with
+from .custom_modules import FLOAT_TO_OBSERVED, types_in
 from .observe import add_observer_
 from .paths import custom_config, require_mapping, require_module
 from .propagate import propagate_qconfig_
@@ -54,7 +55,8 @@ def prepare(
     observer_non_leaf_module_list
         Types of modules with submodules that are observed as one.
     prepare_custom_config_dict
-        ``{"float_to_observed_custom_module_class": {Float: Observed}}`` and the entries of
+        ``{"float_to_observed_custom_module_class": {Float: Observed}}`` (None: the
+        quantizable layers of :func:`get_default_custom_config_dict`) and the entries of
         :func:`propagate_qconfig_`.
     strict
         Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
@@ -95,6 +97,8 @@ def prepare(
         qconfig_dict, inplace = None, qconfig_dict
     require_module("prepare", model)
     custom = custom_config("prepare_custom_config_dict", prepare_custom_config_dict, _KNOWN)
+    if prepare_custom_config_dict is None:
+        custom = {_CUSTOM: types_in(model, FLOAT_TO_OBSERVED)}
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):

@@ -11,6 +11,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import UncalibratedWarning
 
 from .observe import observe_input, observe_output
+from .reference import reference_form
 
 __all__ = ["Swap", "ran_unobserved", "swap_children", "swap_module", "undo"]
 
@@ -55,6 +56,8 @@ def swap_module(
     custom = custom_module_class_mapping or {}
     if type(mod) in custom:
         new = custom[type(mod)].from_observed(mod)
+    elif getattr(mapping.get(type(mod)), "_IS_REFERENCE", False):
+        new = reference_form(mod, mapping[type(mod)])
     elif type(mod) in mapping:
         from_float = mapping[type(mod)].from_float
         # A class of the user's may have the one argument of the documentation only.

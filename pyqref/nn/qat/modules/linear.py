@@ -8,6 +8,7 @@ from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused import LinearReLU
 from pyqref.nn.modules import Linear as FloatLinear
 from pyqref.nn.modules import Module
+from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from .utils import make_weight_fake_quant, qconfig_of
 
@@ -82,7 +83,8 @@ class Linear(FloatLinear):
         use_precomputed_fake_quant
             No effect before training, as in torch.
         """
-        qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, LinearReLU), qconfig)
+        accepted = (cls._FLOAT_MODULE, NonDynamicallyQuantizableLinear, LinearReLU)
+        qconfig = qconfig_of(cls, mod, accepted, qconfig)
         linear = mod[0] if isinstance(mod, LinearReLU) else mod
         qat_linear = cls(
             linear.in_features,

@@ -2,6 +2,7 @@
 
 from .activation import ReLU as ReLU
 from .activation import ReLU6 as ReLU6
+from .attention import MultiheadAttention as MultiheadAttention
 from .batchnorm import BatchNorm2d as BatchNorm2d
 from .batchnorm import BatchNorm3d as BatchNorm3d
 from .conv import Conv1d as Conv1d
@@ -26,6 +27,7 @@ from .normalization import InstanceNorm3d as InstanceNorm3d
 from .normalization import LayerNorm as LayerNorm
 from .quantize import DeQuantize as DeQuantize
 from .quantize import Quantize as Quantize
+from .rnn import LSTM as LSTM
 from .scaled_activation import ELU as ELU
 from .scaled_activation import Hardswish as Hardswish
 from .scaled_activation import LeakyReLU as LeakyReLU
@@ -34,6 +36,8 @@ from .scaled_activation import Sigmoid as Sigmoid
 from .scaled_activation import Softmax as Softmax
 
 __all__ = [
+    "LSTM",
+    "MultiheadAttention",
     "BatchNorm2d",
     "BatchNorm3d",
     "Conv1d",

@@ -104,6 +104,9 @@ class FloatFunctional(FXFloatFunctional):
     tensor(7.)
     """
 
+    #: Whether the object stands for one operation in all steps of a recurrent layer.
+    used_at_each_step = False
+
     def __init__(self) -> None:
         super().__init__()
         self.activation_post_process: Module = Identity()
@@ -122,7 +125,8 @@ class FloatFunctional(FXFloatFunctional):
 
     def _observed(self, result: Any) -> Any:
         observer = self.activation_post_process
-        if not isinstance(observer, Identity) and used_before_in_this_pass(self):
+        several = not isinstance(observer, Identity) and not self.used_at_each_step
+        if several and used_before_in_this_pass(self):
             warnings.warn(
                 f"{module_path(self) or 'a'} (FloatFunctional) is used more than once in one "
                 "forward pass: its observer would mix two tensors; "

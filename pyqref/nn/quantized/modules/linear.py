@@ -9,6 +9,7 @@ from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
 from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.ops import quantized as ops
@@ -167,7 +168,12 @@ class Linear(WeightedQuantizedModule):
     """  # noqa: E501
 
     _version = 3
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinear, QATLinear, QATLinearBn1d)
+    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
+        FloatLinear,
+        NonDynamicallyQuantizableLinear,
+        QATLinear,
+        QATLinearBn1d,
+    )
 
     def __init__(
         self,

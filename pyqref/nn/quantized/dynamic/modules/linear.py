@@ -8,6 +8,7 @@ from pyqref import dtypes
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
 from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.dynamic.modules.linear import Linear as QATDynamicLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
@@ -60,6 +61,7 @@ class Linear(QuantizedLinear):
     _version = 4
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
         FloatLinear,
+        NonDynamicallyQuantizableLinear,
         QATLinear,
         QATDynamicLinear,
     )

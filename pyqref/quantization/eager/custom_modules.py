@@ -1,0 +1,49 @@
+"""Layers that ``prepare`` takes apart, so that their parts can be quantized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyqref.nn import modules as nn
+from pyqref.nn import quantizable as nnqz
+from pyqref.nn import quantized as nnq
+
+__all__ = [
+    "FLOAT_TO_OBSERVED",
+    "OBSERVED_TO_QUANTIZED",
+    "get_default_custom_config_dict",
+    "types_in",
+]
+
+FLOAT_TO_OBSERVED: dict[Any, Any] = {
+    nn.LSTM: nnqz.LSTM,
+    nn.MultiheadAttention: nnqz.MultiheadAttention,
+}
+
+OBSERVED_TO_QUANTIZED: dict[Any, Any] = {
+    nnqz.LSTM: nnq.LSTM,
+    nnqz.MultiheadAttention: nnq.MultiheadAttention,
+}
+
+
+def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
+    """The custom layers of ``prepare`` and ``convert`` where none are given.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> tables = get_default_custom_config_dict()
+    >>> tables["float_to_observed_custom_module_class"][nn.LSTM]
+    <class 'pyqref.nn.quantizable.modules.rnn.LSTM'>
+    """
+    return {
+        "float_to_observed_custom_module_class": dict(FLOAT_TO_OBSERVED),
+        "observed_to_quantized_custom_module_class": dict(OBSERVED_TO_QUANTIZED),
+    }
+
+
+def types_in(model: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The entries for types that the model has."""
+    present = {type(each) for each in model.modules()}
+    return {each: table[each] for each in table if each in present}
