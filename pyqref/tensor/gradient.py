@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -172,7 +173,11 @@ def retain_grad(input: Any) -> None:
         return
     input._retains_grad = True
 
+    tensor = weakref.ref(input)  # the node holds its hooks, and the tensor holds the node
+
     def keep(grad: Array) -> None:
-        input._accumulate_grad(grad)
+        kept = tensor()
+        if kept is not None:
+            kept._accumulate_grad(grad)
 
     _hooks_of(input).append(keep)
