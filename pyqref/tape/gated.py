@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .activation import Pointwise
+from .error_function import erf
 from .operation import Array, Operation
-from .unary import erf, sigmoid
+from .unary import sigmoid
 
 __all__ = ["Gelu", "Glu", "LogSoftmax", "Prelu", "Softmax"]
 

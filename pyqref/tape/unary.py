@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from .error_function import erf
 from .operation import Array, Operation
 
 __all__ = [
@@ -305,16 +306,6 @@ class Relu(_OfResult):
 
     def derivative(self, kept: Array) -> Array:
         return kept > 0
-
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])
-
-
-def erf(x: Array) -> Array:
-    """The error function, correct to the last bit or two of double, in the type of ``x``."""
-    if x.size == 0:
-        return x.copy()
-    return np.asarray(_erf(x.astype(np.float64))).astype(x.dtype)
 
 
 class Erf(_OfArgument):
