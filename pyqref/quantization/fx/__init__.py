@@ -1,0 +1,3 @@
+"""Graph mode, pass by pass."""
+
+from __future__ import annotations

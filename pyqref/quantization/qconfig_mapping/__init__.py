@@ -1,0 +1,26 @@
+"""Which operation of a model is quantized how: :mod:`.mapping`, and the usual :mod:`.defaults`."""
+
+from __future__ import annotations
+
+from .defaults import _FIXED_QPARAMS_OP_TO_OBSERVER as _FIXED_QPARAMS_OP_TO_OBSERVER
+from .defaults import get_default_qat_qconfig_mapping as get_default_qat_qconfig_mapping
+from .defaults import get_default_qconfig_mapping as get_default_qconfig_mapping
+from .defaults import (
+    get_symmetric_qnnpack_qat_qconfig_mapping as get_symmetric_qnnpack_qat_qconfig_mapping,
+)
+from .defaults import (
+    get_symmetric_qnnpack_qconfig_mapping as get_symmetric_qnnpack_qconfig_mapping,
+)
+from .mapping import QConfigMapping as QConfigMapping
+
+# Their names in torch 2.13.
+_get_symmetric_qnnpack_qconfig_mapping = get_symmetric_qnnpack_qconfig_mapping
+_get_symmetric_qnnpack_qat_qconfig_mapping = get_symmetric_qnnpack_qat_qconfig_mapping
+
+__all__ = [
+    "QConfigMapping",
+    "get_default_qat_qconfig_mapping",
+    "get_default_qconfig_mapping",
+    "get_symmetric_qnnpack_qat_qconfig_mapping",
+    "get_symmetric_qnnpack_qconfig_mapping",
+]
