@@ -1,0 +1,205 @@
+"""Write ``docs/parity.rst``: each name, where it comes from, what proves it, how near it is.
+
+    python tests/parity/table.py [--live]
+
+Every case runs once while the functions and the classes that it reaches are noted, and
+its results are compared with torch's: the recorded ones, or with ``--live`` those of the
+installed torch. A name's row adds up the cases that reach it. A name that no case reaches
+shows the first test that mentions it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from parity.harness import HERE, Case, differences, load_cases, recorded
+from parity.names import names
+
+TESTS = HERE.parent
+TARGET = TESTS.parent / "docs" / "parity.rst"
+
+
+@dataclass
+class Evidence:
+    """What the cases that reach a name say about it."""
+
+    cases: list[str] = field(default_factory=list)
+    elements: int = 0
+    different: int = 0
+    largest: float = 0.0
+
+
+def resolve(name: str) -> Any:
+    """The object behind a dotted name below the package; None if there is none."""
+    import pyqref
+
+    found: Any = pyqref
+    for part in name.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            return None
+    return found
+
+
+def keys_of(value: Any) -> set[Any]:
+    """What to look for in a running program: a class, or the code of a function."""
+    if inspect.isclass(value):
+        return {value}
+    if isinstance(value, ModuleType):
+        value = type(value).__dict__.get("__call__")
+    if isinstance(value, property):
+        value = value.fget
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    return {code} if isinstance(code, CodeType) else set()
+
+
+def reached(run: Callable[[], Any]) -> tuple[Any, set[Any]]:
+    """Run something; its result, and all code and all classes that it used."""
+    seen: set[Any] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            seen.add(code)
+            if code.co_argcount and code.co_varnames[0] == "self":
+                seen.add(type(frame.f_locals.get("self")))
+
+    sys.setprofile(note)
+    try:
+        return run(), seen
+    finally:
+        sys.setprofile(None)
+
+
+def mentions(path: Path) -> dict[str, set[str]]:
+    """For each function of a test file, the names that its text mentions."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            words = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+            words |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            for each in ast.walk(node):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    words |= set(each.value.replace(".", " ").split())
+            found[node.name] = words
+    return found
+
+
+def run_cases(live: bool) -> list[tuple[Case, set[Any], Evidence]]:
+    """Run every case; what it reached, and how its results compare."""
+    import pyqref
+
+    if live:
+        import torch
+    results = []
+    for case in load_cases():
+        theirs = case.run(torch) if live else recorded(case)
+        ours, seen = reached(lambda case=case: case.run(pyqref))
+        found = differences(case, ours, theirs).values()
+        evidence = Evidence(
+            [case.name],
+            sum(each.elements for each in found),
+            sum(each.different for each in found),
+            max((each.largest for each in found), default=0.0),
+        )
+        results.append((case, seen, evidence))
+    return results
+
+
+def collect(live: bool) -> list[tuple[str, str, bool, str, Evidence]]:
+    """Name, origin, whether it exists, the test that proves it, the evidence."""
+    cases = run_cases(live)
+    words = {
+        f"{path.stem}.{name}": found
+        for path in sorted((HERE / "cases").glob("[a-z]*.py"))
+        for name, found in mentions(path).items()
+    }
+    tests: dict[str, str] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for name, found in mentions(path).items():
+            if name.startswith("test_"):
+                for word in found:
+                    tests.setdefault(word, f"{path.relative_to(TESTS).as_posix()}::{name}")
+    rows = []
+    for name, origin in names():
+        value = resolve(name)
+        keys, last = keys_of(value), name.rpartition(".")[2]
+        total: dict[str, Evidence] = defaultdict(Evidence)
+        for case, seen, evidence in cases:
+            label = f"{case.topic}.{case.name}"
+            if keys & seen or (not keys and last in words.get(label, ())):
+                joined = total[name]
+                joined.cases.append(label)
+                joined.elements += evidence.elements
+                joined.different += evidence.different
+                joined.largest = max(joined.largest, evidence.largest)
+        joined = total[name]
+        proof = joined.cases[0] if joined.cases else tests.get(last, "")
+        rows.append((name, origin, value is not None, proof, joined))
+    return rows
+
+
+def render(rows: list[tuple[str, str, bool, str, Evidence]], live: bool) -> str:
+    """The page, as reStructuredText."""
+    against = "live torch 2.13" if live else "the recorded answers of torch 2.13"
+    lines = [
+        "Parity with torch",
+        "=================",
+        "",
+        "Each name of torch's quantization system, where it comes from (the *guide* of the 1.4",
+        "era and the pages on graph mode, or *torch 2.13* beside them), a test that proves it,",
+        "and how its results compare with torch's. A parity case is a script that runs under",
+        "both libraries; a row adds up the cases that reach the name, so one case counts in",
+        "many rows. Differences are between floating point results, within the bound that the",
+        f"case names. Compared with {against} by ``tests/parity/table.py``.",
+        "",
+        ".. list-table::",
+        "   :header-rows: 1",
+        "   :widths: 34 10 8 30 8 10",
+        "",
+        "   * - name",
+        "     - origin",
+        "     - exists",
+        "     - proved by",
+        "     - elements",
+        "     - largest difference",
+    ]
+    for name, origin, exists, proof, evidence in rows:
+        more = f" and {len(evidence.cases) - 1} more" if len(evidence.cases) > 1 else ""
+        lines += [
+            f"   * - ``{name}``",
+            f"     - {origin}",
+            f"     - {'yes' if exists else 'missing'}",
+            f"     - ``{proof}``{more}" if proof else "     - none",
+            f"     - {evidence.elements:,}" if evidence.cases else "     - –",
+            f"     - {evidence.largest:.2g}" if evidence.cases else "     - –",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the page and say what is missing."""
+    live = "--live" in sys.argv[1:]
+    warnings.simplefilter("ignore")
+    rows = collect(live)
+    TARGET.write_text(render(rows, live), encoding="utf-8")
+    missing = [name for name, _, exists, _, _ in rows if not exists]
+    unproved = [name for name, _, _, proof, _ in rows if not proof]
+    print(f"{len(rows)} names, missing: {missing or 'none'}, unproved: {unproved or 'none'}")
+    compared = [each for *_, each in rows if each.cases]
+    print(f"{len(compared)} names reached by parity cases")
+
+
+if __name__ == "__main__":
+    main()
