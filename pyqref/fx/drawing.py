@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import shutil
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ STYLES = {
     "placeholder": ("#D6EDFA", "#0072B2", "ellipse"),
     "get_attr": ("#FBF7C4", "#8A8200", "note"),
     "call_function": ("#FBE5BD", "#B87A00", "box"),
-    "call_method": ("#F3DCE9", "#A0527D", "hexagon"),
+    "call_method": ("#F3DCE9", "#A0527D", 'box, style="filled,rounded"'),
     "call_module": ("#CDEBE1", "#007A59", "box3d"),
     "output": ("#D6EDFA", "#0072B2", "ellipse"),
 }
@@ -106,7 +107,7 @@ def draw(
     edge_label: EdgeLabel | None = None,
     legend: bool = True,
 ) -> GraphDrawing:
-    """Draw the graph of a module, from top to bottom.
+    r"""Draw the graph of a module, from top to bottom.
 
     A box for each node: its name, its target, and of a module its settings; colour and
     shape tell the opcode.
@@ -138,8 +139,8 @@ def draw(
     >>> print(draw(module, legend=False))  # doctest: +ELLIPSIS
     digraph "graph" {
     ...
-      "x" -> "relu" [label="float32"];
-      "relu" -> "output" [label="float32"];
+      "x" -> "relu" [label="  float32\l"];
+      "relu" -> "output" [label="  float32\l"];
     }
     """
     graph: Graph = graph_module if isinstance(graph_module, Graph) else graph_module.graph
@@ -164,7 +165,7 @@ def draw(
     for node in graph.nodes:
         for used in node.all_input_nodes:
             label = (edge_label or _meta_edge)(used, node)
-            attribute = f' [label="{_quoted(label)}"]' if label else ""
+            attribute = f' [label="{_edge_text(label)}"]' if label else ""
             lines.append(f'  "{used.name}" -> "{node.name}"{attribute};')
     if legend:
         lines.extend(_legend([op for op in NAMES if any(n.op == op for n in graph.nodes)]))
@@ -181,6 +182,11 @@ def _meta_edge(node: Node, user: Node) -> str | None:
     return found.get(user.name) if isinstance(found, dict) else found
 
 
+def _edge_text(text: str) -> str:
+    """Each line set off from the edge, flush left."""
+    return "".join(f"  {_quoted(line)}\\l" for line in text.splitlines())
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
@@ -188,15 +194,21 @@ def _quoted(text: str) -> str:
 def _node_text(node: Node, owner: Any, extra: str | None) -> str:
     """Name in bold, target, settings, each on a line of its own."""
     rows = [f"<b>{html.escape(node.name)}</b>"]
-    if node.op not in ("placeholder", "output"):
-        rows.append(html.escape(_short(_target(node, owner))))
-    constants = _constants(node)
-    small = [each for each in (_settings(node, owner), constants) if each]
+    target = _target(node, owner)
+    if node.op not in ("placeholder", "output") and target != node.name:
+        rows.append(html.escape(_short(target)))
+    small = [*_wrapped(_settings(node, owner)), *_wrapped(_constants(node))]
     small.extend((extra or "").splitlines())
     rows.extend(
         f'<font point-size="9" color="#333333">{html.escape(_short(each))}</font>' for each in small
     )
     return "<br/>".join(rows)
+
+
+def _wrapped(text: str | None) -> list[str]:
+    """Text in two lines at most."""
+    lines = textwrap.wrap(text or "", WIDTH)
+    return lines if len(lines) <= 2 else [lines[0], _short(" ".join(lines[1:]))]
 
 
 def _short(text: str) -> str:
@@ -212,7 +224,8 @@ def _module(node: Node, owner: Any) -> Any:
 def _target(node: Node, owner: Any) -> str:
     module = _module(node, owner)
     if module is not None:
-        return f"{node.target}: {type(module).__name__}"
+        kind = type(module).__name__
+        return kind if node.target == node.name else f"{node.target}: {kind}"
     if node.op == "call_method":
         return f".{node.target}()"
     name = node.target_name()
@@ -220,8 +233,16 @@ def _target(node: Node, owner: Any) -> str:
 
 
 def _settings(node: Node, owner: Any) -> str | None:
+    """Of a module its settings, of an attribute its dtype and shape."""
     module = _module(node, owner)
-    return (module.extra_repr() or None) if module is not None else None
+    if module is not None:
+        return str(module.extra_repr()) or None
+    found = owner
+    for step in node.target.split(".") if node.op == "get_attr" else ():
+        found = getattr(found, step, None)
+    if node.op != "get_attr" or not hasattr(found, "shape"):
+        return None
+    return f"{str(found.dtype).removeprefix('pyqref.')} {tuple(found.shape)}"
 
 
 def _constants(node: Node) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
+from types import BuiltinFunctionType, FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ __all__ = ["GraphAppendingTracer", "Scope", "TracerBase"]
 
 CONSTANTS = (
     bool, int, float, complex, str, type(None), type(...), dtype, device, layout,
-    memory_format, qscheme,
+    memory_format, qscheme, FunctionType, BuiltinFunctionType,
 )  # fmt: skip
 
 

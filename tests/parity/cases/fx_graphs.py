@@ -271,3 +271,65 @@ def stars(torch: Any) -> Any:
         return x * rest[0] + rest[1]
 
     return _module(torch, forward), (_input(torch, 2, 4), 2.0, _input(torch, 2, 4, seed=1))
+
+
+@parity_case()
+def rewriting(torch: Any) -> dict[str, Any]:
+    """Patterns with one and with two results; the new nodes' names and places."""
+
+    def one(a: Any, b: Any) -> Any:
+        return torch.relu(a + 1) + torch.relu(b + 1) * torch.relu(a * 2)
+
+    def two(x: Any) -> Any:
+        y = torch.sin(x)
+        return y, torch.cos(y)
+
+    def user(x: Any) -> Any:
+        a, b = two(x)
+        return a + b * 2
+
+    def replacement(x: Any) -> Any:
+        return torch.nn.functional.relu(x) * 2
+
+    for function in (one, user):
+        function.__annotations__ = {}
+    first, second = map(torch.fx.symbolic_trace, (one, user))
+    matches = torch.fx.replace_pattern(first, lambda x: torch.relu(x + 1), replacement)
+    torch.fx.replace_pattern(second, two, lambda x: (x.neg(), x - 1))
+    return {
+        "matches": str([(match.anchor, match.nodes_map) for match in matches]),
+        "first": plain(str(first.graph)),
+        "second": plain(str(second.graph)),
+    }
+
+
+@parity_case()
+def transforming(torch: Any) -> dict[str, Any]:
+    """Dead code, erased and inserted nodes, a transformer, an interpreter."""
+
+    class Swap(torch.fx.Transformer):
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            if target is torch.relu:
+                return torch.neg(torch.sigmoid(*args)) + 1
+            return super().call_function(target, args, kwargs)
+
+    def function(x: Any) -> Any:
+        torch.tanh(x)
+        return torch.relu(x.abs()) * 3
+
+    function.__annotations__ = {}
+    module = torch.fx.symbolic_trace(function)
+    swapped = Swap(module).transform()
+    module.graph.eliminate_dead_code()
+    relu = module.graph.find_nodes(op="call_function", target=torch.relu)[0]
+    with module.graph.inserting_after(relu):
+        new = module.graph.call_method("clamp", (relu, 0.5))
+    relu.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
+    module.graph.lint()
+    module.recompile()
+    x = _input(torch, 3)
+    return {
+        "swapped": plain(str(swapped.graph)),
+        "changed": plain(str(module.graph)),
+        "same": _equal(torch.fx.Interpreter(module).run(x), module(x)),
+    }
