@@ -134,7 +134,7 @@ def flatten(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
         yield from flatten(_quantized_parts(value), path)
     elif hasattr(value, "detach") and hasattr(value, "numpy"):
         yield path, np.ascontiguousarray(value.detach().numpy())
-    elif isinstance(value, np.ndarray | np.generic | str) or _plain(value):
+    elif isinstance(value, np.ndarray | np.generic) or _plain(value):
         yield path, np.asarray(value)
     else:
         yield path, np.asarray(re.sub(r"\b(torch|pyqref)\.", "", str(value)))
