@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref.quantization.diagnostics import UnusedMappingWarning, warn
+from pyqref.quantization.quantization_mappings import (
+    get_embedding_qat_module_mappings,
+    get_embedding_static_quant_module_mappings,
+)
 
 from .origins import named_layers
 
@@ -31,12 +35,18 @@ def warn_of_unused_entries(
     mapping
         The mapping that was used.
     defaults
-        The default table; its entries need no module.
+        The default table; its entries, and those of the tables with embeddings, need no
+        module.
     used
         Types of the modules that were swapped.
     """
+    tables = (
+        defaults,
+        get_embedding_static_quant_module_mappings(),
+        get_embedding_qat_module_mappings(),
+    )
     for key, value in mapping.items():
-        if key in used or defaults.get(key) is value:
+        if key in used or any(table.get(key) is value for table in tables):
             continue
         name = getattr(key, "__qualname__", repr(key))
         places = [path or "the model" for path, each in named_layers(model) if type(each) is key]
