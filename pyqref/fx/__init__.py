@@ -18,11 +18,11 @@ from .graph import Graph as Graph
 from .graph_module import GraphModule as GraphModule
 from .interpreter import Interpreter as Interpreter
 from .node import Node as Node
-from .node import has_side_effect as has_side_effect
 from .node import map_aggregate as map_aggregate
 from .node import map_arg as map_arg
 from .proxy import Proxy as Proxy
 from .recorder import GraphAppendingTracer as GraphAppendingTracer
+from .side_effects import has_side_effect as has_side_effect
 from .subgraph_rewriter import replace_pattern as replace_pattern
 from .tracer import Tracer as Tracer
 from .tracing import symbolic_trace as symbolic_trace

@@ -41,9 +41,20 @@ def check_specialized(value: Any, expected: Any, name: str) -> None:
 
 
 def arguments_of_root(
-    tracer: Any, function: Callable[..., Any], concrete: dict[str, Any], is_module: bool
+    tracer: Any, function: Callable[..., Any], concrete: dict[str, Any], takes_root: bool
 ) -> tuple[Callable[..., Any], list[Any]]:
     """Make the placeholders.
+
+    Parameters
+    ----------
+    tracer
+        What makes nodes.
+    function
+        What is traced.
+    concrete
+        Arguments that are no inputs.
+    takes_root
+        Whether the first argument is the root module.
 
     Returns
     -------
@@ -53,7 +64,7 @@ def arguments_of_root(
     own = inspect.unwrap(plain(function))
     parameters = list(_signature(own).parameters.values())
     args: list[Any] = []
-    if is_module:
+    if takes_root:
         if not parameters:
             raise RuntimeError("forward must take the module itself, self, as its first argument")
         parameters = parameters[1:]

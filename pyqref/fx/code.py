@@ -15,7 +15,8 @@ import numpy as np
 
 from ..dtypes import device
 from .naming import Namespace, importable
-from .node import IN_PLACE_OPERATORS, Node, map_arg
+from .node import Node, map_arg, type_text
+from .side_effects import IN_PLACE_OPERATORS
 
 __all__ = ["PythonCode", "generate"]
 
@@ -169,8 +170,8 @@ def _annotation(kind: Any, known: _Globals) -> str:
     if isinstance(kind, str):
         return repr(kind)
     if isinstance(kind, type) and not getattr(kind, "__args__", None):
-        return known.name(kind, kind.__name__)
-    return known.name(kind, "annotation")
+        return known.name(kind, _hint(kind))
+    return repr(type_text(kind))
 
 
 def _expression(node: Node, root: str, known: _Globals) -> str:

@@ -76,12 +76,12 @@ Ways out:
     pyqref.fx.wrap(function), before tracing;
   - keep the module that holds them whole, as a leaf: a subclass of pyqref.fx.Tracer whose
     is_leaf_module returns True for it; when quantizing, list it with
-    PrepareCustomConfig().set_non_traceable_module_names([name])
-    or .set_non_traceable_module_classes([type(module)]);
+    PrepareCustomConfig().set_non_traceable_module_names([{name}])
+    or .set_non_traceable_module_classes([{kind}]);
   - {rewrite}."""
 
 
-def explain(what: str, node: Any, rewrite: str) -> TraceError:
+def explain(what: str, node: Any, rewrite: str, scope: Any = None) -> TraceError:
     """The error for a value that was asked for.
 
     Parameters
@@ -92,16 +92,22 @@ def explain(what: str, node: Any, rewrite: str) -> TraceError:
         The node whose value was asked for.
     rewrite
         How the line could be rewritten so that it can be recorded.
+    scope
+        The module whose ``forward`` is under way: ``module_path`` and ``module_type``.
     """
     here = user_line()
     parts = [f"{what}: {WHY}."]
     if here is not None:
         parts.append(f"  {here}")
+    inside = scope is not None and bool(scope.module_path)
+    if inside:
+        parts.append(f"This is in the module {scope.module_path!r} ({scope.module_type.__name__}).")
     parts.append(f"The value is {node.name!r}, {_how(node)}.")
     made_at = node.meta.get("source")
     if made_at is not None and made_at != here:
         parts.append(f"It was made at\n  {made_at}")
-    parts.append(WAYS_OUT.format(rewrite=rewrite))
+    names = (repr(scope.module_path), scope.module_type.__name__) if inside else ("name", "type")
+    parts.append(WAYS_OUT.format(name=names[0], kind=names[1], rewrite=rewrite))
     return TraceError("\n".join(parts))
 
 

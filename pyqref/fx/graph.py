@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .code import PythonCode, generate
+from .lint import check, reaches
 from .naming import Namespace, node_name
 from .node import Node, map_arg
 from .table import tabular
@@ -151,7 +152,7 @@ class Graph:
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
         """Fetch an attribute of the module, such as ``"layer.weight"``."""
-        if self.owning_module is not None and not _reaches(self.owning_module, qualified_name):
+        if self.owning_module is not None and not reaches(self.owning_module, qualified_name):
             warnings.warn(
                 f"the module that owns the graph has no attribute {qualified_name!r}; "
                 "add it before the graph is run",
@@ -167,7 +168,7 @@ class Graph:
         type_expr: Any = None,
     ) -> Node:
         """Call a submodule by its path."""
-        if self.owning_module is not None and not _reaches(self.owning_module, module_name):
+        if self.owning_module is not None and not reaches(self.owning_module, module_name):
             warnings.warn(
                 f"the module that owns the graph has no submodule {module_name!r}; "
                 "add it with GraphModule.add_submodule before the graph is run",
@@ -329,36 +330,7 @@ class Graph:
         AttributeError
             A node names what the owning module does not have.
         """
-        seen: set[Node] = set()
-        names: set[str] = set()
-        for node in self.nodes:
-            if node._prev.op == "output":
-                raise RuntimeError(f"Node '{node}' stands after the output")
-            for used in node.all_input_nodes:
-                if used.graph is not self:
-                    raise RuntimeError(
-                        f"Argument '{used}' of Node '{node}' does not belong to this Graph, "
-                        "but was used as an argument! Use graph.node_copy to bring it here"
-                    )
-                if used not in seen:
-                    raise RuntimeError(
-                        f"Argument '{used}' of Node '{node}' was used before it has been defined! "
-                        "Please check that Nodes in the graph are topologically ordered"
-                    )
-            if node.name in names:
-                raise RuntimeError(f"Node redefined name {node.name}!")
-            seen.add(node)
-            names.add(node.name)
-            self._check_target(node)
-
-    def _check_target(self, node: Node) -> None:
-        if node.op not in ("get_attr", "call_module") or self.owning_module is None:
-            return
-        if not _reaches(self.owning_module, node.target):
-            raise AttributeError(
-                f"Node '{node}' ({node.op}) names {node.target!r}, but "
-                f"{type(self.owning_module).__name__} has no such attribute"
-            )
+        check(self.nodes, self, self.owning_module)
 
     # Text
 
@@ -373,11 +345,3 @@ class Graph:
     def __str__(self) -> str:
         body = "\n    ".join(str(node.format_node()) for node in self.nodes)
         return f"graph():\n    {body}" if body else "graph():"
-
-
-def _reaches(module: Any, path: str) -> bool:
-    for step in path.split("."):
-        if not hasattr(module, step):
-            return False
-        module = getattr(module, step)
-    return True

@@ -59,7 +59,8 @@ class StandIn:
         return super().__new__(cls)
 
     def __del__(self) -> None:
-        _release()
+        if not sys.is_finalizing():
+            _release()
 
     def record_function(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

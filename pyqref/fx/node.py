@@ -14,14 +14,14 @@ output           ``"output"``                  the result, ``args[0]``
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
+from .side_effects import is_impure
 
-__all__ = ["OPCODES", "Node", "has_side_effect", "map_aggregate", "map_arg"]
+__all__ = ["OPCODES", "Node", "map_aggregate", "map_arg"]
 
 OPCODES = (
     "placeholder",
@@ -31,14 +31,6 @@ OPCODES = (
     "call_module",
     "output",
 )
-
-_SIDE_EFFECTS: set[Callable[..., Any]] = {print, operator.setitem, operator.delitem}
-
-
-def has_side_effect(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function whose calls must stay in a graph though nobody uses their result."""
-    _SIDE_EFFECTS.add(function)
-    return function
 
 
 def map_aggregate(value: Any, fn: Callable[[Any], Any]) -> Any:
@@ -263,24 +255,10 @@ class Node:
         """Whether the node does something beside computing its value.
 
         True for inputs and the output, for functions marked with
-        :func:`has_side_effect`, for modules with ``_is_impure``, and for what changes its
-        argument in place (``relu_``, ``inplace=True``, ``out=``).
+        :func:`~pyqref.fx.has_side_effect`, for modules with ``_is_impure``, and for what
+        changes its argument in place (``relu_``, ``inplace=True``, ``out=``).
         """
-        if self.op in ("placeholder", "output"):
-            return True
-        if self.op == "call_module":
-            module = self.graph.owning_module
-            found = module.get_submodule(self.target) if module is not None else None
-            return bool(getattr(found, "_is_impure", False) or getattr(found, "inplace", False))
-        if self.op == "get_attr":
-            return False
-        if self.op == "call_function" and self.target in _SIDE_EFFECTS:
-            return True
-        name = self.target if self.op == "call_method" else getattr(self.target, "__name__", "")
-        in_place = name.endswith("_") and not name.endswith("__")
-        if getattr(self.target, "__module__", None) == "_operator":
-            in_place = name in IN_PLACE_OPERATORS
-        return in_place or self.kwargs.get("inplace") is True or "out" in self.kwargs
+        return is_impure(self)
 
     @property
     def stack_trace(self) -> str | None:
@@ -333,14 +311,6 @@ class Node:
             raise TypeError(f"node {self.name} is copied with its graph; use copy.deepcopy(graph)")
         copied: Node = memo[id(self)]
         return copied
-
-
-IN_PLACE_OPERATORS = frozenset(
-    {
-        "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior",
-        "ipow", "irshift", "isub", "itruediv", "ixor", "setitem", "delitem",
-    }
-)  # fmt: skip
 
 
 def _colon(kind: str) -> str:

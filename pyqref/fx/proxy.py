@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from ..tensor.base import TensorBase
-from .errors import explain
+from .errors import TraceError, explain
 from .interception import StandIn
 from .node import Node
 from .recording import record_call
@@ -20,9 +20,8 @@ __all__ = ["Attribute", "ParameterProxy", "Proxy"]
 
 def _refuse_conversion(what: str) -> Callable[..., NoReturn]:
     def method(self: Proxy, *_: Any, **__: Any) -> NoReturn:
-        raise explain(
+        raise self._explain(
             f"A traced value was converted to {what}",
-            self.node,
             "compute with the tensor itself; x.shape[0] and x.size(0) may be used as they are",
         )
 
@@ -92,6 +91,9 @@ class Proxy(StandIn):
 
     # What needs a value
 
+    def _explain(self, what: str, rewrite: str) -> TraceError:
+        return explain(what, self.node, rewrite, getattr(self.tracer, "scope", None))
+
     def __iter__(self) -> Iterator[Any]:
         count = _unpacked_by(sys._getframe(1))
         if count is not None:
@@ -107,16 +109,14 @@ class Proxy(StandIn):
         return self.tracer.keys(self)
 
     def __len__(self) -> NoReturn:
-        raise explain(
+        raise self._explain(
             "The length of a traced value was asked for",
-            self.node,
             "use x.shape[0], which is recorded, or pyqref.fx.wrap('len') at the top of the file",
         )
 
     def __contains__(self, item: Any) -> NoReturn:
-        raise explain(
+        raise self._explain(
             "'in' asks for the elements of a traced value",
-            self.node,
             "write (x == item).any(), which is recorded",
         )
 
@@ -128,9 +128,8 @@ class Proxy(StandIn):
     __array__ = _refuse_conversion("a NumPy array")
 
     def _refuse_assignment(self, *_: Any) -> NoReturn:
-        raise explain(
+        raise self._explain(
             "Elements of a traced value are assigned in place",
-            self.node,
             "make a new tensor with pyqref.where, cat or masked_fill",
         )
 

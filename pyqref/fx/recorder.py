@@ -161,6 +161,7 @@ class TracerBase:
             "A branch (if, while, and, or, not, assert) depends on a traced value",
             obj.node,
             "compute both sides and choose with pyqref.where(condition, a, b)",
+            self.scope,
         )
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
@@ -169,6 +170,7 @@ class TracerBase:
             "A loop, * or ** runs over a traced value",
             obj.node,
             "index it, x[0], x[1], ..., or unpack it into names, a, b = x.chunk(2)",
+            self.scope,
         )
 
     def keys(self, obj: Proxy) -> Any:

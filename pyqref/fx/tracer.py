@@ -216,7 +216,9 @@ class Tracer(TracerBase):
         """
         is_module = isinstance(root, Module)
         self.root = root if is_module else Module()
-        function = type(root).forward if is_module else root
+        own = vars(root).get("forward") if is_module else root
+        function = type(root).forward if own is None else own
+        self.scope, self.module_stack, self.node_name_to_scope = Scope("", None), {}, {}
         self.submodule_paths = {m: path for path, m in self.root.named_modules()}
         self._tensor_paths = _tensor_paths(self.root)
         self.graph = Graph(tracer_cls=type(self))
@@ -226,7 +228,7 @@ class Tracer(TracerBase):
                 self._autowrap(patcher, vars(module))
             for space in (*wrapped_globals(), getattr(function, "__globals__", {})):
                 self._autowrap(patcher, space)
-            call, args = arguments_of_root(self, function, concrete_args or {}, is_module)
+            call, args = arguments_of_root(self, function, concrete_args or {}, own is None)
             result = call(*args)
             annotations = getattr(function, "__annotations__", {})
             self.create_node(

@@ -409,3 +409,25 @@ def test_autowrapped_functions() -> None:
 def helper(x):
     """Some function."""
     return x.neg()
+
+
+def test_message_names_the_module() -> None:
+    """Its path and class, ready to be listed as not traceable."""
+
+    class Gate(nn.Module):
+        def forward(self, x):
+            return x if x.max() > 1 else -x
+
+    with pytest.raises(fx.TraceError) as caught:
+        fx.symbolic_trace(nn.Sequential(nn.ReLU(), nn.Sequential(Gate())))
+    message = str(caught.value)
+    assert "This is in the module '1.0' (Gate)." in message
+    assert "set_non_traceable_module_names(['1.0'])" in message
+    assert "set_non_traceable_module_classes([Gate])" in message
+
+
+def test_forward_of_the_instance() -> None:
+    """A forward set on the model itself is the one that is traced."""
+    model = nn.Sequential(nn.ReLU())
+    model.forward = lambda x: x * 2
+    assert ("call_function", operator.mul) in _ops(fx.symbolic_trace(model).graph)
