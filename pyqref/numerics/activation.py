@@ -118,8 +118,8 @@ def hardswish(x: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> hardswish(np.float32([-4, 1.5, 4])).tolist()
-    [0.0, 1.125, 4.0]
+    >>> hardswish(np.float32([-1.5, 1.5, 4])).tolist()
+    [-0.375, 1.125, 4.0]
     """
     x = np.asarray(x, np.float32)
     return x * np.clip(x + np.float32(3), np.float32(0), np.float32(6)) / np.float32(6)

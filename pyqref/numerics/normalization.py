@@ -6,6 +6,8 @@ the integers. In all of them only the last step rounds to an integer.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .elementwise import Grid, quantize_after
@@ -106,7 +108,7 @@ def moments(q: IntArray) -> tuple[FloatArray, FloatArray]:
     float32 ``(M, 1)`` each.
     """
     q = np.asarray(q)
-    wide = q.astype(np.int64 if q.dtype.itemsize == 1 else np.longdouble)
+    wide: Any = q.astype(np.int64 if q.dtype.itemsize == 1 else np.longdouble)
     count = np.float32(q.shape[1])
     mean = wide.sum(axis=1, keepdims=True).astype(np.float32) / count
     square = (wide * wide).sum(axis=1, keepdims=True).astype(np.float32) / count

@@ -252,12 +252,12 @@ def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, 
         raise TypeError(f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits")
     kept = embedding.bits_of_row(bits)
     size = 2 * np.dtype(kept).itemsize
-    if packed.dim() != 2 or packed.shape[1] <= size:
+    array = packed._array
+    if array.ndim != 2 or array.shape[1] <= size:
         raise RuntimeError(
             f"{name}: weight must have 2 dimensions, the last one longer than the {size} bytes of "
-            f"scale and offset, got shape {tuple(packed.shape)}"
+            f"scale and offset, got shape {array.shape}"
         )
-    array = packed._array
     tail = np.ascontiguousarray(array[:, -size:]).view(kept).astype(np.float32)
     return embedding.unpack_bits(array[:, :-size], bits), tail[:, 0], tail[:, 1]
 

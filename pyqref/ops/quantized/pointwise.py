@@ -11,7 +11,7 @@ from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
-from pyqref.tensor.base import TensorBase
+from pyqref.tensor.base import TensorBase, wrap
 
 from .checks import require_output_parameters, require_per_tensor
 from .grid import grid_of, output_grid, same_grid, tensor_on
@@ -204,4 +204,5 @@ def dropout(
         raise TypeError(f"quantized.dropout: self must be a tensor, got a {type(self).__name__}")
     if not 0 <= p <= 1:
         raise ValueError(f"quantized.dropout: p must be in [0, 1], got {p}")
-    return same_grid(self._array.copy(), self) if self.is_quantized else self.clone()
+    copied = self._array.copy()
+    return same_grid(copied, self) if self.is_quantized else wrap(copied)

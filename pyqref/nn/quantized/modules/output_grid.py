@@ -23,7 +23,7 @@ def register_grid(layer: Any, scale: Any, zero_point: Any) -> None:
 
 
 def _number(value: Any, kind: Any) -> Any:
-    return tensor(kind(value.item() if isinstance(value, TensorBase) else value))
+    return tensor(kind(value._array.item() if isinstance(value, TensorBase) else value))
 
 
 def observed_grid(cls: type, mod: Any) -> tuple[float, int]:
