@@ -24,6 +24,7 @@ __all__ = [
     "pointwise",
     "pointwise_table",
     "prelu",
+    "quantize_result",
     "sigmoid",
     "softmax",
     "tanh",
@@ -52,7 +53,11 @@ def pointwise(function: RealFunction, q: IntArray, grid: Grid, out: Grid) -> Int
     out
         Grid of the result, of the same storage.
     """
-    y = np.asarray(function(dequantize_fused(q, grid)), np.float32)
+    return quantize_result(np.asarray(function(dequantize_fused(q, grid)), np.float32), out)
+
+
+def quantize_result(y: FloatArray, out: Grid) -> IntArray:
+    """Integers of real results: ``eq-quantize-after`` of 8 bits, ``eq-affine-quantize`` of 32."""
     if np.dtype(out.storage).itemsize == 1:
         return quantize_after(y, out)
     return quantize_per_tensor(y, *out)

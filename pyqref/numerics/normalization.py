@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import Grid, quantize_after
+from .activation import quantize_result
+from .elementwise import Grid
 from .rounding import clamp_to_int, fma32, round_half_even
 from .types import FloatArray, IntArray
 
@@ -145,7 +146,7 @@ def layer_norm(
     .. math:: q' = \mathrm{quantize\_after}\big(\mathrm{fma}(\hat y_i,\; w_i,\; b_i)\big)
 
     with :math:`\hat y` of ``eq-quantized-standardize``; without weight and bias
-    :math:`\hat y` itself.
+    :math:`\hat y` itself. Results of 32 bits are quantized by ``eq-affine-quantize``.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def layer_norm(
     if weight is not None or bias is not None:
         one, zero = np.float32(1), np.float32(0)
         y = fma32(y, one if weight is None else weight, zero if bias is None else bias)
-    return quantize_after(y, out)
+    return quantize_result(y, out)
 
 
 def group_norm(

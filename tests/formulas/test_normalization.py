@@ -166,3 +166,16 @@ def test_eq_quantized_batch_norm__images(grids: tuple[Grid, Grid], relu: bool) -
         expected.append(clamp(rounded, low, out.quant_max))
     actual = normalization.batch_norm(q, grid, alpha, beta, out, relu)
     assert expected == actual.ravel().tolist()
+
+
+def test_eq_quantized_layer_norm__of_32_bits_adds_the_zero_point_first() -> None:
+    """At the tie 0.5, with zero point 1: 1.5 rounds to 2, while 0 + 1 is 1."""
+    rows = np.int32([[-1, 1]])
+    wide = (-(2**31), 2**31 - 1, np.int32)
+    half = np.float32([0, 0]), np.float32([0.5, 0.5])
+    actual = normalization.layer_norm(rows, Grid(1.0, 0, *wide), *half, 0.0, Grid(1.0, 1, *wide))
+    assert [[2, 2]] == actual.tolist()
+    narrow = normalization.layer_norm(
+        rows.astype(np.int8), Grid(1.0, 0, *SIGNED), *half, 0.0, Grid(1.0, 1, *SIGNED)
+    )
+    assert [[1, 1]] == narrow.tolist()
