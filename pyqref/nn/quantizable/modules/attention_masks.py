@@ -16,8 +16,8 @@ def add_mask(weights: Any, mask: Any) -> Any:
     """Weights before the softmax: minus infinity where a boolean mask is True, else the sum."""
     if mask is None:
         return weights
-    if mask.dtype in (dtypes.bool, dtypes.uint8):
-        return weights.masked_fill(mask.to(dtypes.bool), float("-inf"))
+    if mask.dtype in (dtypes.bool_, dtypes.uint8):
+        return weights.masked_fill(mask.to(dtypes.bool_), float("-inf"))
     return weights + mask
 
 
@@ -25,8 +25,8 @@ def padded_mask(mask: Any, extra_keys: int) -> Any:
     """A mask whose last axis also covers keys that were added; these everyone may see."""
     if mask is None or extra_keys == 0:
         return mask
-    if mask.dtype is dtypes.bool:
-        return F.pad(mask.to(dtypes.uint8), (0, extra_keys)).to(dtypes.bool)
+    if mask.dtype is dtypes.bool_:
+        return F.pad(mask.to(dtypes.uint8), (0, extra_keys)).to(dtypes.bool_)
     return F.pad(mask, (0, extra_keys))
 
 
