@@ -12,15 +12,16 @@ import numpy as np
 
 from pyqref.numerics import activation as numerics
 from pyqref.numerics import interpolate
-from pyqref.numerics.affine import quantize_per_tensor
+from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
+from pyqref.tape.gated import Gelu
 from pyqref.tape.interpolate import Interpolate
 from pyqref.tape.padding import Pad
 from pyqref.tensor.dispatch import quantized_implementation
 
 from . import activation, pointwise
 from .checks import require_per_tensor
-from .grid import grid_of, output_grid, same_grid
+from .grid import grid_of, output_grid, same_grid, tensor_on
 
 __all__: list[str] = []
 
@@ -50,6 +51,18 @@ def _hardsigmoid(x: Any) -> Any:
         zero_point=grid.quant_min if x.dtype.itemsize == 1 else 0,
     )
     return pointwise.run_pointwise(x, numerics.hardsigmoid, grid, table=True)
+
+
+@quantized_implementation(Gelu)
+def _gelu(x: Any, approximate: str) -> Any:
+    """Dequantized, computed, quantized with the scale as float32, as in torch."""
+    require_per_tensor("gelu", x)
+    operation = Gelu()
+    operation.needs = (False, False)
+    numbers = dequantize_per_tensor(x._array, x.q_scale(), x.q_zero_point())
+    real = operation.forward(numbers.astype(np.float64), approximate).astype(np.float32)
+    grid = grid_of(x)._replace(scale=float(np.float32(x.q_scale())))
+    return tensor_on(quantize_per_tensor(real, *grid), grid, x.dtype)
 
 
 @quantized_implementation(Interpolate)

@@ -91,6 +91,7 @@ def functions(torch: Any) -> dict[str, Any]:
             "sigmoid": torch.sigmoid,
             "tanh": torch.tanh,
             "hardsigmoid": functional.hardsigmoid,
+            "gelu": functional.gelu,
             "leaky_relu": lambda x: functional.leaky_relu(x, 0.2),
             "dropout": lambda x: functional.dropout(x, 0.5, training=False),
             "modules": torch.nn.Sequential(
