@@ -33,19 +33,23 @@ class InstructionSet:
     name: str
     machines: tuple[str, ...] | None
     gcc: tuple[str, ...] = ()
-    msvc: tuple[str, ...] = ()
+    msvc: tuple[str, ...] | None = ()
 
 
 X86 = ("x86_64", "amd64")
+ARM = ("aarch64", "arm64")
 INSTRUCTION_SETS = (
     InstructionSet("portable", None),
     InstructionSet("avx2", X86, ("-mavx2", "-mfma"), ("/arch:AVX2",)),
+    InstructionSet("avxvnni", X86, ("-mavx2", "-mfma", "-mavxvnni"), ("/arch:AVX2",)),
     InstructionSet(
         "avx512vnni",
         X86,
         ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vnni"),
         ("/arch:AVX512",),
     ),
+    InstructionSet("neon_dotprod", ARM, ("-march=armv8.2-a+dotprod",), None),
+    InstructionSet("neon_i8mm", ARM, ("-march=armv8.2-a+dotprod+i8mm",), None),
 )
 
 # The same bits from every kernel: no fast-math, and a fused multiply-add only where it is
@@ -75,6 +79,13 @@ def target_machines() -> set[str]:
     return {each for each in known if each in build.lower()} or {platform.machine().lower()}
 
 
+def instruction_sets(machines: set[str]) -> list[InstructionSet]:
+    """Those that all of the machines know."""
+    return [
+        each for each in INSTRUCTION_SETS if each.machines is None or machines <= set(each.machines)
+    ]
+
+
 def extension(module: str) -> Extension:
     """One compiled module; its flags are added once the compiler is known."""
     return Extension(
@@ -92,9 +103,8 @@ def extensions() -> list[Extension]:
         return []
     machines = target_machines()
     modules = [extension("_cpu"), extension("_parallel")]
-    for each in INSTRUCTION_SETS:
-        if each.machines is None or machines <= set(each.machines):
-            modules += [extension(f"{operation}.{each.name}") for operation in OPERATIONS]
+    for each in instruction_sets(machines):
+        modules += [extension(f"{operation}.{each.name}") for operation in OPERATIONS]
     return cythonize(
         modules,
         build_dir="build/cython",
@@ -121,9 +131,11 @@ class BuildKernels(build_ext):
     def build_extensions(self) -> None:
         """Add the flags of each module, and leave out what cannot be compiled."""
         is_msvc = self.compiler.compiler_type == "msvc"
-        flags = {each.name: each.msvc if is_msvc else each.gcc for each in INSTRUCTION_SETS}
+        wanted = instruction_sets(target_machines())
+        flags = {each.name: each.msvc if is_msvc else each.gcc for each in wanted}
         known = {
-            name: self._compiles(EMPTY_PROGRAM, list(extra), []) for name, extra in flags.items()
+            name: extra is not None and self._compiles(EMPTY_PROGRAM, list(extra), [])
+            for name, extra in flags.items()
         }
         for name in (name for name, is_known in known.items() if not is_known):
             self.warn(f"the compiler does not know {flags[name]}: kernel {name!r} is left out")
@@ -133,7 +145,7 @@ class BuildKernels(build_ext):
         for each in self.extensions:
             module = each.name.rpartition(".")[2]
             each.extra_compile_args += MSVC_FLAGS if is_msvc else GCC_FLAGS
-            each.extra_compile_args += flags.get(module, ())
+            each.extra_compile_args += flags.get(module) or ()
             if module == "_parallel":
                 self._add_openmp(each, "msvc" if is_msvc else "unix")
         super().build_extensions()

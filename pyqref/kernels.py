@@ -25,14 +25,14 @@ def summary() -> str:
     --------
     >>> from pyqref import kernels
     >>> print(kernels.summary().splitlines()[0])
-    kernel      built  supported  in use  what it is
+    kernel        built  supported  in use  what it is
     """
-    lines = ["kernel      built  supported  in use  what it is"]
+    lines = ["kernel        built  supported  in use  what it is"]
     for name, kernel in KERNELS.items():
         is_built = "yes" if name in built() else "no"
         is_supported = "yes" if name in supported() else "no"
         mark = "*" if name == in_use() else ""
-        lines.append(f"{name:<12}{is_built:<7}{is_supported:<11}{mark:<8}{kernel.summary}")
+        lines.append(f"{name:<14}{is_built:<7}{is_supported:<11}{mark:<8}{kernel.summary}")
     n_threads = get_num_threads()
     openmp = "yes" if has_openmp() else "no: built without it, one thread is used"
     lines += ["", f"OpenMP: {openmp}", f"threads: {n_threads}"]

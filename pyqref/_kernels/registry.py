@@ -50,7 +50,10 @@ KERNELS: dict[str, Kernel] = {
         Kernel("reference", None, "the equations, plain NumPy"),
         Kernel("portable", None, "compiled, any processor"),
         Kernel("avx2", "avx2", "x86-64 with AVX2 and FMA"),
+        Kernel("avxvnni", "avxvnni", "x86-64 with AVX2 and AVX-VNNI"),
         Kernel("avx512vnni", "avx512vnni", "x86-64 with AVX512 and VNNI"),
+        Kernel("neon_dotprod", "dotprod", "64-bit ARM with dot products"),
+        Kernel("neon_i8mm", "i8mm", "64-bit ARM with mixed-sign dot products"),
     )
 }
 
@@ -160,7 +163,8 @@ class use:
     Parameters
     ----------
     name
-        ``"reference"``, ``"portable"``, ``"avx2"`` or ``"avx512vnni"``.
+        ``"reference"``, ``"portable"``, or an instruction set such as ``"avx2"``; see
+        :func:`pyqref.kernels.usable`.
 
     Raises
     ------

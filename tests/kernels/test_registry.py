@@ -117,4 +117,4 @@ def test_show_lists_every_kernel_openmp_and_threads(capsys: pytest.CaptureFixtur
 
 def test_show_of_an_installation_without_compiled_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_is_compiled", lambda module: False)
-    assert "portable    no     yes" in kernels.summary()
+    assert "portable      no     yes" in kernels.summary()

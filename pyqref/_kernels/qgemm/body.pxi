@@ -71,7 +71,7 @@ def linear(
     cdef Product p
     cdef int shift = 128 if is_signed else 0
     fill_epilogue(
-        &epilogue, x_zero_point + shift, depth, weight_sums, weight_zero_points, multiplier,
+        &epilogue, x_zero_point + shift - INPUT_SHIFT, depth, weight_sums, weight_zero_points, multiplier,
         bias, integer_bias, bias_multiplier, zero_point, lower, upper, <Store> store,
     )
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth

@@ -93,7 +93,7 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     memset(row_sums, 0, sizeof(row_sums))
     if p.epilogue.weight_zero_points != NULL:
         for r in range(count):
-            row_sums[r] = sum_of(rows[r], 4 * p.quads)
+            row_sums[r] = sum_of(rows[r], 4 * p.quads) - INPUT_SHIFT * <int32_t> p.epilogue.depth
     while panel < last:
         multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS)
         panel += 1

@@ -8,13 +8,9 @@
 #include <string.h>
 
 #define SIMD_LANES 8
-#define TILE_ROWS 4
-#define TILE_VECTORS 2
 
 typedef __m256 f32v;
 typedef __m256i i32v;
-typedef struct { __m256i even, odd; } inputs_v;  /* four activations, in every lane, as 16 bits */
-typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, as 16 bits */
 
 static inline __m128i load_bytes(const void *source) {
     return _mm_loadl_epi64((const __m128i *)source);
@@ -73,13 +69,21 @@ static inline i32v add_i32(i32v a, i32v b) { return _mm256_add_epi32(a, b); }
 static inline i32v sub_i32(i32v a, i32v b) { return _mm256_sub_epi32(a, b); }
 static inline i32v mul_i32(i32v a, i32v b) { return _mm256_mullo_epi32(a, b); }
 static inline i32v or_i32(i32v a, i32v b) { return _mm256_or_si256(a, b); }
-static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    return _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
-}
-
 static inline f32v to_f32(i32v a) { return _mm256_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm256_cvtps_epi32(a); }
 
+#ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
+
+#define TILE_ROWS 4
+#define TILE_VECTORS 2
+#define INPUT_SHIFT 0
+
+typedef struct { __m256i even, odd; } inputs_v;  /* four activations, in every lane, as 16 bits */
+typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, as 16 bits */
+
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
+    return _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
+}
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     int32_t four;
     memcpy(&four, source, 4);
@@ -98,4 +102,5 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm256_add_epi32(sum, _mm256_add_epi32(even, odd));
 }
 
+#endif
 #endif

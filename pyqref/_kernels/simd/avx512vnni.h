@@ -9,6 +9,7 @@
 #define SIMD_LANES 16
 #define TILE_ROWS 6
 #define TILE_VECTORS 4
+#define INPUT_SHIFT 0
 
 typedef __m512 f32v;
 typedef __m512i i32v;

@@ -10,6 +10,7 @@
 #define SIMD_LANES 4
 #define TILE_ROWS 2
 #define TILE_VECTORS 4
+#define INPUT_SHIFT 0
 
 typedef struct { float lane[SIMD_LANES]; } f32v;
 typedef struct { int32_t lane[SIMD_LANES]; } i32v;

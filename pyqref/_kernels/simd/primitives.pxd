@@ -20,6 +20,7 @@ cdef extern from *:
         SIMD_LANES
         TILE_ROWS        # rows of the tile of a matrix product
         TILE_VECTORS     # vectors of columns of that tile
+        INPUT_SHIFT      # 128 where dot4 takes its inputs as lower by that, else 0
 
     f32v set_f32(float value) nogil
     f32v load_f32(const float* source) nogil

@@ -1,0 +1,6 @@
+"""Ranges of observed data, compiled for NEON with dotprod."""
+
+cdef extern from "simd/neon_dotprod.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,6 @@
+"""Quantized matrix product, compiled for NEON with dotprod."""
+
+cdef extern from "simd/neon_dotprod.h":
+    pass
+
+include "body.pxi"

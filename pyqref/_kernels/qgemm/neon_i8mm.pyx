@@ -1,0 +1,6 @@
+"""Quantized matrix product, compiled for NEON with i8mm."""
+
+cdef extern from "simd/neon_i8mm.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,74 @@
+/* Primitives for NEON on 64-bit ARM: 4 lanes. The products of bytes differ between its
+ * extensions: dotprod.h and i8mm.h include this file. */
+#ifndef PYQREF_SIMD_NEON_H
+#define PYQREF_SIMD_NEON_H
+
+#include <arm_neon.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_LANES 4
+#define TILE_ROWS 6
+#define TILE_VECTORS 4
+
+typedef float32x4_t f32v;
+typedef int32x4_t i32v;
+
+static inline f32v set_f32(float value) { return vdupq_n_f32(value); }
+static inline f32v load_f32(const float *source) { return vld1q_f32(source); }
+static inline void store_f32(float *target, f32v value) { vst1q_f32(target, value); }
+
+static inline i32v set_i32(int32_t value) { return vdupq_n_s32(value); }
+static inline i32v load_i32(const int32_t *source) { return vld1q_s32(source); }
+static inline void store_i32(int32_t *target, i32v value) { vst1q_s32(target, value); }
+
+static inline uint32_t four_bytes(const void *source) {
+    uint32_t four;
+    memcpy(&four, source, 4);
+    return four;
+}
+static inline i32v load_u8(const uint8_t *source) {
+    uint8x8_t bytes = vcreate_u8(four_bytes(source));
+    return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
+}
+static inline i32v load_s8(const int8_t *source) {
+    int8x8_t bytes = vcreate_s8(four_bytes(source));
+    return vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
+}
+static inline void store_low_bytes(uint8_t *target, i32v value) {
+    int16x4_t halves = vmovn_s32(value);
+    int8x8_t bytes = vmovn_s16(vcombine_s16(halves, halves));
+    uint32_t four = vget_lane_u32(vreinterpret_u32_s8(bytes), 0);
+    memcpy(target, &four, 4);
+}
+
+static inline f32v add_f32(f32v a, f32v b) { return vaddq_f32(a, b); }
+static inline f32v sub_f32(f32v a, f32v b) { return vsubq_f32(a, b); }
+static inline f32v mul_f32(f32v a, f32v b) { return vmulq_f32(a, b); }
+static inline f32v fma_f32(f32v a, f32v b, f32v c) { return vfmaq_f32(c, a, b); }
+/* The instructions for minimum and maximum keep a nan; these keep b. */
+static inline f32v min_f32(f32v a, f32v b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+static inline f32v max_f32(f32v a, f32v b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+static inline f32v round_f32(f32v a) { return vrndnq_f32(a); }
+static inline f32v if_nan(f32v a, f32v other) { return vbslq_f32(vceqq_f32(a, a), a, other); }
+static inline i32v is_nan(f32v a) {
+    return vreinterpretq_s32_u32(vshrq_n_u32(vmvnq_u32(vceqq_f32(a, a)), 31));
+}
+static inline i32v is_inside(f32v a, f32v low, f32v high) {
+    uint32x4_t inside = vandq_u32(vcgeq_f32(a, low), vcleq_f32(a, high));
+    return vreinterpretq_s32_u32(vshrq_n_u32(inside, 31));
+}
+
+static inline i32v add_i32(i32v a, i32v b) { return vaddq_s32(a, b); }
+static inline i32v sub_i32(i32v a, i32v b) { return vsubq_s32(a, b); }
+static inline i32v mul_i32(i32v a, i32v b) { return vmulq_s32(a, b); }
+static inline i32v or_i32(i32v a, i32v b) { return vorrq_s32(a, b); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return vmlaq_s32(c, a, b); }
+
+static inline f32v to_f32(i32v a) { return vcvtq_f32_s32(a); }
+static inline i32v to_i32(f32v a) { return vcvtnq_s32_f32(a); }
+
+typedef int8x16_t weights_v; /* four weights of each of 4 columns */
+static inline weights_v load_weights(const int8_t *source) { return vld1q_s8(source); }
+
+#endif

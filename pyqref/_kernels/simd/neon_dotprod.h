@@ -1,0 +1,17 @@
+/* Primitives for NEON with dotprod, which adds four products of bytes of the same sign: inputs
+ * are taken as signed, 128 lower, as INPUT_SHIFT tells. */
+#ifndef PYQREF_SIMD_NEON_DOTPROD_H
+#define PYQREF_SIMD_NEON_DOTPROD_H
+
+#include "neon.h"
+
+#define INPUT_SHIFT 128
+
+typedef int8x16_t inputs_v; /* four activations, in every lane */
+
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    return vreinterpretq_s8_u32(vdupq_n_u32(four_bytes(source) ^ 0x80808080u));
+}
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vdotq_s32(sum, x, w); }
+
+#endif

@@ -1,0 +1,16 @@
+/* Primitives for NEON with i8mm, which adds four products of unsigned and signed bytes. */
+#ifndef PYQREF_SIMD_NEON_I8MM_H
+#define PYQREF_SIMD_NEON_I8MM_H
+
+#include "neon.h"
+
+#define INPUT_SHIFT 0
+
+typedef uint8x16_t inputs_v; /* four activations, in every lane */
+
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    return vreinterpretq_u8_u32(vdupq_n_u32(four_bytes(source)));
+}
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vusdotq_s32(sum, x, w); }
+
+#endif
