@@ -6,6 +6,8 @@ Window ``i`` of ``n`` over ``length`` elements goes from ``floor(i * length / n)
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .operation import Array, Operation
@@ -83,7 +85,7 @@ class AdaptiveMaxPool(Operation):
             shape[axis], shape[spatial + axis] = count, widest
             places = places * length + inside.reshape(shape)
         places = places.reshape(*output_size, -1)
-        candidates = x.reshape(*x.shape[:-spatial], -1)[..., places]
+        candidates = x.reshape(*x.shape[:-spatial], math.prod(size))[..., places]
         winner = candidates.argmax(axis=-1)
         y = np.take_along_axis(candidates, winner[..., None], -1)[..., 0]
         broadcast = np.broadcast_to(places, candidates.shape)
@@ -94,9 +96,9 @@ class AdaptiveMaxPool(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (indices,) = self.saved
-        length = int(np.prod(self.shape[-self.spatial :]))
-        rows = int(np.prod(self.shape[: -self.spatial]))
-        grad = np.zeros((rows, length), dtype=grads[0].dtype)
+        rows = math.prod(self.shape[: -self.spatial])
+        windows = math.prod(indices.shape[-self.spatial :])
+        grad = np.zeros((rows, math.prod(self.shape[-self.spatial :])), dtype=grads[0].dtype)
         row = np.arange(rows)[:, None]
-        np.add.at(grad, (row, indices.reshape(rows, -1)), grads[0].reshape(rows, -1))
+        np.add.at(grad, (row, indices.reshape(rows, windows)), grads[0].reshape(rows, windows))
         return (grad.reshape(self.shape),)

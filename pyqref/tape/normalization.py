@@ -7,6 +7,7 @@ of channels and the pixels (:class:`GroupNorm`). Means are accumulated in double
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ __all__ = ["BatchNorm", "GroupNorm", "LayerNorm", "RmsNorm"]
 
 
 def mean(x: Array, axes: tuple[int, ...]) -> Array:
-    """Mean over ``axes``, kept as axes of length 1, accumulated in double."""
-    return x.mean(axis=axes, keepdims=True, dtype=np.float64).astype(x.dtype)
+    """Mean over ``axes``, kept as axes of length 1, accumulated in double; nan over no elements."""
+    total = x.sum(axis=axes, keepdims=True, dtype=np.float64)
+    return (total / np.float64(math.prod(x.shape[axis] for axis in axes))).astype(x.dtype)
 
 
 def moments(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
@@ -38,8 +40,8 @@ class BatchNorm(Operation):
 
     ``x`` is ``(N, C, *size)``, the others have shape ``(C,)`` or are None. With
     ``training`` the moments are those of the batch, and the running ones, if given, are
-    updated in place, the variance with its unbiased estimate; else the running ones
-    are used.
+    updated in place (not by an empty batch), the variance with its unbiased estimate;
+    else the running ones are used.
     """
 
     def forward(
@@ -58,7 +60,7 @@ class BatchNorm(Operation):
         column = (1, -1, *(1,) * (x.ndim - 2))
         if training:
             center, variance = moments(x, self.axes)
-            if running_mean is not None and running_var is not None:
+            if running_mean is not None and running_var is not None and x.size:
                 count = x.size // x.shape[1]
                 unbiased = variance.reshape(-1) * (count / (count - 1) if count > 1 else np.nan)
                 _move(running_mean, center.reshape(-1), momentum)
@@ -143,7 +145,7 @@ class GroupNorm(Operation):
     def forward(
         self, x: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
     ) -> Array:
-        groups = x.reshape(x.shape[0], num_groups, -1)
+        groups = x.reshape(x.shape[0], num_groups, math.prod(x.shape[1:]) // num_groups)
         center, variance = moments(groups, (2,))
         inv_std = 1 / np.sqrt(variance + eps)
         x_hat = (groups - center) * inv_std

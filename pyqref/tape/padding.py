@@ -8,10 +8,10 @@ import numpy as np
 
 from .operation import Array, Operation
 
-__all__ = ["Pad", "gather", "scatter"]
+__all__ = ["MODES", "Pad", "border_indices", "gather", "scatter"]
 
-#: Names of the modes here and in ``numpy.pad``, which is applied to the indices.
-MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+MODES = ("reflect", "replicate", "circular")
+"""The modes whose border is made of elements of the array."""
 
 
 def gather(x: Array, axis: int, indices: Array, weights: Array | None = None) -> Array:
@@ -48,11 +48,26 @@ def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, lengt
     return np.moveaxis(np.moveaxis(grad, axis, -1) @ matrix, -1, axis)
 
 
+def border_indices(length: int, before: int, after: int, mode: str) -> Array:
+    """Which element of an axis stands at each place of the padded one.
+
+    Negative numbers crop: before padding if ``mode`` is ``"circular"``, so that what is wrapped
+    around is what was left; after padding in the other modes, which look at the whole axis.
+    """
+    left, right = max(-before, 0), max(-after, 0)
+    border = max(before, 0), max(after, 0)
+    index = np.arange(length)
+    if mode == "circular":
+        return np.pad(index[left : length - right], border, mode="wrap")
+    index = np.pad(index, border, mode="reflect" if mode == "reflect" else "edge")
+    return index[left : len(index) - right]
+
+
 class Pad(Operation):
     """``Pad(x, pairs, mode, value)``.
 
-    ``pairs`` gives the elements before and after each of the last axes, in their order.
-    ``mode`` is ``"constant"`` (a border of ``value``; negative numbers crop), ``"reflect"``,
+    ``pairs`` gives the elements before and after each of the last axes, in their order;
+    negative numbers crop. ``mode`` is ``"constant"`` (a border of ``value``), ``"reflect"``,
     ``"replicate"`` or ``"circular"``.
     """
 
@@ -64,7 +79,7 @@ class Pad(Operation):
         leading = x.ndim - len(pairs)
         if mode != "constant":
             for axis, pair in enumerate(pairs, -len(pairs)):
-                index = np.pad(np.arange(x.shape[axis]), pair, mode=MODES[mode])  # type: ignore[call-overload]
+                index = border_indices(x.shape[axis], *pair, mode)
                 self.indices.append(index[:, None])
                 x = gather(x, axis, self.indices[-1]) if any(pair) else x
             return np.ascontiguousarray(x)

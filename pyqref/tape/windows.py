@@ -141,7 +141,8 @@ def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:
     spatial = len(size)
     channels, batch = columns.shape[0], columns.shape[1 + spatial]
     output_size = columns.shape[2 + spatial :]
-    if all(length == 1 for length in windows.kernel) and size == output_size:
+    # Windows of one element, a step apart, with nothing around: each column is its own place.
+    if set(windows.kernel + windows.stride) == {1} and size == output_size:
         return columns.reshape(channels, batch, *size).swapaxes(0, 1)
     padded = np.zeros((channels, batch, *windows.padded_size(size)), dtype=columns.dtype)
     for position, where in windows.positions(output_size):

@@ -212,7 +212,7 @@ CASES: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "antialias",
     ),
     ("pad odd", lambda: F.pad(zeros(3), (1,)), RuntimeError, "divisible by 2"),
-    ("pad reflect", lambda: F.pad(zeros(1, 3), (3, 0), "reflect"), RuntimeError, r"\[0, 2\]"),
+    ("pad reflect", lambda: F.pad(zeros(1, 3), (3, 0), "reflect"), RuntimeError, "at most 2 "),
     ("pad mode", lambda: F.pad(zeros(1, 3), (1, 0), "mirror"), NotImplementedError, "mirror"),
     ("pad crop", lambda: F.pad(zeros(3), (-2, -2)), RuntimeError, "crops more"),
     ("pad layer", lambda: nn.ZeroPad2d((1, 2)), ValueError, "int or 4 ints"),

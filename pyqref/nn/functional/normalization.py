@@ -133,7 +133,8 @@ def instance_norm(
         f"Expected more than 1 spatial element when training, got input size {shape_text(input)}",
         ValueError,
     )
-    if running_mean is not None and running_var is not None and not input.is_quantized:
+    observed = input._array.size > 0 and not input.is_quantized
+    if observed and running_mean is not None and running_var is not None:
         pixels = input._array.reshape(input.shape[0], channels, -1)
         mean = pixels.mean(axis=2, dtype=np.float64).mean(axis=0)
         variance = pixels.var(axis=2, dtype=np.float64, ddof=1).mean(axis=0)

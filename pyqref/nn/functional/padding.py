@@ -21,7 +21,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         are padded.
     pad
         Numbers of elements: before and after the last dimension, before and after the one
-        before it, and so on. Negative numbers crop (``"constant"`` only).
+        before it, and so on. Negative numbers crop.
     mode
         ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
     value
@@ -60,10 +60,11 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         NotImplementedError,
     )
     for n, (before, after) in zip(size, pairs, strict=True):
-        most = {"reflect": n - 1, "circular": n, "replicate": before + after}[mode]
+        left = n + min(before, 0) + min(after, 0)
+        most = {"reflect": n - 1, "circular": left, "replicate": max(before, after)}[mode]
         require(
-            min(before, after) >= 0 and max(before, after) <= most and n > 0,
-            f"pad(): padding ({before}, {after}) must be in [0, {most}] for mode {mode!r} and a "
-            f"dimension of {n} elements",
+            max(before, after) <= most and left > 0,
+            f"pad(): padding ({before}, {after}) must be at most {most} for mode {mode!r} and a "
+            f"dimension of {n} elements, and leave some of them",
         )
     return apply(tape.Pad, input, pairs, mode, 0)
