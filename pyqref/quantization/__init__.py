@@ -160,7 +160,9 @@ from .qconfig import get_default_qconfig as get_default_qconfig
 from .qconfig import per_channel_dynamic_qconfig as per_channel_dynamic_qconfig
 from .qconfig import qconfig_equals as qconfig_equals
 from .qconfig_mapping import QConfigMapping as QConfigMapping
+from .qconfig_mapping import get_default_qat_qconfig_dict as get_default_qat_qconfig_dict
 from .qconfig_mapping import get_default_qat_qconfig_mapping as get_default_qat_qconfig_mapping
+from .qconfig_mapping import get_default_qconfig_dict as get_default_qconfig_dict
 from .qconfig_mapping import get_default_qconfig_mapping as get_default_qconfig_mapping
 from .quant_type import QuantType as QuantType
 from .quant_type import quant_type_from_str as quant_type_from_str
@@ -208,6 +210,7 @@ from .quantization_mappings import (
 )
 from .quantization_mappings import get_quantized_operator as get_quantized_operator
 from .quantization_mappings import get_static_quant_module_class as get_static_quant_module_class
+from .quantization_mappings import no_observer_set as no_observer_set
 from .stubs import DeQuantStub as DeQuantStub
 from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
@@ -321,15 +324,17 @@ __all__ = [
     "fused_per_channel_wt_fake_quant_range_neg_127_to_127",
     "fused_wt_fake_quant_range_neg_127_to_127",
     "get_default_compare_output_module_list",
+    "get_default_custom_config_dict",
     "get_default_dynamic_quant_module_mappings",
     "get_default_float_to_quantized_operator_mappings",
     "get_default_qat_module_mappings",
     "get_default_qat_qconfig",
+    "get_default_qat_qconfig_dict",
     "get_default_qat_qconfig_mapping",
     "get_default_qconfig",
+    "get_default_qconfig_dict",
     "get_default_qconfig_mapping",
     "get_default_qconfig_propagation_list",
-    "get_default_custom_config_dict",
     "get_default_static_quant_module_mappings",
     "get_default_static_quant_reference_module_mappings",
     "get_dynamic_quant_module_class",
@@ -341,6 +346,7 @@ __all__ = [
     "get_quantized_operator",
     "get_static_quant_module_class",
     "load_observer_state_dict",
+    "no_observer_set",
     "per_channel_dynamic_qconfig",
     "per_channel_weight_observer_range_neg_127_to_127",
     "prepare",

@@ -19,6 +19,9 @@ __all__ = [
     "get_fuser_method",
 ]
 
+_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 _CONV_BN = {nn.Conv1d: nni.ConvBn1d, nn.Conv2d: nni.ConvBn2d, nn.Conv3d: nni.ConvBn3d}
 _CONV_BN_RELU = {
     nn.Conv1d: nni.ConvBnReLU1d,
@@ -60,6 +63,7 @@ def fuse_conv_bn(is_qat: Any, conv: Any, bn: Any = None) -> Any:
     Conv2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
     """
     is_qat, conv, bn = _with_flag("fuse_conv_bn", is_qat, conv, bn)
+    _check_types("fuse_conv_bn", (conv, _CONVOLUTIONS), (bn, _BATCH_NORMS))
     _check_modes("fuse_conv_bn", is_qat, conv, bn)
     if not is_qat:
         return fuse_conv_bn_eval(conv, bn)
@@ -92,6 +96,7 @@ def fuse_conv_bn_relu(is_qat: Any, conv: Any, bn: Any, relu: Any = None) -> Any:
     'ConvReLU2d'
     """
     is_qat, conv, bn, relu = _with_flag("fuse_conv_bn_relu", is_qat, conv, bn, relu)
+    _check_types("fuse_conv_bn_relu", (conv, _CONVOLUTIONS), (bn, _BATCH_NORMS))
     _check_modes("fuse_conv_bn_relu", is_qat, conv, bn, relu)
     if not is_qat:
         return _group(_CONV_RELU, fuse_conv_bn_eval(conv, bn), relu)
@@ -121,6 +126,7 @@ def fuse_linear_bn(is_qat: Any, linear: Any, bn: Any = None) -> Any:
     Linear(in_features=2, out_features=3, bias=True)
     """
     is_qat, linear, bn = _with_flag("fuse_linear_bn", is_qat, linear, bn)
+    _check_types("fuse_linear_bn", (linear, (nn.Linear,)), (bn, _BATCH_NORMS))
     _check_modes("fuse_linear_bn", is_qat, linear, bn)
     if not is_qat:
         return fuse_linear_bn_eval(linear, bn)
@@ -150,6 +156,7 @@ def fuse_convtranspose_bn(is_qat: Any, convt: Any, bn: Any = None) -> Any:
     ConvTranspose2d(1, 2, kernel_size=(1, 1), stride=(1, 1))
     """
     is_qat, convt, bn = _with_flag("fuse_convtranspose_bn", is_qat, convt, bn)
+    _check_types("fuse_convtranspose_bn", (convt, _TRANSPOSED), (bn, _BATCH_NORMS))
     if is_qat:
         raise ValueError("fuse_convtranspose_bn cannot fuse for training; call model.eval() first")
     _check_modes("fuse_convtranspose_bn", is_qat, convt, bn)
@@ -215,16 +222,22 @@ def get_fuser_method(
     >>> get_fuser_method((nn.Conv2d, nn.BatchNorm2d)).__name__
     'fuse_conv_bn'
     """
+    if not isinstance(op_list, tuple | list):
+        raise TypeError(f"get_fuser_method: op_list must be a tuple of types, got {op_list!r}")
     table = {**DEFAULT_OP_LIST_TO_FUSER_METHOD, **(additional_fuser_method_mapping or {})}
     method = table.get(tuple(op_list))
     if method is None:
-        wanted = ", ".join(getattr(each, "__name__", repr(each)) for each in op_list)
+        wanted = ", ".join(_name(each) for each in op_list)
         raise ValueError(f"no fusion is known for ({wanted}); {_known(table)}")
     return method
 
 
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__name__", repr(kind)))
+
+
 def _known(table: Mapping[tuple[Any, ...], Any]) -> str:
-    sequences = ", ".join(f"({', '.join(each.__name__ for each in key)})" for key in table)
+    sequences = ", ".join(f"({', '.join(_name(each) for each in key)})" for key in table)
     return f"these sequences can be fused: {sequences}"
 
 
@@ -239,6 +252,13 @@ def _with_flag(name: str, is_qat: Any, *layers: Any) -> tuple[Any, ...]:
             f"{name} takes is_qat (a bool, may be left out) and {count} layers, got {got}"
         )
     return is_qat, *layers
+
+
+def _check_types(name: str, *pairs: tuple[Any, tuple[type, ...]]) -> None:
+    for layer, kinds in pairs:
+        if not isinstance(layer, kinds):
+            wanted = " or ".join(each.__name__ for each in kinds)
+            raise TypeError(f"{name} takes a {wanted} here, got {type(layer).__name__}")
 
 
 def _check_modes(name: str, is_qat: bool, *layers: Any) -> None:

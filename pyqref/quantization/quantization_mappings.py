@@ -10,6 +10,7 @@ from pyqref.nn import functional as F
 from pyqref.nn import intrinsic as nni
 from pyqref.nn import modules as nn
 from pyqref.nn import qat as nnqat
+from pyqref.nn import quantizable as nnqz
 from pyqref.nn import quantized as nnq
 from pyqref.nn.intrinsic import qat as nniqat
 from pyqref.nn.intrinsic import quantized as nniq
@@ -45,6 +46,7 @@ __all__ = [
     "get_embedding_static_quant_module_mappings",
     "get_quantized_operator",
     "get_static_quant_module_class",
+    "no_observer_set",
 ]
 
 #: Float, or trained with fake quantization, to statically quantized.
@@ -259,6 +261,11 @@ def get_quantized_operator(float_op: Any) -> Any:
     return found
 
 
+def no_observer_set() -> set[Any]:
+    """Types of modules behind which no observer stands: they observe their own parts."""
+    return {nnqz.LSTM, nnqz.MultiheadAttention}
+
+
 def get_default_qconfig_propagation_list() -> set[Any]:
     """Types of leaf modules that ``prepare`` gives an observer."""
     return (
@@ -323,7 +330,7 @@ def get_dynamic_quant_module_class(
 def _lookup(kind: str, table: Mapping[Any, Any], float_module_class: Any) -> Any:
     found = table.get(float_module_class)
     if found is None:
-        known = ", ".join(sorted({each.__name__ for each in table}))
+        known = ", ".join(sorted({getattr(each, "__name__", repr(each)) for each in table}))
         raise ValueError(
             f"{float_module_class!r} has no {kind}ally quantized form; those that have: {known}"
         )

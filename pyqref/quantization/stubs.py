@@ -42,6 +42,8 @@ class QuantWrapper(Module):
 
     def __init__(self, module: Any) -> None:
         super().__init__()
+        if not isinstance(module, Module):
+            raise TypeError(f"QuantWrapper wraps a Module, got {module!r}")
         qconfig = getattr(module, "qconfig", None)
         self.add_module("quant", QuantStub(qconfig))
         self.add_module("dequant", DeQuantStub(qconfig))

@@ -64,6 +64,9 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     require_module("coverage", model)
     static = get_default_static_quant_module_mappings() if mapping is None else mapping
     require_mapping("coverage", "mapping", static)
+    for value in static.values():
+        if not isinstance(value, type):
+            raise TypeError(f"coverage: a value of mapping must be a module type, got {value!r}")
     tables = {"static": static, "dynamic": get_default_dynamic_quant_module_mappings()}
     trainable = set(get_default_qat_module_mappings().values())
     qconfigs, memory = _qconfigs(model), origins(model)

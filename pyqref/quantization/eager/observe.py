@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref.dtypes import device as cpu
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
 from pyqref.nn.quantizable import LSTM, MultiheadAttention
@@ -15,7 +16,7 @@ from pyqref.quantization.quantization_mappings import (
 )
 from pyqref.quantization.stubs import DeQuantStub
 
-from .paths import is_leaf
+from .paths import is_leaf, require_mapping, require_module
 
 __all__ = ["add_observer_", "get_observer_dict", "remove_observers", "remove_qconfig"]
 
@@ -73,13 +74,22 @@ def add_observer_(
     >>> [path for path, _ in model.named_modules()]
     ['', '0', '0.activation_post_process', '1']
     """
+    require_module("add_observer_", module)
+    cpu(device or "cpu")
+    custom = custom_module_class_mapping or {}
+    require_mapping("add_observer_", "custom_module_class_mapping", custom)
+    for name, types in (
+        ("qconfig_propagation_list", qconfig_propagation_list),
+        ("non_leaf_module_list", non_leaf_module_list),
+    ):
+        if types is not None and not isinstance(types, Collection):
+            raise TypeError(f"{name} must be a collection of module types, got {types!r}")
     allowed = (
         get_default_qconfig_propagation_list()
         if qconfig_propagation_list is None
         else qconfig_propagation_list
     )
     groups = non_leaf_module_list or ()
-    custom = custom_module_class_mapping or {}
     for name, child in list(module.named_children()):
         if type(child) is Dropout:
             continue
@@ -91,7 +101,7 @@ def add_observer_(
         elif child.training and type(child) in DEFAULT_MODULE_TO_ACT_POST_PROCESS:
             _insert(child, DEFAULT_MODULE_TO_ACT_POST_PROCESS[type(child)])
         elif _wants_observer(child) and type(child) in custom:
-            observed = custom[type(child)].from_float(child)  # type: ignore[attr-defined]
+            observed = _observed_form(custom[type(child)], child)
             if not hasattr(observed, "qconfig"):
                 observed.qconfig = child.qconfig
             setattr(module, name, observed)
@@ -102,6 +112,15 @@ def add_observer_(
             add_observer_(child, allowed, groups, device, custom)
     if is_leaf(module) and not isinstance(module, Sequential) and type(module) in allowed:
         _insert(module)
+
+
+def _observed_form(kind: Any, module: Any) -> Any:
+    if not hasattr(kind, "from_float"):
+        raise TypeError(
+            f"custom_module_class_mapping: {getattr(kind, '__name__', kind)!r}, which stands for "
+            f"{type(module).__name__}, must have a from_float"
+        )
+    return kind.from_float(module)
 
 
 def _wants_observer(module: Any) -> bool:
@@ -176,6 +195,9 @@ def get_observer_dict(mod: Any, target_dict: dict[str, Any], prefix: str = "") -
     >>> found
     {'0.activation_post_process': MinMaxObserver(min_val=inf, max_val=-inf)}
     """
+    require_module("get_observer_dict", mod)
+    if not isinstance(target_dict, dict):
+        raise TypeError(f"get_observer_dict: target_dict must be a dictionary, got {target_dict!r}")
     start = f"{prefix}." if prefix else ""
     if not isinstance(getattr(mod, NAME, Identity()), Identity):
         target_dict[start + NAME] = mod.activation_post_process

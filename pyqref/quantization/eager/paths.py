@@ -25,6 +25,8 @@ def get_module(model: Any, path: str) -> Any:
     ValueError
         There is none; the message lists those next to where it was looked for.
     """
+    if not isinstance(path, str):
+        raise TypeError(f"the path of a module must be a string such as 'conv1', got {path!r}")
     current: Any = model
     done: list[str] = []
     for name in path.split("."):

@@ -74,6 +74,8 @@ def propagate_qconfig_(
             )
     _warn_of_unmatched_keys(module, qconfigs)
     custom = prepare_custom_config_dict or {}
+    if not isinstance(custom, Mapping):
+        raise TypeError(f"prepare_custom_config_dict must be a dictionary, got {custom!r}")
     _warn_of_unmatched_exclusions(module, custom)
     modules = dict(module.named_modules(remove_duplicate=False))
     plan = planned_qconfigs(module, qconfigs, custom)

@@ -38,6 +38,13 @@ def default_eval_fn(model: Any, calib_data: Iterable[Any]) -> None:
     >>> observer
     MinMaxObserver(min_val=-2.0, max_val=1.0)
     """
+    if not callable(model):
+        raise TypeError(f"default_eval_fn: model must be callable, got {model!r}")
+    if not hasattr(calib_data, "__iter__") and not hasattr(calib_data, "__getitem__"):
+        raise TypeError(
+            "default_eval_fn: calib_data must be a dataset or a list of tensors, "
+            f"got {type(calib_data).__name__}"
+        )
     for item in calib_data:
         model(item[0] if isinstance(item, tuple | list) else item)
 
@@ -172,6 +179,7 @@ def add_quant_dequant(module: Any) -> Any:
     >>> type(add_quant_dequant(layer)).__name__
     'QuantWrapper'
     """
+    require_module("add_quant_dequant", module)
     if is_leaf(module) and getattr(module, "qconfig", None) is not None:
         return QuantWrapper(module)
     for name, child in list(module.named_children()):

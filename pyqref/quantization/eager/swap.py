@@ -11,6 +11,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import UncalibratedWarning
 
 from .observe import observe_input, observe_output
+from .paths import require_mapping, require_module
 from .reference import reference_form
 
 __all__ = ["Swap", "ran_unobserved", "swap_children", "swap_module", "undo"]
@@ -51,9 +52,12 @@ def swap_module(
     >>> swap_module(layer, {}) is layer
     True
     """
+    custom = custom_module_class_mapping or {}
+    require_module("swap_module", mod)
+    require_mapping("swap_module", "mapping", mapping)
+    require_mapping("swap_module", "custom_module_class_mapping", custom)
     if getattr(mod, "qconfig", None) is None:
         return mod
-    custom = custom_module_class_mapping or {}
     if type(mod) in custom:
         new = custom[type(mod)].from_observed(mod)
     elif getattr(mapping.get(type(mod)), "_IS_REFERENCE", False):

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from pyqref.nn.modules.module import Module
+from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.partial import PartialWrapper, make_partial
 from pyqref.tensor.base import wrap
 
-__all__ = ["FakeQuantizeBase"]
+__all__ = ["FakeQuantizeBase", "require_tensor"]
+
+
+def require_tensor(asks: Any, x: Any) -> None:
+    """Raise TypeError unless ``x`` is a tensor; ``asks`` is the module that was called."""
+    if not hasattr(x, "_array"):
+        raise TypeError(f"{named(asks)} takes a tensor, got {type(x).__name__}")
 
 
 class FakeQuantizeBase(ABC, Module):

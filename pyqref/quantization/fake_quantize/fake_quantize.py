@@ -17,7 +17,7 @@ from pyqref.tensor.fake_quantize import (
     fake_quantize_per_tensor_affine,
 )
 
-from .base import FakeQuantizeBase
+from .base import FakeQuantizeBase, require_tensor
 
 __all__ = ["FakeQuantize"]
 
@@ -98,6 +98,11 @@ class FakeQuantize(FakeQuantizeBase):
                 dtype = observer.p.keywords.get("dtype", dtype)
             _check_range(quant_min, quant_max, dtype)
             observer_kwargs.update(quant_min=quant_min, quant_max=quant_max)
+        if not callable(observer):
+            raise TypeError(
+                f"{type(self).__name__}: observer must be an observer class or recipe, "
+                f"got {observer!r}"
+            )
         if is_dynamic:
             observer_kwargs["is_dynamic"] = True
         self.is_dynamic = is_dynamic
@@ -114,6 +119,11 @@ class FakeQuantize(FakeQuantizeBase):
 
     def _follow(self, observer: Any) -> None:
         """Take over what the observer was made with."""
+        if not all(hasattr(observer, name) for name in ("quant_min", "dtype", "qscheme")):
+            raise TypeError(
+                f"{type(self).__name__}: observer must make an observer with quant_min, quant_max, "
+                f"dtype and qscheme, it made {type(observer).__name__}"
+            )
         self.quant_min: int = observer.quant_min
         self.quant_max: int = observer.quant_max
         self.dtype: Dtype = observer.dtype
@@ -127,6 +137,7 @@ class FakeQuantize(FakeQuantizeBase):
 
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
+        require_tensor(self, x)
         if not x.numel():
             return x
         if self._observes:

@@ -9,6 +9,7 @@ from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 
 from .base import ObserverBase
+from .checks import named
 
 __all__ = ["RecordingObserver"]
 
@@ -59,6 +60,8 @@ class RecordingObserver(ObserverBase):
 
     def forward(self, x: Any) -> Any:
         """Keep a copy of ``x``, which is returned."""
+        if not hasattr(x, "_array"):
+            raise TypeError(f"{named(self)} records tensors, got {type(x).__name__}")
         self.tensor_val.append(x.clone().detach())
         return x
 

@@ -6,6 +6,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref.quantization.eager.paths import require_module
+
 __all__ = ["get_observer_state_dict", "is_observer_path", "load_observer_state_dict"]
 
 OBSERVER_NAME = "activation_post_process"
@@ -38,6 +40,7 @@ def get_observer_state_dict(mod: Any) -> OrderedDict[str, Any]:
     >>> list(get_observer_state_dict(prepared))[1:]
     ['0.activation_post_process.min_val', '0.activation_post_process.max_val']
     """
+    require_module("get_observer_state_dict", mod)
     found: OrderedDict[str, Any] = OrderedDict()
     whole = mod.state_dict()
     for key, value in whole.items():
@@ -67,9 +70,15 @@ def load_observer_state_dict(mod: Any, obs_dict: Mapping[str, Any]) -> None:
         Keys are missing or have no place, or a size does not fit; the model is then as
         it was.
     """
+    require_module("load_observer_state_dict", mod)
+    if not isinstance(obs_dict, Mapping):
+        raise TypeError(
+            "load_observer_state_dict: obs_dict must be a dictionary, "
+            f"got {type(obs_dict).__name__}"
+        )
     own = set(get_observer_state_dict(mod))
     missing = sorted(own - set(obs_dict))
-    unexpected = sorted(set(obs_dict) - own)
+    unexpected = sorted(str(each) for each in set(obs_dict) - own)
     if missing or unexpected:
         raise RuntimeError(
             f"load_observer_state_dict: missing keys {missing}, unexpected keys {unexpected}; "

@@ -128,6 +128,9 @@ def qconfig_equals(q1: Any, q2: Any) -> bool:
     >>> qconfig_equals(get_default_qconfig("fbgemm"), get_default_qconfig("fbgemm"))
     True
     """
+    for name, qconfig in (("q1", q1), ("q2", q2)):
+        if qconfig is not None and not isinstance(qconfig, _Recipes):
+            raise TypeError(f"qconfig_equals: {name} must be a QConfig or None, got {qconfig!r}")
     if q1 is None or q2 is None:
         return q1 is q2
     return _recipes_equal(q1.activation, q2.activation) and _recipes_equal(q1.weight, q2.weight)

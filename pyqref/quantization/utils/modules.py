@@ -34,6 +34,8 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
     AttributeError
         There is none.
     """
+    if not isinstance(fqn, str):
+        raise TypeError(f"getattr_from_fqn: fqn must be a path such as '0.weight', got {fqn!r}")
     return functools.reduce(getattr, fqn.split("."), obj)
 
 
@@ -63,6 +65,13 @@ def get_swapped_custom_module_class(
         There is no entry for it.
     """
     kind = get_quant_type(qconfig)
+    if not isinstance(custom_module_class_mapping, Mapping) or not isinstance(
+        custom_module_class_mapping.get(kind, {}), Mapping
+    ):
+        raise TypeError(
+            "custom_module_class_mapping must be a dictionary from QuantType to dictionaries, "
+            f"got {custom_module_class_mapping!r}"
+        )
     found = custom_module_class_mapping.get(kind, {}).get(type(custom_module))
     if found is None:
         raise ValueError(

@@ -23,6 +23,8 @@ from pyqref.dtypes import (
     uint8,
 )
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
+from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.min_max import MinMaxObserver
 from pyqref.quantization.observer.per_channel_min_max import PerChannelMinMaxObserver
 from pyqref.quantization.observer.placeholder import PlaceholderObserver
@@ -186,6 +188,11 @@ def determine_qparams(
     >>> determine_qparams(low, high, 0, 255, pyqref.quint8, 1e-7, False)
     (tensor([1.], dtype=pyqref.float64), tensor([1]))
     """
+    if not isinstance(qscheme, Qscheme):
+        raise TypeError(f"determine_qparams: qscheme must be a qscheme, got {qscheme!r}")
+    for name, value in (("min_val", min_val), ("max_val", max_val)):
+        if not hasattr(value, "_array"):
+            raise TypeError(f"determine_qparams: {name} must be a tensor, got {value!r}")
     kind = PerChannelMinMaxObserver if qscheme.is_per_channel else MinMaxObserver
     given = (quant_min, quant_max) if has_customized_qrange else (None, None)
     observer = kind(
@@ -214,6 +221,10 @@ def get_qparam_dict(observer_or_fake_quant: Any) -> dict[str, Any]:
     tensor([1.])
     """
     observer = observer_or_fake_quant
+    if not isinstance(observer, ObserverBase | FakeQuantizeBase):
+        raise TypeError(
+            f"observer_or_fake_quant must be an observer or a fake quantizer, got {observer!r}"
+        )
     scheme = getattr(observer, "qscheme", None)
     found: dict[str, Any] = {"qscheme": scheme, "dtype": observer.dtype}
     if scheme is None or isinstance(observer, PlaceholderObserver):
