@@ -202,20 +202,23 @@ def adaptive_avg_pool(
     """
     q = np.asarray(q)
     spatial = len(output_size)
-    even = all(i % o == 0 for i, o in zip(q.shape[q.ndim - spatial :], output_size, strict=True))
+    even = all(
+        o > 0 and i % o == 0 for i, o in zip(q.shape[q.ndim - spatial :], output_size, strict=True)
+    )
     engine = engine if even else "fbgemm"
     total = q.astype(np.int64) - zero_point
     count = np.ones((1,) * q.ndim, np.int64)
     for axis, outputs in zip(range(q.ndim - spatial, q.ndim), output_size, strict=True):
         size = q.shape[axis]
-        first = [o * size // outputs for o in range(outputs)]
-        last = [-(-(o + 1) * size // outputs) for o in range(outputs)]
+        places = np.arange(outputs)
+        first = places * size // max(outputs, 1)
+        last = -(-(places + 1) * size // max(outputs, 1))
         before = np.cumsum(total, axis=axis)
         before = np.insert(before, 0, 0, axis=axis)
         total = np.take(before, last, axis=axis) - np.take(before, first, axis=axis)
         shape = [1] * q.ndim
         shape[axis] = outputs
-        count = count * (np.array(last) - np.array(first)).reshape(shape)
+        count = count * (last - first).reshape(shape)
     limits = np.iinfo(q.dtype)
     return quantized_mean(
         total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine

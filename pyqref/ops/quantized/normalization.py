@@ -216,9 +216,10 @@ def layer_norm(
     ]
     _require_elements(name, length)
     rows = np.ascontiguousarray(input._array).reshape(-1, length)
-    integers = normalization.layer_norm(
-        rows, grid_of(input), parameters[0], parameters[1], float(eps), out
-    )
+    with _saturating():
+        integers = normalization.layer_norm(
+            rows, grid_of(input), parameters[0], parameters[1], float(eps), out
+        )
     return tensor_on(integers.reshape(input._array.shape), out, input.dtype)
 
 
@@ -287,7 +288,8 @@ def _by_channel(
     shape = (x.shape[1],)
     w = None if weight is None else _parameter(name, "weight", weight, shape)
     b = None if bias is None else _parameter(name, "bias", bias, shape)
-    integers = normalization.group_norm(x._array, grid_of(x), groups, w, b, float(eps), out)
+    with _saturating():
+        integers = normalization.group_norm(x._array, grid_of(x), groups, w, b, float(eps), out)
     return tensor_on(integers, out, x.dtype)
 
 
@@ -311,11 +313,17 @@ def _batch_norm(
     w = np.ones(shape, np.float32) if weight is None else _parameter(name, "weight", weight, shape)
     b = np.zeros(shape, np.float32) if bias is None else _parameter(name, "bias", bias, shape)
     statistics = _parameter(name, "mean", mean, shape), _parameter(name, "var", var, shape)
-    alpha, beta = normalization.batch_norm_coefficients(
-        *statistics, w, b, float(eps), x.q_scale(), out.scale
-    )
-    integers = normalization.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
+    with _saturating():
+        alpha, beta = normalization.batch_norm_coefficients(
+            *statistics, w, b, float(eps), x.q_scale(), out.scale
+        )
+        integers = normalization.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
     return tensor_on(integers, out, x.dtype)
+
+
+def _saturating() -> np.errstate:
+    """What overflows goes to the ends of the range, without a word from NumPy."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def _out(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:

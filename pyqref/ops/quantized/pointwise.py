@@ -41,10 +41,13 @@ def run_pointwise(
     unsigned = np.dtype(out.storage) == np.uint8
     own_table = table and settings.engine == "qnnpack" and unsigned
     run = activation.pointwise_table if own_table else activation.pointwise
-    if x.dtype.itemsize != 1:
-        return tensor_on(run(function, x._array, grid, out), out, x.dtype)
     every = np.arange(256, dtype=np.uint8)
-    values = run(function, every.view(x._array.dtype), grid, out)
+    narrow = x.dtype.itemsize == 1
+    # What overflows saturates.
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = run(function, every.view(x._array.dtype) if narrow else x._array, grid, out)
+    if not narrow:
+        return tensor_on(values, out, x.dtype)
     return tensor_on(values[x._array.view(np.uint8)], out, x.dtype)
 
 
@@ -154,14 +157,12 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
             f"got shape {tuple(weight.shape)}"
         )
     slopes = weight._array.reshape((-1,) + (1,) * max(qx.dim() - 2, 0))
-    integers = activation.prelu(
-        qx._array,
-        grid_of(qx),
-        slopes if qx.dim() else slopes.reshape(()),
-        grid_of(weight),
-        out,
-        settings.conventions,  # type: ignore[arg-type]
-    )
+    conventions: Any = settings.conventions
+    slopes = slopes if qx.dim() else slopes.reshape(())
+    with np.errstate(over="ignore", invalid="ignore"):
+        integers = activation.prelu(
+            qx._array, grid_of(qx), slopes, grid_of(weight), out, conventions
+        )
     return tensor_on(integers, out, qx.dtype)
 
 
