@@ -169,9 +169,12 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
 
     .. math:: \hat x_c = \mathrm{fl}_{32}\big((q_c - z_c) \cdot s_c\big)
 
-    in double precision, rounded once to float32.
+    in double precision, rounded once to float32. A float zero point is subtracted in
+    float32, so that the difference is rounded, too.
     """
     q = np.asarray(q)
     scale = along_axis(np.asarray(scales, dtype=np.float64), q.ndim, axis)
-    zero_point = along_axis(np.asarray(zero_points, dtype=np.float64), q.ndim, axis)
-    return ((q.astype(np.float64) - zero_point) * scale).astype(np.float32)
+    zero_points = np.asarray(zero_points)
+    real = np.float32 if zero_points.dtype.kind == "f" else np.float64
+    zero_point = along_axis(zero_points.astype(real), q.ndim, axis)
+    return ((q.astype(real) - zero_point) * scale).astype(np.float32)

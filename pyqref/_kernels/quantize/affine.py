@@ -87,7 +87,8 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     """
     kernel = registry.twin("quantize")
     q = np.asarray(q)
-    if kernel is None or q.dtype not in _STORED:
+    zero_points = np.asarray(zero_points)
+    if kernel is None or q.dtype not in _STORED or zero_points.dtype.kind == "f":
         return reference.dequantize_per_channel(q, scales, zero_points, axis)
     q = contiguous(q)
     x = np.empty(q.shape, np.float32)
