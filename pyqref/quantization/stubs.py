@@ -11,6 +11,10 @@ from pyqref.nn.quantizable.stubs import QuantStub as QuantStub
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
 
 
+for _stub in (QuantStub, DeQuantStub):
+    _stub.__module__ = __name__  # where they are found in torch
+
+
 class QuantWrapper(Module):
     """A module between a :class:`QuantStub` and a :class:`DeQuantStub`.
 
