@@ -43,6 +43,7 @@ PACKAGES = [
     "pyqref.nn.utils",
     "pyqref.optim",
     "pyqref.optim.lr_scheduler",
+    "pyqref.fx",
     "pyqref.utils.data",
     "pyqref.serialization",
     "pyqref.interop",

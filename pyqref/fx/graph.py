@@ -304,7 +304,7 @@ class Graph:
         Parameters
         ----------
         is_impure_node
-            Decides which nodes stay; by default :meth:`Node.is_impure`.
+            Decides which nodes stay; by default :meth:`~pyqref.fx.Node.is_impure`.
 
         Returns
         -------

@@ -166,6 +166,9 @@ class Tracer(TracerBase):
         NameError
             It is none.
         """
+        path = self.submodule_paths.get(mod)
+        if path is not None:
+            return path
         for path, each in self.root.named_modules():
             if each is mod:
                 return str(path)
@@ -203,7 +206,7 @@ class Tracer(TracerBase):
             A module, whose ``forward`` is recorded, or a function.
         concrete_args
             Arguments that are no inputs: the trace is for these values. Structures may
-            hold :data:`~pyqref.fx.PH` where an input is to stay.
+            hold ``pyqref.fx.PH`` where an input is to stay.
 
         Returns
         -------
@@ -219,7 +222,7 @@ class Tracer(TracerBase):
         own = vars(root).get("forward") if is_module else root
         function = type(root).forward if own is None else own
         self.scope, self.module_stack, self.node_name_to_scope = Scope("", None), {}, {}
-        self.submodule_paths = {m: path for path, m in self.root.named_modules()}
+        self.submodule_paths = {module: path for path, module in self.root.named_modules()}
         self._tensor_paths = _tensor_paths(self.root)
         self.graph = Graph(tracer_cls=type(self))
         with intercepting(), Patcher() as patcher:
