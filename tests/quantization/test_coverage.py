@@ -148,6 +148,34 @@ def test_a_recurrent_layer_in_a_static_model() -> None:
     assert ("float", reason) == fates(model)["0"]
 
 
+def test_a_layer_taken_apart_counts_as_one() -> None:
+    """``prepare`` takes LSTM apart; it is reported as a whole, and weighed once."""
+    model = nn.Sequential(q.QuantStub(), nn.LSTM(3, 4)).eval()
+    model.qconfig = q.default_qconfig
+    size = 4 * (16 * 3 + 16 * 4 + 32)
+    prepared = q.prepare(model)
+    prepared(normal(2, 1, 3))
+    quantized = q.convert(prepared)
+    for stage, status in ((model, "planned"), (prepared, "observed"), (quantized, "quantized")):
+        assert (status, "nn.quantized.LSTM") == fates(stage)["1"]
+        assert {"0", "1"} == set(fates(stage))
+        assert size == q.coverage(stage).float_bytes
+    assert 16 * 3 + 16 * 4 + 4 * 32 == q.coverage(quantized).weight_bytes
+
+
+def test_a_part_converted_before() -> None:
+    """A part that was quantized by itself is still known when the whole is converted."""
+    inner = q.prepare(q.QuantWrapper(nn.Linear(3, 3)).eval(), {"": q.default_qconfig})
+    inner(normal(2, 3))
+    outer = nn.Sequential(q.convert(inner), q.QuantStub(), nn.Linear(3, 2)).eval()
+    outer[2].qconfig = outer[1].qconfig = q.default_qconfig
+    prepared = q.prepare(outer)
+    prepared(normal(2, 3))
+    found = q.coverage(q.convert(prepared))
+    assert ("quantized", "Linear") == (found["0.module"].status, found["0.module"].type)
+    assert ("quantized", "Linear") == (found["2"].status, found["2"].type)
+
+
 def test_what_is_not_reached(model: Model) -> None:
     custom = {"non_traceable_module_name": ["features"]}
     prepared = q.prepare(model, prepare_custom_config_dict=custom)

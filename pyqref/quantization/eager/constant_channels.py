@@ -66,9 +66,9 @@ def _weights(old: Any, new: Any) -> Iterator[tuple[str, Array, Any]]:
             yield from _pair("weight", weight, get_weight())
     elif callable(getattr(new, "get_weight", None)):
         for name, quantized in new.get_weight().items():
-            weight = getattr(old, name, None)
-            if hasattr(weight, "_array"):
-                yield from _pair(name, weight._array, quantized)
+            tensor: Any = getattr(old, name, None)
+            if hasattr(tensor, "_array"):
+                yield from _pair(name, tensor._array, quantized)
 
 
 def _pair(name: str, weight: Array, quantized: Any) -> Iterator[tuple[str, Array, Any]]:
@@ -79,7 +79,7 @@ def _pair(name: str, weight: Array, quantized: Any) -> Iterator[tuple[str, Array
 def _float_weight(module: Any) -> Array | None:
     """The weight that was quantized: of a group's first layer, with batch norm folded in."""
     layer = module[0] if isinstance(module, _FusedModule) and len(module) else module
-    weight = getattr(layer, "weight", None)
+    weight: Any = getattr(layer, "weight", None)
     if not hasattr(weight, "_array"):
         return None
     bn = getattr(layer, "bn", None)

@@ -13,6 +13,7 @@ from pyqref.quantization.quantization_mappings import (
 )
 
 from .coverage_table import Coverage, CoverageRow
+from .custom_modules import FLOAT_TO_OBSERVED, OBSERVED_TO_QUANTIZED
 from .observe import NAME
 from .origins import Origin, describe_qconfig, named_layers, origins, parameter_bytes, type_name
 from .paths import require_mapping, require_module
@@ -67,8 +68,11 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     for value in static.values():
         if not isinstance(value, type):
             raise TypeError(f"coverage: a value of mapping must be a module type, got {value!r}")
+    # Layers that prepare takes apart become quantized as a whole.
+    whole = {each: OBSERVED_TO_QUANTIZED[to] for each, to in FLOAT_TO_OBSERVED.items()}
+    static = {**whole, **OBSERVED_TO_QUANTIZED, **static}
     tables = {"static": static, "dynamic": get_default_dynamic_quant_module_mappings()}
-    trainable = set(get_default_qat_module_mappings().values())
+    observed = {*get_default_qat_module_mappings().values(), *OBSERVED_TO_QUANTIZED}
     qconfigs, memory = _qconfigs(model), origins(model)
     rows: list[CoverageRow] = []
     group = ""
@@ -76,7 +80,7 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
         if group and path.startswith(f"{group}."):
             fate: tuple[str, str | None, str | None] = ("part", None, f"part of {group}")
         else:
-            fate = _fate(path, module, qconfigs, memory.get(path), tables, trainable)
+            fate = _fate(path, module, qconfigs, memory.get(path), tables, observed)
             if path and fate[0] in ("planned", "observed", "quantized"):
                 group = path
         rows.append(_row(path, module, qconfigs.get(path), memory.get(path), *fate))
@@ -107,7 +111,8 @@ def _row(
     if origin is None:
         return CoverageRow(path, type_name(type(module)), text, status, became, why, size, size)
     text = text or origin.qconfig
-    return CoverageRow(path, origin.type, text, status, became, why, origin.weight_bytes, size)
+    before = 0 if status == "part" else origin.weight_bytes
+    return CoverageRow(path, origin.type, text, status, became, why, before, size)
 
 
 def _fate(
@@ -116,13 +121,13 @@ def _fate(
     qconfigs: Mapping[str, Any],
     origin: Origin | None,
     tables: Mapping[str, Mapping[Any, Any]],
-    trainable: Collection[Any],
+    observed: Collection[Any],
 ) -> tuple[str, str | None, str | None]:
     """Status, what it became or will become, and why it was left alone."""
     kind = type(module)
     converted = origin is not None and origin.kind != "training"
-    made = converted and origin is not None and origin.reason is None
-    if made or any(kind in table.values() for table in tables.values()):
+    made = any(kind in table.values() for table in tables.values())
+    if made or (origin is not None and origin.is_quantized):
         return "quantized", type_name(kind), None
     qconfig = qconfigs.get(path)
     if converted and origin is not None and qconfig is None:
@@ -132,8 +137,8 @@ def _fate(
         why = reason(module, path, qconfigs, set(tables[which]), which)
         if why is None:
             seen = getattr(module, NAME, None)
-            observed = (seen is not None and not isinstance(seen, Identity)) or kind in trainable
-            return "observed" if observed else "planned", type_name(tables[which][kind]), None
+            sees = kind in observed or (seen is not None and not isinstance(seen, Identity))
+            return "observed" if sees else "planned", type_name(tables[which][kind]), None
     if why is not None and why.startswith("holds"):
         return "container", None, why
     return "as is" if why is not None and why.startswith("works") else "float", None, why

@@ -50,20 +50,29 @@ class Origin:
     kind: str
     weight_bytes: int
 
+    @property
+    def is_quantized(self) -> bool:
+        """Whether a quantized module stands there now."""
+        return self.reason is None and self.kind != "training"
+
 
 def origins(model: Any) -> dict[str, Origin]:
     """All that a model and its submodules remember, by path in the model."""
     found: dict[str, Origin] = {}
     for path, each in model.named_modules():
         for below, origin in each.__dict__.get(_ATTRIBUTE, {}).items():
-            found[".".join(part for part in (path, below) if part)] = origin
+            # What the outer module remembers comes first: it was converted as a whole.
+            found.setdefault(".".join(part for part in (path, below) if part), origin)
     return found
 
 
 def remember(model: Any, found: Mapping[str, Origin]) -> None:
     """Add to what a model remembers; the oldest type and size stay."""
     known = dict(model.__dict__.get(_ATTRIBUTE, {}))
+    below = origins(model)
     for path, origin in found.items():
+        if path in below and below[path].is_quantized and origin.reason is not None:
+            continue  # quantized before, by itself
         if path in known:
             origin = replace(origin, type=known[path].type, weight_bytes=known[path].weight_bytes)
         known[path] = origin
@@ -95,8 +104,14 @@ def parameter_bytes(module: Any, whole: bool = False) -> int:
         for tensor in _called(getattr(module, name, None))
         if hasattr(tensor, "dtype")
     ]
-    tensors = quantized or module.parameters(recurse=whole)
-    return sum(_bytes(each) for each in tensors)
+    size = sum(_bytes(each) for each in quantized or module.parameters(recurse=False))
+    if whole and not quantized:
+        size += sum(
+            parameter_bytes(child, whole)
+            for name, child in module.named_children()
+            if not is_observer_path(name) and name != "weight_fake_quant"
+        )
+    return size
 
 
 def _called(method: Any) -> list[Any]:
@@ -114,6 +129,8 @@ def type_name(kind: type) -> str:
     """``Linear``, or ``nn.quantized.Linear`` where the bare name would not be enough."""
     parts = kind.__module__.split(".")
     if parts[0] != "pyqref" or "nn" not in parts or parts[:3] == ["pyqref", "nn", "modules"]:
+        return kind.__name__
+    if parts[-1] == "stubs":
         return kind.__name__
     package = parts[parts.index("nn") :]
     package = package[: package.index("modules")] if "modules" in package else package
