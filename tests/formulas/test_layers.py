@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from formulas.exact import clamp, f32, fma, fractions, inverse, rational, rne, single
 
+from pyqref.numerics.convolution import quantized_conv
 from pyqref.numerics.dynamic import (
+    conv_dynamic,
     dequantize_accumulator,
     linear_dynamic,
     quantize_input,
@@ -18,6 +20,7 @@ from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
 from pyqref.numerics.linear import linear_accumulator
 from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step, sigmoid
+from pyqref.numerics.requantize import requantization
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((4, 7)).astype(np.float32)
@@ -78,6 +81,25 @@ def test_eq_linear_dynamic__composition(engine: str, relu: bool) -> None:
     expected = [[max(v, 0.0) if relu else v for v in row] for row in expected.tolist()]
     actual = linear_dynamic(X, WEIGHT, SCALES, np.zeros(3, int), BIAS, relu, engine)
     assert expected == actual.tolist()
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("reduce", [False, True])
+def test_eq_conv_dynamic__grid_of_the_input(engine: str, reduce: bool) -> None:
+    """The static convolution onto the grid of the input, dequantized; its ends saturate."""
+    x = RNG.standard_normal((2, 4, 6)).astype(np.float32)
+    weight = RNG.integers(-128, 128, (3, 2, 3)).astype(np.int8)
+    geometry = ([2], [1], [1], 2)
+    weight = np.concatenate([weight[:2], weight[1:]])
+    scales = np.array([0.01, 0.02, 0.03, 0.04])
+    bias = RNG.standard_normal(4).astype(np.float32)
+    actual = conv_dynamic(x, weight, scales, 0, bias, *geometry, engine, reduce)
+    q, scale, zero_point = quantize_input(x, engine, reduce)
+    requant = requantization(engine, scale, scales, scale, zero_point, bias)
+    integers = quantized_conv(q, zero_point, weight, 0, requant, *geometry)
+    expected = [f32((value - zero_point) * single(scale)) for value in integers.ravel().tolist()]
+    assert expected == fractions(actual)
+    assert {0, 255} <= set(integers.ravel().tolist())
 
 
 def test_eq_float16_weight__saturates() -> None:

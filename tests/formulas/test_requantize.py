@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from formulas.exact import clamp, f32, fma, inverse, rational, rne, single
 
+from pyqref.numerics.fused_function import leaky, plus, requantize_function
 from pyqref.numerics.requantize import (
     accumulator_scale,
     bias_as_integer,
@@ -122,3 +123,38 @@ def test_eq_bias_integer__rounds_and_saturates() -> None:
     bias = np.float32([0.5, 1.5, -2.5, 1e20, -1e20])
     expected = [0, 2, -2, 2**31 - 1, -(2**31)]
     assert expected == bias_as_integer(bias, 1.0, 1.0).tolist()
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("kind", ["leaky", "plus", "plus relu"])
+def test_eq_requantize_function__one_rounding(per_channel: bool, bias: bool, kind: str) -> None:
+    """Product, sum and function in float32, one rounding each; then the fused quantization."""
+    rng = np.random.default_rng(5)
+    accumulator = rng.integers(-3000, 3000, (40, 3))
+    scales = np.array([0.02, 0.03, 0.05]) if per_channel else np.float64(0.03)
+    terms = rng.standard_normal(3).astype(np.float32) if bias else None
+    other = rng.standard_normal((40, 3)).astype(np.float32)
+    function = leaky(0.3) if kind == "leaky" else plus(other, kind == "plus relu")
+    actual = requantize_function(accumulator, 0.11, scales, terms, function, 0.21, 101)
+    for row, values in enumerate(accumulator.tolist()):
+        for column, value in enumerate(values):
+            weight_scale = scales[column] if per_channel else scales
+            real = f32(value * f32(single(0.11) * single(weight_scale)))
+            if terms is not None:
+                real = f32(real + rational(terms[column]))
+            if kind == "leaky":
+                real = real if real > 0 else f32(real * single(0.3))
+            else:
+                real = f32(real + rational(other[row, column]))
+                real = max(real, Fraction(0)) if kind == "plus relu" else real
+            expected = clamp(rne(fma(real, inverse(0.21), Fraction(101))), 0, 255)
+            assert expected == actual[row, column]
+
+
+def test_eq_requantize_function__ties() -> None:
+    """The zero point is inside the rounding: 0.5 + 101 and 1.5 + 101 go to even sums."""
+    actual = requantize_function(
+        np.array([[1, 3, -1]]), 1.0, 0.5, None, lambda real: real, 1.0, 101
+    )
+    assert [102, 102, 100] == actual[0].tolist()

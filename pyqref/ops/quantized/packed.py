@@ -9,15 +9,10 @@ import numpy as np
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8
-from pyqref.numerics.dynamic import dequantize_accumulator
-from pyqref.numerics.linear import linear_accumulator
 from pyqref.numerics.requantize import Requantization, requantization
 from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
 __all__ = ["PackedLinear", "PackedWeight"]
-
-#: Depth up to which every sum of products of centred bytes fits 32 bits.
-DEEPEST = (2**31 - 1) // 255**2
 
 
 class PackedWeight:
@@ -137,17 +132,6 @@ class PackedLinear(PackedWeight):
     def run_float(self, x: Any, x_zero_point: int, x_scale: float) -> Any:
         """Real outputs ``(..., N)``, float32, of the input integers ``(..., K)``."""
         bias = None if self.bias_tensor is None else self.bias_tensor._array
-        if self.packed.depth > DEEPEST:
-            accumulator = linear_accumulator(
-                x, x_zero_point, self.packed.weight, self.weight_zero_points
-            )
-            return dequantize_accumulator(
-                accumulator,
-                x_scale,
-                self.weight_scales,
-                bias,
-                self.engine,  # type: ignore[arg-type]
-            )
         return _kernels.linear_float(
             x,
             x_zero_point,
