@@ -257,6 +257,11 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     shape = shape_argument(sizes)
     if input.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if input.is_quantized and input.qscheme().is_per_channel:
+        raise RuntimeError(
+            "resize_() would mix the channels of a per channel quantized tensor; "
+            "call dequantize() first"
+        )
     array = input._array
     count = int(np.prod(shape, dtype=np.int64))
     if count <= array.size and array.flags.c_contiguous:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 from ..dtypes import device as device_
@@ -102,7 +103,12 @@ class Description(TensorBase):
 
     def stride(self, dim: builtins.int | None = None) -> Any:
         """Steps between neighbours along each axis, in elements."""
-        steps = tuple(step // self._array.itemsize for step in self._array.strides)
+        array = self._array
+        if array.size:
+            steps = tuple(step // array.itemsize for step in array.strides)
+        else:  # NumPy gives an array without elements any strides, even 0
+            lengths = [max(length, 1) for length in array.shape]
+            steps = tuple(math.prod(lengths[axis + 1 :]) for axis in range(array.ndim))
         return steps if dim is None else steps[_axis(dim, self.ndim)]
 
     def storage_offset(self) -> builtins.int:

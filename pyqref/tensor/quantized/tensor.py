@@ -150,6 +150,8 @@ class QuantizedTensor(Tensor):
                     "copy_: both quantized tensors must have one dtype and qscheme, got "
                     f"{self.dtype} {self.qscheme()._name} and {src.dtype} {src.qscheme()._name}"
                 )
+            if isinstance(src._quantizer, PerChannelQuantizer):
+                src._quantizer.check_shape(self._array.shape)
             np.copyto(self._array, src._array)
             self._quantizer = src._quantizer
         else:

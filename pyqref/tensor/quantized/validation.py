@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype
+from ..arguments import as_integer, as_number, described
 
-__all__ = ["check_axis", "check_dtype", "check_scale", "check_zero_point"]
+__all__ = ["check_axis", "check_dtype", "check_scale", "check_zero_point", "parameters_of"]
 
 _SMALLEST = float(np.finfo(np.float32).tiny)
 _LARGEST = float(np.finfo(np.float32).max)
@@ -19,7 +20,8 @@ def check_dtype(given: Any) -> None:
     """Raise unless ``given`` is a quantized dtype."""
     if not isinstance(given, dtype) or not given.is_quantized:
         raise TypeError(
-            f"dtype must be a quantized dtype (quint8, qint8, qint32 or quint4x2), got {given!r}"
+            f"dtype must be a quantized dtype (quint8, qint8, qint32 or quint4x2), got "
+            f"{given if isinstance(given, dtype) else described(given)}"
         )
 
 
@@ -40,13 +42,30 @@ def check_scale(scale: float, name: str = "scale") -> None:
 
 def check_zero_point(zero_point: Any, of: dtype, name: str = "zero_point") -> None:
     """Raise unless ``zero_point`` is an int in the range of the dtype."""
-    if int(zero_point) != zero_point:
-        raise TypeError(f"{name} must be an int, got {zero_point!r}")
+    zero_point = as_integer(zero_point, name)
     low, high = of.quant_min, of.quant_max
     assert low is not None
     assert high is not None
     if not low <= zero_point <= high:
-        raise ValueError(f"{name} must be in [{low}, {high}] for {of._name}, got {int(zero_point)}")
+        raise ValueError(f"{name} must be in [{low}, {high}] for {of._name}, got {zero_point}")
+
+
+def parameters_of(
+    scale: Any, zero_point: Any, of: dtype, names: tuple[str, str] = ("scale", "zero_point")
+) -> tuple[float, int]:
+    """Scale and zero point of a dtype as plain numbers, checked.
+
+    Raises
+    ------
+    TypeError
+        They are no numbers.
+    ValueError
+        They are out of range.
+    """
+    scale = as_number(scale, names[0])
+    check_scale(scale, names[0])
+    check_zero_point(zero_point, of, names[1])
+    return scale, as_integer(zero_point, names[1])
 
 
 def check_axis(axis: int, ndim: int) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from ...dtypes import per_channel_affine_float_qparams
 from ...tape import Operation
 from ...tape import shape as shapes
 from ...tape.indexing import Index, IndexSelect, Slice, TakeAlong
@@ -89,6 +90,21 @@ def _diagonal(q: PerChannelQuantizer, shape: tuple[int, ...], *args: Any) -> Qua
 
 
 def _sliced(q: PerChannelQuantizer, shape: tuple[int, ...], key: tuple[Any, ...]) -> Quantizer:
+    """What is left of the channels; one that is left alone is a per tensor quantizer."""
+    kept = _kept(q, shape, key)
+    cut = any(item is not None and item is not Ellipsis for item in key)
+    return kept.of_channel(0) if cut and _alone(kept) else kept
+
+
+def _alone(q: Quantizer) -> TypeGuard[PerChannelQuantizer]:
+    return (
+        isinstance(q, PerChannelQuantizer)
+        and len(q.scales) == 1
+        and q.qscheme is not per_channel_affine_float_qparams
+    )
+
+
+def _kept(q: PerChannelQuantizer, shape: tuple[int, ...], key: tuple[Any, ...]) -> Quantizer:
     old = new = 0
     for item in key:
         if item is None:
