@@ -50,7 +50,7 @@ def pack_bits(q: IntArray, bits: int) -> IntArray:
     number = 8 // bits
     q = np.asarray(q, np.uint8)
     q = np.pad(q, ((0, 0), (0, -q.shape[1] % number)))
-    parts = q.reshape(q.shape[0], -1, number)
+    parts = q.reshape(q.shape[0], q.shape[1] // number, number)
     shifts = np.arange(number, dtype=np.uint8) * bits
     return np.bitwise_or.reduce(parts << shifts.astype(np.uint8), axis=2, dtype=np.uint8)
 

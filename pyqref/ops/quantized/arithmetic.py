@@ -11,8 +11,10 @@ from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import elementwise, scalar
 from pyqref.numerics.matmul import quantized_matmul
+from pyqref.tensor.arguments import described
+from pyqref.tensor.quantized.validation import check_scale
 
-from .checks import require_output_parameters, require_per_tensor
+from .checks import require_axis, require_number, require_output_parameters, require_per_tensor
 from .grid import grid_of, output_grid, tensor_on
 
 __all__ = [
@@ -222,15 +224,20 @@ def _output_grid(
             f"{name}: the shapes {tuple(qa.shape)} and {tuple(qb.shape)} do not broadcast"
         ) from None
     if scale is None or zero_point is None:
-        raise TypeError(f"{name}: scale and zero_point of the result must be given")
+        raise TypeError(
+            f"{name}: scale and zero_point of the result must be given, "
+            f"got {described(scale)} and {described(zero_point)}"
+        )
     return output_grid(*require_output_parameters(name, scale, zero_point, qa.dtype), qa.dtype)
 
 
 def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> Any:
     require_per_tensor(name, qa, None, "qa")
-    number = float(number)
-    if not np.isfinite(number):
-        raise ValueError(f"{name}: the number must be finite, got {number}")
+    number = require_number(name, "b", number)
+    if function is scalar.mul_scalar:
+        check_scale(abs(number) * qa.q_scale() or 1.0, f"{name}: the scale of qa times b")
+    elif abs(number) / qa.q_scale() >= 2**31:
+        raise ValueError(f"{name}: b must be less than 2**31 scales {qa.q_scale()}, got {number}")
     integers, grid = function(qa._array, grid_of(qa), number, relu)
     return tensor_on(integers, grid, qa.dtype)
 
@@ -243,8 +250,9 @@ def _cat(
     zero_point: int | None,
     relu: bool,
 ) -> Any:
-    if not qx:
-        raise RuntimeError(f"{name}: expected a non-empty list of tensors")
+    if not isinstance(qx, list | tuple) or not qx:
+        wrong = RuntimeError if isinstance(qx, list | tuple) else TypeError
+        raise wrong(f"{name}: qx must be a non-empty list of tensors, got {described(qx)}")
     for index, each in enumerate(qx):
         require_per_tensor(name, each, (qx[0].dtype,) if index else None, f"qx[{index}]")
     dtype = qx[0].dtype
@@ -253,8 +261,9 @@ def _cat(
     out = output_grid(*require_output_parameters(name, scale, zero_point, dtype), dtype)
     shapes = [tuple(each.shape) for each in qx]
     ndim = len(shapes[0])
-    if not -ndim <= dim < ndim:
-        raise IndexError(f"{name}: dim must be in [{-ndim}, {ndim - 1}], got {dim}")
+    if ndim == 0:
+        raise RuntimeError(f"{name}: qx must not hold tensors without dimensions, got {shapes}")
+    dim = require_axis(name, "dim", dim, ndim)
     rests = {(*shape[: dim % ndim], *shape[dim % ndim + 1 :]) for shape in shapes}
     if len(rests) > 1 or any(len(shape) != ndim for shape in shapes):
         raise RuntimeError(f"{name}: sizes must match except in dimension {dim}, got {shapes}")

@@ -6,20 +6,33 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float32, qint8, quint8
+from pyqref.tensor.arguments import as_flag, as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
-from pyqref.tensor.quantized.validation import check_scale, check_zero_point
+from pyqref.tensor.quantized.validation import parameters_of
 
 __all__ = [
+    "LARGEST",
+    "require_axis",
     "require_bias",
+    "require_flag",
     "require_float",
+    "require_integer",
+    "require_number",
     "require_output_parameters",
+    "require_packed",
     "require_per_tensor",
     "require_quantized",
     "require_weight",
     "tuple_of",
 ]
+
+#: Strides, paddings and their like are smaller.
+LARGEST = 2**31
+_LARGEST_FLOAT = float(np.finfo(np.float32).max)
 
 
 def require_quantized(
@@ -75,10 +88,42 @@ def require_output_parameters(
     ValueError
         The scale is not positive, finite and normal, or the zero point is out of range.
     """
-    scale = float(scale)
-    check_scale(scale, f"{operation}: scale")
-    check_zero_point(zero_point, dtype, f"{operation}: zero_point")
-    return scale, int(zero_point)
+    names = f"{operation}: scale", f"{operation}: zero_point"
+    return parameters_of(scale, zero_point, dtype, names)
+
+
+def require_number(operation: str, name: str, value: Any) -> float:
+    """``value`` as a float finite in float32; TypeError or ValueError if it is none."""
+    number = as_number(value, f"{operation}: {name}", finite=True)
+    if abs(number) > _LARGEST_FLOAT:
+        raise ValueError(f"{operation}: {name} must be finite in float32, got {number}")
+    return number
+
+
+def require_flag(operation: str, name: str, value: Any) -> bool:
+    """``value`` as True or False; TypeError with the name if it is something else."""
+    return as_flag(value, f"{operation}: {name}")
+
+
+def require_integer(operation: str, name: str, value: Any, least: int | None = None) -> int:
+    """``value`` as an int of at least ``least``; TypeError or ValueError if it is none."""
+    return as_integer(value, f"{operation}: {name}", least)
+
+
+def require_axis(operation: str, name: str, value: Any, ndim: int) -> int:
+    """``value`` as one of ``ndim`` axes, counted from the front."""
+    axis = as_integer(value, f"{operation}: {name}")
+    if not -ndim <= axis < max(ndim, 1):
+        raise IndexError(f"{operation}: {name} must be in [{-ndim}, {ndim - 1}], got {axis}")
+    return axis % max(ndim, 1)
+
+
+def require_packed(operation: str, name: str, packed: Any, kind: type, prepack: str) -> None:
+    """Raise unless ``packed`` came from the function ``quantized.<prepack>``."""
+    if not isinstance(packed, kind):
+        raise TypeError(
+            f"{operation}: {name} must come from quantized.{prepack}, got {described(packed)}"
+        )
 
 
 def require_weight(operation: str, weight: Any, ndim: int, axis: int = 0) -> None:
@@ -116,13 +161,14 @@ def tuple_of(operation: str, name: str, value: Any, length: int, least: int) -> 
     several = isinstance(value, tuple | list)
     try:
         numbers = tuple(index(each) for each in (value if several else (value,)))
-    except TypeError:
+    except (TypeError, ValueError, RuntimeError):
         numbers = ()
     if len(numbers) == 1:
         numbers *= length
-    if len(numbers) != length or min(numbers) < least:
+    if len(numbers) != length or not least <= min(numbers) <= max(numbers) < LARGEST:
+        below = "" if not numbers or max(numbers) < LARGEST else " and below 2**31"
         raise ValueError(
-            f"{operation}: {name} must be one integer or {length} integers >= {least}, "
-            f"got {value!r}"
+            f"{operation}: {name} must be one integer or {length} integers >= {least}{below}, "
+            f"got {described(value)}"
         )
     return numbers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import require_float
+from .checks import require_flag, require_float
 from .conv_run import convolve, require_packed_conv
 from .input import quantize_input
 from .packed_conv import PackedConv, PackedConvTranspose
@@ -93,5 +93,6 @@ def _dynamic(
     name = f"quantized.{operation}"
     require_float(name, x)
     require_packed_conv(name, packed, spatial, transposed)
+    reduce_range = require_flag(name, "reduce_range", reduce_range)
     q = quantize_input(x, packed.engine, reduce_range)
     return convolve(name, q, packed, q.q_scale(), q.q_zero_point(), False).dequantize()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pyqref.dtypes import quint8
+from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import make_per_tensor
 
-from .checks import require_output_parameters
+from .checks import require_integer, require_output_parameters
 from .packed_conv import PackedConv
 
 __all__ = ["convolve", "require_conv_input", "require_groups", "require_packed_conv"]
 
+#: Of an output; more fit no memory.
+MOST_ELEMENTS = 2**36
 _SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
 
 
@@ -31,13 +35,17 @@ def require_packed_conv(name: str, packed: Any, spatial: int, transposed: bool) 
     fits = isinstance(packed, PackedConv) and packed.spatial == spatial
     if not fits or packed.transposed != transposed:
         kind = f"conv_transpose{spatial}d" if transposed else f"conv{spatial}d"
-        raise TypeError(f"{name}: the weight must come from quantized.{kind}_prepack")
+        raise TypeError(
+            f"{name}: packed_weight must come from quantized.{kind}_prepack, "
+            f"got {described(packed)}"
+        )
 
 
 def require_groups(name: str, groups: Any, channels: int, what: str) -> None:
     """Raise unless ``groups`` is a positive divisor of ``channels``."""
-    if not isinstance(groups, int) or groups < 1 or channels % groups:
-        raise ValueError(f"{name}: groups must divide the {channels} {what}, got {groups!r}")
+    groups = require_integer(name, "groups", groups)
+    if groups < 1 or channels % groups:
+        raise ValueError(f"{name}: groups must divide the {channels} {what}, got {groups}")
 
 
 def require_conv_input(name: str, x: Any, packed: PackedConv) -> None:
@@ -54,7 +62,13 @@ def require_conv_input(name: str, x: Any, packed: PackedConv) -> None:
         )
     if 0 in x.shape[2:]:
         raise RuntimeError(f"{name}: only the batch may be empty, got input {tuple(x.shape)}")
-    if min(packed.out_size(tuple(x.shape[2:]))) < 1:
+    out = packed.out_size(tuple(x.shape[2:]))
+    if math.prod(out) * x.shape[0] >= MOST_ELEMENTS:
+        raise RuntimeError(
+            f"{name}: the output would have the spatial size {out}, got input {tuple(x.shape)}, "
+            f"stride {packed.stride} and padding {packed.padding}"
+        )
+    if min(out) < 1:
         raise RuntimeError(
             f"{name}: each dimension of the output must be greater than 0; input "
             f"{tuple(x.shape)} with padding {packed.padding} is smaller than the kernel "

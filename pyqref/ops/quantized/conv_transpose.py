@@ -7,7 +7,7 @@ from typing import Any
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import quint8
 
-from .checks import require_bias, require_per_tensor, require_weight, tuple_of
+from .checks import require_bias, require_packed, require_per_tensor, require_weight, tuple_of
 from .conv_run import convolve, require_groups, require_packed_conv
 from .packed_conv import PackedConvTranspose
 
@@ -84,17 +84,17 @@ def conv_transpose3d_prepack(
 
 def conv_transpose1d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv_transpose1d_unpack", packed_weights)
 
 
 def conv_transpose2d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv_transpose2d_unpack", packed_weights)
 
 
 def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv_transpose3d_unpack", packed_weights)
 
 
 def conv_transpose1d(
@@ -186,6 +186,13 @@ def _prepack(
         dilations,
         int(groups),
     )
+
+
+def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:
+    prepack = operation.replace("unpack", "prepack")
+    require_packed(f"quantized.{operation}", "packed_weights", packed, PackedConvTranspose, prepack)
+    parts: tuple[Any, Any] = packed.unpack()
+    return parts
 
 
 def _convolve(spatial: int, x: Any, packed: Any, scale: float, zero_point: int) -> Any:

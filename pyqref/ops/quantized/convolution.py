@@ -6,7 +6,7 @@ from typing import Any
 
 from pyqref.dtypes import quint8
 
-from .checks import require_bias, require_per_tensor, require_weight, tuple_of
+from .checks import require_bias, require_packed, require_per_tensor, require_weight, tuple_of
 from .conv_run import convolve, require_groups, require_packed_conv
 from .packed_conv import PackedConv
 
@@ -76,17 +76,17 @@ def conv3d_prepack(
 
 def conv1d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv1d_unpack", packed_weights)
 
 
 def conv2d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv2d_unpack", packed_weights)
 
 
 def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
-    return packed_weights.unpack()
+    return _unpack("conv3d_unpack", packed_weights)
 
 
 def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
@@ -160,6 +160,13 @@ def _prepack(
         tuple_of(name, "dilation", dilation, spatial, 1),
         int(groups),
     )
+
+
+def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:
+    prepack = operation.replace("unpack", "prepack")
+    require_packed(f"quantized.{operation}", "packed_weights", packed, PackedConv, prepack)
+    parts: tuple[Any, Any] = packed.unpack()
+    return parts
 
 
 def _convolve(

@@ -8,9 +8,10 @@ import numpy as np
 
 from pyqref.dtypes import int32, int64, per_channel_affine_float_qparams, quint4x2, quint8, uint8
 from pyqref.numerics import embedding
+from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
 
-from .checks import require_float, require_quantized
+from .checks import require_flag, require_float, require_integer, require_packed, require_quantized
 
 __all__ = [
     "PackedEmbedding",
@@ -81,11 +82,8 @@ def embedding_bag_prepack(weight: Any) -> PackedEmbedding:
 
 def embedding_bag_unpack(W_prepack: PackedEmbedding) -> Any:
     """The quantized table that was packed."""
-    if not isinstance(W_prepack, PackedEmbedding):
-        raise TypeError(
-            "quantized.embedding_bag_unpack: W_prepack must come from "
-            f"quantized.embedding_bag_prepack, got a {type(W_prepack).__name__}"
-        )
+    name = "quantized.embedding_bag_unpack"
+    require_packed(name, "W_prepack", W_prepack, PackedEmbedding, "embedding_bag_prepack")
     return W_prepack.unpack()
 
 
@@ -159,7 +157,7 @@ def embedding_bag_byte(
     _require_options(name, scale_grad_by_freq, mode)
     table = _packed(name, weight, 8)
     parts = table.integers, table.scales, table.offsets
-    mapping = compressed_indices_mapping if pruned_weights else None
+    mapping = _mapping(name, compressed_indices_mapping, pruned_weights)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
 
 
@@ -179,7 +177,7 @@ def embedding_bag_4bit(
     _require_options(name, scale_grad_by_freq, mode)
     table = _packed(name, weight, 4)
     parts = table.integers, table.scales, table.offsets
-    mapping = compressed_indices_mapping if pruned_weights else None
+    mapping = _mapping(name, compressed_indices_mapping, pruned_weights)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
 
 
@@ -197,7 +195,7 @@ def embedding_bag_byte_rowwise_offsets(
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_byte_prepack`` gives."""
     name = "quantized.embedding_bag_byte_rowwise_offsets"
     _require_options(name, scale_grad_by_freq, mode)
-    mapping = compressed_indices_mapping if pruned_weights else None
+    mapping = _mapping(name, compressed_indices_mapping, pruned_weights)
     parts = rows_of(name, weight, 8)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
 
@@ -216,7 +214,7 @@ def embedding_bag_4bit_rowwise_offsets(
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_4bit_prepack`` gives."""
     name = "quantized.embedding_bag_4bit_rowwise_offsets"
     _require_options(name, scale_grad_by_freq, mode)
-    mapping = compressed_indices_mapping if pruned_weights else None
+    mapping = _mapping(name, compressed_indices_mapping, pruned_weights)
     parts = rows_of(name, weight, 4)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
 
@@ -235,7 +233,7 @@ def embedding_bag_2bit_rowwise_offsets(
     """As :func:`embedding_bag_byte`, of what ``embedding_bag_2bit_prepack`` gives."""
     name = "quantized.embedding_bag_2bit_rowwise_offsets"
     _require_options(name, scale_grad_by_freq, mode)
-    mapping = compressed_indices_mapping if pruned_weights else None
+    mapping = _mapping(name, compressed_indices_mapping, pruned_weights)
     parts = rows_of(name, weight, 2)
     return _bag(name, parts, indices, offsets, per_sample_weights, mapping, include_last_offset)
 
@@ -249,7 +247,10 @@ def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -
 def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
     if not isinstance(packed, TensorBase) or packed.is_quantized or packed.dtype is not uint8:
-        raise TypeError(f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits")
+        raise TypeError(
+            f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits, "
+            f"got {described(packed)}"
+        )
     kept = embedding.bits_of_row(bits)
     size = 2 * np.dtype(kept).itemsize
     array = packed._array
@@ -263,8 +264,7 @@ def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _packed(name: str, weight: Any, bits: int) -> PackedEmbedding:
-    if not isinstance(weight, PackedEmbedding):
-        raise TypeError(f"{name}: the weight must come from quantized.embedding_bag_prepack")
+    require_packed(name, "weight", weight, PackedEmbedding, "embedding_bag_prepack")
     if weight.bits != bits:
         wanted = quint8 if bits == 8 else quint4x2
         raise RuntimeError(f"{name}: weight must have dtype {wanted}, got {weight.weight.dtype}")
@@ -272,15 +272,22 @@ def _packed(name: str, weight: Any, bits: int) -> PackedEmbedding:
 
 
 def _require_options(name: str, scale_grad_by_freq: bool, mode: int) -> None:
-    if scale_grad_by_freq:
-        raise RuntimeError(f"{name}: scale_grad_by_freq must be False, nothing is trained here")
-    if mode != 0:
+    if require_flag(name, "scale_grad_by_freq", scale_grad_by_freq):
+        raise RuntimeError(
+            f"{name}: scale_grad_by_freq must be False, nothing is trained here, "
+            f"got {described(scale_grad_by_freq)}"
+        )
+    if require_integer(name, "mode", mode) != 0:
         raise RuntimeError(f"{name}: mode must be 0 (sum), got {mode}")
+
+
+def _mapping(name: str, mapping: Any, pruned_weights: Any) -> Any:
+    return mapping if require_flag(name, "pruned_weights", pruned_weights) else None
 
 
 def _indices(name: str, label: str, tensor: Any, count: int, low: int = 0) -> np.ndarray:
     if not isinstance(tensor, TensorBase):
-        raise TypeError(f"{name}: {label} must be a tensor, got a {type(tensor).__name__}")
+        raise TypeError(f"{name}: {label} must be a tensor, got {described(tensor)}")
     if tensor.dtype not in (int32, int64):
         raise RuntimeError(f"{name}: {label} must be int32 or int64, got {tensor.dtype}")
     array: np.ndarray = tensor._array
@@ -292,8 +299,8 @@ def _indices(name: str, label: str, tensor: Any, count: int, low: int = 0) -> np
 
 def _lookup(name: str, bits: int, weight: Any, indices: Any, pruned_weights: bool) -> Any:
     table = _packed(name, weight, bits)
-    if pruned_weights:
-        raise RuntimeError(f"{name}: pruned_weights must be False")
+    if require_flag(name, "pruned_weights", pruned_weights):
+        raise RuntimeError(f"{name}: pruned_weights must be False, got {described(pruned_weights)}")
     array = _indices(name, "indices", indices, table.integers.shape[0])
     if array.ndim not in (1, 2):
         raise RuntimeError(
@@ -311,6 +318,7 @@ def _bag(
     mapping: Any,
     include_last: bool,
 ) -> Any:
+    include_last = require_flag(name, "include_last_offset", include_last)
     count = len(table[1])
     rows = None if mapping is None else _indices(name, "mapping", mapping, count, low=-1)
     array = _indices(name, "indices", indices, count if rows is None else rows.size)
@@ -340,7 +348,10 @@ def _limits(
     """Where each bag begins and ends."""
     if indices.ndim == 2:
         if offsets is not None:
-            raise RuntimeError(f"{name}: offsets must be None where indices have 2 dimensions")
+            raise RuntimeError(
+                f"{name}: offsets must be None where indices have 2 dimensions, "
+                f"got {described(offsets)}"
+            )
         starts = np.arange(indices.shape[0]) * indices.shape[1]
         return starts, starts + indices.shape[1]
     if indices.ndim != 1:
@@ -348,7 +359,9 @@ def _limits(
             f"{name}: indices must have 1 or 2 dimensions, got shape {tuple(indices.shape)}"
         )
     if offsets is None:
-        raise RuntimeError(f"{name}: offsets must be given where indices have 1 dimension")
+        raise RuntimeError(
+            f"{name}: offsets must be given where indices have 1 dimension, got None"
+        )
     bounds = _indices(name, "offsets", offsets, indices.size + 1)
     if bounds.ndim != 1 or (bounds.size and bounds[0] != 0) or np.any(np.diff(bounds) < 0):
         raise RuntimeError(

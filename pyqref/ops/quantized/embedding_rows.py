@@ -15,7 +15,7 @@ import numpy as np
 from pyqref.numerics import embedding
 from pyqref.tensor.base import wrap
 
-from .checks import require_float
+from .checks import require_flag, require_float, require_integer, require_number
 from .embedding import rows_of
 
 __all__ = [
@@ -147,7 +147,9 @@ def _prepack(
     if not np.isfinite(table).all():
         raise ValueError(f"{name}: weight holds nan or infinity, which no scale covers")
     low, high = _ranges(name, ranges, table.shape[0])
-    if search:
+    bins = require_integer(name, "nbins", bins)
+    ratio = require_number(name, "ratio", ratio)
+    if require_flag(name, "optimized_qparams", search):
         if bins < 1 or not 0 <= ratio <= 1:
             raise ValueError(
                 f"{name}: nbins must be positive and ratio in [0, 1], got {bins} and {ratio}"

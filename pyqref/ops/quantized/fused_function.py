@@ -17,7 +17,7 @@ from pyqref.numerics.fused_function import leaky, plus, requantize_function
 from pyqref.numerics.linear import linear_accumulator
 from pyqref.tensor.quantized import make_per_tensor
 
-from .checks import require_output_parameters, require_per_tensor
+from .checks import require_number, require_output_parameters, require_per_tensor
 from .conv_run import require_conv_input, require_packed_conv
 from .linear import require_linear_input
 from .packed import PackedLinear, PackedWeight
@@ -45,8 +45,9 @@ def linear_leaky_relu(
     negative_slope
         Factor of negative values.
     """
-    function = leaky(float(negative_slope))
-    return _linear("quantized.linear_leaky_relu", X, W_prepack, Y_scale_i, Y_zero_point_i, function)
+    name = "quantized.linear_leaky_relu"
+    function = leaky(require_number(name, "negative_slope", negative_slope))
+    return _linear(name, X, W_prepack, Y_scale_i, Y_zero_point_i, function)
 
 
 def linear_tanh(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:

@@ -15,7 +15,7 @@ __all__ = ["dynamic_integers", "quantize_input"]
 
 
 def dynamic_integers(
-    x: np.ndarray, engine: str, reduce_range: bool
+    x: np.ndarray, engine: str, reduce_range: bool, what: str = "the input"
 ) -> tuple[np.ndarray, float, int]:
     """The integers of a float32 array, and the scale and zero point of its range.
 
@@ -30,7 +30,7 @@ def dynamic_integers(
     low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(
-            "dynamic quantization: the input holds nan or infinity, which no scale covers "
+            f"dynamic quantization: {what} holds nan or infinity, which no scale covers "
             f"(its range is {low} to {high})"
         )
     bits = 127 if reduce_range and engine != "qnnpack" else 255

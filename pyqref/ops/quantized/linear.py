@@ -10,6 +10,7 @@ from pyqref.tensor.quantized import make_per_tensor
 from .checks import (
     require_bias,
     require_output_parameters,
+    require_packed,
     require_per_tensor,
     require_weight,
 )
@@ -35,6 +36,8 @@ def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
 
 def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
     """The weight and the bias that were packed."""
+    name = "quantized.linear_unpack"
+    require_packed(name, "W_prepack", W_prepack, PackedLinear, "linear_prepack")
     return W_prepack.unpack()
 
 
@@ -89,8 +92,7 @@ def _linear(
 def require_linear_input(name: str, x: Any, packed: Any) -> None:
     """Raise unless the input is quint8 ``(*, K)`` and the weight a packed ``(N, K)``."""
     require_per_tensor(name, x, (quint8,))
-    if not isinstance(packed, PackedLinear):
-        raise TypeError(f"{name}: the weight must come from quantized.linear_prepack")
+    require_packed(name, "W_prepack", packed, PackedLinear, "linear_prepack")
     if x.dim() < 2:
         raise RuntimeError(
             f"{name}: the dimension of input tensor should be larger than or equal to 2, got "

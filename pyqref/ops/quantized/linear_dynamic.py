@@ -9,7 +9,7 @@ import numpy as np
 from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
-from .checks import require_bias, require_float
+from .checks import require_bias, require_flag, require_float, require_packed
 from .input import dynamic_integers
 from .packed import PackedLinear
 
@@ -56,6 +56,8 @@ def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
 
 def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
     """The rounded weight and the bias that were packed."""
+    name = "quantized.linear_unpack_fp16"
+    require_packed(name, "W_prepack", W_prepack, PackedLinearFloat16, "linear_prepack_fp16")
     return W_prepack.unpack()
 
 
@@ -117,27 +119,30 @@ def linear_relu_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
 
 
 def run_dynamic(
-    x: np.ndarray, packed: PackedLinear | PackedLinearFloat16, reduce_range: bool = True
+    x: np.ndarray,
+    packed: PackedLinear | PackedLinearFloat16,
+    reduce_range: bool = True,
+    what: str = "the input",
 ) -> np.ndarray:
     """The array form of the two dynamic layers: float32 ``(*, K)`` to ``(*, N)``."""
     if isinstance(packed, PackedLinearFloat16):
         y: np.ndarray = x @ packed.weight._array.T
         return y if packed.bias_tensor is None else y + packed.bias_tensor._array
-    integers, scale, zero_point = dynamic_integers(x, packed.engine, reduce_range)
+    integers, scale, zero_point = dynamic_integers(x, packed.engine, reduce_range, what)
     return packed.run_float(integers, zero_point, scale)
 
 
 def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> Any:
     require_float(name, x)
     wanted = PackedLinearFloat16 if "fp16" in name else PackedLinear
-    if not isinstance(packed, wanted):
-        prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
-        raise TypeError(f"{name}: the weight must come from quantized.{prepack}")
+    prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
+    require_packed(name, "W_prepack", packed, wanted, prepack)
     features = packed.shape[1]
     if x.dim() < 2 or x.shape[-1] != features:
         raise RuntimeError(
             f"{name}: input must have at least 2 dimensions, the last of length {features}, "
             f"got shape {tuple(x.shape)}"
         )
+    reduce_range = require_flag(name, "reduce_range", reduce_range)
     y = run_dynamic(x._array, packed, reduce_range)
     return wrap(np.maximum(y, np.float32(0)) if relu else y)

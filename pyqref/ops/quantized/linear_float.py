@@ -9,7 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref.tensor.base import wrap
 
-from .checks import require_float, require_output_parameters
+from .checks import require_float, require_output_parameters, require_packed
 from .linear_dynamic import linear_dynamic_fp16, linear_prepack_fp16
 from .packed import PackedLinear
 
@@ -58,8 +58,7 @@ def linear_dynamic_fp16_unpacked_weight(X: Any, weight: Any, bias: Any = None) -
 def _linear(name: str, x: Any, scale: float, zero_point: int, packed: Any) -> np.ndarray:
     require_float(name, x)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
-    if not isinstance(packed, PackedLinear):
-        raise TypeError(f"{name}: the weight must come from quantized.linear_prepack")
+    require_packed(name, "W_prepack", packed, PackedLinear, "linear_prepack")
     if x.dim() < 2 or x.shape[-1] != packed.shape[1]:
         raise RuntimeError(
             f"{name}: input must have at least 2 dimensions, the last of length "

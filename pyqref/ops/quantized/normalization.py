@@ -11,7 +11,13 @@ import numpy as np
 from pyqref.numerics import normalization
 from pyqref.numerics.elementwise import Grid
 
-from .checks import require_float, require_output_parameters, require_per_tensor
+from .checks import (
+    require_float,
+    require_integer,
+    require_number,
+    require_output_parameters,
+    require_per_tensor,
+)
 from .grid import grid_of, output_grid, tensor_on
 
 __all__ = [
@@ -203,7 +209,9 @@ def layer_norm(
     """
     name = "quantized.layer_norm"
     out = _out(name, input, output_scale, output_zero_point)
-    shape = tuple(int(each) for each in normalized_shape)
+    several = isinstance(normalized_shape, list | tuple)
+    lengths = normalized_shape if several else (normalized_shape,)
+    shape = tuple(require_integer(name, "normalized_shape", each, 0) for each in lengths)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
             f"{name}: normalized_shape must be the lengths of the last axes of the input, "
@@ -218,7 +226,7 @@ def layer_norm(
     rows = np.ascontiguousarray(input._array).reshape(-1, length)
     with _saturating():
         integers = normalization.layer_norm(
-            rows, grid_of(input), parameters[0], parameters[1], float(eps), out
+            rows, grid_of(input), parameters[0], parameters[1], _eps(name, eps), out
         )
     return tensor_on(integers.reshape(input._array.shape), out, input.dtype)
 
@@ -249,6 +257,7 @@ def group_norm(
     out = _out(name, input, output_scale, output_zero_point)
     _require_dimensions(name, input, range(2, 9))
     channels = input.shape[1]
+    num_groups = require_integer(name, "num_groups", num_groups)
     if num_groups < 1 or channels % num_groups:
         raise RuntimeError(
             f"{name}: num_groups must divide the {channels} channels of the input, got {num_groups}"
@@ -284,12 +293,13 @@ def instance_norm(
 def _by_channel(
     name: str, x: Any, groups: int, weight: Any, bias: Any, eps: float, out: Grid
 ) -> Any:
+    eps = _eps(name, eps)
     _require_elements(name, math.prod(x.shape[1:]))
     shape = (x.shape[1],)
     w = None if weight is None else _parameter(name, "weight", weight, shape)
     b = None if bias is None else _parameter(name, "bias", bias, shape)
     with _saturating():
-        integers = normalization.group_norm(x._array, grid_of(x), groups, w, b, float(eps), out)
+        integers = normalization.group_norm(x._array, grid_of(x), groups, w, b, eps, out)
     return tensor_on(integers, out, x.dtype)
 
 
@@ -315,7 +325,7 @@ def _batch_norm(
     statistics = _parameter(name, "mean", mean, shape), _parameter(name, "var", var, shape)
     with _saturating():
         alpha, beta = normalization.batch_norm_coefficients(
-            *statistics, w, b, float(eps), x.q_scale(), out.scale
+            *statistics, w, b, _eps(name, eps), x.q_scale(), out.scale
         )
         integers = normalization.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
     return tensor_on(integers, out, x.dtype)
@@ -329,6 +339,13 @@ def _saturating() -> np.errstate:
 def _out(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
     require_per_tensor(name, x)
     return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
+
+
+def _eps(name: str, eps: Any) -> float:
+    eps = require_number(name, "eps", eps)
+    if eps < 0:
+        raise ValueError(f"{name}: eps must not be negative, got {eps}")
+    return eps
 
 
 def _parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]) -> np.ndarray:

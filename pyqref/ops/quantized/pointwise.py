@@ -11,9 +11,16 @@ from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
+from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
 
-from .checks import require_output_parameters, require_per_tensor
+from .checks import (
+    require_axis,
+    require_flag,
+    require_number,
+    require_output_parameters,
+    require_per_tensor,
+)
 from .grid import grid_of, output_grid, same_grid, tensor_on
 
 __all__ = [
@@ -103,7 +110,8 @@ def elu(
         Of the formula.
     """
     out = _out("quantized.elu", self, output_scale, output_zero_point)
-    parameters = float(alpha), float(scale), float(input_scale)
+    given = (("alpha", alpha), ("scale", scale), ("input_scale", input_scale))
+    parameters = [require_number("quantized.elu", name, value) for name, value in given]
     return run_pointwise(self, lambda x: activation.elu(x, *parameters), out)
 
 
@@ -115,17 +123,19 @@ def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 
     ValueError
         ``alpha`` is zero.
     """
-    if alpha == 0:
-        raise ValueError("quantized.celu: alpha must not be 0")
     out = _out("quantized.celu", self, output_scale, output_zero_point)
-    alpha = float(alpha)
+    alpha = require_number("quantized.celu", "alpha", alpha)
+    if alpha == 0:
+        raise ValueError("quantized.celu: alpha must not be 0, got 0")
     return run_pointwise(self, lambda x: activation.elu(x, alpha, 1.0, 1 / alpha), out)
 
 
 def threshold(qx: Any, threshold: float, value: float) -> Any:
     r"""``value`` for all that is not above ``threshold`` (``eq-threshold``); the grid stays."""
     require_per_tensor("quantized.threshold", qx)
-    low, below = float(threshold), float(value)
+    name = "quantized.threshold"
+    low = require_number(name, "threshold", threshold)
+    below = require_number(name, "value", value)
     return run_pointwise(qx, lambda x: activation.threshold(x, low, below), grid_of(qx))
 
 
@@ -180,10 +190,7 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
     """
     name = "quantized.softmax"
     out = _out(name, qx, output_scale, output_zero_point)
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        raise TypeError(f"{name}: dim must be an integer, got {dim!r}")
-    if not -qx.dim() <= dim < max(qx.dim(), 1):
-        raise IndexError(f"{name}: dim must be in [{-qx.dim()}, {qx.dim() - 1}], got {dim}")
+    dim = require_axis(name, "dim", dim, qx.dim())
     real = dequantize_per_tensor(qx._array, qx.q_scale(), qx.q_zero_point())
     result = activation.softmax(real, dim) if qx.dim() else np.ones((), np.float32)
     return tensor_on(quantize_per_tensor(result, *out), out, qx.dtype)
@@ -202,8 +209,10 @@ def dropout(
     effect, and neither has ``training``.
     """
     if not isinstance(self, TensorBase):
-        raise TypeError(f"quantized.dropout: self must be a tensor, got a {type(self).__name__}")
+        raise TypeError(f"quantized.dropout: self must be a tensor, got {described(self)}")
+    p = require_number("quantized.dropout", "p", p)
     if not 0 <= p <= 1:
         raise ValueError(f"quantized.dropout: p must be in [0, 1], got {p}")
+    require_flag("quantized.dropout", "training", training)
     copied = self._array.copy()
     return same_grid(copied, self) if self.is_quantized else wrap(copied)

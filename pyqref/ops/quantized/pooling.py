@@ -10,10 +10,13 @@ from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
 
-from .checks import require_per_tensor, tuple_of
+from .checks import require_flag, require_per_tensor, tuple_of
 from .grid import same_grid
 
 __all__ = ["max_pool1d", "max_pool2d"]
+
+#: A kernel past this needs padding alone to fit, which no input is worth.
+LARGEST_KERNEL = 2**16
 
 
 def max_pool2d(
@@ -67,14 +70,25 @@ def _max_pool(
             f"got shape {tuple(qx.shape)}"
         )
     kernel = tuple_of(name, "kernel_size", kernel_size, spatial, 1)
-    steps = kernel if stride in (None, (), []) else tuple_of(name, "stride", stride, spatial, 1)
+    steps = kernel if _is_empty(stride) else tuple_of(name, "stride", stride, spatial, 1)
     padding = tuple_of(name, "padding", padding, spatial, 0)
     dilation = tuple_of(name, "dilation", dilation, spatial, 1)
     if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
         raise RuntimeError(
             f"{name}: padding must be at most half of kernel_size, got {padding} and {kernel}"
         )
+    for size, k, p, d in zip(qx.shape[-spatial:], kernel, padding, dilation, strict=True):
+        if d * (k - 1) + 1 > size + 2 * p or k > LARGEST_KERNEL:
+            raise RuntimeError(
+                f"{name}: kernel_size {kernel} with dilation {dilation} does not fit the input "
+                f"with padding {padding}, got shape {tuple(qx.shape)}"
+            )
+    ceil_mode = require_flag(name, "ceil_mode", ceil_mode)
     return _max_pool_of_tensor(qx, kernel, steps, padding, dilation, ceil_mode, False)
+
+
+def _is_empty(stride: Any) -> bool:
+    return stride is None or (isinstance(stride, list | tuple) and not stride)
 
 
 @quantized_implementation(MaxPool)

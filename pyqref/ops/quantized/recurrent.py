@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
+from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
 
 from .checks import require_float
@@ -43,8 +44,9 @@ def quantized_lstm_cell_dynamic(
     The new hidden and cell state.
     """
     name = "quantized.quantized_lstm_cell_dynamic"
-    if len(hx) != 2:
-        raise RuntimeError(f"{name}: hx must be a hidden and a cell state, got {len(hx)} tensors")
+    if not isinstance(hx, list | tuple) or len(hx) != 2:
+        wrong = RuntimeError if isinstance(hx, list | tuple) else TypeError
+        raise wrong(f"{name}: hx must be a hidden and a cell state, got {described(hx)}")
     from_input, from_hidden = _projections(name, input, hx[0], w_ih, w_hh, 4)
     _require_state(name, "hx[1]", hx[1], input, w_hh)
     hidden, cell = lstm_step(from_input + from_hidden, hx[1]._array)
@@ -80,7 +82,9 @@ def _projections(
 ) -> tuple[np.ndarray, np.ndarray]:
     for label, packed in (("w_ih", w_ih), ("w_hh", w_hh)):
         if not isinstance(packed, PackedLinear | PackedLinearFloat16):
-            raise TypeError(f"{name}: {label} must come from quantized.linear_prepack")
+            raise TypeError(
+                f"{name}: {label} must come from quantized.linear_prepack, got {described(packed)}"
+            )
     rows, width = w_hh.shape
     if rows != gates * width or w_ih.shape[0] != rows:
         raise RuntimeError(
@@ -93,7 +97,7 @@ def _projections(
             f"{name}: input must have shape (B, {w_ih.shape[1]}), got {tuple(input.shape)}"
         )
     _require_state(name, "hx", hidden, input, w_hh)
-    return run_dynamic(input._array, w_ih), run_dynamic(hidden._array, w_hh)
+    return run_dynamic(input._array, w_ih), run_dynamic(hidden._array, w_hh, what="hx")
 
 
 def _require_state(name: str, label: str, state: Any, input: Any, w_hh: Any) -> None:
