@@ -12,6 +12,7 @@ from . import backend_config as backend_config
 # Loaded first: below, functions of the same names take the place of these two modules.
 from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
+from . import utils as utils
 from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
@@ -359,5 +360,6 @@ __all__ = [
     "quantize_dynamic",
     "quantize_qat",
     "swap_module",
+    "utils",
     "weight_observer_range_neg_127_to_127",
 ]

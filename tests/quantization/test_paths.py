@@ -21,6 +21,7 @@ PATHS = {
     "fuser_method_mappings": "get_fuser_method",
     "quantization_mappings": "get_default_qat_module_mappings",
     "quant_type": "QuantType",
+    "utils": "get_quant_type",
 }
 
 

@@ -193,6 +193,42 @@ def test_a_constant_channel_is_named(value: float) -> None:
     assert abs(kept - value) <= abs(value) / 127
 
 
+def test_a_depthwise_layer_of_single_weights_is_named() -> None:
+    """Per channel, every channel of a depthwise 1x1 convolution has one element."""
+    model = q.QuantWrapper(nn.Conv2d(3, 3, 1, groups=3)).eval()
+    model.module.weight.data.copy_(pyqref.tensor([0.3, 1.0, 0.6]).reshape(3, 1, 1, 1))
+    model.qconfig = q.default_per_channel_qconfig
+    prepared = q.prepare(model)
+    prepared(normal(1, 3, 2, 2))
+    with pytest.warns(q.ConstantChannelWarning, match=r"in channel 0 \(and 1 more\) became 0"):
+        q.convert(prepared)
+
+
+def test_constant_recurrent_weights_are_named() -> None:
+    model = nn.Sequential(nn.LSTM(2, 3))
+    model[0].weight_hh_l0.data.fill_(0.2)
+    with pytest.warns(q.ConstantChannelWarning, match=r"0\.weight_hh_l0 \(LSTM\): 0.2 everywhere"):
+        q.quantize_dynamic(model)
+
+
+def test_trained_weights_are_judged_with_their_batch_norm() -> None:
+    """0.25 everywhere, folded with a factor of 4, is 1.0, which scale 1.0 holds."""
+    for variance, is_held in ((1 / 16, True), (1.0, False)):
+        model = nn.Sequential(nn.Conv2d(1, 1, 2), nn.BatchNorm2d(1)).train()
+        model[0].weight.data.fill_(0.25)
+        model = q.fuse_modules_qat(model, ["0", "1"])
+        model.qconfig = q.default_qat_qconfig
+        prepared = q.prepare_qat(model)
+        prepared(normal(2, 1, 4, 4))
+        prepared[0].bn.running_var.fill_(variance)
+        prepared.eval()
+        if is_held:
+            q.convert(prepared, strict=True)
+        else:
+            with pytest.raises(q.QuantizationError, match=r"0\.weight \(ConvBn2d\): 0.25"):
+                q.convert(prepared, strict=True)
+
+
 @pytest.mark.parametrize("value", [0.0, 1.0, -2.0])
 def test_a_constant_channel_that_is_held_is_silent(value: float) -> None:
     model = nn.Sequential(nn.Linear(4, 3))

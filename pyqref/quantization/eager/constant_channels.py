@@ -78,7 +78,8 @@ def _pair(name: str, weight: Array, quantized: Any) -> Iterator[tuple[str, Array
 
 def _float_weight(module: Any) -> Array | None:
     """The weight that was quantized: of a group's first layer, with batch norm folded in."""
-    layer = module[0] if isinstance(module, _FusedModule) and len(module) else module
+    is_group = isinstance(module, _FusedModule) and "weight" not in module._parameters
+    layer = module[0] if is_group else module
     weight: Any = getattr(layer, "weight", None)
     if not hasattr(weight, "_array"):
         return None
