@@ -8,6 +8,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_number, described
 
 from .functional_activation import celu as celu
 from .functional_activation import elu as elu
@@ -17,6 +18,7 @@ from .functional_activation import leaky_relu as leaky_relu
 from .functional_activation import threshold as threshold
 from .functional_pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
 from .functional_pooling import avg_pool3d as avg_pool3d
+from .functional_pooling import divisor
 from .functional_pooling import max_pool1d as max_pool1d
 
 __all__ = [
@@ -193,12 +195,14 @@ def conv3d(
 
 
 def _require_conv_options(name: str, padding_mode: str, dtype: Any) -> None:
-    if padding_mode != "zeros":
+    if not isinstance(padding_mode, str) or padding_mode != "zeros":
         raise ValueError(
-            f"quantized.functional.{name}: padding_mode must be 'zeros', got {padding_mode!r}"
+            f"quantized.functional.{name}: padding_mode must be 'zeros', got {described(padding_mode)}"
         )
     if dtype is not dtypes.quint8:
-        raise ValueError(f"quantized.functional.{name}: dtype must be quint8, got {dtype}")
+        raise ValueError(
+            f"quantized.functional.{name}: dtype must be quint8, got {described(dtype)}"
+        )
 
 
 def max_pool2d(
@@ -222,8 +226,11 @@ def max_pool2d(
         Must be False.
     """
     ops.require_per_tensor("quantized.functional.max_pool2d", input)
+    ops.require_flags(
+        "quantized.functional.max_pool2d", ceil_mode=ceil_mode, return_indices=return_indices
+    )
     if return_indices:
-        raise ValueError("quantized.functional.max_pool2d: return_indices must be False")
+        raise ValueError("quantized.functional.max_pool2d: return_indices must be False, got True")
     return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -246,6 +253,10 @@ def avg_pool2d(
         As of :func:`pyqref.nn.functional.avg_pool2d`.
     """
     ops.require_per_tensor("quantized.functional.avg_pool2d", input)
+    ops.require_flags(
+        "quantized.functional.avg_pool2d", ceil_mode=ceil_mode, count_include_pad=count_include_pad
+    )
+    divisor_override = divisor("avg_pool2d", divisor_override)
     return F.avg_pool2d(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -270,6 +281,9 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are."""
     ops.require_per_tensor("quantized.functional.hardtanh", input)
+    ops.require_flags("quantized.functional.hardtanh", inplace=inplace)
+    min_val = as_number(min_val, "quantized.functional.hardtanh: min_val")
+    max_val = as_number(max_val, "quantized.functional.hardtanh: max_val")
     return F.hardtanh(input, min_val, max_val, inplace)
 
 

@@ -42,6 +42,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
         Write the result, and its scale and zero point, into ``input``.
     """
     ops.require_per_tensor("quantized.functional.hardsigmoid", input)
+    ops.require_flags("quantized.functional.hardsigmoid", inplace=inplace)
     return F.hardsigmoid(input, inplace)
 
 
@@ -94,7 +95,8 @@ def leaky_relu(
     """
     if (scale is None) != (zero_point is None):
         raise ValueError(
-            "quantized.functional.leaky_relu: give both scale and zero_point, or neither"
+            "quantized.functional.leaky_relu: give both scale and zero_point, or neither, "
+            f"got {scale!r} and {zero_point!r}"
         )
     return ops.leaky_relu(input, negative_slope, inplace, scale, zero_point)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_integer
 
 __all__ = ["adaptive_avg_pool3d", "avg_pool3d", "max_pool1d"]
 
@@ -31,8 +32,13 @@ def max_pool1d(
         Must be False.
     """
     ops.require_per_tensor("quantized.functional.max_pool1d", input)
+    ops.require_flags(
+        "quantized.functional.max_pool1d", ceil_mode=ceil_mode, return_indices=return_indices
+    )
     if return_indices:
-        raise NotImplementedError("quantized.functional.max_pool1d: return_indices must be False")
+        raise NotImplementedError(
+            "quantized.functional.max_pool1d: return_indices must be False, got True"
+        )
     return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -55,9 +61,24 @@ def avg_pool3d(
         As of :func:`pyqref.nn.functional.avg_pool3d`.
     """
     ops.require_per_tensor("quantized.functional.avg_pool3d", input)
+    ops.require_flags(
+        "quantized.functional.avg_pool3d", ceil_mode=ceil_mode, count_include_pad=count_include_pad
+    )
+    divisor_override = divisor("avg_pool3d", divisor_override)
     return F.avg_pool3d(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+
+
+def divisor(operation: str, value: Any) -> int | None:
+    """A divisor as an integer, or None."""
+    if value is None:
+        return None
+    name = f"quantized.functional.{operation}: divisor_override"
+    number = as_integer(value, name)
+    if number == 0 or abs(number) >= 2**31:
+        raise ValueError(f"{name} must not be 0 and fit 32 bits, got {number}")
+    return number
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pyqref import dtypes
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
-from pyqref.nn.modules import Module
+from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.ops import quantized as ops
 from pyqref.tensor.creation import zeros
@@ -220,12 +220,14 @@ class _ConvNd(WeightedQuantizedModule):
         Parameters
         ----------
         ref_qconv
-            Has ``get_quantized_weight``, ``bias`` and the geometry of a convolution.
+            Has ``get_quantized_weight``, ``bias`` and the geometry of a convolution; or a
+            group with one in front.
         output_scale, output_zero_point
             Parameters of the output.
         """
-        bias = None if ref_qconv.bias is None else ref_qconv.bias.detach()
-        layer = cls._of_geometry(ref_qconv, bias is not None)
-        layer.set_weight_bias(ref_qconv.get_quantized_weight(), bias)
+        conv = ref_qconv[0] if isinstance(ref_qconv, Sequential) else ref_qconv
+        bias = None if conv.bias is None else conv.bias.detach()
+        layer = cls._of_geometry(conv, bias is not None)
+        layer.set_weight_bias(conv.get_quantized_weight(), bias)
         layer.scale, layer.zero_point = float(output_scale), int(output_zero_point)
         return layer

@@ -245,6 +245,7 @@ class Linear(WeightedQuantizedModule):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        _as_version_3(state_dict, prefix + "_packed_params.")
         load_output_parameters(self, state_dict, prefix, missing_keys)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

@@ -112,6 +112,7 @@ class Linear(QuantizedLinear):
     def _of_weight(cls, weight: Any, bias: Any) -> Any:
         features, outputs = weight.shape[1], weight.shape[0]
         dtype = dtypes.qint8 if weight.is_quantized else dtypes.float16
+        weight = weight if weight.is_quantized else weight.float()
         layer = cls(features, outputs, bias is not None, dtype=dtype)
         layer.set_weight_bias(weight, None if bias is None else bias.detach().float())
         return layer
