@@ -39,24 +39,26 @@ class Nll(Operation):
         weights = counts.astype(log_p.dtype)
         if weight is not None:
             weights *= weight[index.squeeze(self.axis)]
-        loss = -np.take_along_axis(log_p, index, self.axis).squeeze(self.axis) * weights
+        chosen = np.take_along_axis(log_p, index, self.axis).squeeze(self.axis)
+        loss = np.where(counts, -chosen * weights, 0)
         spread = None
         if label_smoothing > 0:
             spread = self._spread(log_p, weight, counts, label_smoothing)
-            loss = (1 - label_smoothing) * loss - (spread * log_p).sum(axis=self.axis)
+            smooth = (spread * log_p).sum(axis=self.axis)
+            loss = (1 - label_smoothing) * loss - np.where(counts, smooth, 0)
         scale: Any = log_p.dtype.type(1)
         if reduction == "mean":
             with np.errstate(divide="ignore"):
                 scale = 1 / weights.sum()
         self.shape, self.reduction = log_p.shape, reduction
-        self.save(index, -(1 - label_smoothing) * weights, spread, scale)
+        self.save(index, -(1 - label_smoothing) * weights, spread, scale, counts)
         if reduction == "none":
             return loss
         with np.errstate(invalid="ignore"):
             return loss.sum() * scale if reduction == "sum" else loss.sum() / weights.sum()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        index, slope, spread, scale = self.saved
+        index, slope, spread, scale, counts = self.saved
         grad = grads[0] * scale
         grad_log_p = np.zeros(self.shape, dtype=slope.dtype)
         place = np.expand_dims(grad * slope, self.axis)
@@ -64,7 +66,8 @@ class Nll(Operation):
         if spread is not None:
             grad = np.expand_dims(grad, self.axis) if self.reduction == "none" else grad
             grad_log_p -= grad * spread
-        return (grad_log_p,)
+        # 0 also where the mean is over no place, and the gradient nan
+        return (np.where(np.expand_dims(counts, self.axis), grad_log_p, 0),)
 
     def _spread(
         self, log_p: Array, weight: Array | None, counts: Array, label_smoothing: float

@@ -16,6 +16,7 @@ __all__ = [
     "Atan2",
     "Clamp",
     "Div",
+    "FloorDiv",
     "Fmod",
     "Lerp",
     "Maximum",
@@ -100,6 +101,21 @@ class Div(_Binary):
         return self.reduced(
             grads[0] / b if self.needs[0] else None,
             -grads[0] * (a / b) / b if self.needs[1] else None,
+        )
+
+
+class FloorDiv(_Binary):
+    """``floor(a / b)``, exact where the quotient would round up; constant between its steps."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        return np.where(b == 0, a / b, np.floor_divide(a, b))
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        zero = np.zeros_like(grads[0])
+        return self.reduced(
+            zero if self.needs[0] else None,
+            zero if self.needs[1] else None,
         )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -132,7 +133,7 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
     """At each element the product of all the others along ``axes``; zeros are no trouble."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     moved = x.transpose([*kept, *axes])
-    flat = moved.reshape(*[x.shape[axis] for axis in kept], -1)
+    flat = moved.reshape(*[x.shape[axis] for axis in kept], math.prod(x.shape[a] for a in axes))
     ones = np.ones_like(flat[..., :1])
     before = np.cumprod(np.concatenate([ones, flat[..., :-1]], axis=-1), axis=-1)
     after = np.cumprod(np.concatenate([ones, flat[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]

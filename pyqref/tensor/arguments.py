@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype, qscheme
 from .base import TensorBase
 
 __all__ = ["as_flag", "as_integer", "as_number", "described"]
@@ -29,6 +30,8 @@ def described(value: Any) -> str:
         return f"a tensor of {value.dtype} and shape {tuple(value._array.shape)}"
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
+    if isinstance(value, (dtype, qscheme)):
+        return str(value)
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an int of {value.bit_length()} bits"
     if isinstance(value, (int, float, complex, str, bytes, type(None))):

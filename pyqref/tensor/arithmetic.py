@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tape import elementwise, unary
 from .base import TensorBase, wrap
-from .dispatch import apply, broadcast_error
+from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, promoted, to_floating
 
@@ -94,10 +94,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         )
     common = promoted(input, other)
     if common.kind == "f":
-        function = np.trunc if rounding_mode == "trunc" else np.floor
         if rounding_mode == "floor":
-            return _floor_quotient(input, other)
-        return apply(unary.Stepwise, div(input, other), function)
+            return apply(elementwise.FloorDiv, *promote(input, other))
+        return apply(unary.Stepwise, div(input, other), np.trunc)
     a, b = (getattr(each, "_array", each) for each in promote(input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
@@ -105,16 +104,6 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "trunc":
         quotient = quotient + ((quotient < 0) & (quotient * b != a)).astype(common)
     return wrap(np.asarray(quotient))
-
-
-def _floor_quotient(input: Any, other: Any) -> Any:
-    a, b = (getattr(each, "_array", each) for each in promote(input, other))
-    try:
-        with np.errstate(all="ignore"):
-            quotient = np.where(b == 0, a / b, np.floor_divide(a, b))
-    except ValueError as error:
-        raise broadcast_error(error, (a, b)) from None
-    return wrap(np.asarray(quotient, dtype=promoted(input, other)))
 
 
 def floor_divide(input: Any, other: Any) -> Any:

@@ -81,3 +81,19 @@ def test_negative_padding_crops(mode: str, pad: tuple[int, int], expected: list[
     assert [expected] == y.tolist()
     y.sum().backward()
     assert [[float(expected.count(i)) for i in range(4)]] == x.grad.tolist()
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+def test_a_batch_of_ignored_targets_has_no_gradient(label_smoothing: float) -> None:
+    """The mean over no place is nan, but no parameter may become nan by it."""
+    x = pyqref.randn(2, 3, requires_grad=True)
+    loss = F.cross_entropy(x, pyqref.tensor([-100, -100]), label_smoothing=label_smoothing)
+    loss.backward()
+    assert loss.isnan().item()
+    assert [[0.0] * 3] * 2 == x.grad.tolist()
+
+
+def test_an_impossible_class_that_is_ignored_costs_nothing() -> None:
+    """A probability of 0 at an ignored place leaves the loss finite."""
+    log_p = pyqref.tensor([[-float("inf"), 0.0], [-1.0, -2.0]])
+    assert [0.0, 2.0] == F.nll_loss(log_p, pyqref.tensor([-100, 1]), reduction="none").tolist()

@@ -237,3 +237,21 @@ def test_gradcheck_wants_double_precision() -> None:
     """Differences in single precision would prove nothing."""
     with pytest.raises(ValueError, match="inputs must be float64"):
         gradcheck(pyqref.exp, pyqref.ones(2, requires_grad=True))
+
+
+def test_a_rounded_quotient_has_the_gradient_zero() -> None:
+    """It is constant between its steps, for both operands."""
+    a = pyqref.tensor([7.0, -7.0], requires_grad=True)
+    b = pyqref.tensor([2.0], requires_grad=True)
+    quotient = a // b
+    assert [3.0, -4.0] == quotient.tolist()
+    quotient.sum().backward()
+    assert [0.0, 0.0] == a.grad.tolist()
+    assert [0.0] == b.grad.tolist()
+
+
+def test_product_over_no_elements() -> None:
+    """Its gradient has no elements either."""
+    x = pyqref.zeros(0, 3, 2, requires_grad=True)
+    x.prod(1).sum().backward()
+    assert (0, 3, 2) == x.grad.shape
