@@ -1,1 +1,380 @@
-"""Quantization graph by graph."""
+"""Graph mode: from a float model to a quantized one, without stubs and manual fusion.
+
+``prepare_fx`` records a model as a graph, fuses it and inserts observers; after
+calibration ``convert_fx`` makes a reference model of it and lowers that to quantized
+operations. What can be quantized, and how, stands in a
+:class:`~pyqref.quantization.backend_config.BackendConfig`; the passes are in
+:mod:`pyqref.quantization.fx`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyqref.fx import GraphModule
+from pyqref.nn.modules.module import Module
+
+from .backend_config import BackendConfig, get_native_backend_config
+from .fx.convert import convert as _convert
+from .fx.custom_config import ConvertCustomConfig as ConvertCustomConfig
+from .fx.custom_config import FuseCustomConfig as FuseCustomConfig
+from .fx.custom_config import PrepareCustomConfig as PrepareCustomConfig
+from .fx.fusing import fuse as _fuse
+from .fx.prepare import prepare as _prepare
+from .fx.prepare import trace as _trace
+from .fx.swap_float_functional import swap_float_functional
+from .qconfig_mapping import QConfigMapping
+
+__all__ = [
+    "convert_fx",
+    "convert_to_reference_fx",
+    "fuse_fx",
+    "prepare_fx",
+    "prepare_qat_fx",
+]
+
+
+def fuse_fx(
+    model: Any,
+    fuse_custom_config: FuseCustomConfig | Mapping[str, Any] | None = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Fuse layers: convolution, batch norm and ReLU into one, and so on.
+
+    Parameters
+    ----------
+    model
+        A model in evaluation mode.
+    fuse_custom_config
+        See :class:`~pyqref.quantization.fx.custom_config.FuseCustomConfig`.
+    backend_config
+        Says what can be fused, and how; the native one if None.
+
+    Raises
+    ------
+    TypeError
+        ``model`` is no module.
+    ValueError
+        It is in training mode.
+    TraceError
+        It cannot be traced.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.quantize_fx.fuse_fx``.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU()).eval()
+    >>> print(fuse_fx(model).code.strip())
+    def forward(self, input):
+        input_1 = input
+        _0 = getattr(self, "0")(input_1);  input_1 = None
+        return _0
+    """
+    _check_model("fuse_fx", model)
+    custom = _config("fuse_custom_config", fuse_custom_config, FuseCustomConfig)
+    backend = _backend(backend_config)
+    traced, _ = _trace(model, PrepareCustomConfig(), custom.preserved_attributes)
+    _fuse(traced, False, backend)
+    traced.delete_all_unused_submodules()
+    return traced
+
+
+def prepare_fx(
+    model: Any,
+    qconfig_mapping: QConfigMapping | Mapping[str, Any],
+    example_inputs: tuple[Any, ...],
+    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
+    _equalization_config: Any = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Prepare a model for static, dynamic or weight-only quantization.
+
+    Parameters
+    ----------
+    model
+        A model in evaluation mode. It is not changed, but its parameters are shared.
+    qconfig_mapping
+        Which operation is quantized how.
+    example_inputs
+        A tuple of inputs of ``forward``.
+    prepare_custom_config
+        See :class:`~pyqref.quantization.fx.custom_config.PrepareCustomConfig`.
+    _equalization_config
+        Must be None.
+    backend_config
+        Says what can be quantized, and how; the native one if None.
+
+    Returns
+    -------
+    GraphModule
+        The model with observers. Run it on calibration data, then :func:`convert_fx`.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type.
+    ValueError
+        ``model`` is in training mode.
+    TraceError
+        It cannot be traced; the message names the line and the ways out.
+
+    Warns
+    -----
+    NoMatchWarning
+        An entry of ``qconfig_mapping`` matches nothing in the model.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.quantize_fx.prepare_fx``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> from pyqref.quantization import get_default_qconfig_mapping
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU()).eval()
+    >>> prepared = prepare_fx(model, get_default_qconfig_mapping(), (pyqref.zeros(1, 2),))
+    >>> [node.name for node in prepared.graph.nodes]
+    ['input_1', 'activation_post_process_0', '_0', 'activation_post_process_1', 'output']
+    """
+    if _equalization_config is not None:
+        raise NotImplementedError("prepare_fx: _equalization_config is not supported; leave it out")
+    _check_model("prepare_fx", model)
+    return _prepared(
+        "prepare_fx",
+        model,
+        qconfig_mapping,
+        False,
+        example_inputs,
+        prepare_custom_config,
+        backend_config,
+    )
+
+
+def prepare_qat_fx(
+    model: Any,
+    qconfig_mapping: QConfigMapping | Mapping[str, Any],
+    example_inputs: tuple[Any, ...],
+    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Prepare a model for quantization-aware training.
+
+    Parameters
+    ----------
+    model
+        A model in training mode.
+    qconfig_mapping, example_inputs, prepare_custom_config, backend_config
+        As for :func:`prepare_fx`.
+
+    Returns
+    -------
+    GraphModule
+        The model with fake quantization. Train it, then :func:`convert_fx`.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type.
+    TraceError
+        The model cannot be traced.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.quantize_fx.prepare_qat_fx``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> from pyqref.quantization import get_default_qat_qconfig_mapping
+    >>> model = nn.Sequential(nn.Linear(2, 3)).train()
+    >>> prepared = prepare_qat_fx(model, get_default_qat_qconfig_mapping(), (pyqref.zeros(1, 2),))
+    >>> type(prepared.get_submodule("0")).__module__
+    'pyqref.nn.qat.modules.linear'
+    """
+    _check_model("prepare_qat_fx", model, trained=True)
+    return _prepared(
+        "prepare_qat_fx",
+        model,
+        qconfig_mapping,
+        True,
+        example_inputs,
+        prepare_custom_config,
+        backend_config,
+    )
+
+
+def _prepared(
+    asks: str,
+    model: Any,
+    mapping: Any,
+    is_qat: bool,
+    example_inputs: Any,
+    custom: Any,
+    backend: Any,
+) -> GraphModule:
+    if not isinstance(example_inputs, tuple | list):
+        raise TypeError(
+            f"{asks}: example_inputs must be a tuple of inputs such as (x,), got "
+            f"{type(example_inputs).__name__}"
+        )
+    custom = _config("prepare_custom_config", custom, PrepareCustomConfig)
+    mapping = _config("qconfig_mapping", mapping, QConfigMapping)
+    swap_float_functional(model)
+    return _prepare(asks, model, mapping, is_qat, custom, _backend(backend))
+
+
+def convert_fx(
+    graph_module: GraphModule,
+    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
+    _remove_qconfig: bool = True,
+    qconfig_mapping: QConfigMapping | Mapping[str, Any] | None = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+    keep_original_weights: bool = False,
+) -> GraphModule:
+    """Convert a calibrated or trained model to a quantized one.
+
+    First the model becomes a reference model, in which every quantized operation is float
+    between ``dequantize`` and ``quantize_per_tensor``; then these are lowered to quantized
+    modules and functions.
+
+    Parameters
+    ----------
+    graph_module
+        A prepared model, calibrated or trained. It is changed.
+    convert_custom_config
+        See :class:`~pyqref.quantization.fx.custom_config.ConvertCustomConfig`.
+    _remove_qconfig
+        Take the ``qconfig`` attributes out of the result.
+    qconfig_mapping
+        Its entries must be those given to :func:`prepare_fx`, with the same values or None,
+        and may be more, with None. What has None is not quantized::
+
+            qconfig_mapping = (QConfigMapping()
+                .set_global(qconfig_from_prepare)
+                .set_object_type(pyqref.add, None)       # skip quantizing add
+                .set_module_name("foo.bar", None))       # skip the module "foo.bar"
+    backend_config
+        As given to :func:`prepare_fx`; that one if None.
+    keep_original_weights
+        Keep the float weight and bias of packed functional weights as ``orig_weight_i``
+        and ``orig_bias_i``.
+
+    Returns
+    -------
+    GraphModule
+        The quantized model.
+
+    Raises
+    ------
+    TypeError
+        The model was not prepared.
+    ValueError
+        ``qconfig_mapping`` differs from that of :func:`prepare_fx` otherwise than by None.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.quantize_fx.convert_fx``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> from pyqref.quantization import get_default_qconfig_mapping
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU()).eval()
+    >>> x = pyqref.tensor([[1.0, -1.0]])
+    >>> prepared_model = prepare_fx(model, get_default_qconfig_mapping(), (x,))
+    >>> _ = prepared_model(x)
+    >>> quantized_model = convert_fx(prepared_model)
+    >>> [node.name for node in quantized_model.graph.nodes][3:]
+    ['quantize_per_tensor', '_0', 'dequantize_1', 'output']
+    """
+    return _convert(
+        "convert_fx",
+        graph_module,
+        _config("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+        is_reference=False,
+        remove_qconfig=_remove_qconfig,
+        mapping=_optional("qconfig_mapping", qconfig_mapping, QConfigMapping),
+        backend_config=_optional("backend_config", backend_config, BackendConfig),
+        keep_original_weights=keep_original_weights,
+    )
+
+
+def convert_to_reference_fx(
+    graph_module: GraphModule,
+    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
+    _remove_qconfig: bool = True,
+    qconfig_mapping: QConfigMapping | Mapping[str, Any] | None = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Convert a calibrated or trained model to a reference model only.
+
+    In a reference model all quantization is visible: ``quantize_per_tensor`` and
+    ``dequantize`` nodes, with float operations between, for a back end of one's own to
+    lower.
+
+    Parameters
+    ----------
+    graph_module, convert_custom_config, _remove_qconfig, qconfig_mapping, backend_config
+        As for :func:`convert_fx`.
+
+    Notes
+    -----
+    Source: ``torch.ao.quantization.quantize_fx.convert_to_reference_fx``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> from pyqref.quantization import get_default_qconfig_mapping
+    >>> x = pyqref.tensor([[1.0, -1.0]])
+    >>> model = nn.Sequential(nn.Linear(2, 3)).eval()
+    >>> prepared_model = prepare_fx(model, get_default_qconfig_mapping(), (x,))
+    >>> _ = prepared_model(x)
+    >>> reference = convert_to_reference_fx(prepared_model)
+    >>> type(reference.get_submodule("0")).__module__
+    'pyqref.nn.quantized.reference.modules.linear'
+    """
+    return _convert(
+        "convert_to_reference_fx",
+        graph_module,
+        _config("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+        is_reference=True,
+        remove_qconfig=_remove_qconfig,
+        mapping=_optional("qconfig_mapping", qconfig_mapping, QConfigMapping),
+        backend_config=_optional("backend_config", backend_config, BackendConfig),
+    )
+
+
+def _check_model(asks: str, model: Any, trained: bool = False) -> None:
+    if not isinstance(model, Module):
+        raise TypeError(f"{asks} takes a Module, got {type(model).__name__}")
+    if model.training is not trained:
+        mode, call = ("training", "train") if trained else ("evaluation", "eval")
+        raise ValueError(f"{asks} takes a model in {mode} mode; call model.{call}() first")
+
+
+def _config(name: str, value: Any, kind: Any) -> Any:
+    """A config from itself, its dictionary or None."""
+    if value is None and name != "qconfig_mapping":
+        return kind()
+    if isinstance(value, Mapping):
+        return kind.from_dict(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__} or a dictionary, got {value!r}")
+    return value
+
+
+def _optional(name: str, value: Any, kind: Any) -> Any:
+    return None if value is None else _config(name, value, kind)
+
+
+def _backend(value: Any) -> BackendConfig:
+    found = _optional("backend_config", value, BackendConfig)
+    return get_native_backend_config() if found is None else found

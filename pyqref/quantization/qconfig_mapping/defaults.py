@@ -148,6 +148,7 @@ def _with_fixed_qparams(mapping: QConfigMapping, is_qat: bool) -> QConfigMapping
             )
             made[observer] = QConfig(activation=activation, weight=weight)
         mapping.set_object_type(operation, made[observer])
+    mapping._usual = dict(mapping.object_type_qconfigs)
     return mapping
 
 

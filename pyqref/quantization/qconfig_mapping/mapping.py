@@ -71,6 +71,12 @@ class QConfigMapping:
         self.module_name_object_type_order_qconfigs: OrderedDict[
             tuple[str, Any, int], QConfigAny
         ] = OrderedDict()
+        # Entries that come with a usual mapping; nobody wonders if they match nothing.
+        self._usual: dict[Any, QConfigAny] = {}
+
+    def _entries(self) -> dict[str, OrderedDict[Any, QConfigAny]]:
+        """The entries of each level but the first."""
+        return {key: getattr(self, name) for key, name in _LEVELS.items()}
 
     def set_global(self, global_qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of everything that no other level names."""

@@ -1,0 +1,103 @@
+"""``convert``: from an observed graph to a reference model, and on to quantized operations.
+
+1. :mod:`.convert_qconfigs`: leave out what the mapping given now sets to None;
+2. :mod:`.weight_observers`: let the observers of functional weights see them;
+3. :mod:`.quantize_nodes`: observers become ``quantize_per_tensor`` and ``dequantize``;
+4. :mod:`.reference_modules`: layers with weights become reference layers;
+5. :mod:`.reference_special`: custom and standalone modules;
+6. :mod:`.interface`: inputs and outputs that are quantized tensors;
+
+then, unless a reference model is wanted,
+
+7. :mod:`.lowering`.
+"""
+
+from __future__ import annotations
+
+from pyqref.fx import GraphModule
+from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.qconfig_mapping import QConfigMapping
+
+from .convert_qconfigs import convert_qconfigs
+from .custom_config import ConvertCustomConfig
+from .interface import dequantize_inputs, keep_outputs_quantized
+from .lowering import lower
+from .observed import is_observer, is_observer_node, preparation_of
+from .quantize_nodes import replace_observer
+from .reference_modules import make_reference_modules
+from .reference_special import convert_special
+from .weight_observers import observe_weights
+
+__all__ = ["convert"]
+
+
+def convert(
+    asks: str,
+    model: GraphModule,
+    custom: ConvertCustomConfig,
+    *,
+    is_reference: bool,
+    remove_qconfig: bool = True,
+    mapping: QConfigMapping | None = None,
+    backend_config: BackendConfig | None = None,
+    keep_original_weights: bool = False,
+) -> GraphModule:
+    """All passes.
+
+    Parameters
+    ----------
+    asks
+        Who asks, for messages.
+    model
+        The prepared model; it is changed.
+    custom
+        What else the user says.
+    is_reference
+        Whether to stop at the reference model.
+    remove_qconfig
+        Whether to take out qconfigs.
+    mapping
+        None, or a mapping that leaves out some operations.
+    backend_config
+        None, or the one given to prepare.
+    keep_original_weights
+        Whether to keep the float form of packed weights.
+    """
+    preparation = preparation_of(asks, model)
+    backend = preparation.backend_config if backend_config is None else backend_config
+    preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
+    qconfigs = convert_qconfigs(asks, model, preparation, mapping)
+    observe_weights(model, backend)
+
+    def convert_inner(inner: GraphModule) -> GraphModule:
+        return convert(
+            asks,
+            inner,
+            ConvertCustomConfig(),
+            is_reference=is_reference,
+            remove_qconfig=remove_qconfig,
+            keep_original_weights=keep_original_weights,
+        )
+
+    modules = dict(model.named_modules(remove_duplicate=False))
+    for node in list(model.graph.nodes):
+        if is_observer_node(node, modules):
+            replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
+    make_reference_modules(model, backend, qconfigs, preparation.observed)
+    convert_special(model, preparation, custom, convert_inner)
+    dequantize_inputs(model, preparation.custom.input_quantized_indexes)
+    keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
+    model.graph.eliminate_dead_code()
+    if not is_reference:
+        lower(model, qconfigs, preparation.scopes, keep_original_weights)
+    model.graph.lint()
+    model.recompile()
+    model.delete_all_unused_submodules()
+    for name, value in preserved.items():
+        setattr(model, name, value)
+    if remove_qconfig:
+        for module in model.modules():
+            if not is_observer(module):
+                module.__dict__.pop("qconfig", None)
+    model.meta.pop("quantization", None)
+    return model

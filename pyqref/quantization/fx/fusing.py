@@ -1,0 +1,97 @@
+"""Pass: fuse.
+
+Looks for the patterns for which the back end has a ``fuser_method``, and puts their modules
+together::
+
+    x -> conv -> bn -> relu -> y            before
+    x -> conv (ConvReLU2d) -> y             after; bn is folded into the weight
+
+With ``is_qat`` the batch norm is kept inside the fused module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyqref.fx import GraphModule, Node
+from pyqref.nn import functional as F
+from pyqref.nn import modules as nn
+from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.backend_config.pattern_format import MatchAllNode
+from pyqref.tensor import relu, tanh
+
+from .matching import Match, find_matches
+from .paths import replace_module
+
+__all__ = ["fuse"]
+
+#: Modules that do what functions in patterns do; they take part in fused modules.
+MODULE_OF_FUNCTION: dict[Any, Callable[[Node], Any]] = {
+    F.relu: lambda node: nn.ReLU(),
+    relu: lambda node: nn.ReLU(),
+    tanh: lambda node: nn.Tanh(),
+    F.leaky_relu: lambda node: nn.LeakyReLU(node.kwargs.get("negative_slope", 0.01)),
+}
+
+
+def fuse(model: GraphModule, is_qat: bool, backend_config: BackendConfig) -> GraphModule:
+    """Fuse all patterns that can be, in place.
+
+    Parameters
+    ----------
+    model
+        The traced model.
+    is_qat
+        Whether for training.
+    backend_config
+        What can be fused, and how.
+    """
+    configs = backend_config._pattern_complex_format_to_config.items()
+    fusible = [(pattern, each) for pattern, each in configs if each.fuser_method is not None]
+    found = find_matches(model, fusible)
+    for node in list(model.graph.nodes):
+        match = found.get(node)
+        if match is not None and match.last is node:
+            _fuse(model, match, is_qat)
+    model.graph.lint()
+    model.recompile()
+    return model
+
+
+def _fuse(model: GraphModule, match: Match, is_qat: bool) -> None:
+    modules = dict(model.named_modules(remove_duplicate=False))
+    root = match.root
+    parts = _modules(match.nodes, match.pattern, modules, modules[root.target].training)
+    if match.config._pattern_complex_format is None:
+        parts = tuple(reversed(_flat(parts)))
+    assert match.config.fuser_method is not None
+    replace_module(model, root.target, match.config.fuser_method(is_qat, *parts))
+    if match.config._extra_inputs_getter is not None:
+        root.args = (*root.args, *match.config._extra_inputs_getter(match.nodes))
+    if match.last is not root:
+        match.last.prepend(root)
+        match.last.replace_all_uses_with(root)
+    for node in match.all_nodes():
+        if node is not root:
+            model.graph.erase_node(node)
+
+
+def _modules(nodes: Any, pattern: Any, modules: dict[str, Any], training: bool) -> Any:
+    """The modules of a match, nested as its pattern; functions as modules that do the same."""
+    if pattern is MatchAllNode:
+        return MatchAllNode
+    if isinstance(nodes, tuple):
+        pairs = zip(nodes, pattern, strict=True)
+        return tuple(_modules(node, part, modules, training) for node, part in pairs)
+    if nodes.op == "call_module":
+        return modules[nodes.target]
+    if nodes.target in MODULE_OF_FUNCTION:
+        return MODULE_OF_FUNCTION[nodes.target](nodes).train(training)
+    return nodes.target
+
+
+def _flat(parts: Any) -> list[Any]:
+    if isinstance(parts, tuple):
+        return [each for part in parts for each in _flat(part)]
+    return [parts]

@@ -1,0 +1,159 @@
+"""Where in a graph the patterns of a back end are.
+
+Patterns are written from the output (see
+:mod:`pyqref.quantization.backend_config.pattern_format`). The graph is searched from its
+output, long patterns first, and a node belongs to one match only::
+
+    linear -> relu -> flatten           matches: (relu, linear), flatten
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyqref.fx import GraphModule, Node
+from pyqref.quantization.backend_config import BackendPatternConfig
+from pyqref.quantization.backend_config.pattern_format import MatchAllNode
+
+__all__ = ["Match", "default_root_node", "find_matches", "matches", "nodes_of", "sorted_patterns"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Nodes that fit a pattern.
+
+    Attributes
+    ----------
+    last
+        The node whose value is that of the pattern.
+    nodes
+        The matched nodes, nested as the pattern is.
+    pattern
+        The pattern, in the complex format.
+    config
+        What the back end says of it.
+    """
+
+    last: Node
+    nodes: Any
+    pattern: Any
+    config: BackendPatternConfig
+
+    @property
+    def root(self) -> Node:
+        """The node that computes: a convolution, of convolution, batch norm and ReLU."""
+        getter = self.config._root_node_getter or default_root_node
+        root: Node = getter(self.nodes)
+        return root
+
+    def all_nodes(self) -> list[Node]:
+        """The matched nodes, the last first; not those that stand for anything."""
+        return list(nodes_of(self.nodes, self.pattern))
+
+
+def default_root_node(nodes: Any) -> Any:
+    """The innermost last node: where the pattern's computation starts."""
+    while isinstance(nodes, tuple):
+        nodes = nodes[-1]
+    return nodes
+
+
+def nodes_of(nodes: Any, pattern: Any) -> Iterator[Node]:
+    """The nodes of a match one by one."""
+    if pattern is MatchAllNode:
+        return
+    if isinstance(nodes, tuple):
+        for node, part in zip(nodes, pattern, strict=True):
+            yield from nodes_of(node, part)
+    elif isinstance(nodes, Node):
+        yield nodes
+
+
+def matches(
+    modules: Mapping[str, Any], node: Any, pattern: Any, max_uses: int = sys.maxsize
+) -> bool:
+    """Whether a node is the end of a pattern.
+
+    Parameters
+    ----------
+    modules
+        The model's modules by path.
+    node
+        The node.
+    pattern
+        In the complex format.
+    max_uses
+        How often the node's value may be used. Inside a pattern: once.
+    """
+    operation, *inputs = pattern if isinstance(pattern, tuple) else (pattern,)
+    if operation is MatchAllNode:
+        return True
+    if not isinstance(node, Node) or len(node.users) > max_uses:
+        return False
+    if not _is_operation(modules, node, operation):
+        return False
+    if not inputs:
+        return True
+    return len(inputs) == len(node.args) and all(
+        matches(modules, arg, part, max_uses=1) for arg, part in zip(node.args, inputs, strict=True)
+    )
+
+
+def _is_operation(modules: Mapping[str, Any], node: Node, operation: Any) -> bool:
+    if isinstance(operation, str):
+        if operation == "shape":
+            return node.op == "call_function" and node.target is getattr and "shape" in node.args
+        return node.op == "call_method" and node.target == operation
+    if isinstance(operation, type):
+        return node.op == "call_module" and type(modules.get(node.target)) is operation
+    return node.op == "call_function" and node.target is operation
+
+
+def sorted_patterns(configs: Iterable[tuple[Any, BackendPatternConfig]]) -> list[Any]:
+    """Longer patterns first; of equal length in the order given."""
+    return sorted(configs, key=lambda item: -_length(item[0]))
+
+
+def _length(pattern: Any) -> int:
+    return sum(map(_length, pattern)) if isinstance(pattern, tuple) else 1
+
+
+def find_matches(
+    model: GraphModule, patterns: Iterable[tuple[Any, BackendPatternConfig]]
+) -> dict[Node, Match]:
+    """The match that each node belongs to.
+
+    Parameters
+    ----------
+    model
+        The model.
+    patterns
+        Patterns in the complex format, with their configs.
+    """
+    modules = dict(model.named_modules(remove_duplicate=False))
+    ordered = sorted_patterns(patterns)
+    found: dict[Node, Match] = {}
+    for node in reversed(model.graph.nodes):
+        if node in found:
+            continue
+        for pattern, config in ordered:
+            if not matches(modules, node, pattern):
+                continue
+            match = Match(node, _collect(node, pattern), pattern, config)
+            members = match.all_nodes()
+            if any(each in found for each in members):
+                continue
+            found.update(dict.fromkeys(members, match))
+            break
+    return found
+
+
+def _collect(node: Any, pattern: Any) -> Any:
+    """The nodes of a match, nested as the pattern."""
+    if not isinstance(pattern, tuple):
+        return node
+    _, *inputs = pattern
+    return (node, *(_collect(a, part) for a, part in zip(node.args, inputs, strict=True)))

@@ -1,0 +1,169 @@
+"""Pass: find each node's qconfig.
+
+The five levels of the :class:`~pyqref.quantization.QConfigMapping` are asked from the
+weakest to the strongest; each that has an entry replaces what was found before::
+
+    sub.conv   global -> nn.Conv2d -> first matching expression -> "sub.conv", else "sub"
+               -> the n-th Conv2d in "sub"
+    F.relu     global -> F.relu -> class of the module around it -> its path ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from pyqref.fx import GraphModule, Node
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.quantization.diagnostics import NoMatchWarning, warn
+from pyqref.quantization.qconfig_mapping import QConfigMapping
+
+from .observed import is_observer
+from .paths import split_path
+
+__all__ = ["find_qconfigs", "warn_of_unused_entries"]
+
+Scopes = dict[str, tuple[str, Any]]
+
+
+class _Lookup:
+    """The mapping, and which of its entries were used."""
+
+    def __init__(self, mapping: QConfigMapping) -> None:
+        self.mapping = mapping
+        self.used: set[tuple[str, Any]] = set()
+
+    def by_type(self, kind: Any, otherwise: Any) -> Any:
+        entries = self.mapping.object_type_qconfigs
+        if kind not in entries:
+            return otherwise
+        self.used.add(("object_type", kind))
+        return entries[kind]
+
+    def by_path(self, path: str, otherwise: Any) -> Any:
+        """By regular expression, then by name: of the module itself or the nearest above."""
+        for expression, qconfig in self.mapping.module_name_regex_qconfigs.items():
+            if re.match(expression, path):
+                self.used.add(("module_name_regex", expression))
+                otherwise = qconfig
+                break
+        names = self.mapping.module_name_qconfigs
+        while path and path not in names:
+            path = split_path(path)[0]
+        if path in names:
+            self.used.add(("module_name", path))
+            return names[path]
+        return otherwise
+
+    def by_order(self, path: str, kind: Any, index: int, otherwise: Any) -> Any:
+        entries = self.mapping.module_name_object_type_order_qconfigs
+        key = (path, kind, index)
+        if key not in entries:
+            return otherwise
+        self.used.add(("module_name_object_type_order", key))
+        return entries[key]
+
+
+def find_qconfigs(
+    model: GraphModule, mapping: QConfigMapping, scopes: Scopes
+) -> tuple[dict[str, Any], set[tuple[str, Any]]]:
+    """The qconfig of each node by name; called modules are given theirs as ``.qconfig``.
+
+    Parameters
+    ----------
+    model
+        The fused model.
+    mapping
+        Who is quantized how.
+    scopes
+        In whose ``forward`` each node was made.
+
+    Returns
+    -------
+    dict, set
+        The qconfigs, and the entries of the mapping that were used.
+    """
+    lookup = _Lookup(mapping)
+    modules = dict(model.named_modules(remove_duplicate=False))
+    count: Counter[tuple[str, Any]] = Counter()
+    found: dict[str, Any] = {}
+    for node in model.graph.nodes:
+        if node.op == "call_module" and is_observer(modules[node.target]):
+            continue
+        found[node.name] = _qconfig(node, lookup, modules, scopes, count)
+        if node.op == "call_module":
+            modules[node.target].qconfig = found[node.name]
+    return found, lookup.used
+
+
+def _qconfig(
+    node: Node, lookup: _Lookup, modules: dict[str, Any], scopes: Scopes, count: Counter[Any]
+) -> Any:
+    everything = lookup.mapping.global_qconfig
+    if node.op in ("placeholder", "output"):
+        return None
+    if node.op == "get_attr":
+        parent = split_path(node.target)[0]
+        return lookup.by_path(parent, lookup.by_type(type(modules[parent]), everything))
+    if node.op == "call_module":
+        module, parent = modules[node.target], split_path(node.target)[0]
+        kind = _type(module, lookup)
+        qconfig = lookup.by_path(node.target, lookup.by_type(kind, everything))
+        return lookup.by_order(parent, kind, _next(count, parent, kind), qconfig)
+    path, around = scopes.get(node.name, ("", type(modules[""])))
+    qconfig = lookup.by_type(node.target, everything)
+    qconfig = lookup.by_path(path, lookup.by_type(around, qconfig))
+    if node.op == "call_method":
+        return qconfig
+    index = _next(count, path, node.target)
+    return lookup.by_order(path, node.target, index, qconfig)
+
+
+def _next(count: Counter[Any], path: str, kind: Any) -> int:
+    count[path, kind] += 1
+    return count[path, kind] - 1
+
+
+def _type(module: Any, lookup: _Lookup) -> Any:
+    """The class to look for: of a fused module that of its first layer, if it has no own."""
+    if isinstance(module, _FusedModule) and len(module) > 0:
+        named = lookup.mapping.object_type_qconfigs
+        if type(module) not in named:
+            return type(module[0])
+    return type(module)
+
+
+def warn_of_unused_entries(
+    asks: str, model: Any, mapping: QConfigMapping, used: set[tuple[str, Any]]
+) -> None:
+    """Warn of each entry of the user's own that fits nothing in the model.
+
+    Parameters
+    ----------
+    asks
+        Who asks, for the message.
+    model
+        The user's model, whose modules may be fused away in the graph.
+    mapping
+        The mapping; entries of the usual ones are no news.
+    used
+        The entries that were used.
+    """
+    types = {type(each) for _, each in model.named_modules()}
+    paths = [path for path, _ in model.named_modules()]
+    for level, entries in mapping._entries().items():
+        for key, qconfig in entries.items():
+            usual = mapping._usual.get(key) if level == "object_type" else None
+            fused_away = (level == "object_type" and key in types) or (
+                level == "module_name" and key in paths
+            )
+            fused_away |= level == "module_name_regex" and any(re.match(key, p) for p in paths)
+            if (level, key) in used or fused_away or (usual is not None and usual is qconfig):
+                continue
+            text = getattr(key, "__qualname__", repr(key))
+            warn(
+                f"{asks}: the entry {text} of {level} in the QConfigMapping matches nothing in "
+                "the model; correct it or leave it out",
+                NoMatchWarning,
+            )

@@ -1,0 +1,98 @@
+"""``prepare``: from a float model to an observed graph, pass by pass.
+
+1. :mod:`.tracer`: record the model as a graph;
+2. :mod:`.fusing`: put together what runs as one;
+3. :mod:`.node_qconfigs`: find each node's qconfig;
+4. :mod:`.training_modules`: for training, replace layers by those with fake quantization;
+5. :mod:`.selecting`: match the back end's patterns, and keep those that it can quantize;
+6. :mod:`.observing`, :mod:`.sharing`: insert observers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.fx import GraphModule, Node
+from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.qconfig_mapping import QConfigMapping
+
+from .custom_config import PrepareCustomConfig
+from .fusing import fuse
+from .node_qconfigs import find_qconfigs, warn_of_unused_entries
+from .observed import Preparation, remember
+from .observing import insert_observers
+from .selecting import select_matches
+from .special_modules import SpecialModules
+from .tracer import tracer_for
+from .training_modules import swap_for_training
+
+__all__ = ["prepare", "trace"]
+
+
+def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tuple[GraphModule, Any]:
+    """Record a model; with its graph come the attributes that are to be preserved.
+
+    Returns
+    -------
+    GraphModule, dict
+        And the scopes of the nodes.
+    """
+    tracer = tracer_for(custom)
+    graph = tracer.trace(model)
+    traced = GraphModule(model, graph)
+    for name in preserved:
+        if not hasattr(model, name):
+            raise AttributeError(f"preserved attribute {name!r}: the model has none of this name")
+        setattr(traced, name, getattr(model, name))
+    return traced, dict(tracer.node_name_to_scope)
+
+
+def prepare(
+    asks: str,
+    model: Any,
+    mapping: QConfigMapping,
+    is_qat: bool,
+    custom: PrepareCustomConfig,
+    backend_config: BackendConfig,
+    is_standalone: bool = False,
+) -> GraphModule:
+    """All passes.
+
+    Parameters
+    ----------
+    asks
+        Who asks, for messages.
+    model
+        The float model.
+    mapping
+        Who is quantized how.
+    is_qat
+        Whether for training.
+    custom
+        What else the user says.
+    backend_config
+        What can be quantized, and how.
+    is_standalone
+        Whether the model is a standalone module of another.
+    """
+    traced, scopes = trace(model, custom, custom.preserved_attributes)
+    fuse(traced, is_qat, backend_config)
+    qconfigs, used = find_qconfigs(traced, mapping, scopes)
+    preparation = Preparation(
+        mapping, backend_config, custom, is_qat, qconfigs, scopes, is_standalone=is_standalone
+    )
+    if is_qat:
+        swap_for_training(traced, backend_config)
+
+    def prepare_one(module: Any, own: Any, inner: Any, backend: Any) -> GraphModule:
+        return prepare(asks, module, own, is_qat, inner, backend, is_standalone=True)
+
+    special = SpecialModules(traced, preparation, prepare_one)
+    matches: dict[Node, Any] = select_matches(traced, preparation, special.owns)
+    insert_observers(traced, preparation, matches, special.target, special.finish)
+    if not is_standalone:
+        warn_of_unused_entries(asks, model, mapping, used)
+    traced.delete_all_unused_submodules()
+    remember(traced, preparation)
+    traced.train(model.training)
+    return traced

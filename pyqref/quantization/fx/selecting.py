@@ -1,0 +1,57 @@
+"""Pass: choose the patterns that are quantized.
+
+All patterns of the back end are looked for. A match is kept if its qconfig is not None
+and the back end can do what the qconfig asks for. For every node that stays float the
+reason is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyqref.fx import GraphModule, Node
+
+from .dtype_support import unsupported_reason
+from .matching import Match, find_matches
+from .observed import Preparation
+from .reasons import keep_reason
+
+__all__ = ["select_matches"]
+
+
+def select_matches(
+    model: GraphModule, preparation: Preparation, owned: Callable[[Node], bool]
+) -> dict[Node, Match]:
+    """The matches that are quantized, by node.
+
+    Parameters
+    ----------
+    model
+        The fused model.
+    preparation
+        Knows the qconfigs and the back end.
+    owned
+        Whether a node is a custom or standalone module, which no pattern concerns.
+    """
+    backend = preparation.backend_config
+    found = find_matches(model, backend._pattern_complex_format_to_config.items())
+    kept: dict[Node, Match] = {}
+    for node in model.graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output") or owned(node):
+            continue
+        reason = _reason(node, found.get(node), preparation)
+        if reason is None:
+            kept[node] = found[node]
+        else:
+            keep_reason(model, node, reason)
+    return kept
+
+
+def _reason(node: Node, match: Match | None, preparation: Preparation) -> str | None:
+    if match is None:
+        name = preparation.backend_config.name
+        return f"the back end {name!r} has no pattern for it"
+    qconfig = preparation.qconfigs[match.root.name]
+    if qconfig is None:
+        return "its qconfig is None"
+    return unsupported_reason(match, qconfig)

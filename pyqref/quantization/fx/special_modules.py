@@ -1,0 +1,107 @@
+"""Custom modules, observed and quantized by classes of the user's, and standalone ones.
+
+A *custom* module is replaced by ``observed_class.from_float(module)`` and later by
+``quantized_class.from_observed(module)``. A *standalone* module is prepared and converted
+by itself, as one module of the graph around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyqref.dtypes import quint8
+from pyqref.fx import GraphModule, Node
+from pyqref.quantization.qconfig_mapping import QConfigMapping
+from pyqref.quantization.quant_type import QuantType
+
+from .custom_config import PrepareCustomConfig, StandaloneModuleConfigEntry
+from .observed import Preparation
+from .paths import replace_module
+from .targets import FLOAT, Target, Want, observed_output
+
+__all__ = ["SpecialModules"]
+
+
+class SpecialModules:
+    """What prepare does with custom and standalone modules.
+
+    Parameters
+    ----------
+    model
+        The fused model.
+    preparation
+        Knows the qconfigs and the custom config.
+    prepare_one
+        Prepares a standalone module: from module, mapping, custom config, back end.
+    """
+
+    def __init__(
+        self, model: GraphModule, preparation: Preparation, prepare_one: Callable[..., Any]
+    ) -> None:
+        self.model = model
+        self.preparation = preparation
+        self._prepare_one = prepare_one
+        self._targets: dict[Node, Target | None] = {}
+        custom = preparation.custom
+        self._observed = custom.float_to_observed_mapping.get(QuantType.STATIC, {})
+        modules = dict(model.named_modules(remove_duplicate=False))
+        for node in list(model.graph.nodes):
+            if node.op == "call_module":
+                entry = self._entry(node.target, modules[node.target])
+                if entry is not None:
+                    self._targets[node] = self._prepare(node, modules[node.target], entry)
+                elif type(modules[node.target]) in self._observed:
+                    self._targets[node] = self._custom_target(node)
+
+    def owns(self, node: Node) -> bool:
+        """Whether the node is a custom or standalone module."""
+        return node in self._targets
+
+    def target(self, node: Node) -> Target | None:
+        """What it wants observed; None if it is no such module, or not quantized."""
+        return self._targets.get(node)
+
+    def finish(self, node: Node) -> None:
+        """Replace a custom module by its observed form."""
+        module = self.model.get_submodule(node.target)
+        if type(module) not in self._observed:
+            return
+        observed = self._observed[type(module)].from_float(module)
+        observed.qconfig = module.qconfig
+        observed.train(module.training)
+        replace_module(self.model, node.target, observed)
+
+    def _entry(self, path: str, module: Any) -> StandaloneModuleConfigEntry | None:
+        custom = self.preparation.custom
+        by_class = custom.standalone_module_classes.get(type(module))
+        return custom.standalone_module_names.get(path, by_class)
+
+    def _custom_target(self, node: Node) -> Target | None:
+        qconfig = self.preparation.qconfigs[node.name]
+        if qconfig is None:
+            return None
+        activation = Want(qconfig.activation, qconfig.activation().dtype)
+        return Target(activation, FLOAT.weight, FLOAT.bias, activation)
+
+    def _prepare(
+        self, node: Node, module: Any, entry: StandaloneModuleConfigEntry
+    ) -> Target | None:
+        own = entry.qconfig_mapping
+        if own is None:
+            own = QConfigMapping().set_global(self.preparation.qconfigs[node.name])
+        custom = entry.prepare_custom_config or PrepareCustomConfig()
+        backend = entry.backend_config or self.preparation.backend_config
+        prepared = self._prepare_one(module, own, custom, backend)
+        replace_module(self.model, node.target, prepared)
+        quantized = observed_output(quint8).output
+        recipe = self.preparation.qconfigs[node.name]
+        wanted = FLOAT.input
+        if custom.input_quantized_indexes and recipe is not None:
+            wanted = Want(recipe.activation, quint8)
+        return Target(
+            input=wanted,
+            weight=FLOAT.weight,
+            bias=FLOAT.bias,
+            output=Want(None, quantized.dtype) if custom.output_quantized_indexes else FLOAT.output,
+        )

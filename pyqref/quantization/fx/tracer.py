@@ -1,0 +1,51 @@
+"""The tracer of graph mode: what stays whole besides the layers of ``nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref.fx import Tracer
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
+
+from .custom_config import PrepareCustomConfig
+
+__all__ = ["QuantizationTracer"]
+
+
+class QuantizationTracer(Tracer):
+    """Records a model with layers, fused layers and what the user names as leaves.
+
+    Parameters
+    ----------
+    skipped_module_names, skipped_module_classes
+        Modules that stay whole: standalone, custom and non-traceable ones.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.Sequential(nn.Linear(1, 1)), nn.ReLU())
+    >>> [node.name for node in QuantizationTracer(["0"], []).trace(model).nodes]
+    ['input_1', '_0', '_1', 'output']
+    """
+
+    def __init__(self, skipped_module_names: list[str], skipped_module_classes: list[type]) -> None:
+        super().__init__()
+        self.skipped_module_names = skipped_module_names
+        self.skipped_module_classes = skipped_module_classes
+
+    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+        return (
+            super().is_leaf_module(m, module_qualified_name)
+            or module_qualified_name in self.skipped_module_names
+            or type(m) in self.skipped_module_classes
+            or isinstance(m, _FusedModule)
+        )
+
+
+def tracer_for(config: PrepareCustomConfig) -> QuantizationTracer:
+    """The tracer that leaves whole what a custom config says."""
+    custom = [each for classes in config.float_to_observed_mapping.values() for each in classes]
+    return QuantizationTracer(
+        [*config.non_traceable_module_names, *config.standalone_module_names],
+        [*config.non_traceable_module_classes, *config.standalone_module_classes, *custom],
+    )

@@ -1,0 +1,65 @@
+"""The grids on which the weights of a layer are quantized."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqref import dtypes
+from pyqref.nn import modules as nn
+
+__all__ = ["weight_grids"]
+
+_AFFINE = {
+    dtypes.per_tensor_symmetric: dtypes.per_tensor_affine,
+    dtypes.per_channel_symmetric: dtypes.per_channel_affine,
+}
+
+
+def weight_grids(module: Any, qconfig: Any, fake_quantize: Any = None) -> dict[str, Any]:
+    """What the ``from_float`` of a reference layer is given.
+
+    Parameters
+    ----------
+    module
+        The float layer.
+    qconfig
+        Its QConfig.
+    fake_quantize
+        The fake quantizer that the weight was trained with, if it was.
+
+    Returns
+    -------
+    dict
+        One grid, or one for each weight of a recurrent layer by name.
+    """
+    if isinstance(module, nn.RNNCellBase):
+        return {
+            name: _grid(_observed(qconfig, getattr(module, name)))
+            for name in ("weight_ih", "weight_hh")
+        }
+    if isinstance(module, nn.RNNBase):
+        names = [name for name, _ in module.named_parameters() if name.startswith("weight")]
+        return {name: _grid(_observed(qconfig, getattr(module, name))) for name in names}
+    if fake_quantize is None:
+        fake_quantize = _observed(qconfig, module.weight)
+    return _grid(fake_quantize)
+
+
+def _observed(qconfig: Any, weight: Any) -> Any:
+    observer = qconfig.weight()
+    observer(weight.detach())
+    return observer
+
+
+def _grid(observer: Any) -> dict[str, Any]:
+    """Scheme, dtype and parameters that an observer found."""
+    scheme = getattr(observer, "qscheme", None)
+    if not observer.dtype.is_quantized:
+        scheme = None
+    grid = {"qscheme": _AFFINE.get(scheme, scheme), "dtype": observer.dtype}
+    if scheme is None:
+        return grid
+    grid["scale"], grid["zero_point"] = observer.calculate_qparams()
+    if scheme.is_per_channel:
+        grid["axis"] = int(observer.ch_axis)
+    return grid
