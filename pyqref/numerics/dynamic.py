@@ -140,7 +140,7 @@ def conv_dynamic(
 
     with ``eq-dynamic-input`` and a static convolution (``eq-conv-accumulator``,
     ``eq-requantize``) whose output lies on the grid of the input, as in torch 2.13:
-    results outside the range of the input saturate.
+    results beyond that grid saturate.
 
     Parameters
     ----------

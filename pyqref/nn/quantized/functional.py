@@ -197,7 +197,8 @@ def conv3d(
 def _require_conv_options(name: str, padding_mode: str, dtype: Any) -> None:
     if not isinstance(padding_mode, str) or padding_mode != "zeros":
         raise ValueError(
-            f"quantized.functional.{name}: padding_mode must be 'zeros', got {described(padding_mode)}"
+            f"quantized.functional.{name}: padding_mode must be 'zeros', "
+            f"got {described(padding_mode)}"
         )
     if dtype is not dtypes.quint8:
         raise ValueError(

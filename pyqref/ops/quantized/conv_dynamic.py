@@ -1,8 +1,8 @@
 """Convolutions with a quantized weight, float in and out.
 
 The input is quantized over the range that it has; the output of the integer convolution
-is put on *the grid of the input* and dequantized, as in torch 2.13: what lies outside the
-range of the input saturates, whatever the weight makes of it.
+is put on *the grid of the input* and dequantized, as in torch 2.13: what lies beyond
+that grid saturates, whatever the weight makes of it.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class ConvAdd2d(_FloatGroup):
         super().__init__(conv)
         self.add = add
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
         """``add(conv(x1), x2)``."""
         return self.add(self[0](x1), x2)
 
@@ -269,7 +269,7 @@ class ConvAddReLU2d(_FloatGroup):
         self.add = add
         self.relu = relu
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
         """``relu(add(conv(x1), x2))``."""
         return self.relu(self.add(self[0](x1), x2))
 

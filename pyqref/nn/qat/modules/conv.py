@@ -78,7 +78,7 @@ class _ConvNd(Module):
             No effect before training, as in torch.
         """
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, *cls._GROUPS), qconfig)
-        conv = mod[0] if isinstance(mod, cls._GROUPS) else mod
+        conv: Any = mod[0] if type(mod) in cls._GROUPS else mod
         qat_conv = cls(
             conv.in_channels,
             conv.out_channels,

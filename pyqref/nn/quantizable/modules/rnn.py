@@ -207,13 +207,10 @@ class LSTM(Module):
             for end, single in (("", "layer_fw"), ("_reverse", "layer_bw")):
                 if hasattr(layer, single):
                     suffix = f"_l{number}{end}"
-                    getattr(layer, single).cell = LSTMCell.from_params(
-                        *(
-                            getattr(other, f"{name}{suffix}", None)
-                            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-                        ),
-                        split_gates=split_gates,
-                    )
+                    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+                    wi, wh, bi, bh = (getattr(other, name + suffix, None) for name in names)
+                    cell = LSTMCell.from_params(wi, wh, bi, bh, split_gates)
+                    getattr(layer, single).cell = cell
         return prepare_parts(observed.train(other.training))
 
     @classmethod

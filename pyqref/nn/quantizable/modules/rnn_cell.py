@@ -173,8 +173,10 @@ class LSTMCell(Module):
             raise TypeError(f"LSTMCell.from_float takes an nn.LSTMCell, got {type(other).__name__}")
         if not hasattr(other, "qconfig"):
             raise ValueError("LSTMCell.from_float: the float cell must have a qconfig")
-        biases = (other.bias_ih, other.bias_hh) if other.bias else (None, None)
-        made = cls.from_params(other.weight_ih, other.weight_hh, *biases, split_gates=split_gates)
+        bias_ih, bias_hh = (other.bias_ih, other.bias_hh) if other.bias else (None, None)
+        made = cls.from_params(
+            other.weight_ih, other.weight_hh, bias_ih, bias_hh, split_gates=split_gates
+        )
         made.qconfig = other.qconfig
         for functional in made.modules():
             if isinstance(functional, FloatFunctional):

@@ -31,7 +31,7 @@ class ConvAdd2d(Conv2d):
     def _get_name(self) -> str:
         return "QuantizedConvAdd2d"
 
-    def forward(self, input: Any, extra_input: Any) -> Any:
+    def forward(self, input: Any, extra_input: Any) -> Any:  # type: ignore[override]
         """The quantized sum, with this layer's scale and zero point."""
         require_quantized_input(self, input)
         require_quantized_input(self, extra_input)

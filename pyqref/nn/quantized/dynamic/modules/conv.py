@@ -48,7 +48,7 @@ class _Dynamic(Module):
     ) -> None:
         warnings.warn(
             f"{self._get_name()} puts its output on the grid of its input, so that results "
-            "outside the range of the input saturate; prefer a static convolution",
+            "beyond that grid saturate; prefer a static convolution",
             stacklevel=2,
         )
         super().__init__(in_channels, out_channels, kernel_size, *args, **kwargs)
@@ -92,7 +92,7 @@ class Conv2d(_Dynamic, static.Conv2d):
     r"""2-D convolution with a quantized weight, float in and out.
 
     Equation ``eq-conv-dynamic``: the input is quantized over the range that it has, and
-    the output lies **on the grid of the input**: what is outside its range saturates.
+    the output lies **on the grid of the input**: what is beyond it saturates.
 
     Parameters
     ----------

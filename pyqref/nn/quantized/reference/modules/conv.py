@@ -29,7 +29,7 @@ class _Convolution(ReferenceQuantizedModule):
         """The reference layer of a float layer, whose parameters it shares."""
         options = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
         layer = cls(
-            float_conv.in_channels,  # type: ignore[call-arg]
+            float_conv.in_channels,
             float_conv.out_channels,
             float_conv.kernel_size,
             stride=float_conv.stride,
@@ -61,7 +61,7 @@ class _ConvNd(_Convolution):
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
-            in_channels,  # type: ignore[call-arg]
+            in_channels,
             out_channels,
             kernel_size,
             stride,
@@ -98,7 +98,7 @@ class _ConvTransposeNd(_Convolution):
         weight_qparams: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
-            in_channels,  # type: ignore[call-arg]
+            in_channels,
             out_channels,
             kernel_size,
             stride,

@@ -68,7 +68,7 @@ class _Cell(ReferenceQuantizedModule):
         """The reference cell of a float cell, whose parameters it shares."""
         options = {"nonlinearity": mod.nonlinearity} if hasattr(mod, "nonlinearity") else {}
         cell = cls(
-            mod.input_size,  # type: ignore[call-arg]
+            mod.input_size,
             mod.hidden_size,
             mod.bias,
             weight_qparams_dict=weight_qparams_dict,

@@ -165,8 +165,8 @@ class ReferenceQuantizedModule(Module):
 
 
 def _as_buffer(value: Any, dtype: dtypes.dtype) -> Any:
-    made = value.detach().clone() if isinstance(value, TensorBase) else tensor(value)
-    return made.to(dtype)
+    made: Any = value if isinstance(value, TensorBase) else tensor(value)
+    return made.detach().clone().to(dtype)
 
 
 def on_grid(
