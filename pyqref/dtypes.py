@@ -231,7 +231,7 @@ class device:  # noqa: N801  (the field's name)
     __slots__ = ("index", "type")
 
     def __init__(self, type: Any = "cpu", index: Any = None) -> None:  # noqa: A002
-        name = type.type if isinstance(type, device) else type
+        name = str(type) if isinstance(type, device) else type
         if not isinstance(name, str):
             raise TypeError(f"device: type must be a str such as 'cpu', got {name!r}")
         if name.partition(":")[0] != "cpu":
