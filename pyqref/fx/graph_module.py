@@ -183,7 +183,7 @@ class GraphModule(Module):
             if node.op == "call_module":
                 called = self.get_submodule(node.target)
                 used.update(f"{node.target}.{path}" for path, _ in called.named_modules())
-        for path in [path for path, _ in self.named_modules()]:
+        for path in [path for path, _ in self.named_modules(remove_duplicate=False)]:
             if path and path not in used:
                 self.delete_submodule(path)
 
