@@ -68,7 +68,7 @@ def batch_norm(
 
     Equation ``eq-quantized-batch-norm``:
 
-    .. math:: q' = \mathrm{sat}\big(\mathrm{rne}(\mathrm{fma}(\alpha_c,\; q - z,\; \beta_c))
+    .. math:: q' = \mathrm{sat}\big(\mathrm{rne}(\mathrm{fma}(\alpha_c,\; q - z,\; \beta'_c))
               + z_y\big)
 
     With ``relu`` nothing is below :math:`z_y`.
