@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .arguments import as_integer
+
 __all__ = ["axes_of", "axis_of", "shape_argument"]
 
 
@@ -16,7 +18,8 @@ def axis_of(dim: Any, ndim: int) -> int:
         ``dim`` is not in [-ndim, ndim - 1].
     """
     limit = max(ndim, 1)
-    dim = int(dim)
+    if type(dim) is not int:
+        dim = as_integer(dim, "dim")
     if not -limit <= dim < limit:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], "
@@ -49,4 +52,7 @@ def shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
     for length in shape:
         if isinstance(length, float) or not hasattr(length, "__index__"):
             raise TypeError(f"a shape must be made of ints, got {length!r} in {shape}")
-    return tuple(int(length) for length in shape)
+    return tuple(
+        length if type(length) is int else as_integer(length, "a length of the shape")
+        for length in shape
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import wrap
+from .base import TensorBase, wrap
 from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
@@ -30,7 +30,11 @@ __all__ = [
 
 
 def _values(operand: Any) -> Any:
-    return operand.dequantize() if getattr(operand, "is_quantized", False) else operand
+    return (
+        operand.dequantize()
+        if isinstance(operand, TensorBase) and operand.is_quantized
+        else operand
+    )
 
 
 def _compare(function: Any, input: Any, other: Any) -> Any:
@@ -77,6 +81,7 @@ def ge(input: Any, other: Any) -> Any:
 
 def equal(input: Any, other: Any) -> bool:
     """Whether shapes, types and all elements are equal (and the quantizers, if quantized)."""
+    require_tensor("equal", "input", input)
     require_tensor("equal", "other", other)
     if input.is_quantized or other.is_quantized:
         return (

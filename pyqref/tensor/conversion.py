@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -263,7 +264,11 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
             "call dequantize() first"
         )
     array = input._array
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
+    if count >= 2**36 or any(length < 0 for length in shape):
+        raise RuntimeError(
+            f"resize_(): the shape must not be negative and fit some memory, got {list(shape)}"
+        )
     if count <= array.size and array.flags.c_contiguous:
         input._array = array.reshape(-1)[:count].reshape(shape)
     else:

@@ -13,6 +13,7 @@ from pyqref.numerics.fused_observe import fused_average
 from pyqref.tape import Array
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
 
+from .arguments import as_flag, as_integer, as_number, described
 from .base import TensorBase
 from .dispatch import apply
 
@@ -73,18 +74,19 @@ def fake_quantize_per_tensor_affine(
     tensor([0., 1., 1.])
     """
     name = "fake_quantize_per_tensor_affine"
-    _check_input(name, input, quant_min, quant_max)
-    single_scale = np.asarray(_values(scale), np.float64)
-    single_zero_point = np.asarray(_values(zero_point))
-    for what, value in (("scale", single_scale), ("zero_point", single_zero_point)):
-        if value.size != 1:
-            raise ValueError(f"{name}: {what} must have one element, got shape {value.shape}")
-    _check_parameters(name, single_scale, single_zero_point, quant_min, quant_max)
+    quant_min, quant_max = _check_input(name, input, quant_min, quant_max)
+    for what, value in (("scale", scale), ("zero_point", zero_point)):
+        if isinstance(value, TensorBase | list | tuple) and len(_flat(value)) != 1:
+            raise ValueError(f"{name}: {what} must have one element, got {described(value)}")
+    single_scale = as_number(scale, f"{name}: scale")
+    single_zero_point = as_integer(zero_point, f"{name}: zero_point")
+    arrays = np.asarray(single_scale), np.asarray(single_zero_point)
+    _check_parameters(name, *arrays, quant_min, quant_max)
     return apply(
         FakeQuantizePerTensor,
         input,
-        float(single_scale.reshape(())),
-        int(single_zero_point.reshape(())),
+        single_scale,
+        single_zero_point,
         quant_min,
         quant_max,
         settings.conventions,
@@ -135,8 +137,11 @@ def fake_quantize_per_channel_affine(
             [1., 1.]])
     """
     name = "fake_quantize_per_channel_affine"
-    _check_input(name, input, quant_min, quant_max)
-    scales, zero_points = np.asarray(_values(scale), np.float32), np.asarray(_values(zero_point))
+    quant_min, quant_max = _check_input(name, input, quant_min, quant_max)
+    with np.errstate(over="ignore"):
+        scales = _values(f"{name}: scale", scale).astype(np.float32)
+    zero_points = _values(f"{name}: zero_point", zero_point)
+    axis = as_integer(axis, f"{name}: axis")
     ndim = input._array.ndim
     if not -ndim <= axis < ndim:
         raise IndexError(f"{name}: axis must be in [{-ndim}, {ndim - 1}], got {axis}")
@@ -207,17 +212,32 @@ def fused_moving_avg_obs_fake_quant(
     ``torch.fused_moving_avg_obs_fake_quant``; torch knows ``ch_axis`` 0 only.
     """
     name = "fused_moving_avg_obs_fake_quant"
-    _check_input(name, input, quant_min, quant_max)
-    if int(_values(observer_on).reshape(())) == 1 and input._array.size:
+    quant_min, quant_max = _check_input(name, input, quant_min, quant_max)
+    if quant_min == quant_max:
+        raise ValueError(
+            f"{name}: quant_min must be less than quant_max, got [{quant_min}, {quant_max}]"
+        )
+    per_row = as_flag(per_row_fake_quant, f"{name}: per_row_fake_quant")
+    ch_axis = as_integer(ch_axis, f"{name}: ch_axis")
+    axis = _channel_axis(name, ch_axis, input._array.ndim) if per_row else None
+    channels = 1 if axis is None else input._array.shape[axis]
+    for what, state in (("running_min", running_min), ("running_max", running_max)):
+        _check_state(f"{name}: {what}", state, channels)
+    for what, state in (("scale", scale), ("zero_point", zero_point)):
+        _check_state(f"{name}: {what}", state, channels)
+    constant = as_number(averaging_const, f"{name}: averaging_const", finite=True)
+    if not 0 <= constant <= 1:
+        raise ValueError(f"{name}: averaging_const must be in [0, 1], got {constant}")
+    symmetric_quant = as_flag(symmetric_quant, f"{name}: symmetric_quant")
+    if as_integer(observer_on, f"{name}: observer_on") == 1 and input._array.size:
         array = np.ascontiguousarray(input._array, dtype=np.float32)
-        axis = ch_axis % array.ndim if per_row_fake_quant else None
-        _observe(array, running_min, running_max, averaging_const, axis)
-    if int(_values(fake_quant_on).reshape(())) != 1 or not input._array.size:
+        _observe(array, running_min, running_max, constant, axis)
+    if as_integer(fake_quant_on, f"{name}: fake_quant_on") != 1 or not input._array.size:
         return input
-    if per_row_fake_quant:
-        _resize(running_min, running_max, input._array.shape[ch_axis])
+    if per_row:
+        _resize(running_min, running_max, channels)
     _choose(running_min, running_max, scale, zero_point, quant_min, quant_max, symmetric_quant)
-    if per_row_fake_quant:
+    if per_row:
         return fake_quantize_per_channel_affine(
             input, scale, zero_point, ch_axis, quant_min, quant_max
         )
@@ -235,7 +255,7 @@ def _observe(
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
         raise ValueError(
-            f"observed data must be finite, got {nans} nan and {infinities} infinite "
+            f"input: observed data must be finite, got {nans} nan and {infinities} infinite "
             f"of {array.size} elements"
         )
     for running, batch in ((running_min, low), (running_max, high)):
@@ -285,11 +305,37 @@ def _assign(tensor: Any, values: Array) -> None:
     tensor._version[0] += 1
 
 
-def _values(value: Any) -> Array:
-    return value._array if isinstance(value, TensorBase) else np.asarray(value)
+def _flat(value: Any) -> Any:
+    return value._array.reshape(-1) if isinstance(value, TensorBase) else value
 
 
-def _check_input(name: str, input: Any, quant_min: int, quant_max: int) -> None:
+def _values(name: str, value: Any) -> Array:
+    """The numbers of a tensor or a list."""
+    try:
+        array = value._array if isinstance(value, TensorBase) else np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf" or getattr(value, "is_quantized", False):
+        raise TypeError(f"{name} must hold numbers, got {described(value)}")
+    return array
+
+
+def _channel_axis(name: str, axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"{name}: ch_axis must be in [{-ndim}, {ndim - 1}], got {axis}")
+    return axis % ndim
+
+
+def _check_state(name: str, state: Any, channels: int) -> None:
+    """A tensor that is not quantized, with one element, none yet, or one for each channel."""
+    if not isinstance(state, TensorBase) or state.is_quantized:
+        raise TypeError(f"{name} must be a tensor that is not quantized, got {described(state)}")
+    if state._array.size not in (0, 1, channels):
+        wanted = "1 element" if channels == 1 else f"1 or {channels} elements"
+        raise ValueError(f"{name} must have {wanted}, got shape {state._array.shape}")
+
+
+def _check_input(name: str, input: Any, quant_min: Any, quant_max: Any) -> tuple[int, int]:
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a Tensor, got {type(input).__name__}")
     if not input.dtype.is_floating_point:
@@ -297,17 +343,22 @@ def _check_input(name: str, input: Any, quant_min: int, quant_max: int) -> None:
             f"{name}: input must be of a floating point dtype, got {input.dtype!r}; "
             "call dequantize() or float() first"
         )
-    if quant_min > quant_max:
-        raise ValueError(
-            f"{name}: quant_min must not exceed quant_max, got [{quant_min}, {quant_max}]"
-        )
+    low = as_integer(quant_min, f"{name}: quant_min")
+    high = as_integer(quant_max, f"{name}: quant_max")
+    if low > high:
+        raise ValueError(f"{name}: quant_min must not exceed quant_max, got [{low}, {high}]")
+    if low < -(2**31) or high >= 2**31:
+        raise ValueError(f"{name}: quant_min and quant_max must fit 32 bits, got [{low}, {high}]")
+    return low, high
 
 
 def _check_parameters(
     name: str, scale: Array, zero_point: Array, quant_min: int, quant_max: int
 ) -> None:
-    if not ((scale > 0) & np.isfinite(scale)).all():
-        raise ValueError(f"{name}: scale must be positive and finite, got {scale}")
+    with np.errstate(over="ignore", under="ignore"):
+        kept = scale.astype(np.float32)
+    if not ((kept > 0) & np.isfinite(kept)).all():
+        raise ValueError(f"{name}: scale must be positive and finite in float32, got {scale}")
     if zero_point.dtype.kind not in "iuf":
         raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
     inside = (zero_point >= quant_min) & (zero_point <= quant_max)

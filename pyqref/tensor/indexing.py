@@ -41,7 +41,10 @@ __all__ = [
 
 def _as_index(item: Any) -> Any:
     """A tensor, array or nested list of an index as NumPy array."""
-    array = np.asarray(item._array if isinstance(item, TensorBase) else item)
+    try:
+        array = np.asarray(item._array if isinstance(item, TensorBase) else item)
+    except ValueError:
+        raise IndexError(f"lists in an index must have equal lengths, got {item!r:.60}") from None
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype == np.uint8 and isinstance(item, TensorBase):

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..tape.shape import Cat, Stack
+from .arguments import as_integer, described
 from .axes import axis_of
+from .base import TensorBase
 from .dispatch import apply
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
@@ -34,12 +36,21 @@ __all__ = [
 ]
 
 
+def _tensors(name: str, tensors: Any) -> list[Any]:
+    """The tensors of a sequence of them."""
+    several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
+    found = list(several)
+    if not all(isinstance(each, TensorBase) for each in found):
+        raise TypeError(f"{name}(): tensors must be a list of Tensors, got {described(tensors)}")
+    return found
+
+
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another along ``dim``; the other lengths must agree.
 
     An empty tensor of shape (0,) is skipped, as in ``torch``.
     """
-    tensors = list(tensors)
+    tensors = _tensors("cat", tensors)
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of Tensors")
     filled = [each for each in tensors if each._array.shape != (0,)] or tensors[:1]
@@ -152,6 +163,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most ``chunks`` views of equal length (the last may be smaller)."""
+    chunks = as_integer(chunks, "chunk(): chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if input.ndim == 0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tape import indexing
 from ..tape.reduction import Median
+from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply, refuse_quantized
@@ -36,7 +37,9 @@ def sort(
 ) -> ValuesIndices:
     """Elements in order along ``dim``, and where each was; equal ones keep their order."""
     axis = axis_of(dim, input.ndim)
-    return RETURN_TYPES["sort"](*apply(indexing.Sort, input, axis, bool(descending), None))
+    return RETURN_TYPES["sort"](
+        *apply(indexing.Sort, input, axis, as_flag(descending, "sort(): descending"), None)
+    )
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -55,9 +58,12 @@ def topk(
     """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they were."""
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis] if input.ndim else 1
+    k, sorted = as_integer(k, "topk(): k"), as_flag(sorted, "topk(): sorted")
     if not 0 <= k <= length:
         raise RuntimeError(f"selected index k out of range: k is {k}, the axis has {length}")
-    return RETURN_TYPES["topk"](*apply(indexing.Sort, input, axis, bool(largest), int(k)))
+    return RETURN_TYPES["topk"](
+        *apply(indexing.Sort, input, axis, as_flag(largest, "topk(): largest"), k)
+    )
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtypes import dtype as dtype_
 from ..tape import reduction
+from .arguments import as_flag
 from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
@@ -59,6 +60,7 @@ def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
     """Sum over the axes ``dim`` (all of them if None); integers are summed as int64."""
     input = _summed_type(input, dtype)
+    keepdim = as_flag(keepdim, "sum(): keepdim")
     return apply(reduction.Sum, input, axes_of(dim, input.ndim), keepdim)
 
 
@@ -79,6 +81,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {input.dtype}"
         )
+    keepdim = as_flag(keepdim, "mean(): keepdim")
     return apply(reduction.Mean, input, axes_of(dim, input.ndim), keepdim)
 
 
@@ -182,6 +185,7 @@ def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: boo
     axis = axis_of(dim, input.ndim)
     if input.ndim and input._array.shape[axis] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+    keepdim = as_flag(keepdim, f"{name}(): keepdim")
     return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
 
 

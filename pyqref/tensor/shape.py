@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import contiguous_format
 from ..tape import shape as operations
 from ..tape.indexing import Slice
+from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply, require_tensor
 from .layout import clone
@@ -227,6 +228,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     if input.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis, length = axis_of(dim, input.ndim), input._array.shape[axis_of(dim, input.ndim)]
+    index = as_integer(index, "select(): index")
     if not -length <= index < length:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size "
@@ -256,6 +258,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
         raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
     if any(length < 0 for length in size):
         raise RuntimeError(f"as_strided: size must be non-negative, got {list(size)}")
+    if storage_offset is not None:
+        storage_offset = as_integer(storage_offset, "as_strided: storage_offset")
     return apply(operations.AsStrided, input, size, stride, storage_offset)
 
 

@@ -191,6 +191,7 @@ class Entry:
     optional: frozenset[str] = frozenset()
     kinds: Mapping[str, str] = field(default_factory=dict)
     lenient: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
     def kind(self, argument: str) -> str:
         return self.kinds.get(argument) or kind_of(argument, self.valid[argument])
@@ -203,7 +204,8 @@ class Entry:
     def cases(self) -> Iterator[tuple[str, str, str]]:
         """Every argument with every hostile value, and what was wrong with the outcome."""
         for argument in self.valid:
-            for label, value in HOSTILE.items():
+            for label in (each for each in HOSTILE if each not in self.skipped):
+                value = HOSTILE[label]
                 wrong = judge(self, {argument: value})
                 if not wrong and self.must_refuse(argument, label):
                     wrong = "" if refused(self, {argument: value}) else "accepted"
@@ -266,8 +268,10 @@ def _of_error(of: Entry, wrong: Mapping[str, Any], error: BaseException) -> str:
     if not bound and (not code.co_filename.startswith(PACKAGE) or not line.startswith("raise")):
         place = f"{code.co_filename.removeprefix(PACKAGE)}:{last.tb_lineno}"
         return f"raw {type(error).__name__} at {place}: {said}"
+    if of.name.startswith("Tensor.") or of.name in ("cat", "equal"):
+        return ""  # functions of all tensors speak torch's words
     names = [
-        *wrong,
+        *of.valid,
         *(["input"] if wrong.keys() & {"X", "qx", "self", "x"} else []),
         of.name.rpartition(".")[2],
         of.name.split(".")[-2] if "." in of.name else "",
@@ -294,4 +298,5 @@ def _shows(said: str, value: Any) -> bool:
     """Whether a message says what came: the value, its type, shape, dtype or kind."""
     if any(word in said for word in ("got", "found", "holds", "not ", "but ", "is ")):
         return True
-    return repr(value)[:20] in said or str(value)[:20] in said or type(value).__name__ in said
+    plain = isinstance(value, int | float | str) and str(value)[:20] in said
+    return plain or type(value).__name__ in said

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...tape import adaptive_pooling as tape
+from ...tensor.arguments import as_integer, described
 from ...tensor.dispatch import apply
-from .checks import require, require_tensor, shape_text
+from .checks import require, require_room, require_tensor, shape_text
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -38,18 +39,21 @@ def _output_size(function: str, spatial: int, input: Any, output_size: Any) -> t
         sizes = sizes * spatial
     require(
         len(sizes) == spatial,
-        f"{function}(): output_size must be one int or {spatial} ints, got {output_size!r}",
+        f"{function}(): output_size must be one int or {spatial} ints, "
+        f"got {described(output_size)}",
     )
     kept = zip(sizes, input.shape[-spatial:], strict=True)
-    sizes = tuple(length if size is None else int(size) for size, length in kept)
+    label = f"{function}(): output_size"
+    sizes = tuple(length if size is None else as_integer(size, label) for size, length in kept)
     require(
         all(size >= 0 for size in sizes),
-        f"{function}(): output_size must not be negative, got {output_size!r}",
+        f"{function}(): output_size must not be negative, got {described(output_size)}",
     )
     require(
         all(length > 0 for length in input.shape[-spatial:]),
         f"{function}(): expected input with non-empty spatial dimensions, got {shape_text(input)}",
     )
+    require_room(function, "output_size", (*input.shape[:-spatial], *sizes), output_size)
     return sizes
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
+from ...tensor.arguments import described
 from ...tensor.base import TensorBase
 
 __all__ = [
@@ -12,12 +15,16 @@ __all__ = [
     "require_floating",
     "require_indices",
     "require_probability",
+    "require_room",
     "require_same_dtype",
     "require_shape",
     "require_tensor",
     "shape_text",
     "tuple_of",
 ]
+
+#: Of a result; more fit no memory.
+MOST_ELEMENTS = 2**36
 
 
 def require(condition: bool, message: str, error: type[Exception] = RuntimeError) -> None:
@@ -98,20 +105,35 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
         The number of ints is wrong, or one is below ``minimum``.
     """
     values = tuple(value) if isinstance(value, list | tuple) else (value,)
-    for each in values:
-        if isinstance(each, bool) or not hasattr(each, "__index__"):
-            raise TypeError(
-                f"{function}(): argument '{name}' must be an int or a tuple of ints, got {value!r}"
-            )
-    values = tuple(each.__index__() for each in values)
+    try:
+        values = tuple(each if isinstance(each, bool) else index(each) for each in values)
+    except (TypeError, RuntimeError):
+        values = (True,)
+    if any(isinstance(each, bool) for each in values):
+        raise TypeError(
+            f"{function}(): argument '{name}' must be an int or a tuple of ints, "
+            f"got {described(value)}"
+        ) from None
     if len(values) == 1:
         values = values * count
     require(
         len(values) == count,
-        f"{function}(): {name} must be one int or {count} ints, got {value!r}",
+        f"{function}(): {name} must be one int or {count} ints, got {described(value)}",
     )
     require(
         all(each >= minimum for each in values),
-        f"{function}(): {name} must be at least {minimum}, got {value!r}",
+        f"{function}(): {name} must be at least {minimum}, got {described(value)}",
+    )
+    require(
+        all(each < 2**31 for each in values),
+        f"{function}(): {name} must be below 2**31, got {described(value)}",
     )
     return values
+
+
+def require_room(function: str, name: str, shape: Sequence[int], value: Any) -> None:
+    """A result of ``shape``, asked for by ``name``, could fit some memory."""
+    require(
+        math.prod(shape) < MOST_ELEMENTS,
+        f"{function}(): {name} makes a result of more than 2**36 elements, got {described(value)}",
+    )

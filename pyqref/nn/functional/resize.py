@@ -7,9 +7,10 @@ import warnings
 from typing import Any
 
 from ...tape import interpolate as tape
+from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.dispatch import apply
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .checks import require, require_tensor, shape_text
+from .checks import require, require_room, require_tensor, shape_text
 
 __all__ = [
     "channel_shuffle",
@@ -33,7 +34,8 @@ def _target_size(
     spatial = len(size)
     require(
         (wanted is None) != (scale_factor is None),
-        "interpolate(): exactly one of size and scale_factor must be defined",
+        "interpolate(): exactly one of size and scale_factor must be defined, got "
+        f"{described(wanted)} and {described(scale_factor)}",
         ValueError,
     )
     given = wanted if wanted is not None else scale_factor
@@ -41,16 +43,16 @@ def _target_size(
     require(
         len(values) == spatial,
         f"interpolate(): input has {spatial} spatial dimensions, got "
-        f"{'size' if wanted is not None else 'scale_factor'} {given!r}",
+        f"{'size' if wanted is not None else 'scale_factor'} {described(given)}",
         ValueError,
     )
     if wanted is not None:
         require(not recompute, "recompute_scale_factor is not meaningful with size", ValueError)
-        return tuple(int(each) for each in values), (None,) * spatial
-    factors = tuple(float(each) for each in values)
+        return tuple(as_integer(each, "interpolate(): size") for each in values), (None,) * spatial
+    factors = tuple(as_number(each, "interpolate(): scale_factor") for each in values)
     require(
         all(math.isfinite(f) and f > 0 for f in factors),
-        f"interpolate(): scale_factor must be positive and finite, got {scale_factor!r}",
+        f"interpolate(): scale_factor must be positive and finite, got {described(scale_factor)}",
         ValueError,
     )
     target = tuple(math.floor(n * f) for n, f in zip(size, factors, strict=True))
@@ -93,17 +95,17 @@ def interpolate(
         f"interpolate(): expected input of 3, 4 or 5 dimensions, got {shape_text(input)}",
         NotImplementedError,
     )
-    nearest = mode in ("nearest", "nearest-exact", "area")
+    nearest = isinstance(mode, str) and mode in ("nearest", "nearest-exact", "area")
     require(
-        nearest or mode in _DIMENSIONS,
+        nearest or (isinstance(mode, str) and mode in _DIMENSIONS),
         "interpolate(): mode must be nearest, nearest-exact, linear, bilinear, bicubic, trilinear "
-        f"or area, got {mode!r}",
+        f"or area, got {described(mode)}",
         NotImplementedError,
     )
     require(
         not nearest or align_corners is None,
         "align_corners option can only be set with the interpolating modes: linear | bilinear | "
-        "bicubic | trilinear",
+        f"bicubic | trilinear, got {described(align_corners)}",
         ValueError,
     )
     require(
@@ -115,6 +117,9 @@ def interpolate(
     target, factors = _target_size(
         tuple(input.shape[2:]), size, scale_factor, recompute_scale_factor
     )
+    what = "scale_factor" if size is None else "size"
+    given = scale_factor if size is None else size
+    require_room("interpolate", what, (*input.shape[:2], *target), given)
     require(
         all(n > 0 for n in (*target, *input.shape[2:])),
         f"Input and output sizes should be greater than 0, but got input "

@@ -289,7 +289,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 
 def clamp(input: Any, min_: float, max_: float) -> Any:
-    """Clamp to [min_, max_] on the integers; scale and zero point stay as they are."""
+    """Clamp to ``[min_, max_]`` on the integers; scale and zero point stay as they are."""
     return ops.clamp(input, min_, max_)
 
 

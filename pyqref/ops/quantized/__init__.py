@@ -21,6 +21,7 @@ from .arithmetic import mul as mul
 from .arithmetic import mul_relu as mul_relu
 from .arithmetic import mul_scalar as mul_scalar
 from .arithmetic import mul_scalar_relu as mul_scalar_relu
+from .checks import require_flags as require_flags
 from .checks import require_output_parameters as require_output_parameters
 from .checks import require_per_tensor as require_per_tensor
 from .checks import tuple_of as tuple_of

@@ -19,6 +19,7 @@ __all__ = [
     "require_axis",
     "require_bias",
     "require_flag",
+    "require_flags",
     "require_float",
     "require_integer",
     "require_number",
@@ -103,6 +104,12 @@ def require_number(operation: str, name: str, value: Any) -> float:
 def require_flag(operation: str, name: str, value: Any) -> bool:
     """``value`` as True or False; TypeError with the name if it is something else."""
     return as_flag(value, f"{operation}: {name}")
+
+
+def require_flags(operation: str, **flags: Any) -> None:
+    """Raise unless each of ``flags`` is True or False."""
+    for name, value in flags.items():
+        as_flag(value, f"{operation}: {name}")
 
 
 def require_integer(operation: str, name: str, value: Any, least: int | None = None) -> int:

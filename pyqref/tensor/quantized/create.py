@@ -11,6 +11,7 @@ from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, per_channel_affine_float_qparams, qint8, qint32, quint8
 from ...numerics.dynamic_qparams import choose_qparams_dynamic
+from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, quant_range
 from .tensor import make_per_channel, make_per_tensor, make_quantized
@@ -67,7 +68,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
     """
     check_dtype(dtype)
     if isinstance(input, (list, tuple)):
-        scales, zero_points = list(scale), list(zero_point)
+        scales, zero_points = _each("scale", scale), _each("zero_point", zero_point)
         if not len(input) == len(scales) == len(zero_points):
             raise ValueError(
                 f"quantize_per_tensor: got {len(input)} tensors, {len(scales)} scales and "
@@ -75,14 +76,33 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
             )
         parts = zip(input, scales, zero_points, strict=True)
         return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in parts)
+    array = _real("quantize_per_tensor", input)
+    number = as_number(scale, "scale")
     if isinstance(scale, TensorBase):
-        scale = float(np.float32(_single("scale", scale)))
-    if isinstance(zero_point, TensorBase):
-        zero_point = _single("zero_point", zero_point)
+        number = float(np.float32(number))
     if isinstance(zero_point, float):
         raise TypeError(f"zero_point must be an int, got {zero_point!r}")
-    quantizer = PerTensorQuantizer(dtype, float(scale), int(zero_point))
-    return make_quantized(quantizer.quantize(_real("quantize_per_tensor", input)), quantizer)
+    quantizer = PerTensorQuantizer(dtype, number, as_integer(zero_point, "zero_point"))
+    return make_quantized(quantizer.quantize(array), quantizer)
+
+
+def _each(name: str, values: Any) -> list[Any]:
+    """The values for the tensors of a list."""
+    several: Any = values
+    if isinstance(values, (list, tuple, TensorBase)) and not _is_number(values):
+        return list(several)
+    raise TypeError(
+        f"{name} must be a list, or a 1-D tensor, with one value for each tensor of the input, "
+        f"got {described(values)}"
+    )
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, TensorBase)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, TensorBase) and value._array.ndim == 0
 
 
 def quantize_per_channel(
@@ -109,7 +129,7 @@ def quantize_per_channel(
     """
     check_dtype(dtype)
     array = _real("quantize_per_channel", input)
-    axis = int(axis)
+    axis = as_integer(axis, "axis")
     check_axis(axis, array.ndim)
     all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
     floating = all_zero_points.dtype.kind == "f"
@@ -130,13 +150,18 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
     reduce_range
         Use 7 bits; has no effect with engine ``qnnpack``, as in ``torch``.
     """
-    if dtype not in (quint8, qint8):
-        raise ValueError(f"dtype must be quint8 or qint8, got {dtype!r}")
+    if dtype is not quint8 and dtype is not qint8:
+        raise ValueError(f"dtype must be quint8 or qint8, got {described(dtype)}")
     array = _real("quantize_per_tensor_dynamic", input)
     quant_min, quant_max = quant_range(dtype)
-    if reduce_range and settings.engine != "qnnpack":
+    if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2
     low, high = _kernels.min_max(np.ascontiguousarray(array)) if array.size else (0.0, 0.0)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(
+            "quantize_per_tensor_dynamic: input holds nan or infinity, which no scale covers, got "
+            f"the range {low} to {high}"
+        )
     scale, zero_point = choose_qparams_dynamic(low, high, quant_min, quant_max)
     return quantize_per_tensor(input, float(scale), int(zero_point), dtype)
 
@@ -147,9 +172,9 @@ def _halved(quant_min: int) -> int:
 
 def _real(name: str, input: Any) -> Any:
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{name}: a tensor is needed, got {type(input).__name__}")
+        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if input.is_quantized:
-        raise TypeError(f"{name}: the tensor is quantized already ({input.dtype})")
+        raise TypeError(f"{name}: input is quantized already, got {input.dtype}")
     if input._array.dtype.kind != "f" or input._array.dtype.itemsize < 4:
         raise TypeError(
             f"{name}: input must be a float32 or float64 tensor, got {input.dtype}; use .float()"
@@ -157,17 +182,21 @@ def _real(name: str, input: Any) -> Any:
     return input._array
 
 
-def _single(name: str, tensor: Any) -> Any:
-    if tensor._array.size != 1:
-        raise ValueError(f"{name} must have one element, got shape {tuple(tensor._array.shape)}")
-    return tensor._array.reshape(()).item()
-
-
 def _vector(name: str, values: Any) -> Any:
-    array = np.asarray(getattr(values, "_array", values))
+    array = values._array if isinstance(values, TensorBase) else _numbers(name, values)
+    if array.dtype.kind not in "iuf" or getattr(values, "is_quantized", False):
+        raise TypeError(f"{name} must hold numbers, got {described(values)}")
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
     return array
+
+
+def _numbers(name: str, values: Any) -> Any:
+    """An array of a list of numbers."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must hold numbers, got {described(values)}") from None
 
 
 def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
@@ -175,6 +204,8 @@ def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
     tensor = tensors if tensor is None else tensor
     if isinstance(tensor, (list, tuple)):
         return tuple(dequantize(each) for each in tensor)
+    if not _is_tensor(tensor):
+        raise TypeError(f"dequantize: tensor must be a tensor, got a {type(tensor).__name__}")
     if not tensor.is_quantized:
         if tensor.dtype.is_floating_point:
             return tensor.float()
@@ -213,6 +244,8 @@ def q_per_channel_axis(input: Any) -> int:
 
 
 def _quantized(name: str, input: Any) -> Any:
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if not input.is_quantized:
         raise RuntimeError(
             f"{name}: the tensor is not quantized, it is {input.dtype}; "

@@ -144,6 +144,7 @@ class QuantizedTensor(Tensor):
         """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
         if not isinstance(src, TensorBase):
             raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
+        _require_broadcast(src._array.shape, self._array.shape)
         if isinstance(src, QuantizedTensor):
             if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
                 raise RuntimeError(
@@ -196,6 +197,16 @@ class QuantizedTensor(Tensor):
     def numpy(self, *, force: bool = False) -> Any:
         """Not defined; use ``int_repr().numpy()`` or ``dequantize().numpy()``."""
         return conversion.numpy(self, force=force)
+
+
+def _require_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Raise unless an array of ``shape`` can be written into one of ``target``."""
+    try:
+        fits = np.broadcast_shapes(shape, target) == target
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"copy_: src must have the shape {target}, or one of it, got {shape}")
 
 
 def make_quantized(array: Array, quantizer: Quantizer) -> Any:
