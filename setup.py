@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 KERNELS = Path("pyqref/_kernels")
-OPERATIONS = ("fake_quantize", "observe", "qconv", "qgemm", "quantize")
+OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,17 @@ however many threads run it. Reading order: :mod:`.registry` (which kernel), ``s
 and ``qconv/`` (the ones that matter). Arguments are taken as valid; the layers above check.
 """
 
+from .elementwise import add as add
+from .elementwise import cat as cat
+from .elementwise import look_up as look_up
+from .elementwise import mul as mul
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .observe import min_max as min_max
 from .observe import min_max_per_channel as min_max_per_channel
+from .pooling import adaptive_avg_pool as adaptive_avg_pool
+from .pooling import avg_pool as avg_pool
+from .pooling import max_pool as max_pool
 from .qconv import PackedConv as PackedConv
 from .qconv import conv1d as conv1d
 from .qconv import conv2d as conv2d
@@ -32,6 +39,10 @@ from .threads import set_num_threads as set_num_threads
 __all__ = [
     "PackedConv",
     "PackedLinear",
+    "adaptive_avg_pool",
+    "add",
+    "avg_pool",
+    "cat",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -43,8 +54,11 @@ __all__ = [
     "linear",
     "linear_accumulator",
     "linear_float",
+    "look_up",
+    "max_pool",
     "min_max",
     "min_max_per_channel",
+    "mul",
     "pack_conv1d",
     "pack_conv2d",
     "pack_conv3d",

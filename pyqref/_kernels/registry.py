@@ -20,7 +20,7 @@ __all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twi
 
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
 #: Folders that hold one compiled module a kernel.
-OPERATIONS = ("fake_quantize", "observe", "qconv", "qgemm", "quantize")
+OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
 _HERE = Path(__file__).parent
 
 

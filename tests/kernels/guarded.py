@@ -17,6 +17,7 @@ import numpy as np
 
 from pyqref import _kernels, kernels
 from pyqref._kernels import registry
+from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import requantization
 
 PAGE = mmap.PAGESIZE
@@ -71,6 +72,11 @@ class GuardedKernel:
         return call
 
 
+def q8(x: np.ndarray) -> np.ndarray:
+    """Some bytes, as many as there are numbers."""
+    return np.ones(x.shape, np.uint8)
+
+
 def exercise() -> None:
     """Call every operation on small shapes around its tiles."""
     rng = np.random.default_rng(0)
@@ -79,6 +85,16 @@ def exercise() -> None:
         for storage in (np.uint8, np.int8, np.int32):
             q = _kernels.quantize_per_tensor(x, 0.1, 3, 0, 100, storage)
             _kernels.dequantize_per_tensor(q, 0.1, 3)
+        on = Grid(0.1, 3)
+        for engine in ("fbgemm", "qnnpack"):
+            _kernels.add(q8(x), on, q8(x), on, on, engine)
+        _kernels.mul(q8(x), on, q8(x), on, on)
+        _kernels.look_up(np.arange(256, dtype=np.uint8), q8(x))
+        for image in (np.ones((2, size, 3, 4), np.uint8), np.ones((2, 3, 4, size), np.int8)):
+            for each in (image, image.transpose(0, 3, 1, 2)):
+                _kernels.max_pool(each, (2, 2), (1, 1), (1, 1), (1, 1))
+                _kernels.avg_pool(each, 3, (2, 2), (1, 1), (1, 1))
+                _kernels.adaptive_avg_pool(each, 3, (1, 2))
         _kernels.min_max(x)
         _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
         for shape, axis in (((1, size), 1), ((size, 1), 0), ((2, size, 3), 1), ((3, size), 0)):

@@ -71,8 +71,8 @@ def linear(
     cdef Product p
     cdef int shift = 128 if is_signed else 0
     fill_epilogue(
-        &epilogue, x_zero_point + shift - INPUT_SHIFT, depth, weight_sums, weight_zero_points, multiplier,
-        bias, integer_bias, bias_multiplier, zero_point, lower, upper, <Store> store,
+        &epilogue, x_zero_point + shift - INPUT_SHIFT, depth, weight_sums, weight_zero_points,
+        multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper, <Store> store,
     )
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth
     matrix.flip = <uint8_t> shift

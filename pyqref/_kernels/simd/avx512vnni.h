@@ -37,6 +37,7 @@ static inline void store_low_bytes(uint8_t *target, i32v value) {
 static inline f32v add_f32(f32v a, f32v b) { return _mm512_add_ps(a, b); }
 static inline f32v sub_f32(f32v a, f32v b) { return _mm512_sub_ps(a, b); }
 static inline f32v mul_f32(f32v a, f32v b) { return _mm512_mul_ps(a, b); }
+static inline f32v div_f32(f32v a, f32v b) { return _mm512_div_ps(a, b); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) { return _mm512_fmadd_ps(a, b, c); }
 static inline f32v min_f32(f32v a, f32v b) { return _mm512_min_ps(a, b); }
 static inline f32v max_f32(f32v a, f32v b) { return _mm512_max_ps(a, b); }

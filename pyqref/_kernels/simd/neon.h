@@ -45,6 +45,7 @@ static inline void store_low_bytes(uint8_t *target, i32v value) {
 static inline f32v add_f32(f32v a, f32v b) { return vaddq_f32(a, b); }
 static inline f32v sub_f32(f32v a, f32v b) { return vsubq_f32(a, b); }
 static inline f32v mul_f32(f32v a, f32v b) { return vmulq_f32(a, b); }
+static inline f32v div_f32(f32v a, f32v b) { return vdivq_f32(a, b); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) { return vfmaq_f32(c, a, b); }
 /* The instructions for minimum and maximum keep a nan; these keep b. */
 static inline f32v min_f32(f32v a, f32v b) { return vbslq_f32(vcltq_f32(a, b), a, b); }

@@ -62,6 +62,7 @@ static inline float round_once(float a) {
 static inline f32v add_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] + b.lane[i]); }
 static inline f32v sub_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] - b.lane[i]); }
 static inline f32v mul_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] * b.lane[i]); }
+static inline f32v div_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] / b.lane[i]); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) {
     EACH_LANE(f32v, fma_once(a.lane[i], b.lane[i], c.lane[i]));
 }

@@ -38,6 +38,7 @@ cdef extern from *:
     f32v add_f32(f32v a, f32v b) nogil
     f32v sub_f32(f32v a, f32v b) nogil
     f32v mul_f32(f32v a, f32v b) nogil
+    f32v div_f32(f32v a, f32v b) nogil
     f32v fma_f32(f32v a, f32v b, f32v c) nogil       # a * b + c, rounded once
     f32v min_f32(f32v a, f32v b) nogil               # a < b ? a : b, so b where a is nan
     f32v max_f32(f32v a, f32v b) nogil               # a > b ? a : b, so b where a is nan

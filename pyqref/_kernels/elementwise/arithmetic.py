@@ -1,0 +1,118 @@
+"""Sums and products by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import in_one_order
+from pyqref.numerics import elementwise as reference
+from pyqref.numerics.affine import reciprocal32
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.types import Engine, IntArray
+
+__all__ = ["add", "mul"]
+
+
+def add(
+    a: IntArray,
+    a_grid: Grid,
+    b: IntArray,
+    b_grid: Grid,
+    out: Grid,
+    engine: Engine = "fbgemm",
+    relu: bool = False,
+) -> IntArray:
+    """As :func:`pyqref.numerics.elementwise.add`.
+
+    Equations ``eq-quantized-add`` and ``eq-add-fixed-point``.
+    """
+    kernel = registry.twin("elementwise")
+    fixed_point = engine == "qnnpack" and np.dtype(out.storage) == np.uint8
+    if kernel is None or not _are_bytes(a, b, out):
+        return reference.add(a, a_grid, b, b_grid, out, engine, relu)
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    (left, right), restore = in_one_order(*_broadcast(a, b))
+    result = np.empty(left.shape, out.storage)
+    if fixed_point:
+        multiplier_a, multiplier_b, shift = _fixed_point(a_grid, b_grid, out)
+        if not 1 <= shift <= 30:
+            return reference.add(a, a_grid, b, b_grid, out, engine, relu)
+        kernel.add_fixed_point(
+            left,
+            right,
+            result,
+            (multiplier_a, a_grid.zero_point, multiplier_b, b_grid.zero_point),
+            shift,
+            out.zero_point,
+            low,
+            high,
+            threads.get_num_threads(),
+        )
+        return restore(result)
+    scale_a, scale_b = np.float32(a_grid.scale), np.float32(b_grid.scale)
+    kernel.add(
+        left,
+        right,
+        result,
+        left.dtype == np.int8,
+        scale_a,
+        np.float32(-a_grid.zero_point) * scale_a,
+        scale_b,
+        np.float32(-b_grid.zero_point) * scale_b,
+        reciprocal32(out.scale),
+        out.zero_point,
+        low,
+        high,
+        threads.get_num_threads(),
+    )
+    return restore(result)
+
+
+def mul(
+    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+) -> IntArray:
+    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``)."""
+    kernel = registry.twin("elementwise")
+    if kernel is None or not _are_bytes(a, b, out):
+        return reference.mul(a, a_grid, b, b_grid, out, relu)
+    low, high = out.lowest if relu else (out.quant_min, out.quant_max)
+    (left, right), restore = in_one_order(*_broadcast(a, b))
+    result = np.empty(left.shape, out.storage)
+    kernel.mul(
+        left,
+        right,
+        result,
+        left.dtype == np.int8,
+        a_grid.zero_point,
+        b_grid.zero_point,
+        np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale),
+        out.zero_point,
+        low,
+        high,
+        threads.get_num_threads(),
+    )
+    return restore(result)
+
+
+def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
+    return a.dtype == b.dtype == np.dtype(out.storage) and a.dtype.itemsize == 1
+
+
+def _broadcast(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray]:
+    """The arrays in one shape."""
+    if a.shape == b.shape:
+        return a, b
+    both = np.broadcast_arrays(a, b)
+    return both[0], both[1]
+
+
+def _fixed_point(a: Grid, b: Grid, out: Grid) -> tuple[int, int, int]:
+    """Multipliers and shift of ``eq-add-fixed-point``."""
+    ratio_a = np.float32(a.scale) / np.float32(out.scale)
+    ratio_b = np.float32(b.scale) / np.float32(out.scale)
+    shift = 22 - int(np.frexp(max(ratio_a, ratio_b))[1])
+    multiplier_a, multiplier_b = (
+        int(np.rint(np.ldexp(np.float64(ratio), shift))) for ratio in (ratio_a, ratio_b)
+    )
+    return multiplier_a, multiplier_b, shift

@@ -1,0 +1,211 @@
+# Sums, products and tables of bytes: written once, included by one module an instruction set.
+
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport *
+
+cdef enum:
+    CHUNK = 1 << 15             # elements a task
+    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+
+
+# Two arrays of bytes, the result, and what happens between them.
+cdef struct Pair:
+    const uint8_t* a
+    const uint8_t* b
+    uint8_t* out
+    const uint8_t* table
+    Py_ssize_t size
+    bint is_signed
+    float scale_a, offset_a, scale_b, offset_b, multiplier
+    int32_t zero_point_a, zero_point_b, multiplier_a, multiplier_b, shift
+    int32_t zero_point, lower, upper
+
+
+cdef void run(Pair* p, Task task, int n_threads) noexcept nogil:
+    n_threads = useful_threads(<double> p.size, WORK_PER_THREAD, n_threads)
+    parallel_for(task, p, (p.size + CHUNK - 1) // CHUNK, n_threads)
+
+
+cdef void set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
+    p.a = <const uint8_t*> cnp.PyArray_DATA(a)
+    p.b = <const uint8_t*> cnp.PyArray_DATA(b)
+    p.out = <uint8_t*> cnp.PyArray_DATA(out)
+    p.size = cnp.PyArray_SIZE(out)
+
+
+cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
+    if is_signed:
+        return load_s8(<const int8_t*> source)
+    return load_u8(source)
+
+
+cdef inline void store_scaled(
+    const Pair* p, f32v value, uint8_t* out, Py_ssize_t left
+) noexcept nogil:
+    """``eq-quantize-after``; nan becomes the upper end."""
+    cdef uint8_t[LANES_MAX] stored
+    cdef f32v low = set_f32(<float> (p.lower - p.zero_point))
+    cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
+    cdef f32v scaled = mul_f32(value, set_f32(p.multiplier))
+    # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
+    cdef i32v q = add_i32(to_i32(max_f32(min_f32(scaled, high), low)), set_i32(p.zero_point))
+    if left >= SIMD_LANES:
+        store_low_bytes(out, q)
+    else:
+        store_low_bytes(stored, q)
+        memcpy(out, stored, left)
+
+
+# --- Sum ----------------------------------------------------------------------------------
+
+cdef inline f32v sum_of_reals(
+    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed
+) noexcept nogil:
+    """Both dequantized by ``eq-dequantize-fused``, and added."""
+    return add_f32(
+        fma_f32(to_f32(load_bytes_of(a, is_signed)), set_f32(p.scale_a), set_f32(p.offset_a)),
+        fma_f32(to_f32(load_bytes_of(b, is_signed)), set_f32(p.scale_b), set_f32(p.offset_b)),
+    )
+
+
+cdef inline void add_run(
+    const Pair* p, Py_ssize_t start, Py_ssize_t stop, bint is_signed
+) noexcept nogil:
+    cdef uint8_t[2][LANES_MAX] rest
+    cdef Py_ssize_t i = start
+    while i + SIMD_LANES <= stop:
+        store_scaled(p, sum_of_reals(p, p.a + i, p.b + i, is_signed), p.out + i, SIMD_LANES)
+        i += SIMD_LANES
+    if i < stop:
+        memcpy(rest[0], p.a + i, stop - i)
+        memcpy(rest[1], p.b + i, stop - i)
+        store_scaled(p, sum_of_reals(p, rest[0], rest[1], is_signed), p.out + i, stop - i)
+
+
+cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Pair* p = <Pair*> context
+    cdef Py_ssize_t start = index * CHUNK
+    cdef Py_ssize_t stop = min(start + CHUNK, p.size)
+    if p.is_signed:
+        add_run(p, start, stop, True)
+    else:
+        add_run(p, start, stop, False)
+
+
+def add(
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a, float offset_a,
+    float scale_b, float offset_b, float inverse, int32_t zero_point, int32_t lower,
+    int32_t upper, int n_threads,
+):
+    """``eq-quantized-add`` of contiguous bytes; an offset is minus zero point times scale."""
+    cdef Pair p
+    set_arrays(&p, a, b, out)
+    p.is_signed = is_signed
+    p.scale_a, p.offset_a, p.scale_b, p.offset_b = scale_a, offset_a, scale_b, offset_b
+    p.multiplier, p.zero_point, p.lower, p.upper = inverse, zero_point, lower, upper
+    with nogil:
+        run(&p, add_task, n_threads)
+
+
+cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Pair* p = <Pair*> context
+    cdef Py_ssize_t i
+    cdef int32_t total
+    cdef uint32_t half = <uint32_t> 1 << (p.shift - 1)
+    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
+        total = p.multiplier_a * (p.a[i] - p.zero_point_a)
+        total += p.multiplier_b * (p.b[i] - p.zero_point_b)
+        # Halves away from zero: the magnitude is rounded, then gets its sign back.
+        if total < 0:
+            total = -(<int32_t> ((<uint32_t> -total + half) >> p.shift))
+        else:
+            total = <int32_t> ((<uint32_t> total + half) >> p.shift)
+        p.out[i] = <uint8_t> min(max(total + p.zero_point, p.lower), p.upper)
+
+
+def add_fixed_point(
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, tuple factors, int32_t shift,
+    int32_t zero_point, int32_t lower, int32_t upper, int n_threads,
+):
+    """``eq-add-fixed-point`` of contiguous unsigned bytes; 1 <= shift <= 30.
+
+    ``factors``: multiplier and zero point of ``a``, then of ``b``. The larger multiplier has
+    22 bits, so that the sum fits 32.
+    """
+    cdef Pair p
+    set_arrays(&p, a, b, out)
+    p.multiplier_a, p.zero_point_a, p.multiplier_b, p.zero_point_b = factors
+    p.shift, p.zero_point, p.lower, p.upper = shift, zero_point, lower, upper
+    with nogil:
+        run(&p, add_fixed_task, n_threads)
+
+
+# --- Product ------------------------------------------------------------------------------
+
+cdef inline f32v product(
+    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed
+) noexcept nogil:
+    return to_f32(mul_i32(
+        sub_i32(load_bytes_of(a, is_signed), set_i32(p.zero_point_a)),
+        sub_i32(load_bytes_of(b, is_signed), set_i32(p.zero_point_b)),
+    ))
+
+
+cdef inline void mul_run(
+    const Pair* p, Py_ssize_t start, Py_ssize_t stop, bint is_signed
+) noexcept nogil:
+    cdef uint8_t[2][LANES_MAX] rest
+    cdef Py_ssize_t i = start
+    while i + SIMD_LANES <= stop:
+        store_scaled(p, product(p, p.a + i, p.b + i, is_signed), p.out + i, SIMD_LANES)
+        i += SIMD_LANES
+    if i < stop:
+        memcpy(rest[0], p.a + i, stop - i)
+        memcpy(rest[1], p.b + i, stop - i)
+        store_scaled(p, product(p, rest[0], rest[1], is_signed), p.out + i, stop - i)
+
+
+cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Pair* p = <Pair*> context
+    cdef Py_ssize_t start = index * CHUNK
+    cdef Py_ssize_t stop = min(start + CHUNK, p.size)
+    if p.is_signed:
+        mul_run(p, start, stop, True)
+    else:
+        mul_run(p, start, stop, False)
+
+
+def mul(
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, int32_t zero_point_a,
+    int32_t zero_point_b, float multiplier, int32_t zero_point, int32_t lower, int32_t upper,
+    int n_threads,
+):
+    """``eq-quantized-mul`` of contiguous bytes."""
+    cdef Pair p
+    set_arrays(&p, a, b, out)
+    p.is_signed = is_signed
+    p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
+    p.multiplier, p.zero_point, p.lower, p.upper = multiplier, zero_point, lower, upper
+    with nogil:
+        run(&p, mul_task, n_threads)
+
+
+# --- Table --------------------------------------------------------------------------------
+
+cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Pair* p = <Pair*> context
+    cdef Py_ssize_t i
+    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
+        p.out[i] = p.table[p.a[i]]
+
+
+def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
+    """``table[q]`` of contiguous bytes; the table has 256 entries."""
+    cdef Pair p
+    set_arrays(&p, q, q, out)
+    p.table = <const uint8_t*> cnp.PyArray_DATA(table)
+    with nogil:
+        run(&p, look_up_task, n_threads)

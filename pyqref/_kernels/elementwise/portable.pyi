@@ -1,0 +1,42 @@
+import numpy as np
+
+def add(
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    is_signed: bool,
+    scale_a: float,
+    offset_a: float,
+    scale_b: float,
+    offset_b: float,
+    inverse: float,
+    zero_point: int,
+    lower: int,
+    upper: int,
+    n_threads: int,
+) -> None: ...
+def add_fixed_point(
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    factors: tuple[int, int, int, int],
+    shift: int,
+    zero_point: int,
+    lower: int,
+    upper: int,
+    n_threads: int,
+) -> None: ...
+def mul(
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    is_signed: bool,
+    zero_point_a: int,
+    zero_point_b: int,
+    multiplier: float,
+    zero_point: int,
+    lower: int,
+    upper: int,
+    n_threads: int,
+) -> None: ...
+def look_up(table: np.ndarray, q: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...

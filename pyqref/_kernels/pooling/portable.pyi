@@ -1,0 +1,25 @@
+import numpy as np
+
+def max_pool(
+    x: np.ndarray,
+    is_signed: bool,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    steps: tuple[int, int],
+    out: np.ndarray,
+    taps: float,
+    n_threads: int,
+) -> None: ...
+def mean_pool(
+    x: np.ndarray,
+    is_signed: bool,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    zero_point: int,
+    divisor: int,
+    by_reciprocal: bool,
+    lower: int,
+    upper: int,
+    out: np.ndarray,
+    n_threads: int,
+) -> None: ...

@@ -1,0 +1,119 @@
+"""Pooling of bytes by every kernel against the equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.layers import integers
+
+from pyqref import _kernels
+from pyqref.numerics import pooling
+
+
+class Case(NamedTuple):
+    """An image and the windows that walk over it."""
+
+    shape: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...] = (0, 0)
+    dilation: tuple[int, ...] = (1, 1)
+    ceil_mode: bool = False
+
+
+#: Channels around the vectors of 4, 8 and 16 lanes.
+CASES = [
+    Case((2, 3, 7, 8), (3, 3), (2, 2), (1, 1)),
+    Case((1, 1, 5, 5), (2, 2), (2, 2)),
+    Case((2, 17, 6, 5), (3, 2), (1, 1), (1, 1)),
+    Case((1, 16, 7, 7), (7, 7), (1, 1)),
+    Case((1, 65, 9, 4), (2, 3), (3, 1), (1, 1), ceil_mode=True),
+    Case((1, 4, 8, 8), (3, 3), (2, 2), (0, 0), ceil_mode=True),
+    Case((2, 5, 1, 1), (1, 1), (1, 1)),
+    Case((3, 33, 12), (4,), (3,), (2,), (1,)),
+    Case((0, 3, 6, 6), (2, 2), (2, 2)),
+    Case((1, 2, 3, 4, 5), (2, 2, 2), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+]
+DILATED = [
+    Case((2, 7, 9, 8), (3, 2), (1, 2), (1, 1), (2, 3)),
+    Case((1, 3, 2, 2), (2, 2), (1, 1), (1, 1), (3, 3)),
+    Case((1, 3, 4, 30), (3, 3), (2, 1), (1, 1), (1, 5)),
+]
+STORAGES = [np.uint8, np.int8]
+
+
+def orders(x: np.ndarray) -> list[np.ndarray]:
+    """The same array contiguous, with its channels last in memory, and strided."""
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    return [x, last, np.repeat(x, 2, axis=0)[::2]]
+
+
+@pytest.mark.parametrize("case", CASES + DILATED)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_largest(kernel: str, case: Case, storage: Any, n_threads: int) -> None:
+    """eq-quantized-max-pool; a window of padding alone gives the lowest integer."""
+    x = integers(np.random.default_rng(1), case.shape, storage)
+    expected = pooling.max_pool(x, *case[1:])
+    for each in orders(x):
+        assert_same_bits(expected, _kernels.max_pool(each, *case[1:]))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("count_include_pad", [False, True])
+@pytest.mark.parametrize("divisor", [None, 3])
+def test_mean(
+    kernel: str, case: Case, storage: Any, count_include_pad: bool, divisor: int | None
+) -> None:
+    """eq-quantized-avg-pool of every engine."""
+    x = integers(np.random.default_rng(2), case.shape, storage)
+    for engine in ("fbgemm", "qnnpack"):
+        for zero_point in (0, 5, int(np.iinfo(storage).max)):
+            rest = (case.ceil_mode, count_include_pad, divisor, engine)
+            arguments = (zero_point, case.kernel, case.stride, case.padding, *rest)
+            expected = pooling.avg_pool(x, *arguments)
+            for each in orders(x):
+                assert_same_bits(expected, _kernels.avg_pool(each, *arguments))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("outputs", [1, 2, 3, 5])
+def test_adaptive_mean(kernel: str, case: Case, storage: Any, outputs: int, n_threads: int) -> None:
+    """eq-quantized-adaptive-avg-pool; the windows may overlap."""
+    x = integers(np.random.default_rng(3), case.shape, storage)
+    size = (outputs,) * len(case.kernel)
+    for engine in ("fbgemm", "qnnpack"):
+        expected = pooling.adaptive_avg_pool(x, 7, size, engine)
+        for each in orders(x):
+            assert_same_bits(expected, _kernels.adaptive_avg_pool(each, 7, size, engine))
+
+
+def test_means_near_ties(kernel: str) -> None:
+    """Every sum of two bytes over a divisor of two: half of them are ties."""
+    every = np.arange(256, dtype=np.uint8)
+    x = np.stack([np.repeat(every, 256), np.tile(every, 256)], axis=1).reshape(1, 65536, 1, 2)
+    for engine in ("fbgemm", "qnnpack"):
+        for zero_point in (0, 1, 128):
+            arguments = (zero_point, (1, 2), (1, 2), (0, 0), False, True, None, engine)
+            assert_same_bits(pooling.avg_pool(x, *arguments), _kernels.avg_pool(x, *arguments))
+
+
+def test_large_sums_fit(kernel: str) -> None:
+    x = np.full((1, 2, 300, 400), 255, np.uint8)
+    for each in orders(x):
+        expected = pooling.adaptive_avg_pool(x, 0, (1, 1))
+        assert_same_bits(expected, _kernels.adaptive_avg_pool(each, 0, (1, 1)))
+
+
+def test_channels_that_are_last_in_memory_stay_so(compiled_kernel: str) -> None:
+    x = orders(integers(np.random.default_rng(4), (2, 3, 6, 6), np.uint8))[1]
+    for y in (
+        _kernels.max_pool(x, (2, 2), (2, 2), (0, 0), (1, 1)),
+        _kernels.avg_pool(x, 3, (2, 2), (2, 2), (0, 0)),
+        _kernels.adaptive_avg_pool(x, 3, (2, 2)),
+    ):
+        assert y.transpose(0, 2, 3, 1).flags.c_contiguous
