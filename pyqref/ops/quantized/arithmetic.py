@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import elementwise, scalar
@@ -171,29 +172,8 @@ def _add(
         return _with_number(name, scalar.add_scalar, qa, qb, relu)
     out = _output_grid(name, qa, qb, scale, zero_point)
     engine: Any = settings.engine
-    one_byte = qa.dtype.itemsize == 1
-    add_arrays: Callable[..., Any] = elementwise.add
-    if one_byte and not (engine == "qnnpack" and qa.dtype is quint8):
-        add_arrays = add_by_table
-    integers = add_arrays(qa._array, grid_of(qa), qb._array, grid_of(qb), out, engine, relu)
+    integers = _kernels.add(qa._array, grid_of(qa), qb._array, grid_of(qb), out, engine, relu)
     return tensor_on(integers, out, qa.dtype)
-
-
-def add_by_table(
-    a: np.ndarray,
-    a_grid: elementwise.Grid,
-    b: np.ndarray,
-    b_grid: elementwise.Grid,
-    out: elementwise.Grid,
-    engine: str,
-    relu: bool,
-) -> Any:
-    """:func:`pyqref.numerics.elementwise.add` of bytes, each value dequantized only once."""
-    every = np.arange(256, dtype=np.uint8)
-    numbers_a = elementwise.dequantize_fused(every.view(a.dtype), a_grid)
-    numbers_b = elementwise.dequantize_fused(every.view(b.dtype), b_grid)
-    total = numbers_a[a.view(np.uint8)] + numbers_b[b.view(np.uint8)]
-    return elementwise.quantize_after(total, out, relu)
 
 
 def _mul(
@@ -204,7 +184,7 @@ def _mul(
     if _is_number(qb):
         return _with_number(name, scalar.mul_scalar, qa, qb, relu)
     out = _output_grid(name, qa, qb, scale, zero_point)
-    integers = elementwise.mul(qa._array, grid_of(qa), qb._array, grid_of(qb), out, relu)
+    integers = _kernels.mul(qa._array, grid_of(qa), qb._array, grid_of(qb), out, relu)
     return tensor_on(integers, out, qa.dtype)
 
 
@@ -267,6 +247,6 @@ def _cat(
     rests = {(*shape[: dim % ndim], *shape[dim % ndim + 1 :]) for shape in shapes}
     if len(rests) > 1 or any(len(shape) != ndim for shape in shapes):
         raise RuntimeError(f"{name}: sizes must match except in dimension {dim}, got {shapes}")
-    integers = elementwise.cat([each._array for each in qx], [grid_of(q) for q in qx], dim, out)
+    integers = _kernels.cat([each._array for each in qx], [grid_of(q) for q in qx], dim, out)
     integers = elementwise.relu(integers, out.zero_point) if relu else integers
     return tensor_on(integers, out, dtype)

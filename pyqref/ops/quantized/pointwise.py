@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
@@ -55,7 +56,7 @@ def run_pointwise(
         values = run(function, every.view(x._array.dtype) if narrow else x._array, grid, out)
     if not narrow:
         return tensor_on(values, out, x.dtype)
-    return tensor_on(values[x._array.view(np.uint8)], out, x.dtype)
+    return tensor_on(_kernels.look_up(values, x._array), out, x.dtype)
 
 
 def _out(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref import _kernels
 from pyqref.backends import quantized as settings
-from pyqref.numerics import pooling
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
@@ -100,7 +100,7 @@ def _max_pool_of_tensor(
     return _pooled(
         x,
         len(kernel),
-        lambda q: pooling.max_pool(q, kernel, stride, padding, dilation, ceil_mode),
+        lambda q: _kernels.max_pool(q, kernel, stride, padding, dilation, ceil_mode),
     )
 
 
@@ -117,7 +117,7 @@ def _avg_pool_of_tensor(
     return _pooled(
         x,
         len(kernel),
-        lambda q: pooling.avg_pool(
+        lambda q: _kernels.avg_pool(
             q,
             x.q_zero_point(),
             kernel,
@@ -136,7 +136,7 @@ def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
     return _pooled(
         x,
         len(output_size),
-        lambda q: pooling.adaptive_avg_pool(
+        lambda q: _kernels.adaptive_avg_pool(
             q,
             x.q_zero_point(),
             output_size,
