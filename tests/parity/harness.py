@@ -2,7 +2,7 @@
 
 A case is a function that takes the namespace (``torch`` or ``pyqref``), does what a
 user's script would do, and returns a dict of results. Its answer under torch 2.13 is
-recorded in ``recorded/<topic>.npz``; the tests compare pyqref with the recording
+recorded in ``recorded/<topic>.xz``; the tests compare pyqref with the recording
 everywhere, and with torch itself where torch 2.13 is installed.
 
     @parity_case()
@@ -17,11 +17,14 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
+import json
+import lzma
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -211,9 +214,30 @@ def differences(
     return found
 
 
+def write_recording(path: Path, answers: dict[str, np.ndarray]) -> None:
+    """Store arrays by key: an index, then all bytes, compressed together."""
+    index = [[key, array.dtype.str, array.shape] for key, array in answers.items()]
+    header = json.dumps(index).encode()
+    payload = b"".join(np.ascontiguousarray(array).tobytes() for array in answers.values())
+    path.write_bytes(lzma.compress(len(header).to_bytes(8, "little") + header + payload, preset=9))
+
+
+@cache
+def read_recording(path: Path) -> dict[str, np.ndarray]:
+    """The arrays that :func:`write_recording` stored."""
+    content = lzma.decompress(path.read_bytes())
+    end = 8 + int.from_bytes(content[:8], "little")
+    answers = {}
+    for key, kind, shape in json.loads(content[8:end]):
+        count = int(np.prod(shape, dtype=int))
+        array = np.frombuffer(content, np.dtype(kind), count, end)
+        answers[key] = array.reshape(shape)
+        end += array.nbytes
+    return answers
+
+
 def recorded(case: Case) -> dict[str, np.ndarray]:
     """Torch's recorded answer to a case."""
-    path = HERE / "recorded" / f"{case.topic}.npz"
     prefix = f"{case.name}|"
-    with np.load(path) as archive:
-        return {key[len(prefix) :]: archive[key] for key in archive.files if key.startswith(prefix)}
+    answers = read_recording(HERE / "recorded" / f"{case.topic}.xz")
+    return {key[len(prefix) :]: each for key, each in answers.items() if key.startswith(prefix)}

@@ -10,11 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from parity.harness import CASES, HERE, load_cases
+from parity.harness import CASES, HERE, load_cases, write_recording
 
 
 def main() -> None:
@@ -27,8 +25,8 @@ def main() -> None:
         for case in CASES[topic].values():
             for path, array in case.run(torch).items():
                 answers[f"{case.name}|{path}"] = array
-        target = HERE / "recorded" / f"{topic}.npz"
-        np.savez_compressed(target, **answers)
+        target = HERE / "recorded" / f"{topic}.xz"
+        write_recording(target, answers)
         print(f"{topic}: {len(CASES[topic])} cases, {target.stat().st_size / 1024:.0f} KiB")
 
 
