@@ -72,7 +72,7 @@ def _constant_by_name(name: str) -> Any:
     return globals()[_ALIASES.get(name, name)]
 
 
-class dtype(_Constant):  # noqa: N801  (the field's name)
+class dtype(_Constant):
     """Type of the elements of a tensor.
 
     Parameters
@@ -130,7 +130,7 @@ class dtype(_Constant):  # noqa: N801  (the field's name)
         self.quant_max = quant_max
 
 
-class qscheme(_Constant):  # noqa: N801  (the field's name)
+class qscheme(_Constant):
     """How the integers of a quantized tensor are mapped to real numbers.
 
     ``per_tensor`` schemes have one scale and zero point for the whole tensor,
@@ -146,13 +146,13 @@ class qscheme(_Constant):  # noqa: N801  (the field's name)
         self.is_symmetric = name.endswith("symmetric")
 
 
-class memory_format(_Constant):  # noqa: N801
+class memory_format(_Constant):
     """Order of the dimensions of a tensor in memory."""
 
     __slots__ = ()
 
 
-class layout(_Constant):  # noqa: N801
+class layout(_Constant):
     """Kind of storage of a tensor; every tensor here is ``strided``."""
 
     __slots__ = ()
@@ -213,7 +213,7 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     return found
 
 
-class device:  # noqa: N801  (the field's name)
+class device:
     """Where a tensor lives. There is one device here: ``cpu``.
 
     Raises
@@ -230,7 +230,7 @@ class device:  # noqa: N801  (the field's name)
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: Any = "cpu", index: Any = None) -> None:  # noqa: A002
+    def __init__(self, type: Any = "cpu", index: Any = None) -> None:
         name = str(type) if isinstance(type, device) else type
         if not isinstance(name, str):
             raise TypeError(f"device: type must be a str such as 'cpu', got {name!r}")
@@ -254,10 +254,10 @@ class device:  # noqa: N801  (the field's name)
         return hash("cpu")
 
 
-class finfo:  # noqa: N801  (the field's name)
+class finfo:
     """Limits of a floating point dtype: ``bits, eps, min, max, tiny, smallest_normal``."""
 
-    def __init__(self, type: dtype = float32) -> None:  # noqa: A002
+    def __init__(self, type: dtype = float32) -> None:
         if not isinstance(type, dtype) or not type.is_floating_point:
             raise TypeError(f"finfo: type must be a floating point dtype, got {type!r}")
         info = np.finfo(type.numpy_dtype)
@@ -278,10 +278,10 @@ class finfo:  # noqa: N801  (the field's name)
         )
 
 
-class iinfo:  # noqa: N801  (the field's name)
+class iinfo:
     """Limits of an integer dtype, quantized ones included: ``bits, min, max``."""
 
-    def __init__(self, type: dtype) -> None:  # noqa: A002
+    def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype) or type.numpy_dtype.kind not in "iu":
             raise TypeError(f"iinfo: type must be an integer dtype, got {type!r}")
         info = np.iinfo(type.numpy_dtype)

@@ -37,7 +37,7 @@ conventions: str = "documented"
 
 
 class _Settings(ModuleType):
-    """This module's type: checks what is assigned to its two switches."""
+    """Type of this module: checks what is assigned to its two switches."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "engine" and value not in supported_engines:

@@ -140,7 +140,7 @@ class Fold(Module):
 
 
 class CosineSimilarity(Module):
-    """``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``."""
+    """``sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``."""
 
     __constants__ = ["dim", "eps"]
 
