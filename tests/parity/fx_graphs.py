@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import re
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from parity.cases.eager import exact_values, fill
 
-__all__ = ["describe", "graph_mode", "workflow"]
+__all__ = [
+    "describe",
+    "global_mapping",
+    "graph_mode",
+    "images",
+    "model",
+    "rows",
+    "sequences",
+    "workflow",
+]
 
 
 def graph_mode(torch: Any) -> Any:
@@ -50,7 +61,9 @@ def kind(module: Any) -> str:
     """The class of a module, with the package that tells namesakes apart."""
     places = ("intrinsic", "qat", "quantized", "reference", "dynamic", "quantizable")
     path = [each for each in type(module).__module__.split(".") if each in places]
-    return ".".join([*path, type(module).__name__])
+    # float16 weights: the documentation has a NoopObserver, torch 2.13 a PlaceholderObserver.
+    name = type(module).__name__.replace("NoopObserver", "PlaceholderObserver")
+    return ".".join([*path, name])
 
 
 def describe(model: Any) -> str:
@@ -93,7 +106,8 @@ def numbers(model: Any) -> dict[str, Any]:
             scales.append(np.float64([float(module.scale)]))
             zero_points.append(np.float64([float(module.zero_point)]))
         weight = getattr(module, "weight", None)
-        if isinstance(weight, types.MethodType) and not hasattr(module, "get_quantized_weight"):
+        own = isinstance(weight, types.MethodType) and not hasattr(module, "get_quantized_weight")
+        if own and weight().is_quantized:
             weights.append(weight().int_repr().numpy().ravel().astype(np.int16))
     joined = {"scales": scales, "zero_points": zero_points, "weights": weights}
     return {name: np.concatenate(each) if each else np.zeros(0) for name, each in joined.items()}
@@ -154,8 +168,9 @@ def workflow(
                 prepared(*inputs(1))
     if qat:
         prepared.eval()
-    import copy
-
+    warnings.filterwarnings("ignore", message=".*is called more than once")
+    if not run:
+        warnings.filterwarnings("ignore", message=".*never observed")
     if reference:
         model_ = fx.convert_to_reference_fx(
             copy.deepcopy(prepared),
@@ -186,3 +201,42 @@ def flat(value: Any) -> list[Any]:
     if isinstance(value, tuple | list):
         return [each for item in value for each in flat(item)]
     return [{"": value}] if hasattr(value, "detach") else []
+
+
+def rows(torch: Any, seed: int = 1, count: int = 4, width: int = 6) -> Any:
+    """Multiples of 1/4 between -2 and 2."""
+    x = np.random.default_rng(seed).integers(-8, 9, (count, width)) / 4
+    return torch.from_numpy(x.astype(np.float32))
+
+
+def images(torch: Any, seed: int = 1, *shape: int) -> Any:
+    """Multiples of 1/4 between -2 and 2."""
+    x = np.random.default_rng(seed).integers(-8, 9, shape or (2, 4, 6, 6)) / 4
+    return torch.from_numpy(x.astype(np.float32))
+
+
+def model(
+    torch: Any, forward: Callable[..., Any], parameters: dict[str, Any] | None = None, **parts: Any
+) -> Any:
+    """A module of these parts, whose forward is a function of it and the inputs."""
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            for name, part in parts.items():
+                setattr(self, name, part)
+            for name, shape in (parameters or {}).items():
+                setattr(self, name, torch.nn.Parameter(torch.zeros(*shape)))
+
+        def forward(self, x: Any) -> Any:
+            return forward(self, x)
+
+    return Network()
+
+
+def sequences(torch: Any) -> Any:
+    return images(torch, 3, 3, 2, 6)
+
+
+def global_mapping(torch: Any, qconfig: Any) -> Any:
+    return torch.ao.quantization.QConfigMapping().set_global(qconfig)

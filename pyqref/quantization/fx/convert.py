@@ -2,10 +2,10 @@
 
 1. :mod:`.convert_qconfigs`: leave out what the mapping given now sets to None;
 2. :mod:`.weight_observers`: let the observers of functional weights see them;
-3. :mod:`.quantize_nodes`: observers become ``quantize_per_tensor`` and ``dequantize``;
-4. :mod:`.reference_modules`: layers with weights become reference layers;
+3. :mod:`.interface`: inputs and outputs that are quantized tensors;
+4. :mod:`.quantize_nodes`: observers become ``quantize_per_tensor`` and ``dequantize``;
 5. :mod:`.reference_special`: custom and standalone modules;
-6. :mod:`.interface`: inputs and outputs that are quantized tensors;
+6. :mod:`.reference_modules`: layers with weights become reference layers;
 
 then, unless a reference model is wanted,
 
@@ -25,7 +25,8 @@ from .lowering import lower
 from .observed import is_observer, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
-from .reference_special import convert_special
+from .reference_special import SpecialConversion
+from .uncalibrated import warn_once_of_uncalibrated
 from .weight_observers import observe_weights
 
 __all__ = ["convert"]
@@ -79,13 +80,17 @@ def convert(
             keep_original_weights=keep_original_weights,
         )
 
-    modules = dict(model.named_modules(remove_duplicate=False))
-    for node in list(model.graph.nodes):
-        if is_observer_node(node, modules):
-            replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
-    make_reference_modules(model, backend, qconfigs, preparation.observed)
-    convert_special(model, preparation, custom, convert_inner)
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
+    special = SpecialConversion(model, preparation, custom, convert_inner)
+    modules = dict(model.named_modules(remove_duplicate=False))
+    with warn_once_of_uncalibrated(asks, model):
+        for node in list(model.graph.nodes):
+            if is_observer_node(node, modules):
+                replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
+            elif node.op == "call_module":
+                special.convert(node, modules[node.target])
+        special.finish()
+    make_reference_modules(model, backend, qconfigs, preparation.observed)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
     if not is_reference:

@@ -12,11 +12,7 @@ from typing import Any
 
 from pyqref.dtypes import float16, float32
 from pyqref.fx import Node
-from pyqref.quantization.backend_config import (
-    BackendPatternConfig,
-    DTypeConfig,
-    DTypeWithConstraints,
-)
+from pyqref.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 
 from .matching import Match
 
@@ -90,7 +86,7 @@ def _problems(match: Match, types: Types, supported: DTypeConfig) -> Iterator[st
             types.activation_observer,
             supported.output_dtype_with_constraints,
         )
-    if has_weight(match.config, match.root):
+    if has_weight(match):
         yield from _check(
             "weight", types.weight, types.weight_observer, supported.weight_dtype_with_constraints
         )
@@ -100,11 +96,12 @@ def _kind(dynamic: bool) -> str:
     return "dynamic" if dynamic else "static"
 
 
-def has_weight(config: BackendPatternConfig, root: Node) -> bool:
+def has_weight(match: Match) -> bool:
     """Whether the pattern has a weight that is quantized."""
+    config, root = match.config, match.root
     if root.op == "call_module":
         return config.reference_quantized_module is not None or config.qat_module is not None
-    index = config._input_type_to_index.get("weight")
+    index = match.roles.get("weight")
     if index is None:
         return False
     argument = root.args[index] if index < len(root.args) else root.kwargs.get("weight")

@@ -20,6 +20,7 @@ from typing import Any
 from pyqref.dtypes import float16, qint8, quint8
 from pyqref.fx import GraphModule, Node
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.quantization.diagnostics import QuantizationWarning, warn
 
 from .lowering_tables import DYNAMIC_MODULES, STATIC_MODULES, WEIGHT_ONLY_MODULES
 from .paths import replace_module
@@ -53,25 +54,39 @@ def lower_static_modules(model: GraphModule, qconfigs: dict[str, Any]) -> None:
     qconfigs
         Of nodes by name.
     """
-    done: set[str] = set()
+    originals: dict[str, Any] = {}
+    classes: dict[str, Any] = {}
     for node in list(model.graph.nodes):
         reference = reference_at(model, node, qconfigs, with_relu=False)
-        if reference is None:
+        if reference is None or reference.operation.op != "call_module":
             continue
         operation = reference.operation
-        made = operation.op == "call_module" and operation.target in done
-        quantized = _quantized_class(model, operation, STATIC_MODULES)
+        path = operation.target
+        quantized = classes.get(path) or _quantized_class(model, operation, STATIC_MODULES)
         inputs = [each for each in operation.args if isinstance(each, Node)]
-        if not (made or quantized) or not inputs or not all(map(is_dequantize, inputs)):
+        if quantized is None or not inputs or not all(map(is_dequantize, inputs)):
             continue
-        if not made:
-            module = model.get_submodule(operation.target)
-            scale, zero_point = reference.grid(model)
-            made_now = quantized.from_reference(module, float(scale), int(zero_point))
-            replace_module(model, operation.target, made_now)
-            done.add(operation.target)
+        scale, zero_point = (each.item() for each in reference.grid(model))
+        if path in classes:
+            _warn_of_reuse(model, path, (scale, zero_point))
+        else:
+            originals[path], classes[path] = model.get_submodule(path), quantized
+        # A layer has one grid for its output: if it is called again, that of the last call.
+        made = quantized.from_reference(originals[path], scale, zero_point)
+        replace_module(model, path, made)
         take_quantized(operation)
         reference.erase_grid(model)
+
+
+def _warn_of_reuse(model: GraphModule, path: str, grid: tuple[float, int]) -> None:
+    before = model.get_submodule(path)
+    if (float(before.scale), int(before.zero_point)) != grid:
+        warn(
+            f"convert_fx: {path} is called more than once, with different ranges of its output; "
+            f"all calls are given the grid of the last one, scale {grid[0]:g} and zero point "
+            f"{grid[1]}; call a copy of the module instead if this loses accuracy",
+            QuantizationWarning,
+        )
 
 
 def lower_dynamic_modules(model: GraphModule) -> None:

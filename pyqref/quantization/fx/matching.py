@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyqref.fx import GraphModule, Node
@@ -35,12 +35,16 @@ class Match:
         The pattern, in the complex format.
     config
         What the back end says of it.
+    roles
+        Which argument of the root is the ``"weight"``, ``"bias"`` or ``"input"``, if it is
+        a function.
     """
 
     last: Node
     nodes: Any
     pattern: Any
     config: BackendPatternConfig
+    roles: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def root(self) -> Node:
@@ -135,6 +139,7 @@ def find_matches(
     """
     modules = dict(model.named_modules(remove_duplicate=False))
     ordered = sorted_patterns(patterns)
+    roles = {pattern: each._input_type_to_index for pattern, each in ordered}
     found: dict[Node, Match] = {}
     for node in reversed(model.graph.nodes):
         if node in found:
@@ -143,6 +148,8 @@ def find_matches(
             if not matches(modules, node, pattern):
                 continue
             match = Match(node, _collect(node, pattern), pattern, config)
+            if match.root.op == "call_function":
+                match = replace(match, roles=roles.get(match.root.target, {}))
             members = match.all_nodes()
             if any(each in found for each in members):
                 continue

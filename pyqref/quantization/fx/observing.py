@@ -96,9 +96,7 @@ def insert_observers(
     model.recompile()
 
 
-def _find_targets(
-    work: _Work, nodes: list[Node], special: Callable[[Node], Target | None]
-) -> None:
+def _find_targets(work: _Work, nodes: list[Node], special: Callable[[Node], Target | None]) -> None:
     modules, custom = work.modules(), work.preparation.custom
     inputs = 0
     for node in nodes:
@@ -123,7 +121,12 @@ def _reuses_input(qconfig: Any) -> bool:
 
 
 def _source(work: _Work, node: Node) -> Target:
-    return work.targets.get(node.all_input_nodes[0], FLOAT)
+    return _target_of(work, node.all_input_nodes[0])
+
+
+def _target_of(work: _Work, node: Node) -> Target:
+    """The target of a node; of an inserted observer that of the node observed."""
+    return work.targets[node if node in work.targets else node.args[0]]
 
 
 def _observe(work: _Work, node: Node, match: Match) -> None:
@@ -167,21 +170,19 @@ def _observe_inputs(work: _Work, node: Node, target: Target, match: Match | None
         if only_first and index > 0:
             args.append(arg)
             continue
-        want = _want(match, node, target, index, None)
+        want = _want(match, target, index, None)
         args.append(map_arg(arg, lambda each, w=want, i=index: _observed(work, each, w, i)))
     kwargs = {}
     for name, arg in node.kwargs.items():
-        want = _want(match, node, target, None, name)
+        want = _want(match, target, None, name)
         kwargs[name] = map_arg(arg, lambda each, w=want: _observed(work, each, w, 1))
     node.args, node.kwargs = tuple(args), kwargs
 
 
-def _want(
-    match: Match | None, node: Node, target: Target, index: int | None, name: str | None
-) -> Want:
+def _want(match: Match | None, target: Target, index: int | None, name: str | None) -> Want:
     """What is wanted of an argument: as input, weight or bias."""
     if match is not None:
-        for kind, place in match.config._input_type_to_index.items():
+        for kind, place in match.roles.items():
             if index == place or name == kind:
                 return {"weight": target.weight, "bias": target.bias}.get(kind, target.input)
     return target.input
@@ -189,10 +190,7 @@ def _want(
 
 def _observed(work: _Work, arg: Node, want: Want, index: int) -> Node:
     """The value of an argument after its observer, a new one if need be."""
-    source = work.targets.get(arg)
-    if source is None:  # An observer that was inserted before.
-        source = work.targets[arg.args[0]]
-    given = source.output
+    given = _target_of(work, arg).output
     if want.is_dynamic:
         if index != 0 or not work.tensors.get(arg, True):
             return arg

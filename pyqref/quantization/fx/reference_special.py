@@ -21,21 +21,16 @@ from .custom_config import ConvertCustomConfig
 from .observed import Preparation
 from .paths import replace_module
 
-__all__ = ["convert_special"]
+__all__ = ["SpecialConversion"]
 
 
-def convert_special(
-    model: GraphModule,
-    preparation: Preparation,
-    custom: ConvertCustomConfig,
-    convert_inner: Callable[[GraphModule], GraphModule],
-) -> None:
-    """Convert such modules, in place.
+class SpecialConversion:
+    """What convert does with custom and standalone modules.
 
     Parameters
     ----------
     model
-        The model, with quantize and dequantize nodes.
+        The prepared model.
     preparation
         Knows which nodes were observed.
     custom
@@ -43,24 +38,42 @@ def convert_special(
     convert_inner
         Converts a standalone module.
     """
-    quantized = {
-        observed: each
-        for kind in QuantType
-        for observed, each in custom.observed_to_quantized_mapping.get(kind, {}).items()
-    }
-    for node in list(model.graph.nodes):
-        if node.op != "call_module":
-            continue
-        module = model.get_submodule(node.target)
-        if type(module) in quantized and node.name in preparation.observed:
-            _convert_custom(model, node, module, quantized[type(module)])
+
+    def __init__(
+        self,
+        model: GraphModule,
+        preparation: Preparation,
+        custom: ConvertCustomConfig,
+        convert_inner: Callable[[GraphModule], GraphModule],
+    ) -> None:
+        self._model = model
+        self._observed = preparation.observed
+        self._convert_inner = convert_inner
+        self._quantized = {
+            observed: each
+            for kind in QuantType
+            for observed, each in custom.observed_to_quantized_mapping.get(kind, {}).items()
+        }
+        self._waiting: list[Node] = []
+
+    def convert(self, node: Node, module: Any) -> None:
+        """Convert the module that a node calls, if it is such a one."""
+        if type(module) in self._quantized and node.name in self._observed:
+            # Its output is quantized by a node that is not there yet.
+            self._waiting.append(node)
         elif isinstance(module, GraphModule) and "quantization" in module.meta:
             inner = module.meta["quantization"].custom
-            replace_module(model, node.target, convert_inner(module))
+            replace_module(self._model, node.target, self._convert_inner(module))
             if inner.input_quantized_indexes:
-                _take_quantized(model, node)
+                _take_quantized(self._model, node)
             if inner.output_quantized_indexes:
-                _dequantize_behind(model, node)
+                _dequantize_behind(self._model, node)
+
+    def finish(self) -> None:
+        """Convert the custom modules."""
+        for node in self._waiting:
+            module = self._model.get_submodule(node.target)
+            _convert_custom(self._model, node, module, self._quantized[type(module)])
 
 
 def _convert_custom(model: GraphModule, node: Node, module: Any, quantized: Any) -> None:

@@ -40,13 +40,15 @@ def weight_grids(module: Any, qconfig: Any, fake_quantize: Any = None) -> dict[s
     if isinstance(module, nn.RNNBase):
         names = [name for name, _ in module.named_parameters() if name.startswith("weight")]
         return {name: _grid(_observed(qconfig, getattr(module, name))) for name in names}
-    if fake_quantize is None:
-        fake_quantize = _observed(qconfig, module.weight)
-    return _grid(fake_quantize)
+    return _grid(_observed(qconfig, module.weight, fake_quantize))
 
 
-def _observed(qconfig: Any, weight: Any) -> Any:
-    observer = qconfig.weight()
+def _observed(qconfig: Any, weight: Any, observer: Any = None) -> Any:
+    """The observer, one of its own if it has none, after it saw the weight.
+
+    One that was trained sees it once more: training may have ended with a step.
+    """
+    observer = qconfig.weight() if observer is None else observer
     observer(weight.detach())
     return observer
 

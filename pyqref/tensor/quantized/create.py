@@ -9,7 +9,14 @@ import numpy as np
 from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
-from ...dtypes import per_channel_affine, per_channel_affine_float_qparams, qint8, qint32, quint8
+from ...dtypes import (
+    float16,
+    per_channel_affine,
+    per_channel_affine_float_qparams,
+    qint8,
+    qint32,
+    quint8,
+)
 from ...numerics.dynamic_qparams import choose_qparams_dynamic
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
@@ -146,12 +153,14 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
     input
         float32 tensor.
     dtype
-        ``quint8`` or ``qint8``.
+        ``quint8`` or ``qint8``; or ``float16``, to which the input is rounded.
     reduce_range
         Use 7 bits; has no effect with engine ``qnnpack``, as in ``torch``.
     """
-    if dtype is not quint8 and dtype is not qint8:
-        raise ValueError(f"dtype must be quint8 or qint8, got {described(dtype)}")
+    if dtype is not quint8 and dtype is not qint8 and dtype is not float16:
+        raise ValueError(f"dtype must be quint8, qint8 or float16, got {described(dtype)}")
+    if dtype is float16:
+        return input.to(float16)
     array = _real("quantize_per_tensor_dynamic", input)
     quant_min, quant_max = quant_range(dtype)
     if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
