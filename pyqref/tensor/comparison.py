@@ -30,11 +30,10 @@ __all__ = [
 
 
 def _values(operand: Any) -> Any:
-    return (
-        operand.dequantize()
-        if isinstance(operand, TensorBase) and operand.is_quantized
-        else operand
-    )
+    if isinstance(operand, TensorBase) and operand.is_quantized:
+        quantized: Any = operand
+        return quantized.dequantize()
+    return operand
 
 
 def _compare(function: Any, input: Any, other: Any) -> Any:

@@ -192,6 +192,7 @@ class Entry:
     kinds: Mapping[str, str] = field(default_factory=dict)
     lenient: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
+    plain: bool = False
 
     def kind(self, argument: str) -> str:
         return self.kinds.get(argument) or kind_of(argument, self.valid[argument])
@@ -218,7 +219,8 @@ def entry(name: str, call: Callable[..., Any], /, **valid: Any) -> Entry:
     optional = frozenset(valid.pop("_optional", ()))
     kinds = valid.pop("_kinds", {})
     lenient = frozenset(valid.pop("_lenient", ()))
-    return Entry(name, call, valid, optional, kinds, lenient)
+    plain = name.startswith("Tensor.") or name in ("cat", "equal")
+    return Entry(name, call, valid, optional, kinds, lenient, plain=plain)
 
 
 def refused(of: Entry, wrong: Mapping[str, Any]) -> bool:
@@ -236,7 +238,9 @@ def judge(of: Entry, wrong: Mapping[str, Any]) -> str:
     except ALLOWED as error:
         return _of_error(of, wrong, error)
     except BaseException as error:
-        return f"{type(error).__name__}: {error}"
+        last = _innermost(error.__traceback__)
+        place = f"{last.tb_frame.f_code.co_filename.removeprefix(PACKAGE)}:{last.tb_lineno}"
+        return f"{type(error).__name__} at {place}: {error}"
     return _of_result(result)
 
 
@@ -268,10 +272,11 @@ def _of_error(of: Entry, wrong: Mapping[str, Any], error: BaseException) -> str:
     if not bound and (not code.co_filename.startswith(PACKAGE) or not line.startswith("raise")):
         place = f"{code.co_filename.removeprefix(PACKAGE)}:{last.tb_lineno}"
         return f"raw {type(error).__name__} at {place}: {said}"
-    if of.name.startswith("Tensor.") or of.name in ("cat", "equal"):
-        return ""  # functions of all tensors speak torch's words
+    if of.plain:
+        return ""  # ordinary functions and layers speak torch's words
     names = [
         *of.valid,
+        *(["qaccum"] if "extra_input" in of.valid else []),
         *(["input"] if wrong.keys() & {"X", "qx", "self", "x"} else []),
         of.name.rpartition(".")[2],
         of.name.split(".")[-2] if "." in of.name else "",

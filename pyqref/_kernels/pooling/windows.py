@@ -98,7 +98,8 @@ def adaptive_avg_pool(
     Equation ``eq-quantized-adaptive-avg-pool``.
     """
     twin = registry.twin("pooling")
-    if twin is None or not _is_covered(q, q.shape[2:]) or q.ndim != len(output_size) + 2:
+    covered = twin is not None and _is_covered(q, q.shape[2:]) and 0 not in output_size
+    if not covered or q.ndim != len(output_size) + 2:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine)
     sizes = tuple(zip(q.shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...dtypes import int64
 from ...tensor.creation import empty, ones, tensor, zeros
+from ...tensor.dispatch import require_tensor
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
@@ -83,6 +84,7 @@ class NormBase(Module):
                 init.zeros_(self.bias)
 
     def _check_input_dim(self, input: Any) -> None:
+        require_tensor(type(self).__name__, "input", input)
         if input.ndim not in self._dimensions:
             wanted = " or ".join(f"{n}D" for n in self._dimensions)
             raise ValueError(

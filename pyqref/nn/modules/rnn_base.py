@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from ...tensor.creation import empty
+from ...tensor.dispatch import require_tensor
 from ...tensor.joining import cat, stack
 from ...tensor.parameter import Parameter
 from .. import functional as F
@@ -252,6 +253,7 @@ def _check_arguments(
 
 
 def _check_input(module: Any, input: Any) -> None:
+    require_tensor(type(module).__name__, "input", input)
     if input.ndim not in (2, 3):
         raise ValueError(
             f"{type(module).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...tape import rnn as tape
 from ...tensor.creation import empty
-from ...tensor.dispatch import apply
+from ...tensor.dispatch import apply, require_tensor
 from ...tensor.parameter import Parameter
 from .. import init
 from .module import Module
@@ -69,6 +69,9 @@ class RNNCellBase(Module):
     def _step(self, operation: Any, input: Any, states: tuple[Any, ...] | None, *rest: Any) -> Any:
         """The states after one step, for `(N, input_size)` or `(input_size,)`."""
         name = type(self).__name__
+        require_tensor(name, "input", input)
+        if input.is_quantized:
+            raise RuntimeError(f"{name}: input must not be quantized, got {input.dtype}")
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
         if input.shape[-1] != self.input_size:

@@ -11,6 +11,7 @@ from pyqref.nn.parameter import Parameter
 from pyqref.nn.quantizable.stubs import DeQuantStub, QuantStub
 from pyqref.nn.quantizable.workflow import prepare_parts
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional
+from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import cat, chunk
 from pyqref.tensor.linalg import bmm
 
@@ -158,6 +159,7 @@ class MultiheadAttention(FloatMultiheadAttention):
             ("key", key, self.kdim),
             ("value", value, self.vdim),
         ):
+            require_tensor(name, label, each)
             if each.dim() != 3 or each.shape[2] != size:
                 raise RuntimeError(
                     f"{name}: {label} must have 3 dimensions, the last of length {size}, "

@@ -10,6 +10,7 @@ from pyqref.nn import modules as nn
 from pyqref.nn.modules import Module, ModuleList
 from pyqref.nn.quantizable.workflow import prepare_parts
 from pyqref.tensor.creation import zeros
+from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import cat, stack
 from pyqref.tensor.quantized import quantize_per_tensor
 
@@ -131,6 +132,7 @@ class LSTM(Module):
 
     def forward(self, x: Any, hidden: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
+        require_tensor(self._get_name(), "input", x)
         if x.dim() != 3 or x.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{self._get_name()}: input must have 3 dimensions, the last of length "

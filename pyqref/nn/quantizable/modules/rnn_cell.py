@@ -10,6 +10,7 @@ from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.parameter import Parameter
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional
 from pyqref.tensor.creation import zeros
+from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import chunk
 from pyqref.tensor.pointwise import tanh
 from pyqref.tensor.quantized import quantize_per_tensor
@@ -103,6 +104,11 @@ class LSTMCell(Module):
 
     def forward(self, x: Any, hidden: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step; ``hidden`` is the pair before it."""
+        require_tensor(self._get_name(), "input", x)
+        if x.dim() != 2:
+            raise RuntimeError(
+                f"{self._get_name()}: input must have 2 dimensions, got shape {tuple(x.shape)}"
+            )
         if hidden is None or hidden[0] is None or hidden[1] is None:
             hidden = self.initialize_hidden(x.shape[0], x.is_quantized)
         h_before, c_before = hidden

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Module
 from pyqref.nn.modules import ReLU as FloatReLU
 from pyqref.ops import quantized as ops
@@ -54,6 +55,7 @@ class ReLU(FloatReLU):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of a float ``ReLU``."""
+        require_members(cls, "from_float", mod, "inplace")
         return cls(mod.inplace)
 
 
@@ -95,4 +97,5 @@ class ReLU6(FloatReLU):
     @classmethod
     def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of a float ``ReLU6``."""
+        require_members(ReLU6, "from_float", mod, "inplace")
         return cls(bool(getattr(mod, "inplace", False)))

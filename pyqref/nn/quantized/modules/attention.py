@@ -47,7 +47,8 @@ class MultiheadAttention(Quantizable):
         raise NotImplementedError(
             "a float layer must be observed first: use "
             "nn.quantizable.MultiheadAttention.from_float, calibrate, then "
-            "nn.quantized.MultiheadAttention.from_observed; prepare and convert do so"
+            "nn.quantized.MultiheadAttention.from_observed; prepare and convert do so; got "
+            f"a {type(other).__name__}"
         )
 
     @classmethod

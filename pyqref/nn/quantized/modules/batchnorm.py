@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules import fused
 from pyqref.ops import quantized as ops
 from pyqref.tensor.base import TensorBase
@@ -64,6 +65,16 @@ class _BatchNorm(nn.BatchNorm2d):
 
         Tensors keep their shape, as in torch.
         """
+        require_members(
+            cls,
+            "from_reference",
+            bn,
+            "num_features",
+            "eps",
+            "momentum",
+            "running_mean",
+            "running_var",
+        )
         layer = cls(bn.num_features, bn.eps, 0.1 if bn.momentum is None else bn.momentum)
         layer.weight, layer.bias = bn.weight, bn.bias
         layer.running_mean, layer.running_var = bn.running_mean, bn.running_var

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
@@ -21,6 +22,7 @@ from .utils import (
     require_output_observer,
     require_quantized_input,
     require_type,
+    require_weight_tensor,
     save_output_parameters,
     weight_observer_of,
 )
@@ -89,6 +91,7 @@ class _ConvNd(WeightedQuantizedModule):
 
     def set_weight_bias(self, w: Any, b: Any) -> None:
         """Replace weight and bias; the weight is packed again."""
+        require_weight_tensor(self, w)
         if tuple(w.shape) != self._weight_shape():
             raise ValueError(
                 f"the weight must have shape {self._weight_shape()}, got {tuple(w.shape)}"
@@ -226,6 +229,7 @@ class _ConvNd(WeightedQuantizedModule):
             Parameters of the output.
         """
         conv = ref_qconv[0] if isinstance(ref_qconv, Sequential) else ref_qconv
+        require_members(cls, "from_reference", conv, "get_quantized_weight", "kernel_size", "bias")
         bias = None if conv.bias is None else conv.bias.detach()
         layer = cls._of_geometry(conv, bias is not None)
         layer.set_weight_bias(conv.get_quantized_weight(), bias)

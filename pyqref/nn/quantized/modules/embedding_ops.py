@@ -8,6 +8,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.qat.modules import embedding_ops as nnqat
@@ -215,6 +216,14 @@ class Embedding(Module):
     @classmethod
     def from_reference(cls, ref_embedding: Any) -> Any:
         """The quantized layer of a reference layer."""
+        require_members(
+            cls,
+            "from_reference",
+            ref_embedding,
+            "num_embeddings",
+            "embedding_dim",
+            "get_quantized_weight",
+        )
         return cls(
             ref_embedding.num_embeddings,
             ref_embedding.embedding_dim,
@@ -354,6 +363,14 @@ class EmbeddingBag(Embedding):
     @classmethod
     def from_reference(cls, ref_embedding_bag: Any) -> Any:
         """The quantized layer of a reference layer."""
+        require_members(
+            cls,
+            "from_reference",
+            ref_embedding_bag,
+            "num_embeddings",
+            "mode",
+            "get_quantized_weight",
+        )
         return cls(
             ref_embedding_bag.num_embeddings,
             ref_embedding_bag.embedding_dim,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
@@ -25,6 +26,7 @@ from .utils import (
     require_output_observer,
     require_quantized_input,
     require_type,
+    require_weight_tensor,
     save_output_parameters,
     weight_observer_of,
 )
@@ -224,6 +226,7 @@ class Linear(WeightedQuantizedModule):
 
     def set_weight_bias(self, w: Any, b: Any) -> None:
         """Replace weight and bias; the weight is packed again."""
+        require_weight_tensor(self, w)
         if tuple(w.shape) != (self.out_features, self.in_features):
             raise ValueError(
                 f"the weight must have shape {(self.out_features, self.in_features)}, "
@@ -299,6 +302,9 @@ class Linear(WeightedQuantizedModule):
             Parameters of the output.
         """
         linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
+        require_members(
+            cls, "from_reference", linear, "get_quantized_weight", "in_features", "bias"
+        )
         bias = None if linear.bias is None else linear.bias.detach()
         layer = cls._of_features(ref_qlinear, linear, bias is not None)
         layer.set_weight_bias(linear.get_quantized_weight(), bias)

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 from pyqref.ops import quantized as ops
 
 from .output_grid import EVERY_DTYPE, as_parameter, observed_grid, register_grid
@@ -79,6 +80,7 @@ class LayerNorm(nn.LayerNorm):
     @classmethod
     def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
+        require_members(cls, "from_reference", mod, "normalized_shape", "weight", "bias")
         return cls(
             mod.normalized_shape,
             mod.weight,
@@ -141,6 +143,7 @@ class GroupNorm(nn.GroupNorm):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.GroupNorm``."""
+        require_members(cls, "from_float", mod, "num_groups", "num_channels", "weight", "bias")
         return cls(
             mod.num_groups,
             mod.num_channels,
@@ -199,6 +202,9 @@ class _InstanceNorm(nn.InstanceNorm2d):
             The float layer normalizes with running statistics; the quantized one takes
             them from its input, as in torch.
         """
+        require_members(
+            cls, "from_reference", mod, "num_features", "track_running_stats", "weight", "bias"
+        )
         if mod.track_running_stats:
             warnings.warn(
                 f"{cls.__name__}: a quantized instance norm takes its statistics from its input; "

@@ -43,11 +43,12 @@ class LSTM(quantizable.LSTM):
         return "QuantizedLSTM"
 
     @classmethod
-    def from_float(cls, *args: Any, **kwargs: Any) -> Any:
+    def from_float(cls, other: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Not here: the float LSTM must be observed first."""
         raise NotImplementedError(
             "a float LSTM must be observed first: use nn.quantizable.LSTM.from_float, calibrate, "
-            "then nn.quantized.LSTM.from_observed; prepare and convert do so"
+            "then nn.quantized.LSTM.from_observed; prepare and convert do so; got "
+            f"a {type(other).__name__}"
         )
 
     @classmethod

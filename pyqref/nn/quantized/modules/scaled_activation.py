@@ -7,6 +7,7 @@ from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import quantize_per_tensor
@@ -105,11 +106,13 @@ class ELU(nn.ELU):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.ELU``."""
+        require_members(cls, "from_float", mod, "alpha")
         return cls(*observed_grid(cls, mod), mod.alpha)
 
     @classmethod
     def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
+        require_members(cls, "from_reference", mod, "alpha")
         return cls(float(scale), int(zero_point), mod.alpha)
 
 
@@ -159,11 +162,13 @@ class LeakyReLU(nn.LeakyReLU):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.LeakyReLU``."""
+        require_members(cls, "from_float", mod, "negative_slope", "inplace")
         return cls(*observed_grid(cls, mod), mod.negative_slope, mod.inplace)
 
     @classmethod
     def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
+        require_members(cls, "from_reference", mod, "negative_slope", "inplace")
         return cls(float(scale), int(zero_point), mod.negative_slope, mod.inplace)
 
 
@@ -239,11 +244,13 @@ class Softmax(nn.Softmax):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.Softmax``."""
+        require_members(cls, "from_float", mod, "dim")
         return cls(mod.dim, *observed_grid(cls, mod))
 
     @classmethod
     def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
+        require_members(cls, "from_reference", mod, "dim")
         return cls(mod.dim, float(scale), int(zero_point))
 
 
@@ -297,11 +304,13 @@ class PReLU(Module):
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
         """The quantized layer of an observed ``nn.PReLU``; its qconfig observes the slopes."""
+        require_members(cls, "from_float", mod, "weight", "num_parameters")
         return cls._made(mod, *observed_grid(cls, mod))
 
     @classmethod
     def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Any:
         """The quantized layer of a float one, with these output parameters."""
+        require_members(cls, "from_reference", mod, "weight", "num_parameters")
         return cls._made(mod, float(scale), int(zero_point))
 
     @classmethod

@@ -22,6 +22,7 @@ __all__ = [
     "require_output_observer",
     "require_quantized_input",
     "require_type",
+    "require_weight_tensor",
     "save_output_parameters",
     "weight_observer_of",
 ]
@@ -156,6 +157,14 @@ def require_quantized_input(
     if input.dtype not in allowed:
         wanted = " or ".join(str(each) for each in allowed)
         raise RuntimeError(f"{_name(layer)} takes a tensor of {wanted}, got one of {input.dtype}")
+
+
+def require_weight_tensor(layer: Module, w: Any) -> None:
+    """Raise unless ``w``, a new weight of a layer, is a tensor."""
+    if not isinstance(w, TensorBase):
+        raise TypeError(
+            f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {type(w).__name__}"
+        )
 
 
 def require_float_input(layer: Module, input: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref.nn.modules import Sequential
 from pyqref.nn.quantized.modules import batchnorm as nnq
 
 __all__ = ["BNReLU2d", "BNReLU3d"]
@@ -50,4 +51,4 @@ class BNReLU3d(nnq.BatchNorm3d):
 
 
 def _norm_of(group: Any) -> Any:
-    return group if hasattr(group, "num_features") else group[0]
+    return group[0] if isinstance(group, Sequential) and len(group) else group

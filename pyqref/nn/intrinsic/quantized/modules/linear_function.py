@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import LinearLeakyReLU as FloatLinearLeakyReLU
 from pyqref.nn.intrinsic.modules.fused import LinearTanh as FloatLinearTanh
-from pyqref.nn.modules import Module
+from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
 from pyqref.nn.quantized.modules.utils import require_quantized_input
 from pyqref.ops import quantized as ops
@@ -58,7 +59,10 @@ class LinearLeakyReLU(QuantizedLinear):
 
     @classmethod
     def _of_features(cls, mod: Any, linear: Any, bias: bool) -> Any:
-        return cls(linear.in_features, linear.out_features, mod[1].negative_slope, bias)
+        activation = mod[1] if isinstance(mod, Sequential) and len(mod) > 1 else None
+        require_members(cls, "from_reference", activation, "negative_slope")
+        slope: float = getattr(activation, "negative_slope", 0.0)
+        return cls(linear.in_features, linear.out_features, slope, bias)
 
 
 class LinearTanh(QuantizedLinear):

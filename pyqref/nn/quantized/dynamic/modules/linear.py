@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Linear as FloatLinear
 from pyqref.nn.modules import Module, Sequential
@@ -106,6 +107,7 @@ class Linear(QuantizedLinear):
     def from_reference(cls, ref_qlinear: Any) -> Any:  # type: ignore[override]
         """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
         linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
+        require_members(cls, "from_reference", linear, "get_quantized_weight", "bias")
         return cls._of_weight(linear.get_quantized_weight(), linear.bias)
 
     @classmethod

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Module, ModuleList
 from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
@@ -304,6 +305,9 @@ class RNNBase(Module):
     @classmethod
     def from_reference(cls: Any, ref_mod: Any) -> Any:
         """The dynamic layer of a reference layer (:mod:`pyqref.nn.quantized.reference`)."""
+        require_members(
+            cls, "from_reference", ref_mod, "get_quantized_weight_bias_dict", "num_layers"
+        )
         given = ref_mod.get_quantized_weight_bias_dict()
         layer = cls(
             ref_mod.input_size,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.modules import Module
@@ -165,6 +166,7 @@ class RNNCellBase(Module):
     @classmethod
     def from_reference(cls, ref_mod: Any) -> Any:
         """The dynamic cell of a reference cell (:mod:`pyqref.nn.quantized.reference`)."""
+        require_members(cls, "from_reference", ref_mod, "get_quantized_weight_ih", "hidden_size")
         weights = {
             "weight_ih": ref_mod.get_quantized_weight_ih(),
             "weight_hh": ref_mod.get_quantized_weight_hh(),

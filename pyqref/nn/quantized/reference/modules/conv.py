@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 
 from .utils import ReferenceQuantizedModule
 
@@ -27,6 +28,9 @@ class _Convolution(ReferenceQuantizedModule):
     @classmethod
     def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Any:
         """The reference layer of a float layer, whose parameters it shares."""
+        require_members(
+            cls, "from_float", float_conv, "kernel_size", "transposed", "weight", "bias"
+        )
         options = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
         layer = cls(
             float_conv.in_channels,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Linear as FloatLinear
 
 from .utils import ReferenceQuantizedModule
@@ -70,6 +71,9 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
     @classmethod
     def from_float(cls, float_linear: Any, weight_qparams: Mapping[str, Any]) -> Any:
         """The reference layer of a float layer, whose parameters it shares."""
+        require_members(
+            cls, "from_float", float_linear, "in_features", "out_features", "weight", "bias"
+        )
         layer = cls(
             float_linear.in_features,
             float_linear.out_features,
@@ -81,4 +85,5 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
     @classmethod
     def from_reference(cls, ref_qlinear: Any) -> Any:
         """The layer itself."""
+        require_members(cls, "from_reference", ref_qlinear, "get_quantized_weight")
         return ref_qlinear

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 
 from .utils import ReferenceQuantizedModule
 
@@ -66,6 +67,7 @@ class _Layers(ReferenceQuantizedModule):
     @classmethod
     def from_float(cls, mod: Any, weight_qparams_dict: Mapping[str, Any]) -> Any:
         """The reference layer of a float layer, whose parameters it shares."""
+        require_members(cls, "from_float", mod, "input_size", "num_layers", "bidirectional")
         layer = cls(
             mod.input_size,
             mod.hidden_size,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
+from pyqref.nn.conversion_checks import require_members
 
 from .utils import ReferenceQuantizedModule
 
@@ -66,6 +67,9 @@ class _Cell(ReferenceQuantizedModule):
         use_precomputed_fake_quant: bool = False,
     ) -> Any:
         """The reference cell of a float cell, whose parameters it shares."""
+        require_members(
+            cls, "from_float", mod, "input_size", "hidden_size", "weight_ih", "weight_hh"
+        )
         options = {"nonlinearity": mod.nonlinearity} if hasattr(mod, "nonlinearity") else {}
         cell = cls(
             mod.input_size,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.modules import Embedding as FloatEmbedding
 from pyqref.nn.modules import EmbeddingBag as FloatEmbeddingBag
 
@@ -61,6 +62,7 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
     @classmethod
     def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Any:
         """The reference layer of a float table, which it shares."""
+        require_members(cls, "from_float", mod, "num_embeddings", "padding_idx", "weight")
         layer = cls(
             mod.num_embeddings,
             mod.embedding_dim,
@@ -138,6 +140,7 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         use_precomputed_fake_quant: bool = False,
     ) -> Any:
         """The reference layer of a float table, which it shares."""
+        require_members(cls, "from_float", mod, "num_embeddings", "mode", "weight")
         layer = cls(
             mod.num_embeddings,
             mod.embedding_dim,
