@@ -118,7 +118,15 @@ def exercise() -> None:
                         _kernels.linear(x, 3, packed, zero_points, requant)
                         _kernels.linear_accumulator(x, 3, packed, zero_points)
                         _kernels.linear_float(x, 3, packed, zero_points, 0.1, 0.1, bias, engine)
-    for channels, outputs, groups in ((3, 5, 1), (4, 64, 1), (6, 6, 2), (1, 1, 1), (17, 17, 17)):
+    for channels, outputs, groups in (
+        (3, 5, 1),
+        (4, 64, 1),
+        (6, 6, 2),
+        (1, 1, 1),
+        (17, 17, 17),
+        (72, 72, 72),
+        (24, 12, 12),
+    ):
         for kernel, padding in ((1, 0), (3, 1), (3, 0)):
             shape = (outputs, channels // groups, kernel, kernel)
             packed_conv = _kernels.pack_conv2d(np.ones(shape, np.int8), groups)

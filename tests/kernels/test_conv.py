@@ -54,6 +54,9 @@ GROUPED = [
     plane(1, 6, 5, 6, 3, padding=1, groups=3),
     plane(1, 8, 5, 16, 3, padding=1, groups=8),
     plane(1, 130, 4, 130, 3, padding=1, groups=2),
+    plane(1, 64, 5, 96, 3, padding=1, groups=16),
+    plane(2, 30, 6, 15, 3, padding=1, stride=2, groups=15),
+    plane(1, 7, 5, 35, 3, padding=1, groups=7),
 ]
 #: Around vectors of 4, 8, 16 channels, and panels of 64.
 DEPTHWISE = [

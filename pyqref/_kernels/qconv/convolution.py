@@ -13,7 +13,7 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .pack import PackedConv
+from .pack import PackedConv, pack_apart
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
@@ -51,6 +51,8 @@ def _conv(
     zero_points = zero_points_or_none(weight_zero_points)
     centred = zero_points is None or not zero_points.any()
     is_depthwise = packed.is_depthwise and centred
+    if packed.joined > 1 and not centred:
+        packed = pack_apart(packed)
     dimensions = len(stride)
     unit, zero = (1,) * (3 - dimensions), (0,) * (3 - dimensions)
     window = packed.shape[2:]
@@ -76,7 +78,7 @@ def _conv(
         x.dtype == np.int8,
         x_zero_point,
         geometry,
-        packed.groups,
+        packed.groups // packed.joined,
         is_depthwise,
         _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
         packed.sums,

@@ -14,6 +14,8 @@ __all__ = ["PackedConv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
 
 #: Channels of a depthwise weight are padded to a multiple of this.
 _LANES = 16
+#: Groups are joined up to as many outputs.
+_JOINED_OUTPUTS = 32
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,10 @@ class PackedConv:
     A convolution is a matrix product of the windows of the image (rows) with the
     weights of each output channel (columns), one product a group. Each group is packed
     as :class:`pyqref._kernels.PackedLinear` says, with the depth in the order
-    ``(*kernel, C // groups)``. Depthwise weights (one channel in and out of each group)
-    are kept as ``(taps, N)`` instead, N padded with zeros to a multiple of 16.
+    ``(*kernel, C // groups)``. Groups with few outputs are joined: together they are one
+    group whose weights are zero where they belong to different ones, which is faster than
+    many small products. Depthwise weights (one channel in and out of each group) are kept
+    as ``(taps, N)`` instead, N padded with zeros to a multiple of 16.
 
     Attributes
     ----------
@@ -36,12 +40,15 @@ class PackedConv:
         ``(N, C // groups, *kernel)``.
     groups
         Number of groups.
+    joined
+        How many groups each packed one holds.
     """
 
     panels: IntArray
     sums: IntArray
     shape: tuple[int, ...]
     groups: int
+    joined: int = 1
 
     @property
     def is_depthwise(self) -> bool:
@@ -60,33 +67,69 @@ class PackedConv:
         if self.is_depthwise:
             rows = self.panels.reshape(self.depth, -1)[:, :outputs].T
         else:
-            each = outputs // self.groups
+            packed = self.groups // self.joined
+            columns, depth = outputs // packed, self.depth * self.joined
             rows = np.concatenate(
                 [
-                    PackedLinear(panels, self.sums, each, self.depth).weight
-                    for panels in self.panels.reshape(self.groups, -1)
+                    _take_apart(PackedLinear(panels, self.sums, columns, depth).weight, self)
+                    for panels in self.panels.reshape(packed, -1)
                 ]
             )
         return np.moveaxis(rows.reshape(outputs, *kernel, inputs), -1, 1)
 
 
-def _pack(weight: IntArray, groups: int, dimensions: int) -> PackedConv:
+def _join(rows: IntArray, taps: int, inputs: int, joined: int) -> IntArray:
+    """``(joined * outputs, taps * inputs)`` with zeros where groups differ."""
+    outputs = len(rows) // joined
+    apart = np.zeros((joined, outputs, taps, joined, inputs), np.int8)
+    each = np.arange(joined)
+    apart[each, :, :, each] = rows.reshape(joined, outputs, taps, inputs)
+    return apart.reshape(joined * outputs, taps * joined * inputs)
+
+
+def _take_apart(rows: IntArray, packed: PackedConv) -> IntArray:
+    """The other way round."""
+    joined, inputs = packed.joined, packed.shape[1]
+    taps, each = prod(packed.shape[2:]), np.arange(joined)
+    apart = rows.reshape(joined, len(rows) // joined, taps, joined, inputs)
+    return apart[each, :, :, each].reshape(len(rows), taps * inputs)
+
+
+def _groups_to_join(groups: int, outputs: int) -> int:
+    """The largest number of groups that divides all and has few outputs."""
+    most = max(1, _JOINED_OUTPUTS // max(1, outputs))
+    return max(each for each in range(1, most + 1) if groups % each == 0)
+
+
+def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> PackedConv:
     weight = np.asarray(weight, np.int8)
     assert weight.ndim == dimensions + 2
     outputs = weight.shape[0]
     rows = np.moveaxis(weight, 1, -1).reshape(outputs, prod(weight.shape[1:]))
     sums = rows.sum(axis=1, dtype=np.int32)
+    joined = 1
     if outputs == groups and weight.shape[1] == 1:
         panels = np.zeros((rows.shape[1], -(-outputs // _LANES) * _LANES), np.int8)
         panels[:, :outputs] = rows.T
     elif groups == 1:
         panels = pack_linear(rows).panels
     else:
-        each = outputs // groups
+        joined = _groups_to_join(groups, outputs // groups) if join else 1
+        taps, inputs = prod(weight.shape[2:]), weight.shape[1]
         panels = np.concatenate(
-            [pack_linear(rows[g * each : (g + 1) * each]).panels for g in range(groups)]
+            [
+                pack_linear(_join(each, taps, inputs, joined)).panels
+                for each in rows.reshape(
+                    groups // joined, outputs // groups * joined, rows.shape[1]
+                )
+            ]
         )
-    return PackedConv(panels.reshape(-1), sums, weight.shape, groups)
+    return PackedConv(panels.reshape(-1), sums, weight.shape, groups, joined)
+
+
+def pack_apart(packed: PackedConv) -> PackedConv:
+    """The same without joined groups, for weights with zero points: no zeros stand between."""
+    return _pack(packed.weight, packed.groups, len(packed.shape) - 2, join=False)
 
 
 def pack_conv1d(weight: IntArray, groups: int = 1) -> PackedConv:

@@ -61,6 +61,10 @@ cdef inline void copy_pixel(uint8_t* row, const uint8_t* pixel, Py_ssize_t n) no
         memcpy(row, pixel, 8)
     elif n == 16:
         memcpy(row, pixel, 16)
+    elif n == 32:
+        memcpy(row, pixel, 32)
+    elif n == 64:
+        memcpy(row, pixel, 64)
     else:
         memcpy(row, pixel, n)
 
@@ -74,8 +78,13 @@ cdef inline uint8_t* copy_line(
     cdef Py_ssize_t first = reach(image, p, 2, 0)
     cdef Py_ssize_t tap, at
     cdef bint is_inside = first >= 0 and first + taps <= image.size[2]
-    if is_inside and image.dilation[2] == 1 and n == image.channels:
-        memcpy(row, line + first * n, taps * n)
+    if is_inside and image.dilation[2] == 1:
+        if n == image.channels:
+            memcpy(row, line + first * n, taps * n)
+            return row + taps * n
+        line += first * image.channels
+        for tap in range(taps):
+            copy_pixel(row + tap * n, line + tap * image.channels, n)
         return row + taps * n
     for tap in range(taps):
         at = reach(image, p, 2, tap)
