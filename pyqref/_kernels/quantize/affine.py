@@ -70,8 +70,8 @@ def quantize_per_channel(
     kernel.quantize_per_channel(
         x,
         q,
-        contiguous(reference.reciprocal32(scales)),
-        np.array(zero_points, np.float32),
+        _doubles(scales),
+        _doubles(zero_points),
         elements_per_channel(x, axis),
         quant_min,
         quant_max,
@@ -95,10 +95,17 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     kernel.dequantize_per_channel(
         q,
         x,
-        np.array(scales, np.float64),
-        np.array(zero_points, np.float64),
+        _doubles(scales),
+        _doubles(zero_points),
         elements_per_channel(q, axis),
         q.dtype == np.int8,
         threads.get_num_threads(),
     )
     return x
+
+
+def _doubles(values: Any) -> np.ndarray:
+    """Parameters of channels as contiguous float64, which holds what they come as."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
+        return values
+    return np.array(values, np.float64)

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *

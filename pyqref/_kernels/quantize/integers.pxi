@@ -138,17 +138,29 @@ cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) no
 
 
 def quantize_per_channel(
-    cnp.ndarray x, cnp.ndarray q, cnp.ndarray inverses, cnp.ndarray zero_points,
+    cnp.ndarray x, cnp.ndarray q, cnp.ndarray scales, cnp.ndarray zero_points,
     Py_ssize_t inner, int32_t quant_min, int32_t quant_max, int n_threads,
 ):
-    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float32."""
+    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float64."""
     cdef Affine a
+    cdef Py_ssize_t channel
+    cdef const double* scale = <const double*> cnp.PyArray_DATA(scales)
+    cdef const double* zero_point = <const double*> cnp.PyArray_DATA(zero_points)
+    cdef float* inverses
+    cdef float* offsets
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
-    a.size, a.channels, a.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(inverses), inner
-    a.inverses = <const float*> cnp.PyArray_DATA(inverses)
-    a.offsets = <const float*> cnp.PyArray_DATA(zero_points)
+    a.size, a.channels, a.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(scales), inner
     a.quant_min, a.quant_max = quant_min, quant_max
+    inverses = <float*> malloc(2 * a.channels * sizeof(float) + 1)
+    if inverses == NULL:
+        raise MemoryError()
+    offsets = inverses + a.channels
+    for channel in range(a.channels):
+        inverses[channel] = <float> 1 / <float> scale[channel]
+        offsets[channel] = <float> zero_point[channel]
+    a.inverses, a.offsets = inverses, offsets
     with nogil:
         each_run(&a, quantize_channels_task, n_threads)
+    free(inverses)

@@ -12,7 +12,7 @@ def quantize_per_tensor(
 def quantize_per_channel(
     x: np.ndarray,
     q: np.ndarray,
-    inverses: np.ndarray,
+    scales: np.ndarray,
     zero_points: np.ndarray,
     inner: int,
     quant_min: int,
