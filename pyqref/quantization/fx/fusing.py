@@ -11,7 +11,6 @@ With ``is_qat`` the batch norm is kept inside the fused module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pyqref.fx import GraphModule, Node
@@ -26,12 +25,13 @@ from .paths import replace_module
 
 __all__ = ["fuse"]
 
-#: Modules that do what functions in patterns do; they take part in fused modules.
-MODULE_OF_FUNCTION: dict[Any, Callable[[Node], Any]] = {
-    F.relu: lambda node: nn.ReLU(),
-    relu: lambda node: nn.ReLU(),
-    tanh: lambda node: nn.Tanh(),
-    F.leaky_relu: lambda node: nn.LeakyReLU(node.kwargs.get("negative_slope", 0.01)),
+#: Modules that do what functions in patterns do, with the arguments to take over; they
+#: take part in fused modules.
+MODULE_OF_FUNCTION: dict[Any, tuple[Any, tuple[str, ...]]] = {
+    F.relu: (nn.ReLU, ()),
+    relu: (nn.ReLU, ()),
+    tanh: (nn.Tanh, ()),
+    F.leaky_relu: (nn.LeakyReLU, ("negative_slope",)),
 }
 
 
@@ -50,17 +50,26 @@ def fuse(model: GraphModule, is_qat: bool, backend_config: BackendConfig) -> Gra
     configs = backend_config._pattern_complex_format_to_config.items()
     fusible = [(pattern, each) for pattern, each in configs if each.fuser_method is not None]
     found = find_matches(model, fusible)
+    modules = dict(model.named_modules(remove_duplicate=False))
     for node in list(model.graph.nodes):
         match = found.get(node)
-        if match is not None and match.last is node:
-            _fuse(model, match, is_qat)
+        if match is not None and match.last is node and _is_alike_everywhere(model, match, found):
+            _fuse(model, match, is_qat, modules)
     model.graph.lint()
     model.recompile()
     return model
 
 
-def _fuse(model: GraphModule, match: Match, is_qat: bool) -> None:
-    modules = dict(model.named_modules(remove_duplicate=False))
+def _is_alike_everywhere(model: GraphModule, match: Match, found: dict[Node, Match]) -> bool:
+    """Whether all calls of the module with the weight stand in the same pattern.
+
+    Otherwise the ReLU behind one call would be put behind the other, too.
+    """
+    calls = [each for each in model.graph.nodes if each.target == match.root.target]
+    return all(each in found and found[each].pattern == match.pattern for each in calls)
+
+
+def _fuse(model: GraphModule, match: Match, is_qat: bool, modules: dict[str, Any]) -> None:
     root = match.root
     parts = _modules(match.nodes, match.pattern, modules, modules[root.target].training)
     if match.config._pattern_complex_format is None:
@@ -87,7 +96,9 @@ def _modules(nodes: Any, pattern: Any, modules: dict[str, Any], training: bool) 
     if nodes.op == "call_module":
         return modules[nodes.target]
     if nodes.target in MODULE_OF_FUNCTION:
-        return MODULE_OF_FUNCTION[nodes.target](nodes).train(training)
+        kind, names = MODULE_OF_FUNCTION[nodes.target]
+        options = {name: nodes.kwargs[name] for name in names if name in nodes.kwargs}
+        return kind(**options).train(training)
     return nodes.target
 
 

@@ -1,8 +1,8 @@
-"""Pass: sums and products of quantized tensors.
+r"""Pass: sums and products of quantized tensors.
 
 ::
 
-    x -> dequantize \\
+    x -> dequantize \
                      + -> relu -> quantize(s, z)          before
     y -> dequantize /
 

@@ -1,8 +1,8 @@
-"""Passes: functions with quantized weights become quantized functions.
+r"""Passes: functions with quantized weights become quantized functions.
 
 Static::
 
-    x -> dequantize ---------------------\\
+    x -> dequantize ---------------------\
                                           F.conv2d -> relu -> quantize(s, z)     before
     w -> quantize_per_channel -> dequantize /
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pyqref.dtypes import quint8
@@ -171,11 +172,11 @@ def _observe_inputs(work: _Work, node: Node, target: Target, match: Match | None
             args.append(arg)
             continue
         want = _want(match, target, index, None)
-        args.append(map_arg(arg, lambda each, w=want, i=index: _observed(work, each, w, i)))
+        args.append(map_arg(arg, partial(_observed, work, want, index)))
     kwargs = {}
     for name, arg in node.kwargs.items():
         want = _want(match, target, None, name)
-        kwargs[name] = map_arg(arg, lambda each, w=want: _observed(work, each, w, 1))
+        kwargs[name] = map_arg(arg, partial(_observed, work, want, 1))
     node.args, node.kwargs = tuple(args), kwargs
 
 
@@ -188,7 +189,7 @@ def _want(match: Match | None, target: Target, index: int | None, name: str | No
     return target.input
 
 
-def _observed(work: _Work, arg: Node, want: Want, index: int) -> Node:
+def _observed(work: _Work, want: Want, index: int, arg: Node) -> Node:
     """The value of an argument after its observer, a new one if need be."""
     given = _target_of(work, arg).output
     if want.is_dynamic:
@@ -231,12 +232,25 @@ def _observe_output(work: _Work, node: Node) -> Node | None:
 def _observe_outputs(work: _Work, node: Node) -> None:
     """Outputs of the model that stay quantized must be observed."""
     indexes = work.preparation.custom.output_quantized_indexes
-    want = observed_output(quint8).input
     if not indexes:
         return
     results = node.args[0]
     listed = list(results) if isinstance(results, tuple | list) else [results]
     for index, each in enumerate(listed):
         if index in indexes and isinstance(each, Node):
-            listed[index] = _observed(work, each, want, 0)
+            listed[index] = _observed(work, _wanted_output(work, each, index), 0, each)
     node.args = (type(results)(listed) if isinstance(results, tuple | list) else listed[0],)
+
+
+def _wanted_output(work: _Work, node: Node, index: int) -> Want:
+    """An observer as the qconfig of the operation says, or the one of everything."""
+    everything = work.preparation.qconfig_mapping.global_qconfig
+    for qconfig in (work.preparation.qconfigs.get(node.name), everything):
+        if qconfig is not None and getattr(qconfig.activation(), "dtype", None) is quint8:
+            return Want(qconfig.activation, quint8)
+    if _target_of(work, node).output.dtype is quint8:
+        return Want(None, quint8)
+    raise ValueError(
+        f"output {index} cannot stay quantized: neither {node.name!r} nor everything has a "
+        "qconfig with quint8 activations; set one in the qconfig_mapping"
+    )

@@ -33,8 +33,10 @@ def select_matches(
     owned
         Whether a node is a custom or standalone module, which no pattern concerns.
     """
-    backend = preparation.backend_config
-    found = find_matches(model, backend._pattern_complex_format_to_config.items())
+    configs = preparation.backend_config._pattern_complex_format_to_config.items()
+    # What is fused is one module by now; where it was not, its parts are patterns themselves.
+    whole = [(pattern, each) for pattern, each in configs if each.fuser_method is None]
+    found = find_matches(model, whole)
     kept: dict[Node, Match] = {}
     for node in model.graph.nodes:
         if node.op in ("placeholder", "get_attr", "output") or owned(node):

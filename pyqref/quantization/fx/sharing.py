@@ -1,12 +1,12 @@
-"""Pass: let the output of an operation have the observer of its input.
+r"""Pass: let the output of an operation have the observer of its input.
 
 ::
 
-    a -> observer 0 \\
+    a -> observer 0 \
                       cat -> observer 2 -> y         before
     b -> observer 1 /
 
-    a -> observer 0 \\
+    a -> observer 0 \
                       cat -> observer 0 -> y         after
     b -> observer 0 /
 """

@@ -44,7 +44,9 @@ class SpecialModules:
         self._prepare_one = prepare_one
         self._targets: dict[Node, Target | None] = {}
         custom = preparation.custom
-        self._observed = custom.float_to_observed_mapping.get(QuantType.STATIC, {})
+        self._observed: dict[Any, Any] = dict(
+            custom.float_to_observed_mapping.get(QuantType.STATIC, {})
+        )
         modules = dict(model.named_modules(remove_duplicate=False))
         for node in list(model.graph.nodes):
             if node.op == "call_module":

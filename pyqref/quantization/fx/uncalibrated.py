@@ -27,7 +27,7 @@ def warn_once_of_uncalibrated(asks: str, model: GraphModule) -> Iterator[None]:
     model
         The prepared model.
     """
-    silent = sorted({name for name in _never_ran(model)})
+    silent = sorted(set(_never_ran(model)))
     if silent:
         warn(
             f"{asks}: the values of these nodes were never observed, so scale 1 and zero point 0 "

@@ -58,7 +58,8 @@ def _grid(observer: Any) -> dict[str, Any]:
     scheme = getattr(observer, "qscheme", None)
     if not observer.dtype.is_quantized:
         scheme = None
-    grid = {"qscheme": _AFFINE.get(scheme, scheme), "dtype": observer.dtype}
+    affine = scheme if scheme is None else _AFFINE.get(scheme, scheme)
+    grid = {"qscheme": affine, "dtype": observer.dtype}
     if scheme is None:
         return grid
     grid["scale"], grid["zero_point"] = observer.calculate_qparams()

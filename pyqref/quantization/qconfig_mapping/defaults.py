@@ -39,12 +39,12 @@ __all__ = [
     "get_symmetric_qnnpack_qconfig_mapping",
 ]
 
-_TRANSPOSED = (
+_TRANSPOSED: tuple[Any, ...] = (
     *(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d),
     *(F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d),
 )
 #: Their kernels want one scale for a transposed convolution's weight.
-_PER_TENSOR_TRANSPOSED = ("fbgemm", "x86")
+_PER_TENSOR_TRANSPOSED: tuple[Any, ...] = ("fbgemm", "x86")
 
 _FIXED_QPARAMS_OP_TO_OBSERVER: dict[Any, Any] = {
     nn.Hardsigmoid: default_fixed_qparams_range_0to1_observer,
@@ -132,8 +132,8 @@ def _default(backend: str, qconfig: QConfig, is_qat: bool) -> QConfigMapping:
     mapping.set_object_type("reshape", default_reuse_input_qconfig)
     for each in _TRANSPOSED:
         mapping.set_object_type(each, transposed)
-    for each in (F.layer_norm, nn.LayerNorm):
-        mapping.set_object_type(each, layer_norm)
+    mapping.set_object_type(F.layer_norm, layer_norm)
+    mapping.set_object_type(nn.LayerNorm, layer_norm)
     mapping.set_object_type(nn.PReLU, default_quint8_weight_qconfig)
     return _with_fixed_qparams(mapping, is_qat)
 

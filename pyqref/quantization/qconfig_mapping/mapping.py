@@ -190,8 +190,9 @@ class QConfigMapping:
         Examples
         --------
         >>> from pyqref.quantization import default_qconfig
-        >>> QConfigMapping.from_dict({"module_name": [("sub", None)]}).module_name_qconfigs
-        OrderedDict({'sub': None})
+        >>> mapping = QConfigMapping.from_dict({"module_name": [("sub", None)]})
+        >>> dict(mapping.module_name_qconfigs)
+        {'sub': None}
         """
         mapping = cls()
         for key, value in qconfig_dict.items():
