@@ -13,7 +13,15 @@ import numpy as np
 
 from .operation import Array
 
-__all__ = ["address", "as_strided", "in_memory_order", "same_layout", "storage_of"]
+__all__ = [
+    "add_where",
+    "address",
+    "as_strided",
+    "in_memory_order",
+    "overlaps",
+    "same_layout",
+    "storage_of",
+]
 
 
 def address(array: Array) -> int:
@@ -85,6 +93,35 @@ def extent(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
         return 0
     steps = zip(shape, strides, strict=True)
     return itemsize + sum((length - 1) * stride for length, stride in steps)
+
+
+def overlaps(array: Array) -> bool:
+    """Whether an axis is repeated in memory, as by ``expand``."""
+    return any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
+
+
+def add_where(
+    flat: Array, start: int, shape: Sequence[int], strides: Sequence[int], values: Any
+) -> None:
+    """Add to the places in ``flat`` memory that an array of this layout has its elements at.
+
+    Unlike ``view += values`` this is right for elements that share a place.
+
+    Parameters
+    ----------
+    flat
+        The memory, a vector.
+    start, strides
+        Position of the first element and steps, in bytes.
+    shape
+        Of the array, and of ``values`` after broadcasting.
+    """
+    width = flat.itemsize
+    where = start // width + sum(
+        np.arange(length).reshape([-1] + [1] * (len(shape) - axis - 1)) * (step // width)
+        for axis, (length, step) in enumerate(zip(shape, strides, strict=True))
+    )
+    np.add.at(flat, np.broadcast_to(where, tuple(shape)), values)
 
 
 def same_layout(shape: Sequence[int], strides: Sequence[int], dtype: Any) -> tuple[Array, Array]:

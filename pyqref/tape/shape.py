@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .memory import as_strided, same_layout
+from .memory import add_where, as_strided, overlaps, same_layout
 from .operation import Array, Operation, unbroadcast
 
 __all__ = [
@@ -131,15 +131,13 @@ class AsStrided(Operation):
         return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        shape, strides = self.result_layout
-        x_shape, x_strides = self.x_layout
-        width = self.dtype.itemsize
-        where = self.start // width + sum(
-            np.arange(length).reshape([-1] + [1] * (len(shape) - axis - 1)) * (step // width)
-            for axis, (length, step) in enumerate(zip(shape, strides, strict=True))
-        )
-        grad, flat = same_layout(x_shape, x_strides, self.dtype)
-        np.add.at(flat, np.broadcast_to(where, shape), grads[0])
+        grad, flat = same_layout(*self.x_layout, self.dtype)
+        add_where(flat, self.start, *self.result_layout, grads[0])
+        if overlaps(grad):
+            # The elements of x that share a place share its gradient.
+            _, sharing = same_layout(*self.x_layout, self.dtype)
+            add_where(sharing, 0, *self.x_layout, 1)
+            flat /= np.maximum(sharing, 1)
         return grad, None, None, None
 
 
@@ -274,6 +272,9 @@ class Copy(Operation):
             ) from None
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        if not self.needs[1]:
-            return None, None
-        return None, unbroadcast(grads[0], self.shape).astype(self.dtype, copy=False)
+        return (
+            np.zeros_like(grads[0]) if self.needs[0] else None,
+            unbroadcast(grads[0], self.shape).astype(self.dtype, copy=False)
+            if self.needs[1]
+            else None,
+        )

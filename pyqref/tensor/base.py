@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
-from ..tape.memory import address, same_layout
+from ..tape.memory import add_where, address, same_layout
 
 __all__ = ["TensorBase", "set_tensor_type", "wrap"]
 
@@ -64,6 +64,7 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to this tensor. May be set on a leaf of floating point type."""
+        self._follow_base()
         return self._requires_grad or self._node is not None
 
     @requires_grad.setter
@@ -84,6 +85,7 @@ class TensorBase:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
+        self._follow_base()
         return self._node is None
 
     @property
@@ -94,10 +96,7 @@ class TensorBase:
 
     def _edge(self) -> Edge | None:
         """Where a gradient of this tensor goes; None if none is wanted."""
-        base = self._base
-        if base is not None and base._epoch != self._epoch:
-            self._node, self._output_index = _view_of(self, base), 0
-            self._epoch = base._epoch
+        self._follow_base()
         if self._node is not None:
             return Edge(self._node, self._output_index)
         if not self._requires_grad:
@@ -108,6 +107,13 @@ class TensorBase:
             accumulator.hooks = self._hooks
             self._accumulator = weakref.ref(accumulator)
         return Edge(accumulator, 0)
+
+    def _follow_base(self) -> None:
+        """Take this view anew out of its base if that was changed in place since."""
+        base = self._base
+        if base is not None and base._epoch != self._epoch:
+            self._node, self._output_index = _view_of(self, base), 0
+            self._epoch = base._epoch
 
     def _accumulate_grad(self, grad: Array) -> None:
         """Add a gradient that has arrived to ``grad``."""
@@ -173,8 +179,9 @@ class AsStridedView(Operation):
         self.region = Region(base, view)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        grad_base, grad_view = self.region.zeros()
-        grad_view += grads[0]
+        region = self.region
+        grad_base, memory = same_layout(region.base_shape, region.base_strides, region.dtype)
+        add_where(memory, region.offset, region.shape, region.strides, grads[0])
         return (grad_base,)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..tape import Array, Operation, is_grad_enabled
+from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, wrap
 
 __all__ = [
@@ -71,6 +72,8 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
             if arg.is_quantized:
                 return _apply_quantized(operation, args, kwargs)
             arrays.append(arg._array)
+            if arg._base is not None:
+                arg._follow_base()
             differentiable = differentiable or arg._requires_grad or arg._node is not None
         else:
             arrays.append(arg)
@@ -151,6 +154,11 @@ def store(target: TensorBase, result: TensorBase) -> None:
     if CATEGORY[result._array.dtype.kind] > CATEGORY[target._array.dtype.kind]:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
+        )
+    if overlaps(target._array):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location; clone() the tensor first"
         )
     if target.is_quantized or result.is_quantized:
         _take_quantizer(target, result)

@@ -41,7 +41,8 @@ def test_view(name: str) -> None:
     assert stride == view.stride()
     assert offset == view.storage_offset()
     assert x.data_ptr() + 8 * offset == view.data_ptr()
-    view.fill_(-1)
+    # An expanded tensor is not written as a whole: its rows are one place in memory.
+    (view[0] if name == "expand" else view).fill_(-1)
     assert int(np.unique(view.numpy().size and x.numpy()[x.numpy() < 0]).size) == 1
     assert view.numpy().max() == -1
 
