@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-import pyqref as torch
 from pyqref.ao.quantization.backend_config import (
     BackendConfig,
     BackendPatternConfig,
@@ -21,6 +19,8 @@ from pyqref.ao.quantization.backend_config import (
     get_tensorrt_backend_config,
     get_tensorrt_backend_config_dict,
 )
+
+import pyqref as torch
 
 
 def documented_config() -> BackendConfig:

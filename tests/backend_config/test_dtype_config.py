@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyqref.ao.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 
 import pyqref as torch
-from pyqref.ao.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 
 
 def test_documented_example() -> None:

@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import pyqref as torch
-from pyqref import nn
 from pyqref.ao.quantization import MinMaxObserver, QConfig, QConfigMapping
 from pyqref.ao.quantization.backend_config import (
     BackendConfig,
@@ -26,6 +23,9 @@ from pyqref.ao.quantization.quantize_fx import (
     prepare_fx,
     prepare_qat_fx,
 )
+
+import pyqref as torch
+from pyqref import nn
 
 
 class PowerOfTwoObserver(MinMaxObserver):

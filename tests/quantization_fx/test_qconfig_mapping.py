@@ -7,9 +7,6 @@ import warnings
 from typing import Any
 
 import pytest
-
-import pyqref as torch
-from pyqref import nn
 from pyqref.ao.quantization import (
     MinMaxObserver,
     NoMatchWarning,
@@ -20,6 +17,9 @@ from pyqref.ao.quantization import (
     get_default_qconfig_mapping,
 )
 from pyqref.ao.quantization.quantize_fx import prepare_fx
+
+import pyqref as torch
+from pyqref import nn
 
 
 def qconfig(high: int) -> QConfig:

@@ -6,9 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-
-import pyqref as torch
-from pyqref import nn
 from pyqref.ao.quantization import (
     QConfigMapping,
     QuantizationWarning,
@@ -26,6 +23,9 @@ from pyqref.ao.quantization.quantize_fx import (
     prepare_fx,
     prepare_qat_fx,
 )
+
+import pyqref as torch
+from pyqref import nn
 from pyqref.nn import functional as F
 
 
@@ -54,7 +54,7 @@ def quantized(model: Any, x: Any, mapping: Any = None) -> tuple[Any, Any]:
 
 
 def test_a_shared_layer_is_fused_only_if_all_calls_are_alike() -> None:
-    """torch puts the ReLU of one call behind the other, too; here it is left unfused."""
+    """Torch puts the ReLU of one call behind the other, too; here it is left unfused."""
     model = Shared()
     x = rows()
     result = fuse_fx(model.eval())
@@ -134,7 +134,7 @@ def test_weights_are_packed_once_and_can_be_kept() -> None:
 
 
 def test_outputs_stay_quantized_behind_a_float_operation() -> None:
-    """torch ignores ``output_quantized_indexes`` there."""
+    """Torch ignores ``output_quantized_indexes`` there."""
 
     class Network(nn.Module):
         def forward(self, x: Any) -> Any:
@@ -162,7 +162,7 @@ def test_inputs_may_be_quantized_already() -> None:
 
 
 def test_reshape_of_a_float_tensor_does_not_stop_the_layer_behind_it() -> None:
-    """torch takes the result for quantized, and leaves a reference layer in float."""
+    """Torch takes the result for quantized, and leaves a reference layer in float."""
 
     class Network(nn.Module):
         def __init__(self) -> None:
