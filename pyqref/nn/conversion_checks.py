@@ -1,14 +1,18 @@
-"""What a layer must have to be converted; the error names the method and what it got."""
+"""What a layer must have to be converted, and its constructor's numbers; errors name them."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from pyqref.tensor.arguments import described
+from pyqref.tensor.arguments import as_integer, described
 
 from .modules import Module
 
-__all__ = ["require_members"]
+__all__ = ["require_members", "sizes_of"]
+
+#: Elements of a weight; the kernels count them in 32 bits.
+MOST_ELEMENTS = 2**31
 
 
 def require_members(cls: type, method: str, mod: Any, *members: str) -> None:
@@ -37,3 +41,21 @@ def require_members(cls: type, method: str, mod: Any, *members: str) -> None:
                 f"{name} takes a layer with {', '.join(members)}; got {type(mod).__module__}."
                 f"{type(mod).__name__}, which has no {member}"
             )
+
+
+def sizes_of(name: str, **sizes: Any) -> tuple[int, ...]:
+    """The positive integers that make the shape of a weight, in the order given.
+
+    Raises
+    ------
+    TypeError
+        One is no integer.
+    ValueError
+        One is not positive, or the weight would have 2**31 elements.
+    """
+    found = tuple(as_integer(value, f"{name}: {label}", 1) for label, value in sizes.items())
+    if math.prod(found) >= MOST_ELEMENTS:
+        raise ValueError(
+            f"{name}: {', '.join(sizes)} make a weight of 2**31 elements or more, got {found}"
+        )
+    return found

@@ -173,11 +173,22 @@ _TAKES_ANY = {"DeQuantize", "Hardswish"}
 _FROM_OBSERVED = {"nn.quantized.LSTM", "nn.quantized.MultiheadAttention"}
 
 
+#: Layers whose constructor checks its numbers itself, not the float layer that it extends.
+OWN_CONSTRUCTORS = (
+    "nn.quantized.Linear",
+    "nn.quantized.Conv",
+    "nn.quantized.dynamic.Linear",
+    "nn.intrinsic.quantized.Conv",
+    "nn.intrinsic.quantized.LinearReLU",
+)
+
+
 def constructors() -> list[Entry]:
+    """Constructors of :data:`OWN_CONSTRUCTORS`."""
     found = []
     for name, cls in layers().items():
         valid = construction(name, cls)
-        if valid:
+        if valid and name.startswith(OWN_CONSTRUCTORS):
             parameters = inspect.signature(cls).parameters
             optional = {
                 each for each in valid if each in parameters and parameters[each].default is None

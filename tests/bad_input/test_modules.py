@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 from bad_input.engine import Entry
-from bad_input.modules_table import conversions, forwards, layers, setters
+from bad_input.modules_table import constructors, conversions, forwards, layers, setters
 
 FORWARDS, SETTERS, CONVERSIONS = forwards(), setters(), conversions()
+CONSTRUCTORS = constructors()
+
+
+@pytest.mark.parametrize("of", CONSTRUCTORS, ids=[each.name for each in CONSTRUCTORS])
+def test_one_wrong_argument_of_a_constructor(of: Entry) -> None:
+    """Sizes, groups, geometry and flags are refused by their names, before anything is made."""
+    of.call(**of.valid)
+    assert [] == list(of.cases())
 
 
 @pytest.mark.parametrize("of", FORWARDS, ids=[each.name for each in FORWARDS])

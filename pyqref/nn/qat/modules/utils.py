@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.nn.modules import Module
+from pyqref.tensor.arguments import described
 
 __all__ = ["make_weight_fake_quant", "qconfig_of"]
 
@@ -22,7 +23,13 @@ def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
             f"{type(layer).__module__}.{type(layer).__name__}: qconfig must be given; "
             "pass qconfig=get_default_qat_qconfig('fbgemm'), for example"
         )
-    fake_quant: Module = qconfig.weight()
+    make = getattr(qconfig, "weight", None)
+    fake_quant = make() if callable(make) else None
+    if not isinstance(fake_quant, Module):
+        raise TypeError(
+            f"{type(layer).__module__}.{type(layer).__name__}: qconfig must be a QConfig whose "
+            f"weight makes a fake-quantize module, got {described(qconfig)}"
+        )
     return fake_quant
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_flag, as_integer, described
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
@@ -54,9 +56,15 @@ class _ConvNd(WeightedQuantizedModule):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if padding_mode != "zeros":
+        in_channels, out_channels = sizes_of(
+            name, in_channels=in_channels, out_channels=out_channels
+        )
+        groups = as_integer(groups, f"{name}: groups")
+        bias = as_flag(bias, f"{name}: bias")
+        if not isinstance(padding_mode, str) or padding_mode != "zeros":
             raise ValueError(
-                f"{name}: padding_mode must be 'zeros' in a quantized layer, got {padding_mode!r}"
+                f"{name}: padding_mode must be 'zeros' in a quantized layer, got "
+                f"{described(padding_mode)}"
             )
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
@@ -76,6 +84,8 @@ class _ConvNd(WeightedQuantizedModule):
         self.padding_mode = padding_mode
         self.scale = 1.0
         self.zero_point = 0
+        taps = math.prod(self.kernel_size)
+        sizes_of(name, channels=in_channels * out_channels, kernel_size=taps)
         integers = zeros(*self._weight_shape(), dtype=dtypes.int8)._array
         weight = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
         self.set_weight_bias(weight, zeros(out_channels) if bias else None)

@@ -216,25 +216,11 @@ class Embedding(Module):
     @classmethod
     def from_reference(cls, ref_embedding: Any) -> Any:
         """The quantized layer of a reference layer."""
-        require_members(
-            cls,
-            "from_reference",
-            ref_embedding,
-            "num_embeddings",
-            "embedding_dim",
-            "get_quantized_weight",
-        )
-        return cls(
-            ref_embedding.num_embeddings,
-            ref_embedding.embedding_dim,
-            ref_embedding.padding_idx,
-            ref_embedding.max_norm,
-            ref_embedding.norm_type,
-            ref_embedding.scale_grad_by_freq,
-            ref_embedding.sparse,
-            ref_embedding.get_quantized_weight(),
-            ref_embedding.weight_dtype,
-        )
+        require_members(cls, "from_reference", ref_embedding, "get_quantized_weight")
+        ref = ref_embedding
+        options = ref.padding_idx, ref.max_norm, ref.norm_type, ref.scale_grad_by_freq, ref.sparse
+        weight = ref.get_quantized_weight()
+        return cls(ref.num_embeddings, ref.embedding_dim, *options, weight, ref.weight_dtype)
 
 
 class EmbeddingBag(Embedding):
@@ -363,14 +349,7 @@ class EmbeddingBag(Embedding):
     @classmethod
     def from_reference(cls, ref_embedding_bag: Any) -> Any:
         """The quantized layer of a reference layer."""
-        require_members(
-            cls,
-            "from_reference",
-            ref_embedding_bag,
-            "num_embeddings",
-            "mode",
-            "get_quantized_weight",
-        )
+        require_members(cls, "from_reference", ref_embedding_bag, "get_quantized_weight")
         return cls(
             ref_embedding_bag.num_embeddings,
             ref_embedding_bag.embedding_dim,

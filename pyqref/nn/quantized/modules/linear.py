@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
@@ -14,6 +14,7 @@ from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
@@ -185,8 +186,10 @@ class Linear(WeightedQuantizedModule):
         dtype: Any = dtypes.qint8,
     ) -> None:
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
+        name = type(self).__name__
+        features = sizes_of(name, in_features=in_features, out_features=out_features)
+        self.in_features, self.out_features = in_features, out_features = features
+        bias_ = as_flag(bias_, f"{name}: bias")
         self.scale = 1.0
         self.zero_point = 0
         self._packed_params = LinearPackedParams(dtype)

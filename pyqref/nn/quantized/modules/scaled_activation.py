@@ -13,7 +13,7 @@ from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import quantize_per_tensor
 from pyqref.tensor.random import randn
 
-from .output_grid import EVERY_DTYPE, observed_grid, register_grid
+from .output_grid import EVERY_DTYPE, observed_grid, plain_grid, register_grid
 from .utils import require_quantized_input
 
 __all__ = ["ELU", "Hardswish", "LeakyReLU", "PReLU", "Sigmoid", "Softmax"]
@@ -92,8 +92,7 @@ class ELU(nn.ELU):
 
     def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
         super().__init__(alpha)
-        self.scale = scale
-        self.zero_point = zero_point
+        self.scale, self.zero_point = plain_grid(self, scale, zero_point)
 
     def _get_name(self) -> str:
         return "QuantizedELU"
@@ -224,8 +223,7 @@ class Softmax(nn.Softmax):
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
         super().__init__(dim)
-        self.scale = scale
-        self.zero_point = zero_point
+        self.scale, self.zero_point = plain_grid(self, scale, zero_point)
 
     def _get_name(self) -> str:
         return "QuantizedSoftmax"
@@ -283,8 +281,7 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
-        self.scale = output_scale
-        self.zero_point = output_zero_point
+        self.scale, self.zero_point = plain_grid(self, output_scale, output_zero_point)
         slopes = randn(num_parameters)
         self.set_weight(quantize_per_tensor(slopes, 1.0, 0, dtypes.quint8))
 
