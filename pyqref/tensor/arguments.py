@@ -65,12 +65,15 @@ def as_number(value: Any, name: str, finite: bool = False) -> float:
     """
     if type(value) is not float:
         value = _single(value)
-        if not isinstance(value, (int, float, np.integer, np.floating)):
+        foreign = not isinstance(value, (TensorBase, np.ndarray, type))
+        if not (foreign and hasattr(value, "__float__")):
             raise TypeError(f"{name} must be a number, got {described(value)}")
         try:
             value = float(value)
         except OverflowError:
             raise ValueError(f"{name} must fit a float, got {described(value)}") from None
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"{name} must be a number, got {described(value)}") from None
     if finite and not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
     return float(value)

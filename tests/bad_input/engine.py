@@ -275,7 +275,7 @@ def _of_error(of: Entry, wrong: Mapping[str, Any], error: BaseException) -> str:
     if of.plain:
         return ""  # ordinary functions and layers speak torch's words
     names = [
-        *of.valid,
+        *(each.rpartition("__")[2] for each in of.valid),
         *(["qaccum"] if "extra_input" in of.valid else []),
         *(["input"] if wrong.keys() & {"X", "qx", "self", "x"} else []),
         of.name.rpartition(".")[2],
@@ -301,7 +301,10 @@ def _mentions(said: str, name: str) -> bool:
 
 def _shows(said: str, value: Any) -> bool:
     """Whether a message says what came: the value, its type, shape, dtype or kind."""
-    if any(word in said for word in ("got", "found", "holds", "not ", "but ", "is ")):
+    if any(
+        word in said
+        for word in ("got", "found", "holds", "in the state dict", "not ", "but ", "is ")
+    ):
         return True
     plain = isinstance(value, int | float | str) and str(value)[:20] in said
     return plain or type(value).__name__ in said

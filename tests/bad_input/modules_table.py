@@ -255,6 +255,25 @@ def _prepared(cls: Any) -> nn.Module:
     return accepted[0] if isinstance(accepted, tuple) else accepted
 
 
+def states() -> list[Entry]:
+    """``load_state_dict`` of every layer, one key of its state an argument."""
+    found = []
+    for name, cls in layers().items():
+        layer = built(name, cls)
+        state = {key.replace(".", "__"): value for key, value in layer.state_dict().items()}
+        if state and ".quantized" in name and "reference" not in name:
+            kinds = dict.fromkeys(state, "any")
+            found.append(Entry(f"{name}.load_state_dict", _loads(layer), state, kinds=kinds))
+    return found
+
+
+def _loads(layer: nn.Module) -> Callable[..., Any]:
+    def load(**given: Any) -> None:
+        layer.load_state_dict({key.replace("__", "."): value for key, value in given.items()})
+
+    return load
+
+
 def conversions() -> list[Entry]:
     """``from_float`` and ``from_reference``; no valid layer stands in the table: all must fail."""
     found = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from bad_input.engine import Entry
-from bad_input.modules_table import constructors, conversions, forwards, layers, setters
+from bad_input.modules_table import constructors, conversions, forwards, layers, setters, states
 
 FORWARDS, SETTERS, CONVERSIONS = forwards(), setters(), conversions()
-CONSTRUCTORS = constructors()
+CONSTRUCTORS, STATES = constructors(), states()
 
 
 @pytest.mark.parametrize("of", CONSTRUCTORS, ids=[each.name for each in CONSTRUCTORS])
@@ -34,6 +34,13 @@ def test_one_wrong_argument_of_set_weight_bias(of: Entry) -> None:
 @pytest.mark.parametrize("of", CONVERSIONS, ids=[each.name for each in CONVERSIONS])
 def test_conversion_of_what_is_no_such_layer(of: Entry) -> None:
     """``from_float`` and ``from_reference`` say which layer they take and what they got."""
+    assert [] == list(of.cases())
+
+
+@pytest.mark.parametrize("of", STATES, ids=[each.name for each in STATES])
+def test_one_wrong_entry_of_a_state(of: Entry) -> None:
+    """``load_state_dict`` names the key whose value does not fit."""
+    of.call(**of.valid)
     assert [] == list(of.cases())
 
 

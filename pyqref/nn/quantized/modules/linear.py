@@ -14,7 +14,7 @@ from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.ops import quantized as ops
-from pyqref.tensor.arguments import as_flag
+from pyqref.tensor.arguments import as_flag, described
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
@@ -91,6 +91,9 @@ class LinearPackedParams(Module):
     ) -> None:
         _as_version_3(state_dict, prefix)
         dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
+        if dtype is not None and dtype is not dtypes.qint8 and dtype is not dtypes.float16:
+            error_msgs.append(f"{prefix}dtype must be qint8 or float16, got {described(dtype)}")
+            dtype = None
         key = prefix + "_packed_params"
         packed = pop_state(state_dict, key, missing_keys)
         if packed is not None and fits(packed, self._weight_bias(), key, error_msgs):

@@ -8,6 +8,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
+from pyqref.tensor.arguments import as_integer, as_number
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
@@ -197,9 +198,9 @@ def load_output_parameters(
     scale = pop_state(state_dict, prefix + "scale", missing_keys)
     zero_point = pop_state(state_dict, prefix + "zero_point", missing_keys)
     if scale is not None:
-        layer.scale = float(scale)
+        layer.scale = as_number(scale, prefix + "scale")
     if zero_point is not None:
-        layer.zero_point = int(zero_point)
+        layer.zero_point = as_integer(zero_point, prefix + "zero_point")
 
 
 def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
