@@ -75,7 +75,6 @@ class _FunctionNode(Operation):
     def __init__(self, function: type[Function], ctx: FunctionCtx) -> None:
         self.function, self.ctx = function, ctx
 
-    @property
     def name(self) -> str:
         return f"{self.function.__name__}Backward"
 
@@ -85,18 +84,18 @@ class _FunctionNode(Operation):
         found = found if isinstance(found, tuple) else (found,)
         if len(found) > len(self.edges) and any(x is not None for x in found[len(self.edges) :]):
             raise RuntimeError(
-                f"function {self.name} returned an incorrect number of gradients (expected "
+                f"function {self.name()} returned an incorrect number of gradients (expected "
                 f"{len(self.edges)}, got {len(found)})"
             )
         if len(found) < len(self.edges):
             raise RuntimeError(
-                f"function {self.name} returned an incorrect number of gradients (expected "
+                f"function {self.name()} returned an incorrect number of gradients (expected "
                 f"{len(self.edges)}, got {len(found)})"
             )
         return tuple(None if each is None else each._array for each in found)
 
     def release(self) -> None:
-        super().release()
+        self.released = bool(self.ctx._saved)
         self.ctx._saved = ()
 
 

@@ -8,8 +8,6 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from ..nn.modules.handle import Hooks, RemovableHandle, add_hook
 from ..tape import Array, enable_grad, no_grad
 from ..tensor.base import TensorBase, wrap
@@ -178,9 +176,10 @@ class Optimizer:
         """Drop the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                if parameter.grad is not None:
-                    zeros = None if set_to_none else wrap(np.zeros_like(parameter._array))
-                    parameter.grad = zeros
+                if set_to_none:
+                    parameter.grad = None
+                elif parameter.grad is not None:
+                    parameter.grad.detach().zero_()
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step."""

@@ -90,7 +90,7 @@ def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
 def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None, ...]:
     if node.released:
         raise RuntimeError(
-            f"trying to go backward through {node.name} a second time: the graph was freed; "
+            f"trying to go backward through {node.name()} a second time: the graph was freed; "
             "call backward(retain_graph=True) the first time"
         )
     node.check_unmodified()

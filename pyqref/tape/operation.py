@@ -26,6 +26,10 @@ __all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
+_PLAIN = (type(None), bool, int, float, np.generic)
+"""What may be saved without tying the graph to an array."""
+
+
 class Edge(NamedTuple):
     """Where the gradient of one input goes: a node, and which output of it the input was."""
 
@@ -77,7 +81,7 @@ class Operation:
 
         An argument that is no tensor, or whose gradient is not wanted, gets None.
         """
-        raise RuntimeError(f"the derivative of {self.name} is not defined")
+        raise RuntimeError(f"the derivative of {self.name()} is not defined")
 
     def save(self, *values: Any) -> None:
         """Keep what ``backward`` needs; later changes in place are detected."""
@@ -97,17 +101,17 @@ class Operation:
             if version[0] != expected:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified "
-                    f"by an inplace operation: {self.name} saved it at version {expected}, it is "
+                    f"by an inplace operation: {self.name()} saved it at version {expected}, it is "
                     f"at version {version[0]} now; use the out-of-place form or clone() first"
                 )
 
     def release(self) -> None:
-        """Drop what was saved; the graph cannot be walked again."""
-        self.saved = ()
-        self._watched = ()
-        self.released = True
+        """Drop the arrays that were saved; if there were any, this cannot be walked again."""
+        if not all(isinstance(each, _PLAIN) for each in self.saved):
+            self.saved = ()
+            self._watched = ()
+            self.released = True
 
-    @property
     def name(self) -> str:
         """Name of the node as ``torch`` shows it, such as ``MulBackward0``."""
         return self.label or f"{type(self).__name__}Backward0"
@@ -118,7 +122,7 @@ class Operation:
         return tuple((edge.node, edge.output_index) for edge in self.edges if edge is not None)
 
     def __repr__(self) -> str:
-        return f"<{self.name}>"
+        return f"<{self.name()}>"
 
 
 def _same_memory(array: Array, kept: Any) -> bool:
@@ -134,7 +138,6 @@ class AccumulateGrad(Operation):
     def __init__(self, leaf: Any) -> None:
         self.leaf = leaf
 
-    @property
     def name(self) -> str:
         return "AccumulateGrad"
 

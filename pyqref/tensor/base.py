@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
-from ..tape.memory import add_where, address, same_layout
+from ..tape.memory import add_where, address, overlaps, same_layout
 
 __all__ = ["TensorBase", "set_tensor_type", "wrap"]
 
@@ -53,8 +53,8 @@ class TensorBase:
     _accumulator: weakref.ref[AccumulateGrad] | None = None
     _hooks: dict[int, list[Any]] | None = None
     _retains_grad: bool = False
+    _grad: Any = None
     is_quantized = False
-    grad: Any = None
 
     @property
     def dtype(self) -> dtype:
@@ -81,6 +81,26 @@ class TensorBase:
                 f"only Tensors of floating point dtype can require gradients, got {self.dtype}"
             )
         self._requires_grad = bool(value)
+
+    @property
+    def grad(self) -> Any:
+        """The gradient collected so far, a tensor of this shape and dtype, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, TensorBase):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got {type(value).__name__}"
+                )
+            own, new = self._array, value._array
+            if (own.shape, own.dtype) != (new.shape, new.dtype):
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size {list(new.shape)} and {value.dtype} "
+                    f"to a tensor of size {list(own.shape)} and {self.dtype}; both must be the same"
+                )
+        self._grad = value
 
     @property
     def is_leaf(self) -> bool:
@@ -118,10 +138,14 @@ class TensorBase:
     def _accumulate_grad(self, grad: Array) -> None:
         """Add a gradient that has arrived to ``grad``."""
         grad = grad.astype(self._array.dtype, copy=False)
-        if self.grad is None:
-            self.grad = wrap(grad.copy())
+        own = self._grad
+        if own is None:
+            self._grad = wrap(grad.copy())
+        elif overlaps(own._array):
+            self._grad = wrap(own._array + grad)
         else:
-            self.grad = wrap(np.asarray(self.grad._array + grad))
+            np.add(own._array, grad, out=own._array)
+            own._version[0] += 1
 
 
 _tensor_type: type[TensorBase] = TensorBase
@@ -210,4 +234,4 @@ class CopySlices(Operation):
 
     def release(self) -> None:
         self.change.release()
-        super().release()
+        self.released = self.change.released

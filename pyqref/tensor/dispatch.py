@@ -136,7 +136,7 @@ def check_in_place(target: TensorBase) -> None:
     if not is_grad_enabled():
         return
     base = target._base if target._base is not None else target
-    if base._requires_grad and base._node is None:
+    if any(each._requires_grad and each._node is None for each in (base, target)):
         kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
         raise RuntimeError(
             f"{kind} that requires grad is being used in an in-place operation; "

@@ -158,7 +158,17 @@ def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 
     def on_array(grad: Array) -> Array | None:
         replaced = hook(wrap(grad))
-        return None if replaced is None else replaced._array
+        if replaced is None:
+            return None
+        if not isinstance(replaced, TensorBase):
+            raise TypeError(f"expected a Tensor, but hook returned {type(replaced).__name__}")
+        if replaced._array.shape != grad.shape:
+            raise RuntimeError(
+                f"hook has changed the size of the gradient from {list(grad.shape)} to "
+                f"{list(replaced._array.shape)}"
+            )
+        array: Array = replaced._array
+        return array
 
     hooks = _hooks_of(input)
     hooks.insert(len(hooks) - input._retains_grad, on_array)

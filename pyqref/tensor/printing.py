@@ -196,7 +196,7 @@ def tensor_repr(tensor: Any) -> str:
         suffixes.append(f"dtype={tensor.dtype!r}")
     text = prefix + array_text(array, len(prefix))
     if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.name}>")
+        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return with_suffixes(text, suffixes, len(prefix))

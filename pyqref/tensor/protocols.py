@@ -100,11 +100,7 @@ class Protocols(Description):
         result._version = [0]
         result._requires_grad = like.requires_grad
         result.__dict__.update(
-            {
-                name: value
-                for name, value in like.__dict__.items()
-                if not name.startswith("_") and name != "grad"
-            }
+            {name: value for name, value in like.__dict__.items() if not name.startswith("_")}
         )
         return result
 

@@ -29,7 +29,7 @@ def test_forward_and_backward() -> None:
     """The gradient is the one that backward gives; the node has the class's name."""
     x = pyqref.tensor([1.0, 2.0], requires_grad=True)
     y = Cube.apply(x, 3)
-    assert "CubeBackward" == y.grad_fn.name
+    assert "CubeBackward" == y.grad_fn.name()
     y.sum().backward()
     assert [3.0, 12.0] == x.grad.tolist()
 

@@ -105,8 +105,10 @@ class Converts(Traversal):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                parameter.grad = None if set_to_none else wrap(np.zeros_like(parameter._array))
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad.detach().zero_()
 
 
 def _target_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype | None:
