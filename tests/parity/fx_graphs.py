@@ -100,9 +100,7 @@ def numbers(model: Any) -> dict[str, Any]:
             chosen.append(np.asarray(value.detach().numpy(), np.float64).ravel())
     for path in sorted(modules):
         module = modules[path]
-        if isinstance(getattr(module, "scale", None), float) or hasattr(
-            getattr(module, "scale", None), "numpy"
-        ):
+        if hasattr(module, "scale") and hasattr(module, "zero_point"):
             scales.append(np.float64([float(module.scale)]))
             zero_points.append(np.float64([float(module.zero_point)]))
         weight = getattr(module, "weight", None)
@@ -189,6 +187,7 @@ def workflow(
     )
     found["converted"] = describe(converted)
     found["numbers"] = numbers(converted)
+    found["keys"] = "\n".join(sorted(converted.state_dict()))
     if run:
         found["output"] = flat(converted(*example))
     return found

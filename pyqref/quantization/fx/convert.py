@@ -14,15 +14,18 @@ then, unless a reference model is wanted,
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .convert_qconfigs import convert_qconfigs
+from .converted import ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
-from .observed import is_observer, is_observer_node, preparation_of
+from .observed import is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
@@ -93,16 +96,15 @@ def convert(
     make_reference_modules(model, backend, qconfigs, preparation.observed)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
+    kept: dict[str, Any] = {}
     if not is_reference:
-        lower(model, qconfigs, preparation.scopes, keep_original_weights)
+        kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
     model.graph.lint()
-    model.recompile()
-    model.delete_all_unused_submodules()
-    for name, value in preserved.items():
-        setattr(model, name, value)
-    if remove_qconfig:
-        for module in model.modules():
-            if not is_observer(module):
-                module.__dict__.pop("qconfig", None)
     model.meta.pop("quantization", None)
-    return model
+    converted = ConvertedGraphModule(model, model.graph)
+    for name, value in {**preserved, **kept}.items():
+        setattr(converted, name, value)
+    if remove_qconfig:
+        for module in converted.modules():
+            module.__dict__.pop("qconfig", None)
+    return converted

@@ -23,7 +23,7 @@ _PACKING = {*(each[0] for each in PREPACK.values()), *PREPACK_HALF.values()}
 
 def fold_weights(
     model: GraphModule, scopes: dict[str, tuple[str, Any]], keep_original_weights: bool
-) -> None:
+) -> dict[str, Any]:
     """Fold the packing nodes of a model, in place.
 
     Parameters
@@ -34,7 +34,14 @@ def fold_weights(
         Of nodes by name: attributes are named after the module in which a weight is used.
     keep_original_weights
         Whether to keep the float weight and bias, as ``orig_weight_i`` and ``orig_bias_i``.
+
+    Returns
+    -------
+    dict
+        What is kept, by name.
     """
+    kept: dict[str, Any] = {}
+    number = 0
     for node in list(model.graph.nodes):
         if node.op != "call_function" or node.target not in _PACKING or depends_on_input(node):
             continue
@@ -43,18 +50,22 @@ def fold_weights(
         name = free_name(model, f"{scopes.get(user.name, ('', None))[0]}_packed_weight_")
         setattr(model, name, packed)
         if keep_original_weights:
-            _keep(model, node)
+            kept.update(_original(model, node, number))
+            number += 1
         with model.graph.inserting_before(node):
             fetched = model.graph.get_attr(name)
         node.replace_all_uses_with(fetched)
         model.graph.erase_node(node)
     model.graph.eliminate_dead_code()
+    return kept
 
 
-def _keep(model: GraphModule, node: Node) -> None:
-    """Keep the float tensors that went into a packed weight."""
+def _original(model: GraphModule, node: Node, count: int) -> dict[str, Any]:
+    """The float tensors that went into a packed weight."""
+    found = {}
     for kind, source in zip(("weight", "bias"), node.args[:2], strict=False):
         while isinstance(source, Node) and source.op != "get_attr" and source.args:
             source = source.args[0]
         if isinstance(source, Node):
-            setattr(model, free_name(model, f"orig_{kind}_"), value_of(model, source))
+            found[f"orig_{kind}_{count}"] = value_of(model, source)
+    return found

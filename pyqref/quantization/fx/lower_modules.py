@@ -25,6 +25,7 @@ from pyqref.quantization.diagnostics import QuantizationWarning, warn
 from .lowering_tables import DYNAMIC_MODULES, STATIC_MODULES, WEIGHT_ONLY_MODULES
 from .paths import replace_module
 from .reference_pattern import (
+    Reference,
     is_dequantize,
     is_dynamic_quantize,
     reference_at,
@@ -57,7 +58,7 @@ def lower_static_modules(model: GraphModule, qconfigs: dict[str, Any]) -> None:
     originals: dict[str, Any] = {}
     classes: dict[str, Any] = {}
     for node in list(model.graph.nodes):
-        reference = reference_at(model, node, qconfigs, with_relu=False)
+        reference = reference_at(model, node, qconfigs)
         if reference is None or reference.operation.op != "call_module":
             continue
         operation = reference.operation
@@ -75,7 +76,17 @@ def lower_static_modules(model: GraphModule, qconfigs: dict[str, Any]) -> None:
         made = quantized.from_reference(originals[path], scale, zero_point)
         replace_module(model, path, made)
         take_quantized(operation)
+        _drop_relu(reference, zero_point)
         reference.erase_grid(model)
+
+
+def _drop_relu(reference: Reference, zero_point: int) -> None:
+    """Leave out a ReLU behind a layer if its grid has no numbers below zero anyway."""
+    if reference.relu is None:
+        return
+    if zero_point == reference.quantize.args[3].quant_min:
+        reference.relu.replace_all_uses_with(reference.operation)
+        reference.relu.graph.erase_node(reference.relu)
 
 
 def _warn_of_reuse(model: GraphModule, path: str, grid: tuple[float, int]) -> None:

@@ -33,7 +33,7 @@ def lower(
     qconfigs: dict[str, Any],
     scopes: dict[str, tuple[str, Any]],
     keep_original_weights: bool = False,
-) -> None:
+) -> dict[str, Any]:
     """All passes, in place.
 
     Parameters
@@ -44,6 +44,11 @@ def lower(
         Of nodes by name.
     keep_original_weights
         See :func:`~pyqref.quantization.quantize_fx.convert_fx`.
+
+    Returns
+    -------
+    dict
+        The original weights, by the names of the attributes that they are to have.
     """
     lower_static_modules(model, qconfigs)
     lower_dynamic_modules(model)
@@ -54,4 +59,4 @@ def lower(
     lower_shape_questions(model)
     lower_others(model, qconfigs)
     model.graph.eliminate_dead_code()
-    fold_weights(model, scopes, keep_original_weights)
+    return fold_weights(model, scopes, keep_original_weights)

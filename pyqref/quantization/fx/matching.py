@@ -10,7 +10,7 @@ output, long patterns first, and a node belongs to one match only::
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,7 +126,9 @@ def _length(pattern: Any) -> int:
 
 
 def find_matches(
-    model: GraphModule, patterns: Iterable[tuple[Any, BackendPatternConfig]]
+    model: GraphModule,
+    patterns: Iterable[tuple[Any, BackendPatternConfig]],
+    accept: Callable[[Match], bool] | None = None,
 ) -> dict[Node, Match]:
     """The match that each node belongs to.
 
@@ -136,6 +138,8 @@ def find_matches(
         The model.
     patterns
         Patterns in the complex format, with their configs.
+    accept
+        Whether a match is to be taken; all are if None.
     """
     modules = dict(model.named_modules(remove_duplicate=False))
     ordered = sorted_patterns(patterns)
@@ -151,7 +155,7 @@ def find_matches(
             if match.root.op == "call_function":
                 match = replace(match, roles=roles.get(match.root.target, {}))
             members = match.all_nodes()
-            if any(each in found for each in members):
+            if any(each in found for each in members) or (accept and not accept(match)):
                 continue
             found.update(dict.fromkeys(members, match))
             break

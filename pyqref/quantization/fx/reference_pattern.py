@@ -53,7 +53,7 @@ class Reference:
     def erase_grid(self, model: GraphModule) -> None:
         """Take the nodes of scale and zero point away, once nobody uses them."""
         nodes = self.quantize.args[1:3]
-        self.quantize.replace_all_uses_with(self.operation)
+        self.quantize.replace_all_uses_with(self.quantize.args[0])
         model.graph.erase_node(self.quantize)
         for node in nodes:
             if not node.users:

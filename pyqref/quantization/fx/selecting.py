@@ -7,6 +7,7 @@ reason is kept.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from pyqref.fx import GraphModule, Node
@@ -34,9 +35,13 @@ def select_matches(
         Whether a node is a custom or standalone module, which no pattern concerns.
     """
     configs = preparation.backend_config._pattern_complex_format_to_config.items()
-    # What is fused is one module by now; where it was not, its parts are patterns themselves.
-    whole = [(pattern, each) for pattern, each in configs if each.fuser_method is None]
-    found = find_matches(model, whole)
+    calls = Counter(each.target for each in model.graph.nodes if each.op == "call_module")
+
+    def accept(match: Match) -> bool:
+        # Layers that could not be fused because one is called elsewhere, too, stand alone.
+        return match.config.fuser_method is None or calls[match.root.target] == 1
+
+    found = find_matches(model, configs, accept)
     kept: dict[Node, Match] = {}
     for node in model.graph.nodes:
         if node.op in ("placeholder", "get_attr", "output") or owned(node):
