@@ -18,6 +18,8 @@ PACKAGES = [
     "pyqref.quantization",
     "pyqref.quantization.quantize_fx",
     "pyqref.quantization.backend_config",
+    "pyqref.quantization.fx",
+    "pyqref.quantization.fx.custom_config",
     "pyqref.nn.quantized",
     "pyqref.nn.quantized.functional",
     "pyqref.nn.quantized.dynamic",
