@@ -240,7 +240,7 @@ def _settings(node: Node, owner: Any) -> str | None:
     found = owner
     for step in node.target.split(".") if node.op == "get_attr" else ():
         found = getattr(found, step, None)
-    if node.op != "get_attr" or not hasattr(found, "shape"):
+    if node.op != "get_attr" or not (hasattr(found, "shape") and hasattr(found, "dtype")):
         return None
     return f"{str(found.dtype).removeprefix('pyqref.')} {tuple(found.shape)}"
 
