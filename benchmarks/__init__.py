@@ -1,0 +1,1 @@
+"""pyqref side by side with torch and ONNX Runtime: ``python -m benchmarks --help``."""

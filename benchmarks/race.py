@@ -1,0 +1,73 @@
+"""The same work by several libraries, timed in turns in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Work = Callable[[], Any]
+
+
+class Race(NamedTuple):
+    """Work of ours and of others; ``operations`` counts what is worth counting."""
+
+    kind: str
+    shape: str
+    operations: float
+    ours: Work
+    peers: dict[str, Work]
+
+
+class Result(NamedTuple):
+    """Median seconds, and the largest difference between results, in steps of the output."""
+
+    race: Race
+    ours: float
+    peers: dict[str, float]
+    difference: float
+
+    @property
+    def best_peer(self) -> str:
+        return min(self.peers, key=self.peers.__getitem__)
+
+    @property
+    def ratio(self) -> float:
+        """Above 1 pyqref is faster than the fastest of the others."""
+        return self.peers[self.best_peer] / self.ours
+
+
+def numbers(result: Any) -> np.ndarray:
+    """What a library returned, as an array; integers where it is quantized."""
+    if isinstance(result, tuple | list):
+        result = result[0]
+    if getattr(result, "is_quantized", False):
+        result = result.int_repr()
+    return np.asarray(result.detach() if hasattr(result, "detach") else result)
+
+
+def difference(race: Race) -> float:
+    """Largest distance between our result and another one."""
+    ours = numbers(race.ours()).astype(np.float64)
+    others = (numbers(run()).astype(np.float64) for run in race.peers.values())
+    return max(float(np.abs(ours - other.reshape(ours.shape)).max(initial=0)) for other in others)
+
+
+def run(race: Race, seconds: float) -> Result:
+    """Compare the results, then take medians of runs in turns for about so many seconds."""
+    distance = difference(race)
+    runners = {"": race.ours, **race.peers}
+    times: dict[str, list[float]] = {name: [] for name in runners}
+    start = time.perf_counter()
+    turn = 0
+    while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
+        for name, work in runners.items():
+            before = time.perf_counter()
+            work()
+            times[name].append(time.perf_counter() - before)
+        turn += 1
+    medians = {name: float(np.median(each[2:])) for name, each in times.items()}
+    ours = medians.pop("")
+    return Result(race, ours, medians, distance)
