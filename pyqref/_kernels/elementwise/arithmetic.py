@@ -7,7 +7,6 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import in_one_order
 from pyqref.numerics import elementwise as reference
-from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import Engine, IntArray
 
@@ -28,7 +27,7 @@ def add(
     Equations ``eq-quantized-add`` and ``eq-add-fixed-point``.
     """
     kernel = registry.twin("elementwise")
-    fixed_point = engine == "qnnpack" and np.dtype(out.storage) == np.uint8
+    fixed_point = engine == "qnnpack" and out.storage == np.uint8
     if kernel is None or not _are_bytes(a, b, out):
         return reference.add(a, a_grid, b, b_grid, out, engine, relu)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
@@ -50,17 +49,16 @@ def add(
             threads.get_num_threads(),
         )
         return restore(result)
-    scale_a, scale_b = np.float32(a_grid.scale), np.float32(b_grid.scale)
     kernel.add(
         left,
         right,
         result,
         left.dtype == np.int8,
-        scale_a,
-        np.float32(-a_grid.zero_point) * scale_a,
-        scale_b,
-        np.float32(-b_grid.zero_point) * scale_b,
-        reciprocal32(out.scale),
+        a_grid.scale,
+        a_grid.zero_point,
+        b_grid.scale,
+        b_grid.zero_point,
+        out.scale,
         out.zero_point,
         low,
         high,
@@ -84,9 +82,11 @@ def mul(
         right,
         result,
         left.dtype == np.int8,
+        a_grid.scale,
         a_grid.zero_point,
+        b_grid.scale,
         b_grid.zero_point,
-        np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale),
+        out.scale,
         out.zero_point,
         low,
         high,
@@ -96,7 +96,7 @@ def mul(
 
 
 def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
-    return a.dtype == b.dtype == np.dtype(out.storage) and a.dtype.itemsize == 1
+    return a.dtype == b.dtype == out.storage and a.dtype.itemsize == 1
 
 
 def _broadcast(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray]:

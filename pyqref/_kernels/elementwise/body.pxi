@@ -96,16 +96,18 @@ cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 def add(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a, float offset_a,
-    float scale_b, float offset_b, float inverse, int32_t zero_point, int32_t lower,
-    int32_t upper, int n_threads,
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a,
+    int32_t zero_point_a, float scale_b, int32_t zero_point_b, float scale, int32_t zero_point,
+    int32_t lower, int32_t upper, int n_threads,
 ):
-    """``eq-quantized-add`` of contiguous bytes; an offset is minus zero point times scale."""
+    """``eq-quantized-add`` of contiguous bytes."""
     cdef Pair p
     set_arrays(&p, a, b, out)
     p.is_signed = is_signed
-    p.scale_a, p.offset_a, p.scale_b, p.offset_b = scale_a, offset_a, scale_b, offset_b
-    p.multiplier, p.zero_point, p.lower, p.upper = inverse, zero_point, lower, upper
+    p.scale_a, p.offset_a = scale_a, <float> -zero_point_a * scale_a
+    p.scale_b, p.offset_b = scale_b, <float> -zero_point_b * scale_b
+    p.multiplier = <float> 1 / scale
+    p.zero_point, p.lower, p.upper = zero_point, lower, upper
     with nogil:
         run(&p, add_task, n_threads)
 
@@ -179,16 +181,17 @@ cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 def mul(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, int32_t zero_point_a,
-    int32_t zero_point_b, float multiplier, int32_t zero_point, int32_t lower, int32_t upper,
-    int n_threads,
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a,
+    int32_t zero_point_a, float scale_b, int32_t zero_point_b, float scale, int32_t zero_point,
+    int32_t lower, int32_t upper, int n_threads,
 ):
     """``eq-quantized-mul`` of contiguous bytes."""
     cdef Pair p
     set_arrays(&p, a, b, out)
     p.is_signed = is_signed
     p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
-    p.multiplier, p.zero_point, p.lower, p.upper = multiplier, zero_point, lower, upper
+    p.multiplier = scale_a * scale_b * (<float> 1 / scale)
+    p.zero_point, p.lower, p.upper = zero_point, lower, upper
     with nogil:
         run(&p, mul_task, n_threads)
 

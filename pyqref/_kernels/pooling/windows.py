@@ -164,7 +164,7 @@ def _two(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return (axes[0], axes[1]) if len(axes) == 2 else (_ONE_WINDOW, axes[0])
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _windows(
     size: int,
     kernel: int,
@@ -185,7 +185,7 @@ def _windows(
     return _frozen(first, last, counted)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _adaptive_windows(size: int, outputs: int) -> np.ndarray:
     places = np.arange(outputs, dtype=np.int64)
     first, last = places * size // outputs, -(-(places + 1) * size // outputs)
