@@ -8,8 +8,11 @@ and ``qconv/`` (the ones that matter). Arguments are taken as valid; the layers 
 
 from .elementwise import add as add
 from .elementwise import cat as cat
+from .elementwise import clamp as clamp
 from .elementwise import look_up as look_up
 from .elementwise import mul as mul
+from .elementwise import relu as relu
+from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
 from .observe import min_max as min_max
@@ -43,6 +46,7 @@ __all__ = [
     "add",
     "avg_pool",
     "cat",
+    "clamp",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -65,5 +69,7 @@ __all__ = [
     "pack_linear",
     "quantize_per_channel",
     "quantize_per_tensor",
+    "relu",
+    "relu6",
     "set_num_threads",
 ]

@@ -135,3 +135,20 @@ def test_32_bits_go_to_the_equations(kernel: str) -> None:
     on = Grid(0.1, 3, -(2**31), 2**31 - 1, np.int32)
     assert_same_bits(elementwise.add(a, on, b, on, on), _kernels.add(a, on, b, on, on))
     assert_same_bits(elementwise.mul(a, on, b, on, on), _kernels.mul(a, on, b, on, on))
+
+
+@pytest.mark.parametrize("storage", [np.uint8, np.int8, np.int32])
+def test_bounds_around_the_task(kernel: str, storage: Any, n_threads: int) -> None:
+    """eq-quantized-relu, eq-quantized-relu6 and eq-quantized-clamp."""
+    rng = np.random.default_rng(7)
+    info = np.iinfo(storage)
+    on = Grid(0.5, int(info.min) + 100, int(info.min), int(info.max), storage)
+    bounds = [(-3.0, 5.0), (None, 4.0), (-1e9, None), (None, None), (5.0, -3.0), (1e9, 1e9)]
+    for size in SIZES:
+        q = integers(rng, size, storage)
+        expected = elementwise.relu(q, on.zero_point)
+        assert_same_bits(expected, _kernels.relu(q, on.zero_point))
+        assert_same_bits(elementwise.relu6(q, on), _kernels.relu6(q, on))
+        for low, high in bounds:
+            expected = elementwise.clamp(q, on, low, high)
+            assert_same_bits(expected, _kernels.clamp(q, on, low, high))

@@ -1,11 +1,14 @@
-"""Sums, products and tables of bytes, element by element.
+"""Sums, products, bounds and tables of bytes, element by element.
 
 The same arguments and results as in :mod:`pyqref.numerics.elementwise`.
 """
 
 from .arithmetic import add as add
 from .arithmetic import mul as mul
+from .bounds import clamp as clamp
+from .bounds import relu as relu
+from .bounds import relu6 as relu6
 from .table import cat as cat
 from .table import look_up as look_up
 
-__all__ = ["add", "cat", "look_up", "mul"]
+__all__ = ["add", "cat", "clamp", "look_up", "mul", "relu", "relu6"]

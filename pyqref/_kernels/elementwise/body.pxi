@@ -113,7 +113,8 @@ def add(
 
 
 cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair* p = <Pair*> context
+    # A copy, which no byte that is written could belong to.
+    cdef Pair p = (<Pair*> context)[0]
     cdef Py_ssize_t i
     cdef int32_t total
     cdef uint32_t half = <uint32_t> 1 << (p.shift - 1)
@@ -199,7 +200,7 @@ def mul(
 # --- Table --------------------------------------------------------------------------------
 
 cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair* p = <Pair*> context
+    cdef Pair p = (<Pair*> context)[0]
     cdef Py_ssize_t i
     for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
         p.out[i] = p.table[p.a[i]]
@@ -212,3 +213,31 @@ def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
     p.table = <const uint8_t*> cnp.PyArray_DATA(table)
     with nogil:
         run(&p, look_up_task, n_threads)
+
+
+# --- Clamp --------------------------------------------------------------------------------
+
+cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Pair p = (<Pair*> context)[0]
+    # Signed bytes have the order of unsigned ones when their highest bit is turned.
+    cdef uint8_t flip = 0x80 if p.is_signed else 0
+    cdef uint8_t low = <uint8_t> p.lower ^ flip
+    cdef uint8_t high = <uint8_t> p.upper ^ flip
+    cdef uint8_t value
+    cdef Py_ssize_t i
+    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
+        value = p.a[i] ^ flip
+        value = value if value > low else low
+        value = value if value < high else high
+        p.out[i] = value ^ flip
+
+
+def clamp(
+    cnp.ndarray q, cnp.ndarray out, bint is_signed, int32_t lower, int32_t upper, int n_threads
+):
+    """``min(max(q, lower), upper)`` of contiguous bytes."""
+    cdef Pair p
+    set_arrays(&p, q, q, out)
+    p.is_signed, p.lower, p.upper = is_signed, lower, upper
+    with nogil:
+        run(&p, clamp_task, n_threads)
