@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pyqref.numerics import activation, elementwise
+from pyqref import _kernels
+from pyqref.numerics import activation
 from pyqref.tensor.arguments import as_number
 
 from .checks import require_flag, require_number, require_output_parameters, require_per_tensor
@@ -30,7 +31,7 @@ def relu(qx: Any, inplace: bool = False) -> Any:
         Write the result into ``qx``.
     """
     require_per_tensor("quantized.relu", qx)
-    return _store("quantized.relu", qx, elementwise.relu(qx._array, qx.q_zero_point()), inplace)
+    return _store("quantized.relu", qx, _kernels.relu(qx._array, qx.q_zero_point()), inplace)
 
 
 def relu6(qx: Any, inplace: bool = False) -> Any:
@@ -39,7 +40,7 @@ def relu6(qx: Any, inplace: bool = False) -> Any:
     :math:`\min(\max(q, z), q(6))`; parameters as of :func:`relu`.
     """
     require_per_tensor("quantized.relu6", qx)
-    return _store("quantized.relu6", qx, elementwise.relu6(qx._array, grid_of(qx)), inplace)
+    return _store("quantized.relu6", qx, _kernels.relu6(qx._array, grid_of(qx)), inplace)
 
 
 def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
@@ -59,7 +60,7 @@ def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
         None if bound is None else _bound(label, bound)
         for label, bound in (("min", min), ("max", max))
     )
-    return same_grid(elementwise.clamp(qx._array, grid_of(qx), min, max), qx)
+    return same_grid(_kernels.clamp(qx._array, grid_of(qx), min, max), qx)
 
 
 def _bound(label: str, value: Any) -> float:
