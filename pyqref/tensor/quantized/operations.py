@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import qint8, quint8
 from ...tape import Operation
@@ -69,8 +70,7 @@ for _operation in (Amax, Amin, Max, MaxDim, Min, MinDim, Sort):
 def _relu(tensor: Any) -> Any:
     """``max(q, zero_point)``."""
     quantizer = _per_tensor("relu", tensor)
-    zero_point = tensor._array.dtype.type(quantizer.zero_point)
-    return make_quantized(np.maximum(tensor._array, zero_point), quantizer)
+    return make_quantized(_kernels.relu(tensor._array, quantizer.zero_point), quantizer)
 
 
 @quantized_implementation(Clamp)
