@@ -217,6 +217,7 @@ def _prepared(
     example_inputs: Any,
     custom: Any,
     backend: Any,
+    is_standalone: bool = False,
 ) -> GraphModule:
     if not isinstance(example_inputs, tuple | list):
         raise TypeError(
@@ -226,7 +227,32 @@ def _prepared(
     custom = _config("prepare_custom_config", custom, PrepareCustomConfig)
     mapping = _config("qconfig_mapping", mapping, QConfigMapping)
     swap_float_functional(model)
-    return _prepare(asks, model, mapping, is_qat, custom, _backend(backend))
+    return _prepare(asks, model, mapping, is_qat, custom, _backend(backend), is_standalone)
+
+
+def _prepare_standalone_module_fx(
+    model: Any,
+    qconfig_mapping: QConfigMapping | Mapping[str, Any],
+    is_qat: bool,
+    example_inputs: tuple[Any, ...],
+    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
+    backend_config: BackendConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Prepare a module to be quantized by itself, within a model around it.
+
+    Where its custom config lists inputs or outputs as quantized, the model around it must
+    give and take quantized tensors.
+    """
+    return _prepared(
+        "prepare_fx",
+        model,
+        qconfig_mapping,
+        is_qat,
+        example_inputs,
+        prepare_custom_config,
+        backend_config,
+        is_standalone=True,
+    )
 
 
 def convert_fx(

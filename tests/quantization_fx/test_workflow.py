@@ -317,3 +317,36 @@ def test_state_dict_of_a_quantized_graph() -> None:
     second, _ = quantized(nn.Sequential(nn.Linear(6, 6), nn.ReLU()), 2 * x)
     second.load_state_dict(first.state_dict())
     assert torch.equal(first(x), second(x))
+
+
+def test_an_lstm_as_custom_module() -> None:
+    """``nn.quantizable.LSTM``: a custom module that gives a tuple."""
+    lstm, states = nn.LSTM(6, 5), torch.zeros(1, 2, 5)
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = lstm
+
+        def forward(self, x: Any, h: Any, c: Any) -> Any:
+            y, (h, c) = self.lstm(x, (h, c))
+            return y, h, c
+
+    torch.manual_seed(0)
+    inputs = (torch.randn(4, 2, 6), states, states)
+    expected = Network().eval()(*inputs)
+    quantizable, nnq = torch.ao.nn.quantizable, torch.ao.nn.quantized
+    prepared = prepare_fx(
+        Network().eval(),
+        get_default_qconfig_mapping(),
+        inputs,
+        PrepareCustomConfig().set_float_to_observed_mapping(nn.LSTM, quantizable.LSTM),
+    )
+    prepared(*inputs)
+    converted = convert_fx(
+        prepared,
+        ConvertCustomConfig().set_observed_to_quantized_mapping(quantizable.LSTM, nnq.LSTM),
+    )
+    assert isinstance(converted.lstm, nnq.LSTM)
+    for actual, wanted in zip(converted(*inputs), expected, strict=True):
+        assert 0.1 > float((actual - wanted).abs().max())

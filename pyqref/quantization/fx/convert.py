@@ -88,11 +88,12 @@ def convert(
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
         for node in list(model.graph.nodes):
+            if node in special.erased:
+                continue
             if is_observer_node(node, modules):
                 replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
             elif node.op == "call_module":
                 special.convert(node, modules[node.target])
-        special.finish()
     make_reference_modules(model, backend, qconfigs, preparation.observed)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()

@@ -6,16 +6,31 @@ from typing import Any
 
 from pyqref.fx import GraphModule
 from pyqref.nn.modules.module import Module
+from pyqref.ops.quantized import PackedConv, PackedConvTranspose
 from pyqref.tensor.base import TensorBase
 
 __all__ = ["ConvertedGraphModule"]
+
+
+#: What a packed weight is made of besides weight and bias.
+_GEOMETRY: dict[Any, tuple[str, ...]] = {
+    PackedConv: ("stride", "padding", "dilation", "groups"),
+    PackedConvTranspose: ("stride", "padding", "output_padding", "dilation", "groups"),
+}
+
+
+def _packed_like(present: Any, weight: Any, bias: Any) -> Any:
+    """Another weight, packed with the geometry of a present one."""
+    geometry = (getattr(present, name) for name in _GEOMETRY.get(type(present), ()))
+    return type(present)(weight, bias, *geometry)
 
 
 class ConvertedGraphModule(GraphModule):
     """A converted model.
 
     Attributes that the graph does not name are left behind. Weights that are packed for
-    functions, ``_packed_weight_0`` and so on, are part of the state dict under their names.
+    functions, ``_packed_weight_0`` and so on, are part of the state dict under their names, as
+    pairs of weight and bias; torch puts the packed objects there.
     """
 
     def _packed_names(self) -> list[str]:
@@ -29,7 +44,7 @@ class ConvertedGraphModule(GraphModule):
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         for name in self._packed_names():
-            destination[prefix + name] = getattr(self, name)
+            destination[prefix + name] = getattr(self, name).unpack()
 
     def _load_from_state_dict(
         self,
@@ -43,7 +58,9 @@ class ConvertedGraphModule(GraphModule):
     ) -> None:
         for name in self._packed_names():
             if prefix + name in state_dict:
-                setattr(self, name, state_dict.pop(prefix + name))
+                setattr(
+                    self, name, _packed_like(getattr(self, name), *state_dict.pop(prefix + name))
+                )
             else:
                 missing_keys.append(prefix + name)
         super()._load_from_state_dict(

@@ -11,6 +11,7 @@ gives quantized tensors, the nodes around it do, too.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.quantization.quant_type import QuantType
 
 from .custom_config import ConvertCustomConfig
-from .observed import Preparation
+from .observed import Preparation, is_observer_node
 from .paths import replace_module
 
 __all__ = ["SpecialConversion"]
@@ -54,13 +55,12 @@ class SpecialConversion:
             for kind in QuantType
             for observed, each in custom.observed_to_quantized_mapping.get(kind, {}).items()
         }
-        self._waiting: list[Node] = []
+        self.erased: set[Node] = set()
 
     def convert(self, node: Node, module: Any) -> None:
         """Convert the module that a node calls, if it is such a one."""
         if type(module) in self._quantized and node.name in self._observed:
-            # Its output is quantized by a node that is not there yet.
-            self._waiting.append(node)
+            self._convert_custom(node, module, self._quantized[type(module)])
         elif isinstance(module, GraphModule) and "quantization" in module.meta:
             inner = module.meta["quantization"].custom
             replace_module(self._model, node.target, self._convert_inner(module))
@@ -69,32 +69,40 @@ class SpecialConversion:
             if inner.output_quantized_indexes:
                 _dequantize_behind(self._model, node)
 
-    def finish(self) -> None:
-        """Convert the custom modules."""
-        for node in self._waiting:
-            module = self._model.get_submodule(node.target)
-            _convert_custom(self._model, node, module, self._quantized[type(module)])
+    def _convert_custom(self, node: Node, module: Any, quantized: Any) -> None:
+        """Take the observer behind it as its own, and dequantize what it gives."""
+        _take_quantized(self._model, node)
+        modules = dict(self._model.named_modules(remove_duplicate=False))
+        for user in list(node.users):
+            if is_observer_node(user, modules):
+                observer = modules[user.target]
+                module.activation_post_process = observer
+                scale, zero_point = observer.calculate_qparams()
+                module.scale, module.zero_point = float(scale), int(zero_point)
+                user.replace_all_uses_with(node)
+                self._model.graph.erase_node(user)
+                self.erased.add(user)
+        results = _results(node)
+        replace_module(self._model, node.target, quantized.from_observed(module))
+        for each in results:
+            _dequantize_behind(self._model, each)
 
 
-def _convert_custom(model: GraphModule, node: Node, module: Any, quantized: Any) -> None:
-    _take_quantized(model, node)
-    for user in list(node.users):
-        if user.op == "call_function" and user.target.__name__ == "quantize_per_tensor":
-            _, scale, zero_point, _ = user.args
-            module.scale = float(getattr(model, scale.target))
-            module.zero_point = int(getattr(model, zero_point.target))
-            user.replace_all_uses_with(node)
-            model.graph.erase_node(user)
-    replace_module(model, node.target, quantized.from_observed(module))
+def _results(node: Node) -> list[Node]:
+    """The tensors that a module gives: its value, or the elements of a tuple."""
+    elements = [each for each in node.users if each.target is operator.getitem]
+    if not elements or len(elements) < len(node.users):
+        return [node]
+    return [each for element in elements for each in _results(element)]
 
 
 def _take_quantized(model: GraphModule, node: Node) -> None:
-    """Take the first argument before it is dequantized."""
-    first = node.args[0]
-    if isinstance(first, Node) and first.op == "call_method" and first.target == "dequantize":
-        node.args = (first.args[0], *node.args[1:])
-        if not first.users:
-            model.graph.erase_node(first)
+    """Take the arguments before they are dequantized."""
+    for each in node.all_input_nodes:
+        if each.op == "call_method" and each.target == "dequantize":
+            node.replace_input_with(each, each.args[0])
+            if not each.users:
+                model.graph.erase_node(each)
 
 
 def _dequantize_behind(model: GraphModule, node: Node) -> None:

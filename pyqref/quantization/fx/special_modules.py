@@ -7,6 +7,7 @@ by itself, as one module of the graph around it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -84,7 +85,10 @@ class SpecialModules:
         if qconfig is None:
             return None
         activation = Want(qconfig.activation, qconfig.activation().dtype)
-        return Target(activation, FLOAT.weight, FLOAT.bias, activation)
+        # The elements of a tuple are observed inside the module.
+        gives_tuple = bool(node.users) and all(u.target is operator.getitem for u in node.users)
+        output = FLOAT.output if gives_tuple else activation
+        return Target(activation, FLOAT.weight, FLOAT.bias, output)
 
     def _prepare(
         self, node: Node, module: Any, entry: StandaloneModuleConfigEntry
