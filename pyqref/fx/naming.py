@@ -57,8 +57,12 @@ class Namespace:
         return name in self._used
 
 
+_BUILTINS = frozenset(dir(builtins)) - {"_"}
+"""Names of Python's own; ``_`` is among them only while an interactive interpreter runs."""
+
+
 def _is_illegal(name: str) -> bool:
-    return keyword.iskeyword(name) or hasattr(builtins, name) or name in RESERVED
+    return keyword.iskeyword(name) or name in _BUILTINS or name in RESERVED
 
 
 def snake_case(name: str) -> str:

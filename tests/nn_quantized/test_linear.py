@@ -165,7 +165,7 @@ class _Model(nn.Module):
         (lambda: _input()[0], "larger than or equal to 2"),
         (
             lambda: pyqref.quantize_per_tensor(pyqref.zeros(2, 4), 1.0, 0, pyqref.quint8),
-            r"takes 3 features, input has shape \(2, 4\)",
+            r"takes 3 features, got an input of shape \(2, 4\)",
         ),
     ],
 )

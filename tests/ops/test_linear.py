@@ -123,7 +123,7 @@ def test_unpack_gives_back_weight_and_bias() -> None:
             "must have dtype pyqref.quint8, got pyqref.qint32",
         ),
         (lambda: _input()[0], RuntimeError, "larger than or equal to 2"),
-        (lambda: _input(2, 6), RuntimeError, r"takes 5 features, input has shape \(2, 6\)"),
+        (lambda: _input(2, 6), RuntimeError, r"takes 5 features, got an input of shape \(2, 6\)"),
     ],
 )
 def test_bad_input(make: object, error: type[Exception], text: str) -> None:

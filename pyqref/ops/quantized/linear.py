@@ -101,5 +101,5 @@ def require_linear_input(name: str, x: Any, packed: Any) -> None:
     features = packed.shape[1]
     if x.shape[-1] != features:
         raise RuntimeError(
-            f"{name}: the weight takes {features} features, input has shape {tuple(x.shape)}"
+            f"{name}: the weight takes {features} features, got an input of shape {tuple(x.shape)}"
         )
