@@ -8,8 +8,10 @@ from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "pooling/bytes.h":
-    void keep_larger_u8(uint8_t* largest, const uint8_t* x, Py_ssize_t n) nogil
-    void keep_larger_s8(int8_t* largest, const int8_t* x, Py_ssize_t n) nogil
+    ctypedef struct Taps "taps_t":
+        const uint8_t* first
+        Py_ssize_t rows, row_step, columns, column_step
+    void largest_of(uint8_t* out, const Taps* taps, Py_ssize_t channels, uint8_t flip) nogil
     int32_t sum_u8(const uint8_t* x, Py_ssize_t n) nogil
     int32_t sum_s8(const int8_t* x, Py_ssize_t n) nogil
 
@@ -45,43 +47,8 @@ cdef inline const uint8_t* line_of(const Pool* p, Py_ssize_t index, int64_t y) n
 
 # --- Largest ------------------------------------------------------------------------------
 
-cdef void max_of_channels(
-    const Pool* p, Py_ssize_t index, const Window* row, const Window* column, uint8_t* out
-) noexcept nogil:
-    """One window, the channels side by side."""
-    cdef const uint8_t* line
-    cdef int64_t y = row.first
-    cdef int64_t x
-    memset(out, 0x80 if p.is_signed else 0, p.inner)
-    while y < row.last:
-        line = line_of(p, index, y)
-        x = column.first
-        while x < column.last:
-            if p.is_signed:
-                keep_larger_s8(<int8_t*> out, <const int8_t*> line + x * p.inner, p.inner)
-            else:
-                keep_larger_u8(out, line + x * p.inner, p.inner)
-            x += p.step_x
-        y += p.step_y
-
-
-cdef uint8_t max_of_one(
-    const Pool* p, Py_ssize_t index, const Window* row, const Window* column
-) noexcept nogil:
-    """One window of one channel."""
-    cdef uint8_t flip = 0x80 if p.is_signed else 0  # makes the order of signed bytes unsigned
-    cdef uint8_t largest = 0
-    cdef const uint8_t* line
-    cdef int64_t y = row.first
-    cdef int64_t x
-    while y < row.last:
-        line = line_of(p, index, y)
-        x = column.first
-        while x < column.last:
-            largest = max(largest, <uint8_t> (line[x] ^ flip))
-            x += p.step_x
-        y += p.step_y
-    return largest ^ flip
+cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept nogil:
+    return (window.last - window.first + step - 1) // step if window.last > window.first else 0
 
 
 cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -89,12 +56,17 @@ cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Pool* p = <const Pool*> context
     cdef uint8_t* out = p.out + index * p.out_width * p.inner
     cdef const Window* row = p.rows + index % p.out_height
+    cdef const uint8_t* line = line_of(p, index, row.first)
+    cdef uint8_t flip = 0x80 if p.is_signed else 0
+    cdef Taps taps
     cdef Py_ssize_t x
+    taps.rows = count_taps(row, p.step_y)
+    taps.row_step = p.step_y * p.width * p.inner
+    taps.column_step = p.step_x * p.inner
     for x in range(p.out_width):
-        if p.inner == 1:
-            out[x] = max_of_one(p, index, row, p.columns + x)
-        else:
-            max_of_channels(p, index, row, p.columns + x, out + x * p.inner)
+        taps.columns = count_taps(p.columns + x, p.step_x)
+        taps.first = line + p.columns[x].first * p.inner
+        largest_of(out + x * p.inner, &taps, p.inner, flip)
 
 
 # --- Mean ---------------------------------------------------------------------------------

@@ -154,9 +154,10 @@ def _arrays(q: IntArray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray, 
         out = np.empty((batch, channels, *sizes), q.dtype)
         flat = out.reshape(batch * channels, out_height, out_width, 1)
         return contiguous(q).reshape(batch * channels, height, width, 1), flat, out
-    image = contiguous(np.moveaxis(q, 1, -1)).reshape(batch, height, width, channels)
+    last, first = ((0, 2, 1), (0, 2, 1)) if q.ndim == 3 else ((0, 2, 3, 1), (0, 3, 1, 2))
+    image = contiguous(q.transpose(last)).reshape(batch, height, width, channels)
     flat = np.empty((batch, out_height, out_width, channels), q.dtype)
-    return image, flat, np.moveaxis(flat.reshape(batch, *sizes, channels), -1, 1)
+    return image, flat, flat.reshape(batch, *sizes, channels).transpose(first)
 
 
 def _two(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
