@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref.fx import GraphModule
-from pyqref.nn.modules.module import Module
 
-from .backend_config import BackendConfig, get_native_backend_config
+from .backend_config import BackendConfig
+from .fx.arguments import backend_from, check_model, config_from, optional_config
 from .fx.convert import convert as _convert
 from .fx.custom_config import ConvertCustomConfig as ConvertCustomConfig
 from .fx.custom_config import FuseCustomConfig as FuseCustomConfig
@@ -23,7 +23,6 @@ from .fx.custom_config import PrepareCustomConfig as PrepareCustomConfig
 from .fx.fusing import fuse as _fuse
 from .fx.prepare import prepare as _prepare
 from .fx.prepare import trace as _trace
-from .fx.swap_float_functional import swap_float_functional
 from .qconfig_mapping import QConfigMapping
 
 __all__ = [
@@ -74,9 +73,9 @@ def fuse_fx(
         _0 = getattr(self, "0")(input_1);  input_1 = None
         return _0
     """
-    _check_model("fuse_fx", model)
-    custom = _config("fuse_custom_config", fuse_custom_config, FuseCustomConfig)
-    backend = _backend(backend_config)
+    check_model("fuse_fx", model)
+    custom = config_from("fuse_custom_config", fuse_custom_config, FuseCustomConfig)
+    backend = backend_from(backend_config)
     traced, _ = _trace(model, PrepareCustomConfig(), custom.preserved_attributes)
     _fuse(traced, False, backend)
     traced.delete_all_unused_submodules()
@@ -143,7 +142,7 @@ def prepare_fx(
     """
     if _equalization_config is not None:
         raise NotImplementedError("prepare_fx: _equalization_config is not supported; leave it out")
-    _check_model("prepare_fx", model)
+    check_model("prepare_fx", model)
     return _prepared(
         "prepare_fx",
         model,
@@ -197,7 +196,7 @@ def prepare_qat_fx(
     >>> type(prepared.get_submodule("0")).__module__
     'pyqref.nn.qat.modules.linear'
     """
-    _check_model("prepare_qat_fx", model, trained=True)
+    check_model("prepare_qat_fx", model, trained=True)
     return _prepared(
         "prepare_qat_fx",
         model,
@@ -224,10 +223,9 @@ def _prepared(
             f"{asks}: example_inputs must be a tuple of inputs such as (x,), got "
             f"{type(example_inputs).__name__}"
         )
-    custom = _config("prepare_custom_config", custom, PrepareCustomConfig)
-    mapping = _config("qconfig_mapping", mapping, QConfigMapping)
-    swap_float_functional(model)
-    return _prepare(asks, model, mapping, is_qat, custom, _backend(backend), is_standalone)
+    custom = config_from("prepare_custom_config", custom, PrepareCustomConfig)
+    mapping = config_from("qconfig_mapping", mapping, QConfigMapping)
+    return _prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
 
 
 def _prepare_standalone_module_fx(
@@ -323,11 +321,11 @@ def convert_fx(
     return _convert(
         "convert_fx",
         graph_module,
-        _config("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
         is_reference=False,
         remove_qconfig=_remove_qconfig,
-        mapping=_optional("qconfig_mapping", qconfig_mapping, QConfigMapping),
-        backend_config=_optional("backend_config", backend_config, BackendConfig),
+        mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
+        backend_config=optional_config("backend_config", backend_config, BackendConfig),
         keep_original_weights=keep_original_weights,
     )
 
@@ -370,37 +368,9 @@ def convert_to_reference_fx(
     return _convert(
         "convert_to_reference_fx",
         graph_module,
-        _config("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
         is_reference=True,
         remove_qconfig=_remove_qconfig,
-        mapping=_optional("qconfig_mapping", qconfig_mapping, QConfigMapping),
-        backend_config=_optional("backend_config", backend_config, BackendConfig),
+        mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
+        backend_config=optional_config("backend_config", backend_config, BackendConfig),
     )
-
-
-def _check_model(asks: str, model: Any, trained: bool = False) -> None:
-    if not isinstance(model, Module):
-        raise TypeError(f"{asks} takes a Module, got {type(model).__name__}")
-    if model.training is not trained:
-        mode, call = ("training", "train") if trained else ("evaluation", "eval")
-        raise ValueError(f"{asks} takes a model in {mode} mode; call model.{call}() first")
-
-
-def _config(name: str, value: Any, kind: Any) -> Any:
-    """A config from itself, its dictionary or None."""
-    if value is None and name != "qconfig_mapping":
-        return kind()
-    if isinstance(value, Mapping):
-        return kind.from_dict(value)
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__} or a dictionary, got {value!r}")
-    return value
-
-
-def _optional(name: str, value: Any, kind: Any) -> Any:
-    return None if value is None else _config(name, value, kind)
-
-
-def _backend(value: Any) -> BackendConfig:
-    found = _optional("backend_config", value, BackendConfig)
-    return get_native_backend_config() if found is None else found

@@ -319,6 +319,25 @@ def test_state_dict_of_a_quantized_graph() -> None:
     assert torch.equal(first(x), second(x))
 
 
+def test_float_functional_is_traced_through() -> None:
+    """Models written for eager mode work, and keep their modules."""
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(6, 6)
+            self.skip = torch.ao.nn.quantized.FloatFunctional()
+
+        def forward(self, x: Any) -> Any:
+            return self.skip.add_relu(self.linear(x), x)
+
+    model = Network()
+    converted, _ = quantized(model, rows())
+    calls = [getattr(node.target, "__name__", "") for node in converted.graph.nodes]
+    assert ["add_relu"] == [name for name in calls if "add" in name]
+    assert type(model.skip) is torch.ao.nn.quantized.FloatFunctional
+
+
 def test_an_lstm_as_custom_module() -> None:
     """``nn.quantizable.LSTM``: a custom module that gives a tuple."""
     lstm, states = nn.LSTM(6, 5), torch.zeros(1, 2, 5)

@@ -23,6 +23,7 @@ from .observed import Preparation, remember
 from .observing import insert_observers
 from .selecting import select_matches
 from .special_modules import SpecialModules
+from .swap_float_functional import float_functional_traced_through
 from .tracer import tracer_for
 from .training_modules import swap_for_training
 
@@ -38,8 +39,8 @@ def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tupl
         And the scopes of the nodes.
     """
     tracer = tracer_for(custom)
-    graph = tracer.trace(model)
-    traced = GraphModule(model, graph)
+    with float_functional_traced_through(model):
+        traced = GraphModule(model, tracer.trace(model))
     for name in preserved:
         if not hasattr(model, name):
             raise AttributeError(f"preserved attribute {name!r}: the model has none of this name")
