@@ -104,13 +104,15 @@ def quantized_mean(
     quant_max: int,
     storage: object,
     engine: Engine = "fbgemm",
+    scale: float = 1.0,
 ) -> IntArray:
     r"""Integer that stands for the mean of ``count`` elements.
 
     Equation ``eq-quantized-mean``:
 
     .. math:: q_{fbgemm} = \mathrm{sat}(\mathrm{rne}(S / n + z)), \qquad
-              q_{qnnpack} = \mathrm{sat}(\mathrm{rne}(S \cdot \mathrm{fl}_{32}(1/n)) + z)
+              q_{qnnpack} = \mathrm{sat}\Big(\mathrm{rne}\big(
+              S \cdot \mathrm{fl}_{32}(s / \mathrm{fl}_{32}(s\, n))\big) + z\Big)
 
     Parameters
     ----------
@@ -118,11 +120,15 @@ def quantized_mean(
         S, the sum of ``q - zero_point`` over the elements.
     count
         n, positive; an array that broadcasts against ``total``, or one number.
+    scale
+        s, of the input and the output. It does not cancel: qnnpack forms its multiplier as
+        for any other requantization, with two roundings.
     """
     summed = np.asarray(total).astype(np.float32)
     number = np.asarray(count).astype(np.float32)
     if engine == "qnnpack":
-        rounded = round_half_even(summed * (np.float32(1) / number)).astype(np.float64)
+        multiplier = np.float32(scale) / (np.float32(scale) * number)
+        rounded = round_half_even(summed * multiplier).astype(np.float64)
         return clamp_to_int(rounded + zero_point, quant_min, quant_max, storage)
     shifted = round_half_even(summed / number + np.float32(zero_point))
     return clamp_to_int(shifted, quant_min, quant_max, storage)
@@ -138,6 +144,7 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     engine: Engine = "fbgemm",
+    scale: float = 1.0,
 ) -> IntArray:
     r"""Rounded mean of each window.
 
@@ -159,6 +166,8 @@ def avg_pool(
         One number for each spatial dimension.
     engine
         With ``ceil_mode`` every engine divides as fbgemm does.
+    scale
+        Of the input; see :func:`quantized_mean`.
     """
     q = np.asarray(q)
     axes = tuple(range(-len(kernel), 0))
@@ -183,12 +192,16 @@ def avg_pool(
     total = view.sum(axis=axes)
     engine = "fbgemm" if ceil_mode else engine
     return quantized_mean(
-        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine
+        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine, scale
     )
 
 
 def adaptive_avg_pool(
-    q: IntArray, zero_point: int, output_size: Sequence[int], engine: Engine = "fbgemm"
+    q: IntArray,
+    zero_point: int,
+    output_size: Sequence[int],
+    engine: Engine = "fbgemm",
+    scale: float = 1.0,
 ) -> IntArray:
     r"""Rounded mean over windows laid so that ``output_size`` results come out.
 
@@ -221,5 +234,5 @@ def adaptive_avg_pool(
         count = count * (last - first).reshape(shape)
     limits = np.iinfo(q.dtype)
     return quantized_mean(
-        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine
+        total, count, zero_point, int(limits.min), int(limits.max), q.dtype, engine, scale
     )

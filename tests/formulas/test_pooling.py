@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from formulas.exact import clamp, f32, inverse, rational, rne
+from formulas.exact import clamp, f32, rational, rne
 
 from pyqref.numerics.interpolate import bilinear, nearest, nearest_source, source_position
 from pyqref.numerics.pooling import (
@@ -30,20 +30,23 @@ WINDOWS = [
 ]
 
 
-def exact_mean(total: int, count: int, zero_point: int, engine: str) -> int:
+def exact_mean(total: int, count: int, zero_point: int, engine: str, scale: float = 1.0) -> int:
     """The rounded mean as the engine works it out."""
     if engine == "qnnpack":
-        return clamp(rne(f32(f32(total) * inverse(float(count)))) + zero_point, 0, 255)
+        multiplier = f32(f32(scale) / f32(f32(scale) * count))
+        return clamp(rne(f32(f32(total) * multiplier)) + zero_point, 0, 255)
     return clamp(rne(f32(f32(f32(total) / count) + zero_point)), 0, 255)
 
 
 @pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 9, 49])
-def test_eq_quantized_mean__ties(engine: str, count: int) -> None:
-    """Fbgemm adds the zero point before rounding, qnnpack after."""
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 9, 12, 49])
+@pytest.mark.parametrize("scale", [1.0, 0.1, 0.3])
+def test_eq_quantized_mean__ties(engine: str, count: int, scale: float) -> None:
+    """Fbgemm adds the zero point before rounding, qnnpack after; its multiplier has the scale."""
     totals = np.arange(-300, 300)
-    expected = [exact_mean(t, count, 7, engine) for t in totals.tolist()]
-    assert expected == quantized_mean(totals, count, 7, 0, 255, np.uint8, engine).tolist()
+    expected = [exact_mean(t, count, 7, engine, scale) for t in totals.tolist()]
+    ours = quantized_mean(totals, count, 7, 0, 255, np.uint8, engine, scale)
+    assert expected == ours.tolist()
 
 
 @pytest.mark.parametrize("size", range(1, 9))

@@ -72,7 +72,7 @@ def test_mean(
     x = integers(np.random.default_rng(2), case.shape, storage)
     for engine in ("fbgemm", "qnnpack"):
         for zero_point in (0, 5, int(np.iinfo(storage).max)):
-            rest = (case.ceil_mode, count_include_pad, divisor, engine)
+            rest = (case.ceil_mode, count_include_pad, divisor, engine, 0.3)
             arguments = (zero_point, case.kernel, case.stride, case.padding, *rest)
             expected = pooling.avg_pool(x, *arguments)
             for each in orders(x):
@@ -87,9 +87,9 @@ def test_adaptive_mean(kernel: str, case: Case, storage: Any, outputs: int, n_th
     x = integers(np.random.default_rng(3), case.shape, storage)
     size = (outputs,) * len(case.kernel)
     for engine in ("fbgemm", "qnnpack"):
-        expected = pooling.adaptive_avg_pool(x, 7, size, engine)
+        expected = pooling.adaptive_avg_pool(x, 7, size, engine, 0.3)
         for each in orders(x):
-            assert_same_bits(expected, _kernels.adaptive_avg_pool(each, 7, size, engine))
+            assert_same_bits(expected, _kernels.adaptive_avg_pool(each, 7, size, engine, 0.3))
 
 
 def test_means_near_ties(kernel: str) -> None:
@@ -98,7 +98,7 @@ def test_means_near_ties(kernel: str) -> None:
     x = np.stack([np.repeat(every, 256), np.tile(every, 256)], axis=1).reshape(1, 65536, 1, 2)
     for engine in ("fbgemm", "qnnpack"):
         for zero_point in (0, 1, 128):
-            arguments = (zero_point, (1, 2), (1, 2), (0, 0), False, True, None, engine)
+            arguments = (zero_point, (1, 2), (1, 2), (0, 0), False, True, None, engine, 0.1)
             assert_same_bits(pooling.avg_pool(x, *arguments), _kernels.avg_pool(x, *arguments))
 
 

@@ -35,6 +35,7 @@ cdef struct Pool:
     int64_t step_y, step_x          # between the taps of a window
     bint is_signed, by_reciprocal
     int32_t zero_point, lower, upper
+    float scale
     int64_t divisor                 # 0: that of the window
     int32_t* sums                   # `longest` for each thread, and as many divisors
     float* divisors
@@ -104,7 +105,7 @@ cdef void finish(
     cdef f32v low = set_f32(<float> p.lower)
     cdef f32v high = set_f32(<float> p.upper)
     cdef f32v offset = set_f32(<float> p.zero_point)
-    cdef f32v one = set_f32(1)
+    cdef f32v scale = set_f32(p.scale)
     cdef f32v divisor = set_f32(divisors[0])
     cdef f32v value
     cdef uint8_t[LANES_MAX] stored
@@ -114,7 +115,8 @@ cdef void finish(
             divisor = load_f32(divisors + i)
         value = to_f32(load_i32(sums + i))
         if p.by_reciprocal:
-            value = add_f32(round_f32(mul_f32(value, div_f32(one, divisor))), offset)
+            value = mul_f32(value, div_f32(scale, mul_f32(scale, divisor)))
+            value = add_f32(round_f32(value), offset)
         else:
             value = add_f32(div_f32(value, divisor), offset)
         # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
@@ -210,8 +212,8 @@ def max_pool(
 
 def mean_pool(
     cnp.ndarray x, bint is_signed, cnp.ndarray rows, cnp.ndarray columns, int32_t zero_point,
-    int64_t divisor, bint by_reciprocal, int32_t lower, int32_t upper, cnp.ndarray out,
-    int n_threads,
+    int64_t divisor, bint by_reciprocal, float scale, int32_t lower, int32_t upper,
+    cnp.ndarray out, int n_threads,
 ):
     """``eq-quantized-mean`` of the windows of ``x``, which are given as in max_pool.
 
@@ -223,7 +225,7 @@ def mean_pool(
     cdef Py_ssize_t i
     set_pool(&p, x, is_signed, rows, columns, out)
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
-    p.divisor, p.by_reciprocal = divisor, by_reciprocal
+    p.divisor, p.by_reciprocal, p.scale = divisor, by_reciprocal, scale
     for i in range(p.out_height):
         covered_rows += max(p.rows[i].last - p.rows[i].first, 0)
     for i in range(p.out_width):

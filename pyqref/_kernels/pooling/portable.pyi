@@ -18,6 +18,7 @@ def mean_pool(
     zero_point: int,
     divisor: int,
     by_reciprocal: bool,
+    scale: float,
     lower: int,
     upper: int,
     out: np.ndarray,

@@ -67,6 +67,7 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     engine: Engine = "fbgemm",
+    scale: float = 1.0,
 ) -> IntArray:
     """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
@@ -81,17 +82,22 @@ def avg_pool(
             count_include_pad,
             divisor_override,
             engine,
+            scale,
         )
     axes = [
         _windows(*each, 1, ceil_mode, count_include_pad)
         for each in zip(q.shape[2:], kernel, stride, padding, strict=True)
     ]
     engine = "fbgemm" if ceil_mode else engine
-    return _mean(twin, q, zero_point, axes, divisor_override or 0, engine)
+    return _mean(twin, q, zero_point, axes, divisor_override or 0, engine, scale)
 
 
 def adaptive_avg_pool(
-    q: IntArray, zero_point: int, output_size: Sequence[int], engine: Engine = "fbgemm"
+    q: IntArray,
+    zero_point: int,
+    output_size: Sequence[int],
+    engine: Engine = "fbgemm",
+    scale: float = 1.0,
 ) -> IntArray:
     """As :func:`pyqref.numerics.pooling.adaptive_avg_pool`.
 
@@ -100,11 +106,11 @@ def adaptive_avg_pool(
     twin = registry.twin("pooling")
     covered = twin is not None and _is_covered(q, q.shape[2:]) and 0 not in output_size
     if not covered or q.ndim != len(output_size) + 2:
-        return reference.adaptive_avg_pool(q, zero_point, output_size, engine)
+        return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
     sizes = tuple(zip(q.shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]
     engine = engine if all(size % outputs == 0 for size, outputs in sizes) else "fbgemm"
-    return _mean(twin, q, zero_point, axes, 0, engine)
+    return _mean(twin, q, zero_point, axes, 0, engine, scale)
 
 
 def _mean(
@@ -114,6 +120,7 @@ def _mean(
     axes: Sequence[np.ndarray],
     divisor: int,
     engine: Engine,
+    scale: float,
 ) -> IntArray:
     image, out, result = _arrays(q, [len(each) for each in axes])
     limits = np.iinfo(q.dtype)
@@ -124,6 +131,7 @@ def _mean(
         zero_point,
         divisor,
         engine == "qnnpack",
+        scale,
         int(limits.min),
         int(limits.max),
         out,

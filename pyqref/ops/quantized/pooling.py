@@ -127,6 +127,7 @@ def _avg_pool_of_tensor(
             count_include_pad,
             divisor_override,
             _dividing_engine(len(kernel)),
+            x.q_scale(),
         ),
     )
 
@@ -141,6 +142,7 @@ def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
             x.q_zero_point(),
             output_size,
             _dividing_engine(len(output_size)),
+            x.q_scale(),
         ),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import qint8, quint8
+from ...numerics.pooling import quantized_mean
 from ...tape import Operation
 from ...tape.elementwise import Clamp
 from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect, Sort
@@ -87,18 +88,29 @@ def _clamp(tensor: Any, low: Any, high: Any) -> Any:
 
 @quantized_implementation(Mean)
 def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    """Over the last axes ``rint(sum / n + zero_point)``; over others in float, quantized again."""
+    """Over the last axes by ``eq-quantized-mean``; over others in float, quantized again.
+
+    qnnpack divides in its own way in one case, the mean of quint8 images over height and
+    width.
+    """
     quantizer = _per_tensor("mean", tensor)
     array, ndim = tensor._array, tensor._array.ndim
-    trailing = axes == tuple(range(ndim - len(axes), ndim))
-    if not trailing or settings.engine != "qnnpack" or quantizer.dtype is not quint8:
+    if axes != tuple(range(ndim - len(axes), ndim)) or array.dtype.itemsize != 1 or not array.size:
         numbers = quantizer.dequantize(array)
         return make_quantized(quantizer.quantize(_run(Mean, numbers, axes, keepdim)), quantizer)
-    count = np.float32(np.prod([array.shape[axis] for axis in axes]))
-    total = np.sum(array.astype(np.int64) - quantizer.zero_point, axis=axes, keepdims=keepdim)
-    rounded = np.rint(total.astype(np.float32) / count + np.float32(quantizer.zero_point))
+    images = quantizer.dtype is quint8 and ndim == 4 and len(axes) == 2
     limits = np.iinfo(array.dtype)
-    return make_quantized(np.clip(rounded, limits.min, limits.max).astype(array.dtype), quantizer)
+    integers = quantized_mean(
+        np.sum(array.astype(np.int64) - quantizer.zero_point, axis=axes, keepdims=keepdim),
+        int(np.prod([array.shape[axis] for axis in axes])),
+        quantizer.zero_point,
+        int(limits.min),
+        int(limits.max),
+        array.dtype,
+        "qnnpack" if images and settings.engine == "qnnpack" else "fbgemm",
+        quantizer.scale,
+    )
+    return make_quantized(integers, quantizer)
 
 
 @quantized_implementation(Std)
