@@ -130,6 +130,36 @@ cdef void finish_row(
         c += SIMD_LANES
 
 
+cdef void finish_bytes(
+    const Epilogue* e, const Columns* columns, const int32_t* sums, int rows, uint8_t* out,
+    Py_ssize_t out_stride, int count,
+) noexcept nogil:
+    """Finish a tile as bytes where no weight has a zero point: what most layers are."""
+    cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
+    cdef f32v low = set_f32(<float> (e.lower - e.zero_point))
+    cdef f32v high = set_f32(<float> (e.upper - e.zero_point))
+    cdef i32v zero_point = set_i32(e.zero_point)
+    cdef i32v offset, total
+    cdef f32v multiplier, bias
+    cdef uint8_t[LANES_MAX] stored
+    cdef int c = 0
+    cdef int r
+    while c < count:
+        offset = load_i32(columns.offset + c)
+        multiplier, bias = load_f32(columns.multiplier + c), load_f32(columns.bias + c)
+        for r in range(rows):
+            total = add_i32(load_i32(sums + r * PANEL_COLUMNS + c), offset)
+            total = requantize(
+                to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
+            )
+            if c + SIMD_LANES <= count:
+                store_low_bytes(out + r * out_stride + c, total)
+            else:
+                store_low_bytes(stored, total)
+                memcpy(out + r * out_stride + c, stored, count - c)
+        c += SIMD_LANES
+
+
 cdef void fill_epilogue(
     Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums,
     weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,

@@ -68,6 +68,13 @@ cdef void multiply_panel(
                 sums + column,
             )
             column += TILE_VECTORS * SIMD_LANES
+        if p.epilogue.store == BYTES and p.epilogue.weight_zero_points == NULL:
+            finish_bytes(
+                p.epilogue, &columns, sums, tile_rows,
+                p.out + (first_row + row) * p.out_stride + first_column, p.out_stride, used,
+            )
+            row += tile_rows
+            continue
         for r in range(tile_rows):
             out = p.out + ((first_row + row + r) * p.out_stride + first_column) * p.out_itemsize
             finish_row(
