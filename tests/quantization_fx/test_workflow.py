@@ -338,6 +338,32 @@ def test_float_functional_is_traced_through() -> None:
     assert type(model.skip) is torch.ao.nn.quantized.FloatFunctional
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda x, y: torch.add(x, y, alpha=2),
+        lambda x, y: torch.add(x, other=y),
+        lambda x, y: torch.mul(x, other=2.0),
+        lambda x, y: torch.cat(torch.split(x, 3, 1), 1) + torch.cat(y.chunk(2)),
+        lambda x, y: y - x // 2,
+    ],
+)
+def test_forms_that_torch_lowers_wrongly_or_not_at_all(operation: Any) -> None:
+    """A factor ``alpha`` that torch drops, keyword operands, tuples, floor division."""
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(6, 6)
+
+        def forward(self, x: Any) -> Any:
+            return operation(self.linear(x), x)
+
+    converted, reference = quantized(Network(), rows())
+    step = 0.05
+    assert 2 * step > float((converted(rows()) - reference(rows())).abs().max())
+
+
 def test_an_lstm_as_custom_module() -> None:
     """``nn.quantizable.LSTM``: a custom module that gives a tuple."""
     lstm, states = nn.LSTM(6, 5), torch.zeros(1, 2, 5)

@@ -38,12 +38,13 @@ def lower_binary(model: GraphModule, qconfigs: dict[str, Any]) -> None:
         if reference is None or reference.operation.target not in BINARY:
             continue
         operation, relu = reference.operation, reference.relu
-        inputs = [each for each in operation.args if isinstance(each, Node)]
+        given = _both(operation)
+        inputs = [each for each in given if isinstance(each, Node)]
         plain, with_relu = BINARY[operation.target]
         quantized = plain if relu is None else with_relu
         if quantized is None or not inputs or not all(map(is_dequantize, inputs)):
             continue
-        arguments = [each.args[0] if isinstance(each, Node) else each for each in operation.args]
+        arguments = [each.args[0] if isinstance(each, Node) else each for each in given]
         if len(inputs) == 2:
             arguments += reference.quantize.args[1:3]
         with graph.inserting_after(reference.quantize):
@@ -54,3 +55,12 @@ def lower_binary(model: GraphModule, qconfigs: dict[str, Any]) -> None:
         if relu is not None:
             graph.erase_node(relu)
         graph.erase_node(operation)
+
+
+def _both(operation: Node) -> tuple[Any, ...]:
+    """The two operands; none if there is more to the call, such as a factor ``alpha``."""
+    rest = {name: each for name, each in operation.kwargs.items() if name != "other"}
+    if rest.pop("alpha", 1) != 1 or rest:
+        return ()
+    other = (operation.kwargs["other"],) if "other" in operation.kwargs else ()
+    return (*operation.args, *other)

@@ -166,4 +166,4 @@ KEEPS_GRID: frozenset[Any] = frozenset(
     }
     | (FIXED_QPARAMS.keys() - {nn.Softmax})
     | {cat, F.channel_shuffle}
-)
+) - {operator.floordiv}

@@ -41,6 +41,8 @@ from .targets import (
 __all__ = ["insert_observers"]
 
 SHARED = ObservationType.OUTPUT_SHARE_OBSERVER_WITH_INPUT
+#: Functions and methods whose value is a tuple of tensors, which no observer can see.
+SEVERAL = frozenset({"chunk", "split", "split_with_sizes", "tensor_split", "unbind"})
 
 
 @dataclass
@@ -192,6 +194,8 @@ def _want(match: Match | None, target: Target, index: int | None, name: str | No
 def _observed(work: _Work, want: Want, index: int, arg: Node) -> Node:
     """The value of an argument after its observer, a new one if need be."""
     given = _target_of(work, arg).output
+    if _name(arg) in SEVERAL:
+        return arg
     if want.is_dynamic:
         if index != 0 or not work.tensors.get(arg, True):
             return arg
@@ -206,6 +210,12 @@ def _observed(work: _Work, want: Want, index: int, arg: Node) -> Node:
             if same and getattr(other, "is_dynamic", False) == want.is_dynamic:
                 return user
     return _insert(work, arg, observer)
+
+
+def _name(node: Node) -> str:
+    return str(
+        node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    )
 
 
 def _insert(work: _Work, value: Node, observer: Any) -> Node:

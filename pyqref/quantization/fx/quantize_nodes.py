@@ -75,7 +75,7 @@ def _quantization_for(observer: Any) -> Callable[..., Node] | None:
 def _prefix(node: Node, qconfigs: dict[str, Any], scopes: Scopes) -> str:
     """What attributes are named after: the operation observed, or the one that asks for it."""
     observed = node.args[0]
-    if qconfigs.get(observed.name) is not None:
+    if observed.name not in qconfigs or qconfigs[observed.name] is not None:
         return scopes.get(observed.name, ("", None))[0]
     users = list(node.users)
     first = next((each for each in users if each.target is F.linear), users[0] if users else None)

@@ -100,7 +100,7 @@ def observation_type(match: Match, has_tensors: Mapping[Node, bool]) -> Observat
     by_count = match.config._num_tensor_args_to_observation_type
     if not by_count:
         return match.config.observation_type
-    arguments = match.root.args[:2]
+    arguments = (*match.root.args[:2], match.root.kwargs.get("other"))
     count = sum(isinstance(each, Node) and has_tensors[each] for each in arguments)
     return by_count[count]
 
