@@ -97,7 +97,8 @@ def extent(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
 
 def overlaps(array: Array) -> bool:
     """Whether an axis is repeated in memory, as by ``expand``."""
-    return any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
+    repeated = any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
+    return repeated and array.size > 0
 
 
 def add_where(

@@ -11,6 +11,7 @@ from ..dtypes import device as device_
 from ..dtypes import dtype as dtype_
 from .axes import shape_argument
 from .base import TensorBase, wrap
+from .memory import require_memory
 from .promotion import default_numpy_dtype, scalar
 
 __all__ = [
@@ -216,16 +217,17 @@ def full(
     wanted = np.asarray(fill_value).dtype if dtype is None else numpy_type(dtype)
     if dtype is None and wanted.kind == "f":
         wanted = default_numpy_dtype()
-    shape = _checked_shape(shape_argument(tuple(size)))
+    shape = _checked_shape(shape_argument(tuple(size)), wanted)
     return made(np.full(shape, scalar(fill_value, wanted), dtype=wanted), requires_grad, device)
 
 
-def _checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _checked_shape(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...]:
     for length in shape:
         if length < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {length}: {list(shape)}"
             )
+    require_memory(shape, wanted.itemsize)
     return shape
 
 
@@ -240,7 +242,8 @@ def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if options:
         unknown = next(iter(options))
         raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {unknown!r}")
-    result = made(maker(_checked_shape(shape_argument(size)), dtype=wanted), False, device)
+    shape = _checked_shape(shape_argument(size), wanted)
+    result = made(maker(shape, dtype=wanted), False, device)
     if memory_format is not None:
         result = result.contiguous(memory_format=memory_format)
     if requires_grad:

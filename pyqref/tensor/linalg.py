@@ -35,6 +35,7 @@ __all__ = [
 
 def matmul(input: Any, other: Any) -> Any:
     """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns."""
+    require_tensor("matmul", "input", input)
     require_tensor("matmul", "other", other)
     a, b = input._array, other._array
     if a.dtype != b.dtype:

@@ -12,6 +12,7 @@ from .base import TensorBase, wrap
 from .creation import empty, made, numpy_type
 from .dispatch import check_in_place, store
 from .generator import Generator, default_generator
+from .memory import require_memory
 
 __all__ = [
     "bernoulli",
@@ -35,6 +36,7 @@ def _shape(size: tuple[Any, ...]) -> tuple[tuple[int, ...], int]:
     shape = shape_argument(size)
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
+    require_memory(shape, 8)
     return shape, int(np.prod(shape, dtype=np.int64))
 
 

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from bad_input.engine import Entry, floats, qint8, quint8
@@ -111,11 +112,12 @@ def construction(name: str, cls: type) -> dict[str, Any]:
 
 
 def quiet(cls: Any) -> Callable[..., Any]:
-    """``cls`` without the warning of dynamic convolutions."""
+    """``cls`` without the warnings of dynamic convolutions and of empty weights."""
 
     def call(*args: Any, **given: Any) -> Any:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*prefer a static convolution", UserWarning)
+            warnings.filterwarnings("ignore", "Initializing zero-element", UserWarning)
             return cls(*args, **given)
 
     return call
@@ -173,39 +175,24 @@ _TAKES_ANY = {"DeQuantize", "Hardswish"}
 _FROM_OBSERVED = {"nn.quantized.LSTM", "nn.quantized.MultiheadAttention"}
 
 
-#: Layers whose constructor checks its numbers itself, not the float layer that it extends.
-OWN_CONSTRUCTORS = (
-    "nn.quantized.Linear",
-    "nn.quantized.Conv",
-    "nn.quantized.dynamic.Linear",
-    "nn.intrinsic.quantized.Conv",
-    "nn.intrinsic.quantized.LinearReLU",
-)
-
-
 def constructors() -> list[Entry]:
-    """Constructors of :data:`OWN_CONSTRUCTORS`."""
+    """Constructors of every layer that takes an argument."""
     found = []
     for name, cls in layers().items():
         valid = construction(name, cls)
-        if valid and name.startswith(OWN_CONSTRUCTORS):
-            parameters = inspect.signature(cls).parameters
-            optional = {
-                each for each in valid if each in parameters and parameters[each].default is None
-            } | {"bias", "bias_", "weight", "qconfig"}
-            kinds = {"operation": "any", "add": "any", "qconfig": "any"}
-            kinds |= dict.fromkeys(("kernel_size", "stride", "dilation"), "sizes")
-            kinds |= {"padding": "any", "momentum": "any", "normalized_shape": "sizes"}
-            found.append(
-                Entry(
-                    name,
-                    quiet(cls),
-                    valid,
-                    frozenset(optional),
-                    kinds,
-                    skipped=frozenset({"300"} if "3d" in name else ()),
-                )
-            )
+        if not valid:
+            continue
+        parameters = inspect.signature(cls).parameters
+        optional = {
+            each for each in valid if each in parameters and parameters[each].default is None
+        } | {"bias", "bias_", "weight", "qconfig"}
+        kinds = {"operation": "any", "add": "any", "relu": "any", "qconfig": "any"}
+        kinds |= dict.fromkeys(("kernel_size", "stride", "dilation"), "sizes")
+        kinds |= {"padding": "any", "momentum": "any", "normalized_shape": "sizes"}
+        entry = Entry(name, quiet(cls), valid, frozenset(optional), kinds)
+        # Layers of these sizes are made where there is memory for them.
+        large = {"2**31"} | ({"300"} if "3d" in name else set())
+        found.append(replace(entry, skipped=frozenset(large)))
     return found
 
 

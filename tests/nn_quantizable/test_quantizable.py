@@ -90,7 +90,7 @@ def test_lstm_errors() -> None:
         layer(pyqref.zeros(0, 2, 4))
     with pytest.raises(RuntimeError, match=r"hidden\[1\] must have shape \(1, 2, 3\)"):
         layer(pyqref.zeros(5, 2, 4), (pyqref.zeros(1, 2, 3), pyqref.zeros(1, 1, 3)))
-    with pytest.raises(ValueError, match=r"dropout must be in \[0, 1\]"):
+    with pytest.raises(ValueError, match="dropout must be a probability between 0 and 1"):
         quantizable.LSTM(4, 3, dropout=2.0)
     with pytest.raises(ValueError, match="has no qconfig"):
         quantizable.LSTM.from_float(nn.LSTM(4, 3))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.arguments import as_flag
 from .. import functional as F
+from .arguments import number
 from .module import Module
 
 __all__ = [
@@ -42,7 +44,7 @@ class _InPlace(Module):
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.inplace = as_flag(inplace, "inplace")
 
     def extra_repr(self) -> str:
         """``inplace=True``, or nothing."""
@@ -108,7 +110,7 @@ class Hardswish(Module):
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """``input * relu6(input + 3) / 6``."""
@@ -122,7 +124,7 @@ class Hardsigmoid(Module):
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
-        self.inplace = inplace
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """``relu6(input + 3) / 6``."""
@@ -156,7 +158,7 @@ class Hardtanh(Module):
         super().__init__()
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
-        self.inplace = inplace
+        self.inplace = as_flag(inplace, "inplace")
         if not self.max_val > self.min_val:
             raise ValueError(
                 f"Hardtanh: max_val must be greater than min_val, got {self.min_val} and "
@@ -190,8 +192,8 @@ class LeakyReLU(Module):
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
+        self.negative_slope = number(negative_slope, "negative_slope")
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """``max(input, 0) + negative_slope * min(input, 0)``."""
@@ -209,8 +211,8 @@ class ELU(Module):
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
+        self.alpha = number(alpha, "alpha")
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """The exponential linear unit."""
@@ -236,9 +238,9 @@ class Threshold(Module):
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
+        self.threshold = number(threshold, "threshold")
+        self.value = number(value, "value")
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """``input`` where it is above the threshold."""
@@ -320,8 +322,8 @@ class Softplus(Module):
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
-        self.beta = beta
-        self.threshold = threshold
+        self.beta = number(beta, "beta")
+        self.threshold = number(threshold, "threshold")
 
     def forward(self, input: Any) -> Any:
         """A smooth ReLU."""
@@ -339,7 +341,7 @@ class Hardshrink(Module):
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
-        self.lambd = lambd
+        self.lambd = number(lambd, "lambd")
 
     def forward(self, input: Any) -> Any:
         """``input`` where it is large."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.arguments import as_flag
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import number, sizes
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
@@ -77,7 +79,14 @@ class MultiheadAttention(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if embed_dim <= 0 or num_heads <= 0:
+        embed_dim, num_heads, kdim, vdim = sizes(
+            embed_dim=embed_dim,
+            num_heads=num_heads,
+            kdim=embed_dim if kdim is None else kdim,
+            vdim=embed_dim if vdim is None else vdim,
+        )
+        bias, add_bias_kv = as_flag(bias, "bias"), as_flag(add_bias_kv, "add_bias_kv")
+        if embed_dim == 0 or num_heads == 0:
             raise ValueError(
                 "embed_dim and num_heads must be greater than 0, got "
                 f"embed_dim={embed_dim} and num_heads={num_heads} instead"
@@ -87,12 +96,12 @@ class MultiheadAttention(Module):
                 f"embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}"
             )
         self.embed_dim = embed_dim
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
+        self.kdim = kdim
+        self.vdim = vdim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
+        self.dropout = number(dropout, "dropout")
+        self.batch_first = as_flag(batch_first, "batch_first")
         self.head_dim = embed_dim // num_heads
         same = self._qkv_same_embed_dim
         shapes: dict[str, tuple[int, ...] | None] = {
@@ -110,7 +119,7 @@ class MultiheadAttention(Module):
         )
         extra = (1, 1, embed_dim) if add_bias_kv else None
         self._make_parameters({"bias_k": extra, "bias_v": extra}, device, dtype)
-        self.add_zero_attn = add_zero_attn
+        self.add_zero_attn = as_flag(add_zero_attn, "add_zero_attn")
         self._reset_parameters()
 
     def _make_parameters(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...dtypes import int64
+from ...tensor.arguments import as_flag
 from ...tensor.creation import empty, ones, tensor, zeros
 from ...tensor.dispatch import require_tensor
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import number, sizes
 from .module import Module
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "BatchNormBase", "NormBase"]
@@ -48,9 +50,12 @@ class NormBase(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        (num_features,) = sizes(num_features=num_features)
+        affine, bias = as_flag(affine, "affine"), as_flag(bias, "bias")
+        track_running_stats = as_flag(track_running_stats, "track_running_stats")
         self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
+        self.eps = number(eps, "eps")
+        self.momentum = None if momentum is None else number(momentum, "momentum")
         self.affine = affine
         self.track_running_stats = track_running_stats
         options: dict[str, Any] = {"device": device, "dtype": dtype}

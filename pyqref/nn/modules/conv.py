@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import functional as F
-from .conv_base import ConvBase, per_axis
+from .arguments import per_axis
+from .conv_base import ConvBase
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
@@ -35,10 +36,10 @@ class _Conv(ConvBase):
         super().__init__(
             in_channels,
             out_channels,
-            per_axis(kernel_size, count),
-            per_axis(stride, count),
-            padding if isinstance(padding, str) else per_axis(padding, count),
-            per_axis(dilation, count),
+            per_axis(kernel_size, count, "kernel_size", 1),
+            per_axis(stride, count, "stride", 1),
+            padding if isinstance(padding, str) else per_axis(padding, count, "padding"),
+            per_axis(dilation, count, "dilation", 1),
             False,
             (0,) * count,
             groups,

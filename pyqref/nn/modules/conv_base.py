@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...tensor.arguments import as_flag, as_integer, described
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
 from ..functional.conv import same_padding
+from .arguments import sizes, word
 from .module import Module
 
-__all__ = ["PADDING_MODES", "ConvBase", "per_axis"]
+__all__ = ["PADDING_MODES", "ConvBase"]
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
-
-
-def per_axis(value: Any, count: int) -> tuple[Any, ...]:
-    """``value`` once for each axis, or as the tuple that it is."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,) * count
 
 
 class ConvBase(Module):
@@ -64,8 +61,10 @@ class ConvBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        groups, bias = as_integer(groups, "groups"), as_flag(bias, "bias")
         if groups <= 0:
             raise ValueError(f"groups must be a positive integer, got {groups}")
+        in_channels, out_channels = sizes(in_channels=in_channels, out_channels=out_channels)
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups != 0:
                 raise ValueError(
@@ -74,14 +73,11 @@ class ConvBase(Module):
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(
-                    f"Invalid padding string {padding!r}, should be one of 'valid', 'same'"
+                    f"Invalid padding string {described(padding)}, should be one of 'valid', 'same'"
                 )
             if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
-        if padding_mode not in PADDING_MODES:
-            raise ValueError(
-                f"padding_mode must be one of {', '.join(PADDING_MODES)}, got {padding_mode!r}"
-            )
+        padding_mode = word(padding_mode, "padding_mode", PADDING_MODES)
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = kernel_size

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...tensor.arguments import described
 from .. import functional as F
-from .conv_base import ConvBase, per_axis
+from .arguments import per_axis
+from .conv_base import ConvBase
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -32,21 +34,21 @@ class _ConvTranspose(ConvBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if padding_mode != "zeros":
+        if not isinstance(padding_mode, str) or padding_mode != "zeros":
             raise ValueError(
                 f'Only "zeros" padding mode is supported for {type(self).__name__}, '
-                f"got {padding_mode!r}"
+                f"got {described(padding_mode)}"
             )
         count = self._axes
         super().__init__(
             in_channels,
             out_channels,
-            per_axis(kernel_size, count),
-            per_axis(stride, count),
-            per_axis(padding, count),
-            per_axis(dilation, count),
+            per_axis(kernel_size, count, "kernel_size", 1),
+            per_axis(stride, count, "stride", 1),
+            per_axis(padding, count, "padding"),
+            per_axis(dilation, count, "dilation", 1),
             True,
-            per_axis(output_padding, count),
+            per_axis(output_padding, count, "output_padding"),
             groups,
             bias,
             padding_mode,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...tensor.arguments import as_flag
 from .. import functional as F
+from .arguments import probability
 from .module import Module
 
 __all__ = [
@@ -26,10 +28,8 @@ class _Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+        self.p = probability(p, "p")
+        self.inplace = as_flag(inplace, "inplace")
 
     def forward(self, input: Any) -> Any:
         """The shape stays."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...tensor.arguments import as_flag
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import sizes
 from .module import Module
 
 __all__ = ["Bilinear", "Linear"]
@@ -57,6 +59,8 @@ class Linear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        in_features, out_features = sizes(in_features=in_features, out_features=out_features)
+        bias = as_flag(bias, "bias")
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
@@ -118,7 +122,11 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if in1_features <= 0:
+        in1_features, in2_features, out_features = sizes(
+            in1_features=in1_features, in2_features=in2_features, out_features=out_features
+        )
+        bias = as_flag(bias, "bias")
+        if in1_features == 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features = in1_features
         self.in2_features = in2_features

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
+from ...tensor.arguments import as_flag, as_integer
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import number, sizes
 from .module import Module
 
 __all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _shape(normalized_shape: Any) -> tuple[int, ...]:
-    if isinstance(normalized_shape, numbers.Integral):
-        return (int(normalized_shape),)
-    return tuple(normalized_shape)
+    several = isinstance(normalized_shape, list | tuple)
+    lengths = normalized_shape if several else (normalized_shape,)
+    return tuple(as_integer(each, "normalized_shape", 0) for each in lengths)
 
 
 class LayerNorm(Module):
@@ -56,8 +57,10 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        elementwise_affine = as_flag(elementwise_affine, "elementwise_affine")
+        bias = as_flag(bias, "bias")
         self.normalized_shape = _shape(normalized_shape)
-        self.eps = eps
+        self.eps = number(eps, "eps")
         self.elementwise_affine = elementwise_affine
         for name, present in (
             ("weight", elementwise_affine),
@@ -123,13 +126,16 @@ class GroupNorm(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if num_groups <= 0 or num_channels % num_groups != 0:
+        num_channels, num_groups = sizes(num_channels=num_channels, num_groups=num_groups)
+        affine, bias = as_flag(affine, "affine"), as_flag(bias, "bias")
+        if num_groups == 0 or num_channels % num_groups != 0:
             raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups}), "
+                "but a remainder is left"
             )
         self.num_groups = num_groups
         self.num_channels = num_channels
-        self.eps = eps
+        self.eps = number(eps, "eps")
         self.affine = affine
         for name, present in (("weight", affine), ("bias", affine and bias)):
             value = empty(num_channels, device=device, dtype=dtype) if present else None
@@ -180,9 +186,9 @@ class RMSNorm(Module):
     ) -> None:
         super().__init__()
         self.normalized_shape = _shape(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        if elementwise_affine:
+        self.eps = None if eps is None else number(eps, "eps")
+        self.elementwise_affine = as_flag(elementwise_affine, "elementwise_affine")
+        if self.elementwise_affine:
             self.weight = Parameter(empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
@@ -213,10 +219,10 @@ class LocalResponseNorm(Module):
         self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
     ) -> None:
         super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+        self.size = as_integer(size, "size")
+        self.alpha = number(alpha, "alpha")
+        self.beta = number(beta, "beta")
+        self.k = number(k, "k")
 
     def forward(self, input: Any) -> Any:
         """`(N, C, *)`; the shape stays."""

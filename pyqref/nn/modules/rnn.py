@@ -6,7 +6,8 @@ from typing import Any
 
 from ...tape import rnn as tape
 from ...tensor.dispatch import apply
-from .rnn_base import RNNBase
+from .arguments import word
+from .rnn_base import RNNBase, pair_of_states
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
@@ -48,10 +49,7 @@ class RNN(RNNBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
-            )
+        word(nonlinearity, "nonlinearity", ("tanh", "relu"))
         self.__dict__["nonlinearity"] = nonlinearity
         super().__init__(
             f"RNN_{nonlinearity.upper()}",
@@ -260,5 +258,5 @@ class LSTM(RNNBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Output after every step; hidden state and cell state after the last."""
-        output, (h, c) = self._run(input, None if hx is None else tuple(hx))
+        output, (h, c) = self._run(input, pair_of_states(hx))
         return output, (h, c)

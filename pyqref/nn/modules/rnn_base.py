@@ -6,16 +6,20 @@ import math
 import warnings
 from typing import Any
 
+from ...tensor.arguments import as_flag, as_integer, described
+from ...tensor.base import TensorBase
 from ...tensor.creation import empty
 from ...tensor.dispatch import require_tensor
 from ...tensor.joining import cat, stack
+from ...tensor.memory import require_memory
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
 from ..utils.packed_sequence import PackedSequence
+from .arguments import probability, sizes, word
 from .module import Module
 
-__all__ = ["RNNBase"]
+__all__ = ["RNNBase", "pair_of_states"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -76,7 +80,14 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        _check_arguments(mode, input_size, hidden_size, num_layers, dropout, proj_size)
+        word(mode, "mode", tuple(_GATES))
+        (input_size,) = sizes(input_size=input_size)
+        hidden_size = as_integer(hidden_size, "hidden_size")
+        num_layers = as_integer(num_layers, "num_layers")
+        bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
+        bidirectional = as_flag(bidirectional, "bidirectional")
+        proj_size = as_integer(proj_size, "proj_size")
+        _check_arguments(mode, hidden_size, num_layers, dropout, proj_size)
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -89,6 +100,7 @@ class RNNBase(Module):
         directions = 2 if bidirectional else 1
         state_size = proj_size or hidden_size
         gates = _GATES[mode] * hidden_size
+        require_memory((num_layers, gates, state_size), 4, "num_layers: a stack of weights")
         self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             layer_input = input_size if layer == 0 else state_size * directions
@@ -220,18 +232,14 @@ class RNNBase(Module):
 
 
 def _check_arguments(
-    mode: str, input_size: int, hidden_size: int, num_layers: int, dropout: float, proj_size: int
+    mode: str, hidden_size: int, num_layers: int, dropout: float, proj_size: int
 ) -> None:
-    if mode not in _GATES:
-        raise ValueError(f"Unrecognized RNN mode: {mode}; use {', '.join(_GATES)}")
-    if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+    if isinstance(dropout, bool):
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an "
             f"element being zeroed, got {dropout!r}"
         )
-    for name, value in (("input_size", input_size), ("hidden_size", hidden_size)):
-        if not isinstance(value, int):
-            raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")
+    probability(dropout, "dropout")
     if hidden_size <= 0:
         raise ValueError(f"hidden_size must be greater than zero, got {hidden_size}")
     if num_layers <= 0:
@@ -268,6 +276,7 @@ def _check_input(module: Any, input: Any) -> None:
 
 
 def _batched(state: Any) -> Any:
+    _require_state(state, "hx")
     if state.ndim != 2:
         raise RuntimeError(
             f"For unbatched 2-D input, hx should be 2-D but got {state.ndim}-D tensor"
@@ -275,7 +284,30 @@ def _batched(state: Any) -> Any:
     return state.unsqueeze(1)
 
 
+def _require_state(state: Any, name: str) -> None:
+    if not isinstance(state, TensorBase):
+        raise TypeError(f"{name} must be a tensor, got {described(state)}")
+    if state.is_quantized:
+        raise RuntimeError(f"{name} must not be quantized, got {described(state)}")
+
+
+def pair_of_states(hx: Any) -> tuple[Any, Any] | None:
+    """The hidden and the cell state of an LSTM, or None where none are given.
+
+    Raises
+    ------
+    TypeError
+        It is no pair.
+    """
+    if hx is not None and not (isinstance(hx, tuple | list) and len(hx) == 2):
+        raise TypeError(f"hx must be a pair of tensors (h, c), got {described(hx)}")
+    return None if hx is None else (hx[0], hx[1])
+
+
 def _check_states(states: tuple[Any, ...], shapes: list[tuple[int, int, int]]) -> None:
     for number, (state, shape) in enumerate(zip(states, shapes, strict=True)):
+        _require_state(state, f"hx: hidden[{number}]")
         if tuple(state.shape) != shape:
-            raise RuntimeError(f"Expected hidden[{number}] size {shape}, got {list(state.shape)}")
+            raise RuntimeError(
+                f"hx: Expected hidden[{number}] size {shape}, got {list(state.shape)}"
+            )

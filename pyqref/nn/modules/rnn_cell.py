@@ -6,11 +6,14 @@ import math
 from typing import Any
 
 from ...tape import rnn as tape
+from ...tensor.arguments import as_flag, described
 from ...tensor.creation import empty
 from ...tensor.dispatch import apply, require_tensor
 from ...tensor.parameter import Parameter
 from .. import init
+from .arguments import sizes, word
 from .module import Module
+from .rnn_base import pair_of_states
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
@@ -38,6 +41,8 @@ class RNNCellBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        input_size, hidden_size = sizes(input_size=input_size, hidden_size=hidden_size)
+        bias = as_flag(bias, "bias")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
@@ -84,6 +89,8 @@ class RNNCellBase(Module):
         if states is None:
             before = [batched.new_zeros(shape)] * (2 if operation is tape.LstmLayer else 1)
         else:
+            for state in states:
+                _require_state(name, state)
             before = [s if s.ndim == 2 else s.unsqueeze(0) for s in states]
             for state in before:
                 if tuple(state.shape) != shape:
@@ -104,6 +111,14 @@ class RNNCellBase(Module):
             False,
         )
         return after if input.ndim == 2 else [state.squeeze(0) for state in after]
+
+
+def _require_state(name: str, state: Any) -> None:
+    require_tensor(name, "hx", state)
+    if state.is_quantized or state.ndim not in (1, 2):
+        raise RuntimeError(
+            f"{name}: a state in hx must be 1D or 2D and not quantized, got {described(state)}"
+        )
 
 
 class RNNCell(RNNCellBase):
@@ -128,9 +143,7 @@ class RNNCell(RNNCellBase):
         dtype: Any = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity: {nonlinearity}; use 'tanh' or 'relu'")
-        self.nonlinearity = nonlinearity
+        self.nonlinearity = word(nonlinearity, "nonlinearity", ("tanh", "relu"))
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The hidden state after the step, `(N, hidden_size)`."""
@@ -168,7 +181,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after the step; ``hx`` is the pair before it."""
-        states = None if hx is None else tuple(hx)
+        states = pair_of_states(hx)
         h, c = self._step(tape.LstmLayer, input, states, None)
         return h, c
 

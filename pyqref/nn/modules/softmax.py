@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.arguments import as_integer
 from ...tensor.creation import empty
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import number, sizes
 from .module import Module
 
 __all__ = ["GLU", "LogSoftmax", "PReLU", "Softmax", "Softmax2d", "Softmin"]
@@ -20,7 +22,7 @@ class _Along(Module):
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
-        self.dim = dim
+        self.dim = None if dim is None else as_integer(dim, "dim")
 
     def extra_repr(self) -> str:
         """The dimension."""
@@ -80,7 +82,7 @@ class GLU(Module):
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
-        self.dim = dim
+        self.dim = as_integer(dim, "dim")
 
     def forward(self, input: Any) -> Any:
         """Half as long along the dimension."""
@@ -108,8 +110,9 @@ class PReLU(Module):
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
+        (num_parameters,) = sizes(num_parameters=num_parameters)
         self.num_parameters = num_parameters
-        self.init = init
+        self.init = number(init, "init")
         self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...tape import no_grad
+from ...tensor.arguments import as_flag, as_integer
 from ...tensor.creation import empty
+from ...tensor.dispatch import require_tensor
 from ...tensor.parameter import Parameter
 from .. import functional as F
 from .. import init
+from .arguments import number, sizes, word
 from .module import Module
 
 __all__ = ["Embedding", "EmbeddingBag"]
@@ -25,6 +28,7 @@ class _Table(Module):
         """The table: drawn from a normal distribution with row ``padding_idx`` zero, or given."""
         rows, columns = self.num_embeddings, self.embedding_dim
         if self.padding_idx is not None:
+            self.padding_idx = as_integer(self.padding_idx, "padding_idx")
             if not -rows <= self.padding_idx < rows:
                 raise ValueError(
                     f"padding_idx must be within num_embeddings, in [{-rows}, {rows}), "
@@ -36,6 +40,7 @@ class _Table(Module):
             self.weight = Parameter(table, requires_grad=not freeze)
             self.reset_parameters()
             return
+        require_tensor(type(self).__name__, "_weight", given)
         if list(given.shape) != [rows, columns]:
             raise ValueError(
                 f"Shape of weight does not match num_embeddings and embedding_dim: expected "
@@ -110,13 +115,14 @@ class Embedding(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
+        self.num_embeddings, self.embedding_dim = sizes(
+            num_embeddings=num_embeddings, embedding_dim=embedding_dim
+        )
         self.padding_idx = padding_idx
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
+        self.max_norm = None if max_norm is None else number(max_norm, "max_norm")
+        self.norm_type = number(norm_type, "norm_type")
+        self.scale_grad_by_freq = as_flag(scale_grad_by_freq, "scale_grad_by_freq")
+        self.sparse = as_flag(sparse, "sparse")
         self._make_weight(_weight, _freeze, device, dtype)
 
     def forward(self, input: Any) -> Any:
@@ -173,6 +179,7 @@ class Embedding(_Table):
 
 
 def _require_table(embeddings: Any) -> None:
+    require_tensor("from_pretrained", "embeddings", embeddings)
     if embeddings.ndim != 2:
         raise ValueError(
             f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.ndim}"
@@ -236,16 +243,17 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
+        self.num_embeddings, self.embedding_dim = sizes(
+            num_embeddings=num_embeddings, embedding_dim=embedding_dim
+        )
+        self.max_norm = None if max_norm is None else number(max_norm, "max_norm")
+        self.norm_type = number(norm_type, "norm_type")
+        self.scale_grad_by_freq = as_flag(scale_grad_by_freq, "scale_grad_by_freq")
         self.padding_idx = padding_idx
         self._make_weight(_weight, False, device, dtype)
-        self.mode = mode
-        self.sparse = sparse
-        self.include_last_offset = include_last_offset
+        self.mode = word(mode, "mode", ("sum", "mean", "max"))
+        self.sparse = as_flag(sparse, "sparse")
+        self.include_last_offset = as_flag(include_last_offset, "include_last_offset")
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         """`(B, n)`, or `(total,)` with offsets, to `(B, embedding_dim)`."""

@@ -366,4 +366,4 @@ def _require_dimensions(name: str, x: Any, allowed: Sequence[int]) -> None:
 
 def _require_elements(name: str, count: int) -> None:
     if count == 0:
-        raise RuntimeError(f"{name}: there must be at least one element to normalize, got none")
+        raise RuntimeError(f"{name}: input must have at least one element to normalize, got none")

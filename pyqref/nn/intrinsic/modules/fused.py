@@ -25,6 +25,7 @@ from pyqref.nn.modules import (
     Sequential,
     Tanh,
 )
+from pyqref.tensor.arguments import described
 
 __all__ = [
     "BNReLU2d",
@@ -226,6 +227,12 @@ class LinearTanh(_FloatGroup):
         super().__init__(linear, tanh)
 
 
+def _callable(value: Any, name: str) -> Any:
+    if not callable(value):
+        raise TypeError(f"{name} must be a module or a function, got {described(value)}")
+    return value
+
+
 class ConvAdd2d(_FloatGroup):
     """``Conv2d``, and the addition of a second input.
 
@@ -244,7 +251,7 @@ class ConvAdd2d(_FloatGroup):
 
     def __init__(self, conv: Module, add: Callable[[Any, Any], Any]) -> None:
         super().__init__(conv)
-        self.add = add
+        self.add = _callable(add, "add")
 
     def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
         """``add(conv(x1), x2)``."""
@@ -266,8 +273,8 @@ class ConvAddReLU2d(_FloatGroup):
 
     def __init__(self, conv: Module, add: Callable[[Any, Any], Any], relu: Module) -> None:
         super().__init__(conv)
-        self.add = add
-        self.relu = relu
+        self.add = _callable(add, "add")
+        self.relu: Any = _callable(relu, "relu")
 
     def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
         """``relu(add(conv(x1), x2))``."""

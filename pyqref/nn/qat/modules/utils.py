@@ -21,7 +21,7 @@ def make_weight_fake_quant(layer: Module, qconfig: Any) -> Module:
     if qconfig is None:
         raise ValueError(
             f"{type(layer).__module__}.{type(layer).__name__}: qconfig must be given; "
-            "pass qconfig=get_default_qat_qconfig('fbgemm'), for example"
+            "pass qconfig=get_default_qat_qconfig('fbgemm'), for example, but not None"
         )
     make = getattr(qconfig, "weight", None)
     fake_quant = make() if callable(make) else None
@@ -62,11 +62,13 @@ def qconfig_of(cls: type, mod: Module, accepted: tuple[type, ...], qconfig: Any)
             f"{cls.__module__}.{cls.__name__}.from_float takes a {wanted}, "
             f"got {type(mod).__module__}.{type(mod).__name__}"
         )
+    given = qconfig
     if qconfig is None or isinstance(qconfig, bool):
         qconfig = getattr(mod, "qconfig", None)
     if qconfig is None:
         raise ValueError(
             f"{cls.__name__}.from_float: the float module has no qconfig; "
-            "set mod.qconfig = get_default_qat_qconfig('fbgemm'), for example"
+            "set mod.qconfig = get_default_qat_qconfig('fbgemm'), for example; "
+            f"got qconfig={described(given)}"
         )
     return qconfig

@@ -8,10 +8,14 @@ from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.modules import Module, ModuleList
+from pyqref.nn.modules.arguments import probability, sizes
+from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantizable.workflow import prepare_parts
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import cat, stack
+from pyqref.tensor.memory import require_memory
 from pyqref.tensor.quantized import quantize_per_tensor
 
 from .rnn_cell import LSTMCell
@@ -104,8 +108,15 @@ class LSTM(Module):
         split_gates: bool = False,
     ) -> None:
         super().__init__()
-        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        if isinstance(dropout, bool):
             raise ValueError(f"dropout must be in [0, 1], got {dropout!r}")
+        dropout = probability(dropout, "dropout")
+        (input_size,) = sizes(input_size=input_size)
+        hidden_size, num_layers = sizes(1, hidden_size=hidden_size, num_layers=num_layers)
+        bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
+        bidirectional = as_flag(bidirectional, "bidirectional")
+        stacked = (num_layers, 4 * hidden_size, hidden_size)
+        require_memory(stacked, 4, "num_layers: a stack of weights")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -163,7 +174,9 @@ class LSTM(Module):
             if x.is_quantized:
                 zero = quantize_per_tensor(zero, 1.0, 0, x.dtype)
             return [(zero, zero)] * count
+        given = pair_of_states(given)
         for name, state in zip(("hidden[0]", "hidden[1]"), given, strict=True):
+            require_tensor(self._get_name(), name, state)
             if tuple(state.shape) != shape:
                 raise RuntimeError(
                     f"{self._get_name()}: {name} must have shape {shape}, got {tuple(state.shape)}"

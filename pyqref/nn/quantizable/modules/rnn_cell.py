@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 from pyqref import dtypes
 from pyqref.nn.modules import Linear, Module, ModuleDict, Sigmoid, Tanh
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
+from pyqref.nn.modules.arguments import sizes
+from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.parameter import Parameter
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import chunk
@@ -68,6 +71,8 @@ class LSTMCell(Module):
         split_gates: bool = False,
     ) -> None:
         super().__init__()
+        input_dim, hidden_dim = sizes(input_dim=input_dim, hidden_dim=hidden_dim)
+        bias, split_gates = as_flag(bias, "bias"), as_flag(split_gates, "split_gates")
         self.input_size = input_dim
         self.hidden_size = hidden_dim
         self.bias = bias
@@ -109,9 +114,17 @@ class LSTMCell(Module):
             raise RuntimeError(
                 f"{self._get_name()}: input must have 2 dimensions, got shape {tuple(x.shape)}"
             )
+        hidden = pair_of_states(hidden)
         if hidden is None or hidden[0] is None or hidden[1] is None:
             hidden = self.initialize_hidden(x.shape[0], x.is_quantized)
         h_before, c_before = hidden
+        for name, state in (("hx[0]", h_before), ("hx[1]", c_before)):
+            require_tensor(self._get_name(), name, state)
+            if tuple(state.shape) != (x.shape[0], self.hidden_size):
+                raise RuntimeError(
+                    f"{self._get_name()}: {name} must have shape "
+                    f"{(x.shape[0], self.hidden_size)}, got {tuple(state.shape)}"
+                )
         input_gate, forget_gate, cell_gate, output_gate = self._gates(x, h_before)
         input_gate = self.input_gate(input_gate)
         forget_gate = self.forget_gate(forget_gate)

@@ -8,13 +8,16 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
+from pyqref.nn.modules.arguments import word
 from pyqref.nn.qat.modules import embedding_ops as nnqat
 from pyqref.ops import quantized as ops
 from pyqref.ops.quantized.checks import require_quantized
+from pyqref.tensor.arguments import as_flag, described
 from pyqref.tensor.creation import ones, zeros
+from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.quantized import make_per_channel, quantize_per_channel
 
 from .utils import fits, pop_state, require_type
@@ -43,9 +46,11 @@ class EmbeddingPackedParams(Module):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = dtypes.quint8) -> None:
         super().__init__()
-        if dtype not in _DTYPES:
+        rows, columns = num_embeddings, embedding_dim
+        sizes_of("Embedding", num_embeddings=rows, embedding_dim=columns)
+        if not any(dtype is each for each in _DTYPES):
             raise NotImplementedError(
-                f"the dtype of a quantized embedding must be quint8 or quint4x2, got {dtype}"
+                f"Embedding: dtype must be quint8 or quint4x2, got {described(dtype)}"
             )
         self.dtype = dtype
         self.set_weight(
@@ -184,6 +189,7 @@ class Embedding(Module):
 
     def set_weight(self, w: Any) -> None:
         """Replace the table, ``(num_embeddings, embedding_dim)``."""
+        require_tensor(f"{self._get_name()}.set_weight", "w", w)
         if tuple(w.shape) != (self.num_embeddings, self.embedding_dim):
             raise ValueError(
                 f"the weight must have shape {(self.num_embeddings, self.embedding_dim)}, "
@@ -276,11 +282,9 @@ class EmbeddingBag(Embedding):
         dtype: Any = dtypes.quint8,
     ) -> None:
         super().__init__(num_embeddings, embedding_dim, _weight=_weight, dtype=dtype)
-        if mode not in ("sum", "mean"):
-            raise ValueError(f"EmbeddingBag: mode must be 'sum' or 'mean', got {mode!r}")
-        self.mode = mode
+        self.mode = word(mode, "EmbeddingBag: mode", ("sum", "mean"))
         self.pruned_weights = False
-        self.include_last_offset = include_last_offset
+        self.include_last_offset = as_flag(include_last_offset, "include_last_offset")
 
     def _get_name(self) -> str:
         return "QuantizedEmbeddingBag"

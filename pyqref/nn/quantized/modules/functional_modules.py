@@ -16,6 +16,7 @@ from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor import arithmetic, joining, linalg
+from pyqref.tensor.arguments import described
 
 from .reuse import used_before_in_this_pass
 from .utils import (
@@ -179,9 +180,12 @@ class QFunctional(Module):
     _OPERATIONS = ("add", "cat", "mul", "add_relu", "add_scalar", "mul_scalar", "matmul")
 
     def __init__(self, operation: str | None = None) -> None:
-        if operation is not None and operation not in self._OPERATIONS:
+        known = isinstance(operation, str) and operation in self._OPERATIONS
+        if operation is not None and not known:
             names = ", ".join(self._OPERATIONS)
-            raise ValueError(f"QFunctional: operation must be one of {names}, got {operation!r}")
+            raise ValueError(
+                f"QFunctional: operation must be one of {names}, got {described(operation)}"
+            )
         super().__init__()
         self.scale = 1.0
         self.zero_point = 0
@@ -224,6 +228,8 @@ class QFunctional(Module):
 
     def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
         """The tensors of ``x`` one after the other along ``dim``, requantized."""
+        if not isinstance(x, list | tuple):
+            raise TypeError(f"QFunctional.cat: x must be a list of tensors, got {described(x)}")
         self._require_quantized(*x)
         result = ops.cat(x, dim=dim, scale=self.scale, zero_point=self.zero_point)
         return self.activation_post_process(result)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
-from pyqref.tensor.arguments import as_integer, as_number, described
+from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.parameter import Parameter
@@ -19,16 +20,17 @@ EVERY_DTYPE = (dtypes.quint8, dtypes.qint8, dtypes.qint32)
 
 def register_grid(layer: Any, scale: Any, zero_point: Any) -> None:
     """Make ``scale`` (float32) and ``zero_point`` (int64) buffers of a layer."""
-    layer.register_buffer("scale", tensor(as_number(scale, f"{type(layer).__name__}: scale")))
-    layer.register_buffer(
-        "zero_point", tensor(as_integer(zero_point, f"{type(layer).__name__}: zero_point"))
-    )
+    scale, zero_point = plain_grid(layer, scale, zero_point)
+    layer.register_buffer("scale", tensor(scale))
+    layer.register_buffer("zero_point", tensor(zero_point))
 
 
 def plain_grid(layer: Any, scale: Any, zero_point: Any) -> tuple[float, int]:
-    """``scale`` and ``zero_point`` as plain numbers; their ranges are checked in the call."""
-    name = type(layer).__name__
-    return as_number(scale, f"{name}: scale"), as_integer(zero_point, f"{name}: zero_point")
+    """``scale`` and ``zero_point`` as plain numbers that some dtype allows.
+
+    The call checks the range of the dtype of its input.
+    """
+    return ops.require_output_parameters(type(layer).__name__, scale, zero_point, dtypes.qint32)
 
 
 def observed_grid(cls: type, mod: Any) -> tuple[float, int]:

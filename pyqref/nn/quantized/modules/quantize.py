@@ -7,6 +7,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.nn.modules import Module
 from pyqref.ops.quantized import require_output_parameters
+from pyqref.tensor.arguments import described
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import dequantize, quantize_per_tensor
 
@@ -60,8 +61,10 @@ class Quantize(Module):
         self, scale: float, zero_point: int, dtype: Any, factory_kwargs: Any = None
     ) -> None:
         super().__init__()
-        if dtype not in (dtypes.quint8, dtypes.qint8, dtypes.qint32):
-            raise ValueError(f"Quantize: dtype must be quint8, qint8 or qint32, got {dtype}")
+        if not any(dtype is each for each in (dtypes.quint8, dtypes.qint8, dtypes.qint32)):
+            raise ValueError(
+                f"Quantize: dtype must be quint8, qint8 or qint32, got {described(dtype)}"
+            )
         scale, zero_point = require_output_parameters("Quantize", scale, zero_point, dtype)
         self.register_buffer("scale", tensor([scale]))
         self.register_buffer("zero_point", tensor([zero_point]))

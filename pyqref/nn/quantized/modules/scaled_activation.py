@@ -7,7 +7,7 @@ from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn import modules as nn
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import quantize_per_tensor
@@ -189,8 +189,9 @@ class Sigmoid(nn.Sigmoid):
 
     def __init__(self, output_scale: float, output_zero_point: int) -> None:
         super().__init__()
-        self.output_scale = output_scale
-        self.output_zero_point = output_zero_point
+        self.output_scale, self.output_zero_point = plain_grid(
+            self, output_scale, output_zero_point
+        )
 
     def forward(self, input: Any) -> Any:
         """The result, with this layer's scale and zero point."""
@@ -280,9 +281,9 @@ class PReLU(Module):
         self, output_scale: float, output_zero_point: int, num_parameters: int = 1
     ) -> None:
         super().__init__()
-        self.num_parameters = num_parameters
+        (self.num_parameters,) = sizes_of("PReLU", num_parameters=num_parameters)
         self.scale, self.zero_point = plain_grid(self, output_scale, output_zero_point)
-        slopes = randn(num_parameters)
+        slopes = randn(self.num_parameters)
         self.set_weight(quantize_per_tensor(slopes, 1.0, 0, dtypes.quint8))
 
     def _get_name(self) -> str:

@@ -22,6 +22,7 @@ from pyqref.nn.modules import (
 )
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
+from pyqref.tensor.arguments import as_flag
 
 __all__ = ["ConvBn1d", "ConvBn2d", "ConvBn3d"]
 
@@ -93,15 +94,15 @@ class _ConvBnNd(Module):
             padding=padding,
             dilation=dilation,
             groups=groups,
-            bias=bool(bias),
+            bias=bias is not None and as_flag(bias, "bias"),
             padding_mode=padding_mode,
         )
         self.qconfig = qconfig
-        self.freeze_bn = freeze_bn
+        self.freeze_bn = as_flag(freeze_bn, "freeze_bn")
         self.bn = self._BN(out_channels, eps, momentum)
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
         self.reset_bn_parameters()
-        self.bn.train(not freeze_bn)
+        self.bn.train(not self.freeze_bn)
 
     def forward(self, input: Any) -> Any:
         """Convolve with the fake-quantized folded weight, unscale, normalise."""

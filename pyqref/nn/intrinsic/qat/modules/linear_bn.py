@@ -11,6 +11,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import BatchNorm1d, Linear, Module
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
+from pyqref.tensor.arguments import as_flag
 
 __all__ = ["LinearBn1d"]
 
@@ -63,11 +64,11 @@ class LinearBn1d(Linear, _FusedModule):
     ) -> None:
         super().__init__(in_features, out_features, bias)
         self.qconfig = qconfig
-        self.freeze_bn = freeze_bn
+        self.freeze_bn = as_flag(freeze_bn, "freeze_bn")
         self.bn = BatchNorm1d(out_features, eps, momentum)
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
         self.reset_bn_parameters()
-        self.bn.train(not freeze_bn)
+        self.bn.train(not self.freeze_bn)
 
     def forward(self, input: Any) -> Any:
         """Multiply with the fake-quantized folded weight, unscale, normalise."""

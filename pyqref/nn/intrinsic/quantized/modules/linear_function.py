@@ -9,6 +9,7 @@ from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import LinearLeakyReLU as FloatLinearLeakyReLU
 from pyqref.nn.intrinsic.modules.fused import LinearTanh as FloatLinearTanh
 from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.modules.arguments import number
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
 from pyqref.nn.quantized.modules.utils import require_quantized_input
 from pyqref.ops import quantized as ops
@@ -46,7 +47,7 @@ class LinearLeakyReLU(QuantizedLinear):
         dtype: Any = dtypes.qint8,
     ) -> None:
         super().__init__(in_features, out_features, bias, dtype)
-        self.negative_slope = negative_slope
+        self.negative_slope = number(negative_slope, "negative_slope")
 
     def _get_name(self) -> str:
         return "QuantizedLinearLeakyReLU"

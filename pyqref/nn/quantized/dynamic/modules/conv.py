@@ -16,6 +16,7 @@ from pyqref.nn.quantized.modules import conv as static
 from pyqref.nn.quantized.modules import conv_transpose as static_transpose
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_flag
 
 from .utils import dynamic_weight, weight_observer_method
 
@@ -51,6 +52,7 @@ class _Dynamic(Module):
             "beyond that grid saturate; prefer a static convolution",
             stacklevel=2,
         )
+        as_flag(reduce_range, f"{type(self).__name__}: reduce_range")
         super().__init__(in_channels, out_channels, kernel_size, *args, **kwargs)
 
     def _get_name(self) -> str:

@@ -9,52 +9,30 @@ import numpy as np
 from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import Module, ModuleList
-from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
+from pyqref.nn.modules.arguments import probability, word
+from pyqref.nn.modules.rnn_base import pair_of_states
+from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
 from pyqref.numerics.recurrent import gru_step, lstm_step
 from pyqref.ops.quantized import run_dynamic
+from pyqref.tensor.arguments import as_flag, as_integer
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
+from pyqref.tensor.memory import require_memory
 
-from .projections import PackedProjections, empty_weight
+from .projections import (
+    PackedParameter,
+    PackedProjections,
+    empty_weight,
+    part_of,
+    require_state,
+    weight_dtype,
+)
 from .utils import dynamic_weight, weight_observer_method
 
 __all__ = ["GRU", "LSTM", "PackedParameter", "RNNBase"]
-
-
-class PackedParameter(Module):
-    """The packed weights of one layer in one direction.
-
-    In a state dict: ``param``, the tuple (weight_ih, bias_ih, weight_hh, bias_hh).
-    """
-
-    def __init__(self, param: PackedProjections) -> None:
-        super().__init__()
-        self.param = param
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "param"] = self.param.unpack()
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: Any,
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        key = prefix + "param"
-        given = pop_state(state_dict, key, missing_keys)
-        if given is not None and fits(given, self.param.unpack(), key, error_msgs):
-            self.param = PackedProjections(*given)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
 
 
 class RNNBase(Module):
@@ -77,12 +55,19 @@ class RNNBase(Module):
         dtype: Any = dtypes.qint8,
     ) -> None:
         super().__init__()
-        if mode not in self._gates:
-            raise ValueError(f"mode must be one of {', '.join(self._gates)}, got {mode!r}")
-        if dtype not in (dtypes.qint8, dtypes.float16):
-            raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
-        if not 0 <= dropout <= 1:
-            raise ValueError(f"dropout must be in [0, 1], got {dropout}")
+        word(mode, "mode", tuple(self._gates))
+        dtype = weight_dtype(dtype)
+        dropout = probability(dropout, "dropout")
+        bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
+        bidirectional = as_flag(bidirectional, "bidirectional")
+        num_layers = as_integer(num_layers, "num_layers", 1)
+        gates = self._gates[mode]
+        hidden_size, input_size, _ = sizes_of(
+            mode, hidden_size=hidden_size, input_size=input_size, gates=gates
+        )
+        sizes_of(mode, gates=gates, hidden_size=hidden_size**2)
+        stacked = (num_layers, gates * hidden_size, hidden_size)
+        require_memory(stacked, 1, "num_layers: a stack of weights")
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -92,7 +77,7 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.dtype = dtype
-        rows = self._gates[mode] * hidden_size
+        rows = gates * hidden_size
         directions = 2 if bidirectional else 1
         columns = [input_size] + [hidden_size * directions] * (num_layers - 1)
         self._all_weight_values = ModuleList(
@@ -151,14 +136,20 @@ class RNNBase(Module):
 
     def set_weight_bias(self, weight_bias_dict: dict[str, Any]) -> None:
         """Replace weights and biases, given by name: ``weight_ih_l0``, ``bias_ih_l0``, ..."""
-        given = weight_bias_dict
+        name = self._get_name()
+        made = []
         for suffix, packed in zip(self._suffixes(), self._all_weight_values, strict=True):
-            packed.param = PackedProjections(
-                given["weight_ih" + suffix],
-                given["bias_ih" + suffix],
-                given["weight_hh" + suffix],
-                given["bias_hh" + suffix],
-            )
+            keys = [each + suffix for each in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")]
+            ours = packed.param.unpack()
+            rows = ours[0].shape[0]
+            shapes = (tuple(ours[0].shape), (rows,), tuple(ours[2].shape), (rows,))
+            parts = [
+                part_of(name, weight_bias_dict, key, shape)
+                for key, shape in zip(keys, shapes, strict=True)
+            ]
+            made.append(PackedProjections(*parts))
+        for packed, param in zip(self._all_weight_values, made, strict=True):
+            packed.param = param
 
     def _run(self, input: Any, states: Any, names: tuple[str, ...]) -> tuple[Any, list[Any]]:
         """Output of the last layer, and the final states of all layers and directions.
@@ -266,6 +257,7 @@ class RNNBase(Module):
         shape = (count, batch, self.hidden_size)
         if given is None:
             return np.zeros(shape, np.float32)
+        require_state(self._get_name(), name, given)
         if tuple(given.shape) != shape:
             raise RuntimeError(
                 f"{self._get_name()}: expected {name} size {shape}, got {list(given.shape)}"
@@ -363,7 +355,7 @@ class LSTM(RNNBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         """Outputs of the last layer, and the final hidden and cell states."""
-        output, finals = self._run(input, hx, ("hidden[0]", "hidden[1]"))
+        output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])
 
     def _step(

@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
-from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
 from pyqref.nn.modules import Module
 from pyqref.nn.modules import RNNCell as FloatRNNCell
+from pyqref.nn.modules.arguments import word
+from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
 from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
 from pyqref.ops.quantized import run_dynamic
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
 
-from .projections import empty_weight, prepack
+from .projections import empty_weight, part_of, prepack, require_state, weight_dtype
 from .utils import dynamic_weight, weight_observer_method
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
@@ -43,8 +46,12 @@ class RNNCellBase(Module):
         dtype: Any = dtypes.qint8,
     ) -> None:
         super().__init__()
-        if dtype not in (dtypes.qint8, dtypes.float16):
-            raise ValueError(f"the weight's dtype must be qint8 or float16, got {dtype}")
+        dtype, bias = weight_dtype(dtype), as_flag(bias, "bias")
+        name = type(self).__name__
+        hidden_size, input_size, _ = sizes_of(
+            name, hidden_size=hidden_size, input_size=input_size, num_chunks=num_chunks
+        )
+        sizes_of(name, num_chunks=num_chunks, hidden_size=hidden_size**2)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
@@ -88,9 +95,19 @@ class RNNCellBase(Module):
 
     def set_weight_bias(self, weight_bias_dict: dict[str, dict[str, Any]]) -> None:
         """Replace weights and biases; takes what ``_weight_bias`` gives."""
-        weight, bias = weight_bias_dict["weight"], weight_bias_dict["bias"]
-        self._packed_weight_ih = prepack(weight["weight_ih"], bias["bias_ih"])
-        self._packed_weight_hh = prepack(weight["weight_hh"], bias["bias_hh"])
+        name = self._get_name()
+        made = []
+        for part, key in zip(("ih", "hh"), _KEYS, strict=True):
+            shape = tuple(getattr(self, key).unpack()[0].shape)
+            weight = part_of(name, weight_bias_dict, "weight", None)
+            bias = part_of(name, weight_bias_dict, "bias", None)
+            made.append(
+                prepack(
+                    part_of(name, weight, f"weight_{part}", shape),
+                    part_of(name, bias, f"bias_{part}", shape[:1]),
+                )
+            )
+        self._packed_weight_ih, self._packed_weight_hh = made
 
     def _check_input(self, input: Any) -> None:
         require_float_input(self, input)
@@ -105,6 +122,7 @@ class RNNCellBase(Module):
         shape = (input.shape[0], self.hidden_size)
         if given is None:
             return np.zeros(shape, np.float32)
+        require_state(self._get_name(), name, given)
         if tuple(given.shape) != shape:
             raise RuntimeError(
                 f"{self._get_name()}: {name} must have shape {shape}, got {tuple(given.shape)}"
@@ -205,7 +223,7 @@ class LSTMCell(RNNCellBase):
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Hidden and cell state after one step."""
         self._check_input(input)
-        hidden, cell = (None, None) if hx is None else hx
+        hidden, cell = pair_of_states(hx) or (None, None)
         hidden, cell = self._state(hidden, input, "hx[0]"), self._state(cell, input, "hx[1]")
         from_input, from_hidden = self._projections(input, hidden)
         hidden, cell = lstm_step(from_input + from_hidden, cell)
@@ -252,8 +270,7 @@ class RNNCell(RNNCellBase):
         nonlinearity: str = "tanh",
         dtype: Any = dtypes.qint8,
     ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
+        word(nonlinearity, "nonlinearity", ("tanh", "relu"))
         super().__init__(input_size, hidden_size, bias, num_chunks=1, dtype=dtype)
         self.nonlinearity = nonlinearity
 

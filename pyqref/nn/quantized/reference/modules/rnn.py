@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 
-from .utils import ReferenceQuantizedModule
+from .utils import ReferenceQuantizedModule, checked_grids
 
 __all__ = ["GRU", "LSTM"]
 
@@ -26,7 +26,7 @@ class _Layers(ReferenceQuantizedModule):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        given = weight_qparams_dict
+        given = checked_grids(self._get_name(), weight_qparams_dict)
         for name in self._weights():
             if given is not None and name not in given:
                 raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 
-from .utils import ReferenceQuantizedModule
+from .utils import ReferenceQuantizedModule, checked_grids
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
@@ -24,6 +24,7 @@ class _Cell(ReferenceQuantizedModule):
 
     def _init_grids(self, given: Mapping[str, Any] | None) -> None:
         """Take over both grids, ``{"weight_ih": {...}, "weight_hh": {...}}``."""
+        given = checked_grids(self._get_name(), given)
         for name in self._weights():
             if given is not None and name not in given:
                 raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from pyqref import dtypes
 from pyqref.nn.modules import Module
+from pyqref.tensor.arguments import as_flag, as_integer, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
-__all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "on_grid"]
+__all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "checked_grids", "on_grid"]
 
 #: The grid of a weight of which none was given, as in torch.
 DEFAULT_WEIGHT_QPARAMS: dict[str, Any] = {
@@ -63,17 +64,21 @@ class ReferenceQuantizedModule(Module):
             per channel only, and the last three not at all if the scheme is None.
         """
         qparams = DEFAULT_WEIGHT_QPARAMS if given is None else given
-        where = f"{self._get_name()}: the parameters of {name}"
+        where = f"{self._get_name()}: weight_qparams: the parameters of {name}"
         if not isinstance(qparams, Mapping) or not {"qscheme", "dtype"} <= set(qparams):
             raise ValueError(
                 f"{where} must be a dictionary with qscheme, dtype, scale, zero_point (and axis), "
-                f"got {qparams!r}"
+                f"got {described(qparams)}"
             )
-        if qparams["qscheme"] not in _SCHEMES:
-            raise ValueError(f"{where}: qscheme {qparams['qscheme']!r} is not supported")
-        scheme = _SCHEMES[qparams["qscheme"]]
+        _refuse_decomposed(where, qparams)
+        scheme, dtype = qparams["qscheme"], qparams["dtype"]
+        if not isinstance(scheme, dtypes.qscheme | None) or scheme not in _SCHEMES:
+            raise ValueError(f"{where}: qscheme {described(scheme)} is not supported")
+        if not isinstance(dtype, dtypes.dtype):
+            raise TypeError(f"{where}: dtype must be a dtype, got {described(dtype)}")
+        scheme = _SCHEMES[scheme]
         setattr(self, f"{name}_qscheme", scheme)
-        setattr(self, f"{name}_dtype", qparams["dtype"])
+        setattr(self, f"{name}_dtype", dtype)
         if scheme is None:
             return
         wanted = {"scale", "zero_point"} | ({"axis"} if scheme.is_per_channel else set())
@@ -81,12 +86,15 @@ class ReferenceQuantizedModule(Module):
             raise ValueError(f"{where} lack {', '.join(sorted(missing))}")
         floats = scheme is dtypes.per_channel_affine_float_qparams
         zero_point_dtype = dtypes.float32 if floats else dtypes.int32
-        self.register_buffer(f"{name}_scale", _as_buffer(qparams["scale"], dtypes.float32))
-        self.register_buffer(
-            f"{name}_zero_point", _as_buffer(qparams["zero_point"], zero_point_dtype)
-        )
-        axis = _as_buffer(qparams.get("axis", 0), dtypes.int32)
-        self.register_buffer(f"{name}_axis", axis)
+        wanted_dtypes = {"scale": dtypes.float32, "zero_point": zero_point_dtype}
+        for part, part_dtype in (wanted_dtypes | {"axis": dtypes.int32}).items():
+            given_part = qparams.get(part, 0)
+            if part == "axis":
+                given_part = as_integer(given_part, f"{where}: axis")
+            value = _as_buffer(given_part, part_dtype, f"{where}: {part}")
+            if value.numel() != 1 and (part == "axis" or not scheme.is_per_channel):
+                raise ValueError(f"{where}: {part} must be one number, got {described(value)}")
+            self.register_buffer(f"{name}_{part}", value)
 
     def _quantized(self, name: str) -> Any:
         """One weight on its grid."""
@@ -164,8 +172,40 @@ class ReferenceQuantizedModule(Module):
         self._init_weight_qparams(name, {"qscheme": scheme, "dtype": dtype, **given})
 
 
-def _as_buffer(value: Any, dtype: dtypes.dtype) -> Any:
-    made: Any = value if isinstance(value, TensorBase) else tensor(value)
+def checked_grids(name: str, given: Any) -> Mapping[str, Any] | None:
+    """What a layer with several weights takes: None, or a grid for each by the weight's name."""
+    if given is not None:
+        where = f"{name}: weight_qparams_dict"
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{where} must be a dictionary, got {described(given)}")
+        _refuse_decomposed(where, given)
+    return given
+
+
+def _refuse_decomposed(where: str, qparams: Mapping[str, Any]) -> None:
+    """Raise if a grid asks for ``is_decomposed``: operations on plain integers.
+
+    Raises
+    ------
+    TypeError
+        It is no flag.
+    NotImplementedError
+        It is True.
+    """
+    if as_flag(qparams.get("is_decomposed", False), f"{where}: is_decomposed"):
+        raise NotImplementedError(
+            f"{where}: is_decomposed must be False, got True: reference layers compute with "
+            "quantized tensors, not with decomposed operations on integers"
+        )
+
+
+def _as_buffer(value: Any, dtype: dtypes.dtype, name: str) -> Any:
+    try:
+        made: Any = value if isinstance(value, TensorBase) else tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        made = None
+    if made is None or made.is_quantized:
+        raise TypeError(f"{name} must be a number or a tensor of numbers, got {described(value)}")
     return made.detach().clone().to(dtype)
 
 

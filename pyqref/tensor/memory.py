@@ -1,0 +1,43 @@
+"""How much memory there is, so that a tensor that cannot fit is refused by its size."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from functools import cache
+
+__all__ = ["machine_memory", "require_memory"]
+
+
+@cache
+def machine_memory() -> int:
+    """The bytes of this machine's memory; 2**47, all that a process can address, if unknown."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 2**47
+
+
+def require_memory(shape: Sequence[int], itemsize: int, what: str = "a tensor") -> None:
+    """Raise unless elements of ``itemsize`` bytes in this shape fit the machine's memory.
+
+    Raises
+    ------
+    RuntimeError
+        They need more than all of it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.zeros(2**50)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: a tensor of shape (1125899906842624,) needs 4503599627370496 bytes, ...
+    """
+    needed = math.prod(shape) * itemsize
+    if needed > machine_memory():
+        raise RuntimeError(
+            f"{what} of shape {tuple(shape)} needs {needed} bytes, but this machine's memory "
+            f"has {machine_memory()}"
+        )
