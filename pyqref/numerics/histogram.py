@@ -168,10 +168,12 @@ def quantization_error(
     from_begin = begin - (step_of_begin + np.float32(0.5)) * w_step
     to_end = end - (step_of_end * w_step + half)
     whole_steps = step_of_end - step_of_begin - np.float32(1)
-    density = histogram.counts / w
-    error = density * _square_integral(from_begin, half)
-    error += whole_steps * (density * _square_integral(-half, half))
-    error += density * _square_integral(-half, to_end)
+    # Bins of subnormal width are infinitely dense; the search then ends at once, as in torch.
+    with np.errstate(over="ignore", invalid="ignore"):
+        density = histogram.counts / w
+        error = density * _square_integral(from_begin, half)
+        error += whole_steps * (density * _square_integral(-half, half))
+        error += density * _square_integral(-half, to_end)
     return float(error.sum(dtype=np.float64))
 
 

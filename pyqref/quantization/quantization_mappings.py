@@ -278,8 +278,12 @@ def get_default_qconfig_propagation_list() -> set[Any]:
 
 def get_default_compare_output_module_list() -> set[Any]:
     """Types whose outputs are worth comparing between a float and a quantized model."""
-    tables = (DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS)
-    return {each for table in tables for pair in table.items() for each in pair}
+    tables = (
+        DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
+        DEFAULT_QAT_MODULE_MAPPINGS,
+        DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
+    )
+    return {nn.Sequential, *(each for table in tables for pair in table.items() for each in pair)}
 
 
 def get_static_quant_module_class(

@@ -46,6 +46,19 @@ GUIDE = {
         upsample_bilinear upsample_nearest
     """,
     "nn.quantized.dynamic": "Linear LSTM",
+    "quantization.quantize_fx": "convert_fx prepare_fx prepare_qat_fx",
+    "quantization.qconfig_mapping": """
+        QConfigMapping QConfigMapping.set_global QConfigMapping.set_object_type
+        QConfigMapping.set_module_name_regex QConfigMapping.set_module_name
+        QConfigMapping.set_module_name_object_type_order QConfigMapping.to_dict
+        QConfigMapping.from_dict
+    """,
+    "quantization.backend_config": """
+        BackendConfig BackendConfig.set_name BackendConfig.set_backend_pattern_config
+        BackendConfig.set_backend_pattern_configs BackendConfig.configs BackendConfig.to_dict
+        BackendConfig.from_dict BackendPatternConfig DTypeConfig DTypeConfig.from_dict
+        DTypeConfig.to_dict DTypeWithConstraints ObservationType
+    """,
 }
 
 TORCH = {
@@ -148,6 +161,20 @@ TORCH = {
     """,
     "nn.functional": "pad channel_shuffle relu linear conv2d max_pool2d interpolate cross_entropy",
     "nn.utils": "fuse_conv_bn_eval fuse_linear_bn_eval",
+    "quantization.quantize_fx": "convert_to_reference_fx fuse_fx",
+    "quantization.qconfig_mapping": """
+        get_default_qconfig_mapping get_default_qat_qconfig_mapping
+    """,
+    "quantization.fx.custom_config": "PrepareCustomConfig ConvertCustomConfig FuseCustomConfig",
+    "quantization.backend_config": """
+        get_native_backend_config get_native_backend_config_dict get_fbgemm_backend_config
+        get_qnnpack_backend_config get_onednn_backend_config get_executorch_backend_config
+        get_tensorrt_backend_config
+    """,
+    "fx": """
+        symbolic_trace Tracer Graph Node GraphModule Proxy wrap Interpreter Transformer
+    """,
+    "fx.subgraph_rewriter": "replace_pattern",
     "optim": "SGD Adam AdamW",
     "optim.lr_scheduler": "StepLR CosineAnnealingLR",
     "utils.data": "Dataset TensorDataset DataLoader",
