@@ -163,13 +163,13 @@ def quantization_error(
     begin = (np.arange(bins) - first_bin).astype(np.float32) * w
     end = begin + w
     top = np.float32(target_bins - 1)
-    step_of_begin = np.clip(np.floor_divide(begin, w_step), 0, top)
-    step_of_end = np.clip(np.floor_divide(end, w_step), 0, top)
-    from_begin = begin - (step_of_begin + np.float32(0.5)) * w_step
-    to_end = end - (step_of_end * w_step + half)
-    whole_steps = step_of_end - step_of_begin - np.float32(1)
     # Bins of subnormal width are infinitely dense; the search then ends at once, as in torch.
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        step_of_begin = np.clip(np.floor_divide(begin, w_step), 0, top)
+        step_of_end = np.clip(np.floor_divide(end, w_step), 0, top)
+        from_begin = begin - (step_of_begin + np.float32(0.5)) * w_step
+        to_end = end - (step_of_end * w_step + half)
+        whole_steps = step_of_end - step_of_begin - np.float32(1)
         density = histogram.counts / w
         error = density * _square_integral(from_begin, half)
         error += whole_steps * (density * _square_integral(-half, half))
