@@ -190,3 +190,22 @@ def test_qconfig_mapping_of_convert_fx() -> None:
     found = mapping["qconfig_mapping"].to_dict()
     assert (pyqref.add, None) in [tuple(each) for each in found["object_type"]]
     assert_in_errata("``torch.nn.functional.add`` does not exist")
+
+
+def test_convert_fx() -> None:
+    """``quantized_model = convert_fx(prepared_model)``, as on the page of ``convert_fx``."""
+    model = pyqref.nn.Sequential(pyqref.nn.Linear(4, 3), pyqref.nn.ReLU()).eval()
+    x = pyqref.rand(8, 4)
+    mapping = pyqref.quantization.get_default_qconfig_mapping("fbgemm")
+    prepared_model = pyqref.quantization.quantize_fx.prepare_fx(model, mapping, (x,))
+    prepared_model(x)
+    names = {
+        "convert_fx": pyqref.quantization.quantize_fx.convert_fx,
+        "prepared_model": prepared_model,
+    }
+    quantized_model = run("quantized_model = convert_fx(prepared_model)", **names)[
+        "quantized_model"
+    ]
+    expected = pyqref.nn.intrinsic.quantized.LinearReLU
+    assert expected is type(next(iter(quantized_model.children())))
+    assert (quantized_model(x) - model(x)).abs().max().item() < 0.05

@@ -129,6 +129,9 @@ def _fate(
     made = any(kind in table.values() for table in tables.values())
     if made or (origin is not None and origin.is_quantized):
         return "quantized", type_name(kind), None
+    said_by_graph_mode = getattr(module, "_quantization_reason", None)
+    if said_by_graph_mode is not None:
+        return "float", None, said_by_graph_mode
     qconfig = qconfigs.get(path)
     if converted and origin is not None and qconfig is None:
         why = origin.reason
@@ -155,6 +158,8 @@ def _notes(
     model: Any, rows: list[CoverageRow], tables: Mapping[str, Mapping[Any, Any]]
 ) -> list[str]:
     """What holds for the model as a whole."""
+    if hasattr(model, "graph"):
+        return []  # a graph quantizes its inputs by itself
     dynamic = {type_name(each) for each in tables["dynamic"].values()}
     types = {row.type for row in rows} | {row.became for row in rows}
     static = [
