@@ -135,10 +135,11 @@ def collect(live: bool) -> list[tuple[str, str, bool, str, Evidence]]:
     for name, origin in names():
         value = resolve(name)
         keys, last = keys_of(value), name.rpartition(".")[2]
+        reaches = any(keys & seen for _, seen, _ in cases)
         total: dict[str, Evidence] = defaultdict(Evidence)
         for case, seen, evidence in cases:
             label = f"{case.topic}.{case.name}"
-            if keys & seen or (not keys and last in words.get(label, ())):
+            if keys & seen or (not reaches and last in words.get(label, ())):
                 joined = total[name]
                 joined.cases.append(label)
                 joined.elements += evidence.elements

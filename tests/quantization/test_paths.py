@@ -83,3 +83,9 @@ def test_imports_in_a_fresh_interpreter(statement: str, tmp_path: Path) -> None:
 def test_all_names_exist() -> None:
     for name in pyqref.quantization.__all__:
         assert hasattr(pyqref.quantization, name)
+
+
+def test_observer_is_the_documented_name_of_the_base() -> None:
+    """The guide lists ``Observer``, the abstract base class of observers."""
+    assert pyqref.quantization.ObserverBase is pyqref.quantization.Observer
+    assert issubclass(pyqref.quantization.MinMaxObserver, pyqref.quantization.Observer)
