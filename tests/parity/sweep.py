@@ -310,6 +310,43 @@ def gru_dynamic(torch: Any, draw: Draw) -> Any:
     return _sequence(torch, draw, "GRU")
 
 
+def _bag(torch: Any, draw: Draw, kind: str) -> Any:
+    table = torch.from_numpy(draw.standard_normal((200, 64)).astype(np.float32))
+    packed = getattr(torch.ops.quantized, f"embedding_bag_{kind}_prepack")(table)
+    indices = torch.from_numpy(draw.integers(0, 200, 3000))
+    offsets = torch.from_numpy(np.arange(0, 3000, 6))
+    run = getattr(torch.ops.quantized, f"embedding_bag_{kind}_rowwise_offsets")
+    return run(packed, indices, offsets)
+
+
+@operation
+def embedding_bag_byte(torch: Any, draw: Draw) -> Any:
+    return _bag(torch, draw, "byte")
+
+
+@operation
+def embedding_bag_4bit(torch: Any, draw: Draw) -> Any:
+    return _bag(torch, draw, "4bit")
+
+
+def _cell(torch: Any, draw: Draw, kind: str) -> Any:
+    features, hidden = 16, 24
+    cell = getattr(torch.nn, kind)(features, hidden)
+    arrays = {
+        name: torch.from_numpy(draw.uniform(-0.3, 0.3, tuple(each.shape)).astype(np.float32))
+        for name, each in cell.state_dict().items()
+    }
+    cell.load_state_dict(arrays)
+    model = torch.nn.Sequential(cell).eval()
+    made = torch.ao.quantization.quantize_dynamic(model, {getattr(torch.nn, kind)})[0]
+    state = made(torch.from_numpy(draw.standard_normal((500, features)).astype(np.float32)))
+    return state[0] if isinstance(state, tuple) else state
+
+
+for _name in ("LSTMCell", "GRUCell", "RNNCell"):
+    OPERATIONS[f"{_name}_dynamic"] = lambda torch, draw, kind=_name: _cell(torch, draw, kind)
+
+
 def numbers(result: Any) -> np.ndarray:
     """Integers of a quantized result, numbers of a float one."""
     if result.is_quantized:
