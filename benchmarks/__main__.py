@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -23,15 +24,18 @@ from rich.table import Table
 import pyqref
 from pyqref import kernels
 
-from . import elements, layers, onnx_models
+from . import convolutions, elements, layers, models, onnx_models
 from .race import Result, run
 
 GROUPS = {
     "linear": layers.linear,
-    "convolution": layers.convolution,
+    "convolution": convolutions.convolution,
     "activations": elements.activations,
     "numbers": elements.numbers,
     "smallest": elements.smallest,
+    "recurrent": models.recurrent,
+    "models": models.inference,
+    "training": models.training,
 }
 
 
@@ -97,7 +101,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(options.threads)
     pyqref.set_num_threads(options.threads)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=140)
     versions = f"torch {torch.__version__}"
     if onnx_models.available:
         versions += f", onnxruntime {onnx_models.onnxruntime.__version__}"

@@ -29,46 +29,6 @@ QUICK_LINEAR = [
     (128, 256, 256),
     (512, 1024, 1024),
 ]
-#: channels, size, outputs, kernel, stride, groups; the padding is half of the kernel.
-RESNET18 = [
-    (3, 224, 64, 7, 2, 1),
-    (64, 56, 64, 3, 1, 1),
-    (64, 56, 128, 3, 2, 1),
-    (64, 56, 128, 1, 2, 1),
-    (128, 28, 128, 3, 1, 1),
-    (128, 28, 256, 3, 2, 1),
-    (256, 14, 256, 3, 1, 1),
-    (256, 14, 512, 3, 2, 1),
-    (512, 7, 512, 3, 1, 1),
-]
-RESNET50 = [
-    (64, 56, 64, 1, 1, 1),
-    (64, 56, 256, 1, 1, 1),
-    (256, 56, 64, 1, 1, 1),
-    (256, 56, 512, 1, 2, 1),
-    (128, 28, 512, 1, 1, 1),
-    (512, 28, 128, 1, 1, 1),
-    (256, 14, 1024, 1, 1, 1),
-    (1024, 14, 256, 1, 1, 1),
-    (512, 7, 2048, 1, 1, 1),
-    (2048, 7, 512, 1, 1, 1),
-]
-MOBILENET = [
-    (3, 224, 32, 3, 2, 1),
-    (32, 112, 32, 3, 1, 32),
-    (96, 112, 96, 3, 2, 96),
-    (144, 56, 144, 3, 1, 144),
-    (72, 28, 72, 5, 2, 72),
-    (240, 14, 240, 5, 1, 240),
-    (384, 14, 384, 3, 1, 384),
-    (960, 7, 960, 3, 1, 960),
-    (32, 112, 16, 1, 1, 1),
-    (24, 56, 144, 1, 1, 1),
-    (96, 14, 576, 1, 1, 1),
-    (960, 7, 160, 1, 1, 1),
-    (320, 7, 1280, 1, 1, 1),
-]
-GROUPED = [(128, 56, 128, 3, 1, 32), (256, 14, 256, 3, 1, 32), (1024, 7, 1024, 3, 1, 32)]
 
 
 def weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Any, ...]:
@@ -95,10 +55,10 @@ def quantized(space: Any, x: np.ndarray) -> Any:
     return space.quantize_per_tensor(tensor, INPUT_SCALE, INPUT_ZERO_POINT, space.quint8)
 
 
-def torch_works(pack: Any, run: Any) -> dict[str, Any]:
+def torch_works(pack: Any, run: Any, engines: tuple[str, ...] = ENGINES) -> dict[str, Any]:
     """One function for each engine: a packed weight belongs to that which packed it."""
     works = {}
-    for engine in ENGINES:
+    for engine in engines:
         torch.backends.quantized.engine = engine
         packed = pack()
         works[f"torch {engine}"] = lambda packed=packed: run(packed)
@@ -158,66 +118,3 @@ def linear(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race
                 pack, lambda p, r=real_of_torch: torch.ops.quantized.linear_dynamic(r, p, True)
             ),
         )
-
-
-def convolution(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
-    """Activations with their channels last, as both libraries keep them; ONNX has them first."""
-    layers = [*RESNET18, *RESNET50, *MOBILENET, *GROUPED]
-    for batch in (1,) if quick else (1, 8):
-        for layer in layers[::2] if quick else layers:
-            yield _convolution(rng, batch, *layer, threads)
-
-
-def _convolution(
-    rng: np.random.Generator,
-    batch: int,
-    channels: int,
-    size: int,
-    outputs: int,
-    kernel: int,
-    stride: int,
-    groups: int,
-    threads: int,
-) -> Race:
-    weight, scales, bias = weights(rng, (outputs, channels // groups, kernel, kernel))
-    x = rng.integers(0, 128, (batch, channels, size, size)).astype(np.uint8)
-    mine, theirs = quantized(pyqref, x), quantized(torch, x)
-    padding = kernel // 2
-    steps = ([stride] * 2, [padding] * 2, [1, 1], groups)
-    packed = pyqref.ops.quantized.conv2d_prepack(
-        per_channel(pyqref, weight, scales), pyqref.from_numpy(bias), *steps
-    )
-    weight_of_torch = per_channel(torch, weight, scales)
-    peers = torch_works(
-        lambda: torch.ops.quantized.conv2d_prepack(weight_of_torch, torch.from_numpy(bias), *steps),
-        lambda p: torch.ops.quantized.conv2d(theirs, p, *OUTPUT),
-    )
-    if onnx_models.available:
-        peers["onnxruntime"] = onnx_models.operator(
-            "QLinearConv",
-            x,
-            [
-                None,
-                np.float32(INPUT_SCALE),
-                np.uint8(INPUT_ZERO_POINT),
-                weight,
-                scales.astype(np.float32),
-                np.zeros(outputs, np.int8),
-                np.float32(OUTPUT_SCALE),
-                np.uint8(OUTPUT_ZERO_POINT),
-                np.rint(bias / (INPUT_SCALE * scales)).astype(np.int32),
-            ],
-            threads,
-            np.uint8,
-            group=groups,
-            strides=[stride] * 2,
-            pads=[padding] * 4,
-        )
-    out = (size + 2 * padding - kernel) // stride + 1
-    return Race(
-        "depthwise" if groups == channels else "grouped" if groups > 1 else "conv2d",
-        f"{batch}x{channels}x{size}x{size} -> {outputs}, {kernel}x{kernel}/{stride}, {groups} gr",
-        2.0 * batch * out * out * weight.size,
-        lambda: pyqref.ops.quantized.conv2d(mine, packed, *OUTPUT),
-        peers,
-    )

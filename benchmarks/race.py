@@ -12,13 +12,18 @@ Work = Callable[[], Any]
 
 
 class Race(NamedTuple):
-    """Work of ours and of others; ``operations`` counts what is worth counting."""
+    """Work of ours and of others; ``operations`` counts what is worth counting.
+
+    Before anything is timed, results may differ by ``tolerance``: in steps of the output
+    where it is quantized, else in its own unit.
+    """
 
     kind: str
     shape: str
     operations: float
     ours: Work
     peers: dict[str, Work]
+    tolerance: float = 1.0
 
 
 class Result(NamedTuple):
@@ -48,16 +53,25 @@ def numbers(result: Any) -> np.ndarray:
     return np.asarray(result.detach() if hasattr(result, "detach") else result)
 
 
-def difference(race: Race) -> float:
-    """Largest distance between our result and another one."""
+def differences(race: Race) -> dict[str, float]:
+    """Largest distance between our result and each other one."""
     ours = numbers(race.ours()).astype(np.float64)
-    others = (numbers(run()).astype(np.float64) for run in race.peers.values())
-    return max(float(np.abs(ours - other.reshape(ours.shape)).max(initial=0)) for other in others)
+    others = {name: numbers(run()).astype(np.float64) for name, run in race.peers.items()}
+    return {
+        name: float(np.abs(ours - other.reshape(ours.shape)).max(initial=0))
+        for name, other in others.items()
+    }
 
 
 def run(race: Race, seconds: float) -> Result:
     """Compare the results, then take medians of runs in turns for about so many seconds."""
-    distance = difference(race)
+    distances = differences(race)
+    wrong = {name: each for name, each in distances.items() if not each <= race.tolerance}
+    if wrong:
+        raise ValueError(
+            f"{race.kind} {race.shape}: results differ from ours by {wrong}, allowed are "
+            f"{race.tolerance:.3g}; what does not agree is not timed"
+        )
     runners = {"": race.ours, **race.peers}
     times: dict[str, list[float]] = {name: [] for name in runners}
     start = time.perf_counter()
@@ -70,4 +84,4 @@ def run(race: Race, seconds: float) -> Result:
         turn += 1
     medians = {name: float(np.median(each[2:])) for name, each in times.items()}
     ours = medians.pop("")
-    return Result(race, ours, medians, distance)
+    return Result(race, ours, medians, max(distances.values()))
