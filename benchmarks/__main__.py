@@ -24,13 +24,13 @@ from rich.table import Table
 import pyqref
 from pyqref import kernels
 
-from . import convolutions, elements, layers, models, onnx_models
+from . import activations, convolutions, elements, layers, models, onnx_models
 from .race import Result, run
 
 GROUPS = {
     "linear": layers.linear,
     "convolution": convolutions.convolution,
-    "activations": elements.activations,
+    "activations": activations.activations,
     "numbers": elements.numbers,
     "smallest": elements.smallest,
     "recurrent": models.recurrent,

@@ -1,11 +1,11 @@
-"""Everything that works element by element, or on windows; and the smallest calls."""
+"""From real numbers to integers and back, fake quantization, observers; the smallest calls."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,9 @@ import torch
 
 import pyqref
 
-from .layers import quantized
 from .race import Race
 
-SIZES = [1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
-#: Activations of ResNet and MobileNet: channels and size.
-ACTIVATIONS = [(64, 56), (256, 56), (512, 7), (96, 28), (960, 7)]
+SIZES = [1 << n for n in (10, 14, 18, 20, 22, 24, 26)]
 
 
 def both(kind: str, shape: str, work: float, run: Any, mine: Any, theirs: Any) -> Race:
@@ -28,58 +25,70 @@ def both(kind: str, shape: str, work: float, run: Any, mine: Any, theirs: Any) -
 
 
 def numbers(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
-    """Between real numbers and integers."""
+    """Between real numbers and integers, per tensor and for each of 64 channels."""
     del threads
     for size in SIZES[::2] if quick else SIZES:
         x = rng.standard_normal((size // 64, 64)).astype(np.float32)
-        scale, point = np.full(64, 0.05), np.full(64, 3)
-        pair = []
-        for space in (pyqref, torch):
-            real = space.from_numpy(x)
-            channels = space.from_numpy(scale), space.from_numpy(point)
-            q = space.quantize_per_tensor(real, 0.05, 3, space.quint8)
-            points = space.from_numpy(point.astype(np.int32))
-            single = space.from_numpy(scale.astype(np.float32))
-            pair.append((real, q, channels, (single, points)))
-        shape = f"{size:,}"
-        scripts = {
-            "quantize": lambda s, t: s.quantize_per_tensor(t[0], 0.05, 3, s.quint8),
-            "dequantize": lambda _, t: t[1].dequantize(),
-            "quantize per channel": lambda s, t: s.quantize_per_channel(t[0], *t[2], 1, s.qint8),
-            "fake quantize": lambda s, t: s.fake_quantize_per_tensor_affine(t[0], 0.05, 3, 0, 255),
-            "fake quantize per channel": lambda s, t: s.fake_quantize_per_channel_affine(
-                t[0], *t[3], 1, 0, 255
-            ),
-        }
-        for kind, script in scripts.items():
-            yield both(kind, shape, float(size), script, *pair)
-        for name in ("MinMaxObserver", "PerChannelMinMaxObserver", "HistogramObserver"):
+        pair = [tensors(space, x) for space in (pyqref, torch)]
+        names = [name for name in SCRIPTS if size <= 1 << 24 or name in ("quantize", "dequantize")]
+        for name in names:
+            yield both(name, f"{size:,}", float(size), SCRIPTS[name], *pair)
+        for name in OBSERVERS if size <= 1 << 24 else ():
             observers = [
-                (getattr(space.ao.quantization, name)(), t[0])
+                (getattr(space.ao.quantization, name)(), t["real"])
                 for space, t in zip((pyqref, torch), pair, strict=True)
             ]
-            yield both(name, shape, float(size), lambda _, t: t[0](t[1]), *observers)
+            yield both(name, f"{size:,}", float(size), lambda _, t: t[0](t[1]), *observers)
 
 
-def activations(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
-    """What stands between the layers of a network, on activations with channels last."""
-    del threads
-    scripts = {
-        "add": lambda s, q: s.ops.quantized.add(q, q, 0.1, 5),
-        "add relu": lambda s, q: s.ops.quantized.add_relu(q, q, 0.1, 5),
-        "mul": lambda s, q: s.ops.quantized.mul(q, q, 0.3, 5),
-        "relu": lambda s, q: s.relu(q),
-        "hardswish": lambda s, q: s.ops.quantized.hardswish(q, 0.05, 5),
-        "cat": lambda s, q: s.ops.quantized.cat([q, q], 1, q.q_scale(), q.q_zero_point()),
-        "max pool 3x3/2": lambda s, q: s.nn.functional.max_pool2d(q, 3, 2, 1),
-        "avg pool 2x2": lambda s, q: s.nn.functional.avg_pool2d(q, 2),
-        "adaptive avg pool": lambda s, q: s.nn.functional.adaptive_avg_pool2d(q, 1),
+def tensors(space: Any, x: np.ndarray) -> dict[str, Any]:
+    """What the scripts need, in one of the libraries."""
+    real = space.from_numpy(x)
+    scales, points = np.full(x.shape[1], 0.05), np.full(x.shape[1], 3)
+    return {
+        "real": real,
+        "quantized": space.quantize_per_tensor(real, 0.05, 3, space.quint8),
+        "channels": (space.from_numpy(scales), space.from_numpy(points), 1),
+        "fake channels": (
+            space.from_numpy(scales.astype(np.float32)),
+            space.from_numpy(points.astype(np.int32)),
+            1,
+        ),
+        "leaf": space.from_numpy(x.copy()).requires_grad_(),
+        "gradient": space.from_numpy(np.ones_like(x)),
     }
-    for channels, size in ACTIVATIONS[::2] if quick else ACTIVATIONS:
-        x = rng.integers(0, 128, (1, channels, size, size)).astype(np.uint8)
-        tensors = quantized(pyqref, x), quantized(torch, x)
-        for kind, script in scripts.items():
-            yield both(kind, f"1x{channels}x{size}x{size}", float(x.size), script, *tensors)
+
+
+def backward(result: Any, t: dict[str, Any]) -> Any:
+    """The gradient of the leaf."""
+    t["leaf"].grad = None
+    result.backward(t["gradient"])
+    return t["leaf"].grad
+
+
+#: The same script for both libraries, of a namespace and :func:`tensors`.
+SCRIPTS: dict[str, Callable[[Any, Any], Any]] = {
+    "quantize": lambda s, t: s.quantize_per_tensor(t["real"], 0.05, 3, s.quint8),
+    "dequantize": lambda _, t: t["quantized"].dequantize(),
+    "quantize per channel": lambda s, t: s.quantize_per_channel(t["real"], *t["channels"], s.qint8),
+    "fake quantize": lambda s, t: s.fake_quantize_per_tensor_affine(t["real"], 0.05, 3, 0, 255),
+    "fake quantize per channel": lambda s, t: s.fake_quantize_per_channel_affine(
+        t["real"], *t["fake channels"], 0, 255
+    ),
+    "fake quantize, backward": lambda s, t: backward(
+        s.fake_quantize_per_tensor_affine(t["leaf"], 0.05, 3, 0, 255), t
+    ),
+    "fake quantize per channel, backward": lambda s, t: backward(
+        s.fake_quantize_per_channel_affine(t["leaf"], *t["fake channels"], 0, 255), t
+    ),
+}
+OBSERVERS = (
+    "MinMaxObserver",
+    "MovingAverageMinMaxObserver",
+    "PerChannelMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver",
+    "HistogramObserver",
+)
 
 
 def smallest(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
