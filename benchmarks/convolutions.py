@@ -249,6 +249,7 @@ def _convolution(
         2.0 * batch * out**n * weight.size,
         lambda: ours(mine, packed, *OUTPUT),
         peers,
+        moved=float(x.size + weight.size + batch * out**n * outputs),
     )
 
 

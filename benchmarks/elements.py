@@ -32,7 +32,8 @@ def numbers(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Rac
         pair = [tensors(space, x) for space in (pyqref, torch)]
         names = [name for name in SCRIPTS if size <= 1 << 24 or name in ("quantize", "dequantize")]
         for name in names:
-            yield both(name, f"{size:,}", float(size), SCRIPTS[name], *pair)
+            moved = 5.0 * size if name in ("quantize", "dequantize") else 0.0
+            yield both(name, f"{size:,}", float(size), SCRIPTS[name], *pair)._replace(moved=moved)
         for name in OBSERVERS if size <= 1 << 24 else ():
             observers = [
                 (getattr(space.ao.quantization, name)(), t["real"])

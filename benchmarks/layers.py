@@ -107,6 +107,7 @@ def linear(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race
             operations,
             lambda q=mine, p=packed: pyqref.ops.quantized.linear(q, p, *OUTPUT),
             peers,
+            moved=float(x.size + weight.size + rows * columns),
         )
         real, real_of_torch = mine.dequantize(), theirs.dequantize()
         yield Race(

@@ -14,6 +14,7 @@ except ImportError:
     onnxruntime = None
 
 available = onnxruntime is not None
+version = onnxruntime.__version__ if available else "absent"
 
 
 def operator(
@@ -52,4 +53,4 @@ def operator(
     return lambda: session.run(None, {"x": x})
 
 
-__all__ = ["available", "operator"]
+__all__ = ["available", "operator", "version"]

@@ -15,7 +15,8 @@ class Race(NamedTuple):
     """Work of ours and of others; ``operations`` counts what is worth counting.
 
     Before anything is timed, results may differ by ``tolerance``: in steps of the output
-    where it is quantized, else in its own unit.
+    where it is quantized, else in its own unit. ``moved`` counts the bytes that must be read
+    and written once, 0 where nobody asks.
     """
 
     kind: str
@@ -24,6 +25,7 @@ class Race(NamedTuple):
     ours: Work
     peers: dict[str, Work]
     tolerance: float = 1.0
+    moved: float = 0.0
 
 
 class Result(NamedTuple):

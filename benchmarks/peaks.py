@@ -1,0 +1,66 @@
+"""What the processor could do, measured in the same run: products and bytes in a second."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+#: Some milliseconds on any processor.
+ROUNDS = {"vector_products": 1_000_000, "tile_products": 100_000}
+
+
+def products(threads: int) -> float:
+    """Operations a second of the fastest dot product of bytes, out of registers.
+
+    A product and a sum count as two. 0 where there is no C compiler, or none that knows the
+    processor.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "peak.so")
+        source = Path(__file__).with_name("peak.c")
+        command = ["cc", "-O2", "-march=native", "-shared", "-fPIC", source, "-o", library]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            return 0.0
+        compiled = ctypes.CDLL(str(library))
+        return max(_rate(getattr(compiled, name), ROUNDS[name], threads) for name in ROUNDS)
+
+
+def _rate(function: Callable[[int], float], rounds: int, threads: int) -> float:
+    function.argtypes, function.restype = [ctypes.c_long], ctypes.c_double  # type: ignore[attr-defined]
+    done = sum(_on_all(lambda _: function(rounds), range(threads)))
+    return done / best(lambda: _on_all(lambda _: function(rounds), range(threads)))
+
+
+def memory_bandwidth(threads: int) -> float:
+    """Bytes read and written in a second by copying 256 MiB, in as many parts as threads."""
+    source = np.ones(1 << 28, np.uint8)
+    target = np.empty_like(source)
+    parts = [*zip(np.array_split(source, threads), np.array_split(target, threads), strict=True)]
+    seconds = best(lambda: _on_all(lambda part: np.copyto(part[1], part[0]), parts))
+    return 2.0 * source.size / seconds
+
+
+def best(work: Callable[[], object], times: int = 9) -> float:
+    """Smallest of some times."""
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def _on_all(work: Callable[..., object], parts: object) -> list[float]:
+    """One thread a part; what is measured is long beside starting them."""
+    every = list(parts)  # type: ignore[call-overload]
+    with ThreadPoolExecutor(len(every)) as pool:
+        return list(pool.map(work, every))  # type: ignore[arg-type]
