@@ -5,37 +5,13 @@ from __future__ import annotations
 import html
 import shutil
 import subprocess
-import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .graph import Graph
-from .node import Node
+from .picture import Arrow, Box, EdgeLabel, Label, Picture, picture
+from .styles import LEGEND, STYLES, Paper, paper
 
-__all__ = ["GraphDrawing", "draw"]
-
-# Fill, border and shape of each opcode. The hues are those of Okabe and Ito, which people
-# who do not tell red from green tell apart; the shapes say the same once more.
-STYLES = {
-    "placeholder": ("#D6EDFA", "#0072B2", "ellipse"),
-    "get_attr": ("#FBF7C4", "#8A8200", "note"),
-    "call_function": ("#FBE5BD", "#B87A00", "box"),
-    "call_method": ("#F3DCE9", "#A0527D", 'box, style="filled,rounded"'),
-    "call_module": ("#CDEBE1", "#007A59", "box3d"),
-    "output": ("#D6EDFA", "#0072B2", "ellipse"),
-}
-NAMES = {
-    "placeholder": "input or output",
-    "get_attr": "attribute",
-    "call_function": "function",
-    "call_method": "method",
-    "call_module": "module",
-}
-WIDTH = 34
-
-Label = Callable[[Node], "str | None"]
-EdgeLabel = Callable[[Node, Node], "str | None"]
+__all__ = ["GraphDrawing", "draw", "graphviz_text"]
 
 
 class GraphDrawing:
@@ -106,11 +82,15 @@ def draw(
     node_label: Label | None = None,
     edge_label: EdgeLabel | None = None,
     legend: bool = True,
+    theme: str = "light",
+    implied: bool = False,
 ) -> GraphDrawing:
     r"""Draw the graph of a module, from top to bottom.
 
-    A box for each node: its name, its target, and of a module its settings; colour and
-    shape tell the opcode.
+    A box for each node: its name, its target, and of a module its path, type and settings;
+    colour and shape tell the opcode. In models of :func:`~pyqref.quantization.quantize_fx.prepare_fx`
+    and ``convert_fx`` they also tell observers, nodes that quantize or dequantize, and operations
+    on integers, and each edge has the observer, or dtype, scale and zero point of the value.
 
     Parameters
     ----------
@@ -122,13 +102,24 @@ def draw(
         More text for a node; by default ``node.meta["label"]``.
     edge_label
         Text at the edge from a node to its user; by default ``node.meta["edge"]``, which
-        is a string for all edges that leave the node, or a dict by user's name.
+        is a string for all edges that leave the node, or a dict by user's name, or else what
+        is known of the value.
     legend
         Whether to explain the colours that occur.
+    theme
+        ``"light"`` or ``"dark"`` paper.
+    implied
+        Whether to draw nodes whose value stands on an edge already, such as the attributes
+        that hold a scale.
 
     Returns
     -------
     GraphDrawing
+
+    Raises
+    ------
+    ValueError
+        There is no such theme.
 
     Examples
     --------
@@ -143,138 +134,98 @@ def draw(
       "relu" -> "output" [label="  float32\l"];
     }
     """
-    graph: Graph = graph_module if isinstance(graph_module, Graph) else graph_module.graph
-    owner = graph.owning_module
-    if title is None and owner is not None:
-        title = type(owner).__name__
+    found = picture(graph_module, title, node_label, edge_label, implied)
+    return GraphDrawing(graphviz_text(found, paper(theme), legend))
+
+
+def graphviz_text(shown: Picture, on: Paper, legend: bool = True) -> str:
+    """A picture as Graphviz text.
+
+    Parameters
+    ----------
+    shown
+        The picture.
+    on
+        The paper's colours.
+    legend
+        As for :func:`draw`.
+    """
     lines = [
         'digraph "graph" {',
-        "  graph [rankdir=TB, nodesep=0.35, ranksep=0.4, fontname=Helvetica];",
-        f'  graph [labelloc=t, fontsize=16, label="{_quoted(title or "")}"];',
-        "  node [style=filled, fontname=Helvetica, fontsize=11, penwidth=1.4, margin=0.12];",
-        '  edge [fontname=Helvetica, fontsize=9, color="#444444", fontcolor="#444444"];',
+        f'  graph [rankdir=TB, nodesep=0.35, ranksep=0.4, bgcolor="{on.background}"];',
+        f'  graph [labelloc=t, fontname=Helvetica, fontsize=16, fontcolor="{on.ink}"];',
+        f'  graph [label="{_quoted(shown.title)}"];',
+        '  node [fontname=Helvetica, fontsize=11, fontcolor="#1D2430", margin=0.12];',
+        f'  edge [fontname=Helvetica, fontsize=9, color="{on.edge}", fontcolor="{on.ink}"];',
         "  edge [arrowsize=0.7];",
+        *(
+            f'  "{box.name}" [label=<{_node_text(box)}>, {_look(box.style)}];'
+            for box in shown.boxes
+        ),
+        *(_arrow(each, on) for each in shown.arrows),
     ]
-    for node in graph.nodes:
-        fill, border, shape = STYLES[node.op]
-        text = _node_text(node, owner, (node_label or _meta_label)(node))
-        lines.append(
-            f'  "{node.name}" [label=<{text}>, shape={shape}, fillcolor="{fill}", '
-            f'color="{border}"];'
-        )
-    for node in graph.nodes:
-        for used in node.all_input_nodes:
-            label = (edge_label or _meta_edge)(used, node)
-            attribute = f' [label="{_edge_text(label)}"]' if label else ""
-            lines.append(f'  "{used.name}" -> "{node.name}"{attribute};')
     if legend:
-        lines.extend(_legend([op for op in NAMES if any(n.op == op for n in graph.nodes)]))
-    return GraphDrawing("\n".join([*lines, "}"]))
+        lines.extend(_legend(shown.legend, shown.boxes[-1].name))
+    return "\n".join([*lines, "}"])
 
 
-def _meta_label(node: Node) -> str | None:
-    found: str | None = node.meta.get("label")
-    return found
+def _look(name: str) -> str:
+    """Attributes of a node in a style."""
+    style = STYLES[name]
+    ways = ["filled", *["rounded"] * style.rounded, *["dashed"] * style.dashed]
+    bent = (
+        ""
+        if style.distortion is None
+        else f', sides=4, distortion={style.distortion:g}, margin="0,0"'
+    )
+    return (
+        f'shape={style.shape}{bent}, style="{",".join(ways)}", fillcolor="{style.fill}", '
+        f'color="{style.border}", penwidth={style.width:g}'
+    )
 
 
-def _meta_edge(node: Node, user: Node) -> str | None:
-    found = node.meta.get("edge")
-    return found.get(user.name) if isinstance(found, dict) else found
+def _arrow(arrow: Arrow, on: Paper) -> str:
+    options = []
+    if arrow.lines:
+        options.append(f'label="{_edge_text(arrow.lines)}"')
+    if arrow.integers:
+        options.append(f'color="{on.integers}", penwidth=2.2')
+    attributes = f" [{', '.join(options)}]" if options else ""
+    return f'  "{arrow.source}" -> "{arrow.target}"{attributes};'
 
 
-def _edge_text(text: str) -> str:
+def _edge_text(lines: tuple[str, ...]) -> str:
     """Each line set off from the edge, flush left."""
-    return "".join(f"  {_quoted(line)}\\l" for line in text.splitlines())
+    return "".join(f"  {_quoted(line)}\\l" for line in lines)
 
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _node_text(node: Node, owner: Any, extra: str | None) -> str:
+def _node_text(box: Box) -> str:
     """Name in bold, target, settings, each on a line of its own."""
-    rows = [f"<b>{html.escape(node.name)}</b>"]
-    target = _target(node, owner)
-    if node.op not in ("placeholder", "output") and target != node.name:
-        rows.append(html.escape(_short(target)))
-    small = [*_wrapped(_settings(node, owner)), *_wrapped(_constants(node))]
-    small.extend((extra or "").splitlines())
-    rows.extend(
-        f'<font point-size="9" color="#333333">{html.escape(_short(each))}</font>' for each in small
+    small = (
+        f'<font point-size="9" color="#333333">{html.escape(each)}</font>' for each in box.small
     )
-    return "<br/>".join(rows)
+    return "<br/>".join([f"<b>{html.escape(box.name)}</b>", *map(html.escape, box.lines), *small])
 
 
-def _wrapped(text: str | None) -> list[str]:
-    """Text in two lines at most."""
-    lines = textwrap.wrap(text or "", WIDTH)
-    return lines if len(lines) <= 2 else [lines[0], _short(" ".join(lines[1:]))]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
-
-
-def _module(node: Node, owner: Any) -> Any:
-    if node.op != "call_module" or owner is None:
-        return None
-    return dict(owner.named_modules(remove_duplicate=False)).get(node.target)
-
-
-def _target(node: Node, owner: Any) -> str:
-    module = _module(node, owner)
-    if module is not None:
-        kind = type(module).__name__
-        return kind if node.target == node.name else f"{node.target}: {kind}"
-    if node.op == "call_method":
-        return f".{node.target}()"
-    name = node.target_name()
-    return name.removeprefix("pyqref.").removeprefix("builtins.")
-
-
-def _settings(node: Node, owner: Any) -> str | None:
-    """Of a module its settings, of an attribute its dtype and shape."""
-    module = _module(node, owner)
-    if module is not None:
-        return str(module.extra_repr()) or None
-    found = owner
-    for step in node.target.split(".") if node.op == "get_attr" else ():
-        found = getattr(found, step, None)
-    if node.op != "get_attr" or not (hasattr(found, "shape") and hasattr(found, "dtype")):
-        return None
-    return f"{str(found.dtype).removeprefix('pyqref.')} {tuple(found.shape)}"
-
-
-def _constants(node: Node) -> str | None:
-    """The arguments that are no nodes and not the defaults of nothing."""
-    if node.op in ("placeholder", "output", "get_attr"):
-        return None
-    plain = [str(each) for each in node.args if not _holds_node(each)]
-    named = [
-        f"{key}={each}"
-        for key, each in node.kwargs.items()
-        if not _holds_node(each) and each is not None and each is not False
+def _legend(styles: tuple[str, ...], last: str) -> list[str]:
+    """Rows of small samples at the bottom, three in a row."""
+    cells = [
+        f'<td bgcolor="{STYLES[each].fill}" color="{STYLES[each].border}" '
+        f'border="{max(1, round(STYLES[each].width))}"> {LEGEND[each]} </td>'
+        for each in styles
     ]
-    return ", ".join([*plain, *named]) or None
-
-
-def _holds_node(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return any(_holds_node(each) for each in value)
-    return isinstance(value, Node)
-
-
-def _legend(opcodes: list[str]) -> list[str]:
-    """A row of small samples at the bottom."""
-    cells = "".join(
-        f'<td bgcolor="{STYLES[op][0]}" color="{STYLES[op][1]}" border="1"> {NAMES[op]} </td>'
-        for op in opcodes
+    rows = "".join(
+        f"<tr>{''.join(cells[start : start + 3])}</tr>" for start in range(0, len(cells), 3)
     )
-    table = f'<table border="0" cellspacing="6" cellpadding="3"><tr>{cells}</tr></table>'
+    table = f'<table border="0" cellspacing="6" cellpadding="3">{rows}</table>'
     return [
         "  subgraph cluster_legend {",
         '    graph [label="", penwidth=0];',
         f'    "legend " [shape=plain, style="", fontsize=9, label=<{table}>];',
         "  }",
-        '  "output" -> "legend " [style=invis];',
+        f'  "{last}" -> "legend " [style=invis];',
     ]

@@ -1,9 +1,19 @@
-"""A graph module as text to read: its class, and above each step the user's own line."""
+"""A graph module as text to read.
+
+Its class, above each step the user's own line, and behind each step what is known of its
+value::
+
+    # model.py:15: x = F.relu(self.conv(x))
+    conv = self.conv(x);  x = None  # nn.quantized.Conv2d, weight qint8 | quint8, scale 0.1 ...
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+from .node import Node
+from .notes import Note, notes_of
 
 __all__ = ["readable"]
 
@@ -13,6 +23,7 @@ def readable(module: Any, indent: int = 0) -> str:
     code = module.graph.python_code("self")
     head = next(line for line in code.src.splitlines() if line.startswith("def "))
     lines = [f"class {type(module).__name__}(pyqref.nn.Module):", f"    {head}"]
+    notes = notes_of(module)
     last = None
     for node, line in code.lines:
         source = node.meta.get("source")
@@ -20,9 +31,19 @@ def readable(module: Any, indent: int = 0) -> str:
             lines.append(f"        # {Path(source.file).name}:{source.line}: {source.text}")
         if source is not None:
             last = source
-        lines.append(f"        {line}")
+        lines.append(f"        {line}{_comment(node, notes.get(node))}")
     text = "\n".join(f"{' ' * indent}{line}" for line in lines) + "\n"
     for child in module.children():
         if hasattr(child, "graph") and hasattr(child, "recompile"):
             text += "\n" + readable(child, indent + 4)
     return text
+
+
+def _comment(node: Node, note: Note | None) -> str:
+    """What is known of a node and its value, on one line."""
+    if note is None or node.op in ("placeholder", "output") or note.implied:
+        return ""
+    kind = [note.kind.replace("\n", " "), note.remark] if node.op == "call_module" else []
+    parts = [", ".join(filter(None, kind)), note.value.replace("\n", ", ")]
+    text = " | ".join(filter(None, parts))
+    return f"  # {text}" if text else ""

@@ -23,6 +23,8 @@ from .fx.custom_config import PrepareCustomConfig as PrepareCustomConfig
 from .fx.fusing import fuse as _fuse
 from .fx.prepare import prepare as _prepare
 from .fx.prepare import trace as _trace
+from .fx.watching import passed as _passed
+from .fx.watching import watch_passes as watch_passes
 from .qconfig_mapping import QConfigMapping
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "fuse_fx",
     "prepare_fx",
     "prepare_qat_fx",
+    "watch_passes",
 ]
 
 
@@ -78,6 +81,7 @@ def fuse_fx(
     backend = backend_from(backend_config)
     traced, _ = _trace(model, PrepareCustomConfig(), custom.preserved_attributes)
     _fuse(traced, False, backend)
+    _passed("fuse", traced)
     traced.delete_all_unused_submodules()
     return traced
 

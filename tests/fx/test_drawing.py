@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 import pyqref
 from pyqref import fx, nn
+from pyqref.fx.notes import NOTES, Note
+from pyqref.fx.styles import PAPERS, STYLES
 
 
 def _module() -> fx.GraphModule:
@@ -38,8 +41,10 @@ def test_text() -> None:
     assert ".flatten()" in text
     for edge in ('"x" -> "layer"', '"layer" -> "mul"', '"gain" -> "mul"', '"lt" -> "output"'):
         assert edge in text
-    for fill, border, shape in fx.drawing.STYLES.values():
-        assert f'shape={shape}, fillcolor="{fill}", color="{border}"' in text
+    for op in ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output"):
+        style = STYLES[op]
+        assert f"shape={style.shape}" in text
+        assert f'fillcolor="{style.fill}", color="{style.border}"' in text
     assert str(fx.draw(_module())) == text
 
 
@@ -64,18 +69,58 @@ def test_labels() -> None:
 
 
 def test_colours_differ_in_lightness_or_hue() -> None:
-    """No opcode but input and output shares its colours, and border stands out from fill."""
-    styles = fx.drawing.STYLES
-    assert len(styles) - 1 == len({style[:2] for style in styles.values()})
+    """No two styles but input and output are alike; borders and text stand out from fills."""
+    assert len(STYLES) - 1 == len(set(STYLES.values()))
 
     def light(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
         return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
-    for fill, border, _ in styles.values():
-        assert (light(fill) + 0.05) / (light(border) + 0.05) >= 2.5
-        assert (light(fill) + 0.05) / (light("#333333") + 0.05) >= 7
+    def contrast(one: str, other: str) -> float:
+        low, high = sorted((light(one), light(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    for style in STYLES.values():
+        assert contrast(style.fill, style.border) >= 2.5
+        assert contrast(style.fill, "#333333") >= 7
+    for paper in PAPERS.values():
+        assert contrast(paper.background, paper.ink) >= 7
+        assert contrast(paper.background, paper.edge) >= 4.5
+        assert contrast(paper.background, paper.integers) >= 4.5
+
+
+def test_paper() -> None:
+    """On dark paper, text and edges are light."""
+    text = fx.draw(_module(), theme="dark").dot
+    assert f'bgcolor="{PAPERS["dark"].background}"' in text
+    assert f'fontcolor="{PAPERS["dark"].ink}"' in text
+    with pytest.raises(ValueError, match=r"theme must be one of \['dark', 'light'\], got 'sepia'"):
+        fx.draw(_module(), theme="sepia")
+
+
+def test_notes() -> None:
+    """What is known of a value stands on its edges, and replaces boxes that only tell it."""
+    module = _module()
+
+    def notes(module: fx.GraphModule) -> dict[fx.Node, Note]:
+        layer, gain = (n for n in module.graph.nodes if n.name in ("layer", "gain"))
+        known = Note(
+            "Kind", "set so", "remark", value="uint8\nby 2", style="quantized", integers=True
+        )
+        return {layer: known, gain: Note(implied=True)}
+
+    module.meta[NOTES] = notes
+    text = fx.draw(module).dot
+    assert '"layer" -> "mul" [label="  uint8\\l  by 2\\l", color=' in text
+    assert "<b>layer</b><br/>Kind<br/>" in text
+    assert ">set so</font><br/>" in text
+    assert ">remark</font>" in text
+    assert "computes with integers" in text
+    assert "gain" not in text
+    assert '"gain" -> "mul"' in fx.draw(module, implied=True).dot
+    assert "  # Kind, remark | uint8, by 2" in module.print_readable(print_output=False)
+    assert "Kind" in fx.draw(copy.deepcopy(module)).dot
 
 
 def test_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
 from .uncalibrated import warn_once_of_uncalibrated
+from .watching import passed
 from .weight_observers import observe_weights
 
 __all__ = ["convert"]
@@ -72,6 +73,7 @@ def convert(
     preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     observe_weights(model, backend)
+    passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
         return convert(
@@ -84,6 +86,7 @@ def convert(
         )
 
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
+    passed("dequantize_inputs", model)
     special = SpecialConversion(model, preparation, custom, convert_inner)
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
@@ -94,9 +97,12 @@ def convert(
                 replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
             elif node.op == "call_module":
                 special.convert(node, modules[node.target])
+    passed("replace_observers", model)
     make_reference_modules(model, backend, qconfigs, preparation.observed)
+    passed("make_reference_modules", model)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
+    passed("keep_outputs_quantized", model)
     kept: dict[str, Any] = {}
     if not is_reference:
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)

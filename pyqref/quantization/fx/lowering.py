@@ -24,6 +24,7 @@ from .lower_modules import (
     lower_weight_only_modules,
 )
 from .lower_others import lower_others, lower_shape_questions
+from .watching import passed
 
 __all__ = ["lower"]
 
@@ -51,12 +52,22 @@ def lower(
         The original weights, by the names of the attributes that they are to have.
     """
     lower_static_modules(model, qconfigs)
+    passed("lower_static_modules", model)
     lower_dynamic_modules(model)
+    passed("lower_dynamic_modules", model)
     lower_weight_only_modules(model)
+    passed("lower_weight_only_modules", model)
     lower_static_functions(model, qconfigs)
+    passed("lower_static_functions", model)
     lower_dynamic_functions(model)
+    passed("lower_dynamic_functions", model)
     lower_binary(model, qconfigs)
+    passed("lower_binary", model)
     lower_shape_questions(model)
+    passed("lower_shape_questions", model)
     lower_others(model, qconfigs)
+    passed("lower_others", model)
     model.graph.eliminate_dead_code()
-    return fold_weights(model, scopes, keep_original_weights)
+    kept = fold_weights(model, scopes, keep_original_weights)
+    passed("fold_weights", model)
+    return kept

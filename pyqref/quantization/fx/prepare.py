@@ -19,6 +19,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from .custom_config import PrepareCustomConfig
 from .fusing import fuse
 from .node_qconfigs import find_qconfigs, warn_of_unused_entries
+from .notes import annotate
 from .observed import Preparation, remember
 from .observing import insert_observers
 from .selecting import select_matches
@@ -26,6 +27,7 @@ from .special_modules import SpecialModules
 from .swap_float_functional import float_functional_traced_through
 from .tracer import tracer_for
 from .training_modules import swap_for_training
+from .watching import passed
 
 __all__ = ["prepare", "trace"]
 
@@ -41,10 +43,12 @@ def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tupl
     tracer = tracer_for(custom)
     with float_functional_traced_through(model):
         traced = GraphModule(model, tracer.trace(model))
+    annotate(traced)
     for name in preserved:
         if not hasattr(model, name):
             raise AttributeError(f"preserved attribute {name!r}: the model has none of this name")
         setattr(traced, name, getattr(model, name))
+    passed("trace", traced)
     return traced, dict(tracer.node_name_to_scope)
 
 
@@ -78,19 +82,23 @@ def prepare(
     """
     traced, scopes = trace(model, custom, custom.preserved_attributes)
     fuse(traced, is_qat, backend_config)
+    passed("fuse", traced)
     qconfigs, used = find_qconfigs(traced, mapping, scopes)
     preparation = Preparation(
         mapping, backend_config, custom, is_qat, qconfigs, scopes, is_standalone=is_standalone
     )
     if is_qat:
         swap_for_training(traced, backend_config)
+        passed("swap_for_training", traced)
 
     def prepare_one(module: Any, own: Any, inner: Any, backend: Any) -> GraphModule:
         return prepare(asks, module, own, is_qat, inner, backend, is_standalone=True)
 
     special = SpecialModules(traced, preparation, prepare_one)
     matches: dict[Node, Any] = select_matches(traced, preparation, special.owns)
+    passed("select_matches", traced)
     insert_observers(traced, preparation, matches, special.target, special.finish)
+    passed("insert_observers", traced)
     if not is_standalone:
         warn_of_unused_entries(asks, model, mapping, used)
     traced.delete_all_unused_submodules()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pyqref.fx import GraphModule
 from pyqref.quantization.diagnostics import UncalibratedWarning, warn
@@ -13,7 +14,7 @@ from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
 
 from .observed import is_observer_node
 
-__all__ = ["warn_once_of_uncalibrated"]
+__all__ = ["saw_nothing", "warn_once_of_uncalibrated"]
 
 
 @contextmanager
@@ -45,11 +46,15 @@ def _never_ran(model: GraphModule) -> Iterator[str]:
     for node in model.graph.nodes:
         if not is_observer_node(node, modules):
             continue
-        observer = modules[node.target]
-        if isinstance(observer, FakeQuantize):
-            observer = observer.activation_post_process
-        if not isinstance(observer, UniformQuantizationObserverBase):
-            continue
-        low = getattr(observer, "min_val", None)
-        if low is not None and (low.numel() == 0 or not low.isfinite().all().item()):
+        if saw_nothing(modules[node.target]):
             yield node.args[0].name
+
+
+def saw_nothing(observer: Any) -> bool:
+    """Whether an observer of ranges, or that of a fake quantizer, has not seen data yet."""
+    if isinstance(observer, FakeQuantize):
+        observer = observer.activation_post_process
+    if not isinstance(observer, UniformQuantizationObserverBase):
+        return False
+    low = getattr(observer, "min_val", None)
+    return low is not None and (low.numel() == 0 or not low.isfinite().all().item())
