@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import matplotlib
+
 import pyqref
 
+matplotlib.use("agg")  # the tutorials draw into files
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "pyqref"
@@ -23,9 +26,11 @@ extensions = [
     "numpydoc",
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "used_in",
     "api_pages",
 ]
-exclude_patterns = ["_build", "_ext"]
+exclude_patterns = ["_build", "_ext", "gen_modules"]
 root_doc = "index"
 nitpicky = True
 # Built-in and NumPy types are named in signatures; their pages are not part of this site.
@@ -43,6 +48,26 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False
 doctest_global_setup = "import numpy\nimport pyqref"
+
+# The tutorials run while the site is built; one that fails ends the build. Nothing that
+# varies from run to run, such as the time one took, is written on a page.
+sphinx_gallery_conf = {
+    "examples_dirs": "../tutorials",
+    "gallery_dirs": "auto_tutorials",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "gen_modules/backreferences",
+    "doc_module": ("pyqref",),
+    "image_scrapers": ("matplotlib",),
+    "image_srcset": ["2x"],
+    "reset_modules": ("matplotlib",),
+    "remove_config_comments": True,
+    "min_reported_time": 1e6,
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+}
+abort_on_example_error = True
 
 html_theme = "furo"
 html_title = "pyqref"

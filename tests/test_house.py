@@ -39,6 +39,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.fx": 7,
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
+    "pyqref.measure": 8,
     # These use the package as its users do.
     "pyqref.cli": 10,
     "pyqref.demo": 10,

@@ -55,6 +55,7 @@ PACKAGES = [
     "pyqref.utils.data",
     "pyqref.serialization",
     "pyqref.interop",
+    "pyqref.measure",
     "pyqref.plot",
 ]
 
@@ -97,7 +98,9 @@ def package_page(name: str, classes: list[str], functions: list[str]) -> str:
         text += f"{_title('Classes', '-')}.. autosummary::\n   :nosignatures:\n\n{rows}\n"
     if functions:
         text += _title("Functions", "-")
-        text += "".join(f".. autofunction:: {each}\n\n" for each in functions)
+        text += "".join(
+            f".. autofunction:: {each}\n\n.. used-in:: {name}.{each}\n\n" for each in functions
+        )
     return text
 
 
@@ -105,7 +108,9 @@ def class_page(package: str, name: str) -> str:
     """The page of one class, with those of its members that it defines itself."""
     return (
         f":orphan:\n\n{_title(name)}.. currentmodule:: {package}\n\n"
-        f".. autoclass:: {name}\n   :members:\n   :show-inheritance:\n"
+        f".. autoclass:: {name}\n   :members:\n   :show-inheritance:\n\n"
+        f".. minigallery:: {package}.{name}\n"
+        "   :add-heading: Tutorials that use it\n   :heading-level: -\n"
     )
 
 

@@ -38,7 +38,7 @@ def bits(findings: Findings) -> Canvas:
     """Accuracy against bits."""
     figure = canvas(3.5)
     reference = findings.row("CNN", "fused").float_accuracy
-    plot.bits_sweep(figure.subplots(), findings.bits, reference=reference)
+    plot.bits_sweep(findings.bits, reference=reference, ax=figure.subplots())
     return figure
 
 
@@ -47,7 +47,7 @@ def ranges(findings: Findings) -> Canvas:
     figure = canvas(5.4)
     axes = figure.subplots(2, 2).ravel()
     for ax, (layer, (values, chosen)) in zip(axes, findings.ranges.items(), strict=True):
-        plot.observer_range(ax, values, chosen)
+        plot.observer_range(values, chosen, ax=ax)
         ax.set_title(layer)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize="small")
@@ -57,21 +57,21 @@ def ranges(findings: Findings) -> Canvas:
 def layers(findings: Findings) -> Canvas:
     """Error layer by layer."""
     figure = canvas(3.9)
-    plot.layer_sqnr(figure.subplots(), findings.layer_errors)
+    plot.layer_sqnr(findings.layer_errors, ax=figure.subplots())
     return figure
 
 
 def logits(findings: Findings) -> Canvas:
     """Distribution of the errors of the logits."""
     figure = canvas(3.5)
-    plot.error_histogram(figure.subplots(), findings.logit_errors, unit="logit")
+    plot.error_histogram(findings.logit_errors, unit="logit", ax=figure.subplots())
     return figure
 
 
 def channels(findings: Findings) -> Canvas:
     """Weight error per channel."""
     figure = canvas(3.5)
-    plot.channel_error(figure.subplots(), findings.channel_errors)
+    plot.channel_error(findings.channel_errors, ax=figure.subplots())
     return figure
 
 
@@ -79,7 +79,7 @@ def readings(findings: Findings) -> Canvas:
     """The images with the smallest margins."""
     figure = canvas(2.45)
     for ax, each in zip(figure.subplots(2, 6).ravel(), findings.readings, strict=False):
-        plot.image(ax, each.pixels, f"{each.label}: {each.exact} → {each.rounded}")
+        plot.image(each.pixels, f"{each.label}: {each.exact} → {each.rounded}", ax=ax)
     return figure
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 import pyqref
 from pyqref import Tensor, nn
+from pyqref.measure import sqnr
 from pyqref.tensor import QuantizedTensor
 
 __all__ = ["accuracy", "latency", "sqnr", "weight_bytes"]
@@ -21,25 +19,6 @@ def accuracy(logits: Tensor, labels: Tensor) -> float:
     """Share of images whose largest logit is that of their label, in percent."""
     right = logits.numpy().argmax(axis=1) == labels.numpy()
     return 100 * float(right.mean())
-
-
-def sqnr(reference: Any, approximation: Any) -> float:
-    """Signal to quantization noise ratio, in dB: ``10 log10(sum(r**2) / sum((r - a)**2))``.
-
-    Infinite where the two are equal. 6 dB more is half the error.
-
-    Parameters
-    ----------
-    reference, approximation
-        Tensors or arrays of the same shape.
-    """
-    exact = np.asarray(reference, dtype=np.float64)
-    noise = exact - np.asarray(approximation, dtype=np.float64)
-    noise_power = float(np.sum(noise**2))
-    if noise_power == 0:
-        return math.inf
-    signal_power = float(np.sum(exact**2))
-    return 10 * math.log10(signal_power / noise_power) if signal_power > 0 else -math.inf
 
 
 def weight_bytes(model: nn.Module) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .style import series_colour, series_marker
+from .style import given_or_new, ink, series_colour, series_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,29 +13,49 @@ if TYPE_CHECKING:
 __all__ = ["bits_sweep"]
 
 
+ACCURACY = "test accuracy [%]"
+
+
 def bits_sweep(
-    ax: Axes, accuracies: Mapping[str, Mapping[int, float]], *, reference: float | None = None
+    values: Mapping[str, Mapping[int, float]],
+    *,
+    reference: float | None = None,
+    bound: Mapping[int, float] | None = None,
+    quantity: str = ACCURACY,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw one line a variant.
 
     Parameters
     ----------
-    ax
-        Where to draw.
-    accuracies
-        For each variant, for each number of bits, the accuracy in percent.
+    values
+        For each variant, for each number of bits, what was measured: by default the accuracy
+        in percent.
     reference
-        Accuracy of the float model in percent, drawn as a dashed line.
+        The same of the float model, drawn as a dashed line; None if it has none.
+    bound
+        For each number of bits, what theory says; drawn as a dotted line.
+    quantity
+        Label of the vertical axis, with its unit.
+    ax
+        Where to draw; a new figure if None.
 
     Returns
     -------
     Axes
-        ``ax``.
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> ax = bits_sweep({"per tensor": {2: 15.0, 8: 99.0}}, reference=99.1)
+    >>> ax.get_ylabel()
+    'test accuracy [%]'
     """
+    ax = given_or_new(ax)
     if reference is not None:
         ax.axhline(reference, color="0.5", linestyle="--", linewidth=1.2, label="float32")
-    widths = sorted({bits for each in accuracies.values() for bits in each})
-    for index, (name, each) in enumerate(accuracies.items()):
+    widths = sorted({bits for each in values.values() for bits in each})
+    for index, (name, each) in enumerate(values.items()):
         bits = sorted(each)
         ax.plot(
             bits,
@@ -45,9 +65,14 @@ def bits_sweep(
             linewidth=1.6,
             label=name,
         )
+    if bound is not None:
+        bits = sorted(bound)
+        theory = [bound[width] for width in bits]
+        ax.plot(bits, theory, color=ink(ax), linestyle=":", linewidth=1.6, label="theory")
     ax.set_xticks(widths)
-    ax.set_ylim(0, 103)
+    if quantity == ACCURACY:
+        ax.set_ylim(0, 103)
     ax.set_xlabel("width of weights and activations [bits]")
-    ax.set_ylabel("test accuracy [%]")
+    ax.set_ylabel(quantity)
     ax.legend(loc="lower right", fontsize="small")
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import series_colour, unit_label
+from .style import flat, given_or_new, ink, named, series_colour, unit_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,38 +15,63 @@ if TYPE_CHECKING:
 __all__ = ["error_histogram"]
 
 
-def error_histogram(ax: Axes, errors: Mapping[str, Any], *, unit: str = "", bins: int = 45) -> Axes:
+def error_histogram(
+    errors: Mapping[str, Any] | Any,
+    *,
+    bound: float | None = None,
+    unit: str = "",
+    bins: int = 45,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the density of ``quantized - float`` for each variant.
+
+    Where the error is only that of rounding, it is spread evenly between plus and minus half
+    a step: give ``bound=scale / 2``, and that density is drawn as a dashed box.
 
     Parameters
     ----------
-    ax
-        Where to draw.
     errors
-        For each variant, its errors, of any shape.
+        For each variant, its errors, arrays or tensors of any shape; or those of one alone.
+    bound
+        Largest error that rounding allows, above 0; None where there is no such bound.
     unit
         Unit of the errors.
     bins
         Number of bins, the same for all; the outermost 0.1 % of the errors lie outside.
+    ax
+        Where to draw; a new figure if None.
 
     Returns
     -------
     Axes
-        ``ax``.
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.linspace(-1, 1, 1000)
+    >>> q = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.qint8)
+    >>> error_histogram(q.dequantize() - x, bound=0.05).get_xlabel()
+    'quantized minus float (no unit)'
     """
-    flat = {name: np.asarray(each, dtype=np.float64).ravel() for name, each in errors.items()}
-    together = np.concatenate(list(flat.values()))
-    limit = float(np.quantile(np.abs(together), 0.999)) or 1.0
+    ax = given_or_new(ax)
+    series = {name: flat(each) for name, each in named(errors, "error").items()}
+    together = np.concatenate(list(series.values()))
+    limit = max(float(np.quantile(np.abs(together), 0.999)), 1.02 * (bound or 0.0)) or 1.0
     edges = np.linspace(-limit, limit, bins + 1)
-    for index, (name, each) in enumerate(flat.items()):
+    for index, (name, each) in enumerate(series.items()):
         spread = float(np.sqrt(np.mean(each**2)))
         inside = each[np.abs(each) <= limit]
         density = np.histogram(inside, bins=edges)[0] / (each.size * np.diff(edges))
         colour = series_colour(index)
         ax.stairs(density, edges, fill=True, alpha=0.18, color=colour)
         ax.stairs(density, edges, linewidth=1.8, color=colour, label=f"{name} (rms {spread:.3g})")
+    if bound is not None:
+        box = {"color": ink(ax), "linestyle": "--", "linewidth": 1.3}
+        ax.stairs([1 / (2 * bound)], [-bound, bound], baseline=0, label=f"± {bound:.3g}", **box)
     ax.axvline(0, color=ax.spines["bottom"].get_edgecolor(), linewidth=0.8)
-    ax.set_ylim(0, ax.get_ylim()[1] * (1.05 + 0.09 * len(flat)))
+    rows = len(series) + (bound is not None)
+    ax.set_ylim(0, ax.get_ylim()[1] * (1.05 + 0.09 * rows))
     ax.set_xlabel(f"quantized minus float {unit_label(unit)}")
     ax.set_ylabel(f"density {unit_label(f'1/{unit}' if unit else '')}")
     ax.legend(loc="upper left", fontsize="small")

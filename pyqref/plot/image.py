@@ -6,29 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .style import given_or_new
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["image"]
 
 
-def image(ax: Axes, pixels: Any, caption: str = "") -> Axes:
+def image(pixels: Any, caption: str = "", *, ax: Axes | None = None) -> Axes:
     """Draw an image of one channel, from the colour of the paper (0) to that of the ink (1).
 
     Parameters
     ----------
-    ax
-        Where to draw; its axes are hidden.
     pixels
         `(H, W)`, values in [0, 1].
     caption
         Text above.
+    ax
+        Where to draw, its axes are hidden; a new figure if None.
 
     Returns
     -------
     Axes
-        ``ax``.
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> image([[0.0, 1.0], [1.0, 0.0]], "a cross").get_title()
+    'a cross'
     """
+    ax = given_or_new(ax)
     from matplotlib import rcParams
     from matplotlib.colors import LinearSegmentedColormap
 

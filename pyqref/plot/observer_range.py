@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import series_colour, unit_label
+from .style import flat, given_or_new, series_colour, unit_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,11 @@ FLOOR = 0.7
 
 
 def observer_range(
-    ax: Axes, values: Any, ranges: Mapping[str, tuple[float, float]], *, unit: str = ""
+    values: Any,
+    observers: Mapping[str, Any],
+    *,
+    unit: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw how often each value occurs, and one bracket for each observer.
 
@@ -30,22 +34,34 @@ def observer_range(
 
     Parameters
     ----------
-    ax
-        Where to draw.
     values
-        Activations of any shape.
-    ranges
-        For each observer, the smallest and the largest value that its integers reach.
+        Activations of any shape, an array or a tensor.
+    observers
+        For each name, an observer with one scale and zero point that has seen data, or the
+        smallest and the largest value that its integers reach.
     unit
         Unit of the values; empty where they are plain numbers.
+    ax
+        Where to draw; a new figure if None.
 
     Returns
     -------
     Axes
-        ``ax``.
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.linspace(0, 4, 100)
+    >>> observer = pyqref.quantization.MinMaxObserver()
+    >>> _ = observer(x)
+    >>> ax = observer_range(x, {"MinMax": observer, "half": (0.0, 2.0)})
+    >>> ax.get_xlabel()
+    'activation (no unit)'
     """
-    flat = np.asarray(values).ravel()
-    counts, edges = np.histogram(flat, bins=80)
+    ax = given_or_new(ax)
+    ranges = {name: reached(each) for name, each in observers.items()}
+    counts, edges = np.histogram(flat(values), bins=80)
     shown = np.maximum(counts, FLOOR)
     ax.set_yscale("log")
     ax.stairs(shown, edges, baseline=FLOOR, fill=True, color="0.6", label="activations")
@@ -71,3 +87,14 @@ def observer_range(
     ax.set_xlabel(f"activation {unit_label(unit)}")
     ax.set_ylabel("count")
     return ax
+
+
+def reached(observer: Any) -> tuple[float, float]:
+    """The real numbers for which an observer's smallest and largest integers stand."""
+    if not hasattr(observer, "calculate_qparams"):
+        low, high = observer
+        return float(low), float(high)
+    scale, zero_point = (float(each) for each in observer.calculate_qparams())
+    ends = (observer.quant_min, observer.quant_max)
+    low, high = ((end - zero_point) * scale for end in ends)
+    return low, high

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["CYCLES", "MARKERS", "theme"]
+import numpy as np
+
+from ..measure.noise import numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CYCLES", "MARKERS", "settings", "theme"]
 
 CYCLES = {
     "light": ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#7a6a00"],
@@ -20,16 +27,26 @@ MARKERS = ["o", "s", "^", "D", "v"]
 PAPERS = {"light": ("#ffffff", "#1d2430", "#d9dee6"), "dark": ("#161b22", "#e6e9ee", "#343c48")}
 
 
-@contextmanager
-def theme(name: str = "light") -> Iterator[None]:
-    """Draw with the colours of ``name``, ``"light"`` or ``"dark"``, inside the ``with`` block."""
-    import matplotlib
+def settings(name: str = "light") -> dict[Any, Any]:
+    """What ``name``, ``"light"`` or ``"dark"``, sets in matplotlib: colours, grid, layout.
+
+    Raises
+    ------
+    ValueError
+        If there is no theme of that name.
+
+    Examples
+    --------
+    At the head of a script or notebook::
+
+        plt.style.use(plot.settings())
+    """
     from cycler import cycler
 
     if name not in CYCLES:
         raise ValueError(f"name must be one of {sorted(CYCLES)}, got {name!r}")
     paper, ink, rule = PAPERS[name]
-    settings: dict[Any, Any] = {
+    return {
         "figure.facecolor": paper,
         "savefig.facecolor": paper,
         "axes.facecolor": paper,
@@ -53,8 +70,39 @@ def theme(name: str = "light") -> Iterator[None]:
         "font.size": 10,
         "figure.constrained_layout.use": True,
     }
-    with matplotlib.rc_context(settings):
+
+
+@contextmanager
+def theme(name: str = "light") -> Iterator[None]:
+    """Draw with the colours of ``name``, ``"light"`` or ``"dark"``, inside the ``with`` block."""
+    import matplotlib
+
+    with matplotlib.rc_context(settings(name)):
         yield
+
+
+def given_or_new(ax: Axes | None) -> Axes:
+    """``ax``, or the axes of a new figure in constrained layout where it is None."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def named(series: Any, name: str = "") -> dict[str, Any]:
+    """``series`` as it is if it gives a name to each of its parts, else one part ``name``."""
+    return dict(series) if isinstance(series, Mapping) else {name: series}
+
+
+def flat(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """All elements of an array or tensor, quantized or not, as a vector of float64."""
+    return numbers(values).ravel()
+
+
+def ink(ax: Axes) -> Any:
+    """The colour of what is not data: bounds, references."""
+    return ax.xaxis.label.get_color()
 
 
 def series_colour(index: int) -> str:

@@ -34,11 +34,11 @@ def draw_all(ax_of):
     """Every function of the package, each on axes of its own."""
     values = np.linspace(0, 4, 100)
     return [
-        plot.bits_sweep(ax_of(), ACCURACIES, reference=99.0),
-        plot.layer_sqnr(ax_of(), RATIOS),
-        plot.channel_error(ax_of(), CHANNELS),
-        plot.observer_range(ax_of(), values, RANGES),
-        plot.error_histogram(ax_of(), {"a": values - 2}, unit="logit"),
+        plot.bits_sweep(ACCURACIES, reference=99.0, ax=ax_of()),
+        plot.layer_sqnr(RATIOS, ax=ax_of()),
+        plot.channel_error(CHANNELS, ax=ax_of()),
+        plot.observer_range(values, RANGES, ax=ax_of()),
+        plot.error_histogram({"a": values - 2}, unit="logit", ax=ax_of()),
     ]
 
 
@@ -62,19 +62,19 @@ def test_functions_return_the_axes_they_are_given():
 
 
 def test_bits_sweep_draws_widths_in_order(ax):
-    plot.bits_sweep(ax, ACCURACIES)
+    plot.bits_sweep(ACCURACIES, ax=ax)
     line = lines_by_label(ax)["per tensor"]
     assert [2, 4, 8] == list(line.get_xdata())
     assert [15.0, 80.0, 99.0] == list(line.get_ydata())
 
 
 def test_bits_sweep_draws_the_reference(ax):
-    plot.bits_sweep(ax, ACCURACIES, reference=97.5)
+    plot.bits_sweep(ACCURACIES, reference=97.5, ax=ax)
     assert [97.5, 97.5] == list(lines_by_label(ax)["float32"].get_ydata())
 
 
 def test_layer_sqnr_puts_the_first_layer_on_top(ax):
-    plot.layer_sqnr(ax, RATIOS)
+    plot.layer_sqnr(RATIOS, ax=ax)
     assert ["first", "last"] == [label.get_text() for label in ax.get_yticklabels()]
     assert ax.yaxis_inverted()
     assert [52.0, 33.0] == list(lines_by_label(ax)["b"].get_xdata())
@@ -82,11 +82,11 @@ def test_layer_sqnr_puts_the_first_layer_on_top(ax):
 
 def test_layer_sqnr_refuses_other_layers(ax):
     with pytest.raises(ValueError, match=r"layers of 'b' must be \['x'\], got \['y'\]"):
-        plot.layer_sqnr(ax, {"a": {"x": 1.0}, "b": {"y": 1.0}})
+        plot.layer_sqnr({"a": {"x": 1.0}, "b": {"y": 1.0}}, ax=ax)
 
 
 def test_channel_error_sorts_all_series_by_the_first(ax):
-    plot.channel_error(ax, CHANNELS)
+    plot.channel_error(CHANNELS, ax=ax)
     lines = lines_by_label(ax)
     assert [1.0, 2.0, 3.0] == list(lines["per tensor"].get_ydata())
     assert [0.2, 0.1, 0.3] == list(lines["per channel"].get_ydata())
@@ -94,11 +94,11 @@ def test_channel_error_sorts_all_series_by_the_first(ax):
 
 def test_channel_error_refuses_another_number_of_channels(ax):
     with pytest.raises(ValueError, match="'b' must have 2 channels"):
-        plot.channel_error(ax, {"a": [1.0, 2.0], "b": [1.0]})
+        plot.channel_error({"a": [1.0, 2.0], "b": [1.0]}, ax=ax)
 
 
 def test_observer_range_draws_each_bracket_at_its_ends(ax):
-    plot.observer_range(ax, np.linspace(0, 4, 50), RANGES)
+    plot.observer_range(np.linspace(0, 4, 50), RANGES, ax=ax)
     lines = lines_by_label(ax)
     assert [0.0, 4.0] == list(lines["MinMax"].get_xdata())
     assert [-0.5, 3.0] == list(lines["Histogram"].get_xdata())
@@ -106,7 +106,7 @@ def test_observer_range_draws_each_bracket_at_its_ends(ax):
 
 def test_observer_range_brackets_lie_below_the_bars(ax):
     """The highest bracket stays under the foot of the histogram."""
-    plot.observer_range(ax, np.linspace(0, 4, 50), RANGES)
+    plot.observer_range(np.linspace(0, 4, 50), RANGES, ax=ax)
     bottom, top = np.log10(ax.get_ylim())
     foot = (np.log10(0.7) - bottom) / (top - bottom)
     assert all(line.get_ydata()[0] < foot for line in ax.get_lines())
@@ -115,20 +115,20 @@ def test_observer_range_brackets_lie_below_the_bars(ax):
 def test_error_histogram_integrates_to_the_share_inside(ax):
     """The outline is a density: at most 0.1 % of its mass lies outside."""
     errors = np.random.default_rng(0).normal(size=20_000)
-    plot.error_histogram(ax, {"a": errors}, bins=31)
+    plot.error_histogram({"a": errors}, bins=31, ax=ax)
     counts, edges, _ = ax.patches[-1].get_data()
     assert 0.998 <= float(np.sum(counts * np.diff(edges))) <= 1.0
 
 
 def test_error_histogram_of_exact_results(ax):
     """All errors zero: the limits stay finite and one bin holds everything."""
-    plot.error_histogram(ax, {"exact": np.zeros(10)})
+    plot.error_histogram({"exact": np.zeros(10)}, ax=ax)
     assert np.all(np.isfinite(ax.get_xlim()))
 
 
 def test_image_shows_the_pixels_from_paper_to_ink(ax):
     pixels = np.eye(8)
-    assert ax is plot.image(ax, pixels, "3: 3 → 5")
+    assert ax is plot.image(pixels, "3: 3 → 5", ax=ax)
     (drawn,) = ax.get_images()
     assert np.array_equal(pixels, drawn.get_array())
     assert (0, 1) == drawn.get_clim()

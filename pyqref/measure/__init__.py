@@ -1,0 +1,24 @@
+"""How far a quantized model is from its float one, in numbers.
+
+:func:`sqnr` compares two arrays, :func:`layer_sqnr` two models layer by layer,
+:func:`channel_error` two weights channel by channel, and :func:`sensitivity` says what each
+layer costs by itself. :mod:`pyqref.plot` draws what comes out.
+"""
+
+from .channels import channel_bound as channel_bound
+from .channels import channel_error as channel_error
+from .layers import layer_outputs as layer_outputs
+from .layers import layer_sqnr as layer_sqnr
+from .noise import add_noises as add_noises
+from .noise import sqnr as sqnr
+from .sensitivity import sensitivity as sensitivity
+
+__all__ = [
+    "add_noises",
+    "channel_bound",
+    "channel_error",
+    "layer_outputs",
+    "layer_sqnr",
+    "sensitivity",
+    "sqnr",
+]

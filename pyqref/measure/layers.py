@@ -1,0 +1,135 @@
+"""What every layer of a model gives, and how far a quantized model's layers are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nn
+from ..autograd import no_grad
+from ..tensor import Tensor
+from .noise import numbers, sqnr
+
+__all__ = ["layer_outputs", "layer_sqnr"]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def layer_outputs(
+    model: nn.Module, inputs: Any, layers: Sequence[str] | None = None
+) -> dict[str, Array]:
+    """What the modules of a model give when it runs on ``inputs``, dequantized.
+
+    Parameters
+    ----------
+    model
+        Run once, without gradients.
+    inputs
+        What the model is called with; a tuple stands for several arguments.
+    layers
+        Paths of modules; all that have no children if None.
+
+    Returns
+    -------
+    dict
+        By path, in the order in which the layers ran; of a layer that ran several times, the
+        last output. Layers that did not run or gave no tensor are left out.
+
+    Raises
+    ------
+    AttributeError
+        If the model has no module of a path.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.ReLU(), nn.Flatten())
+    >>> layer_outputs(model, pyqref.tensor([[-1.0, 2.0]]))["0"]
+    array([[0., 2.]])
+    """
+    if layers is None:
+        layers = [name for name, each in model.named_modules() if not list(each.children())]
+    seen: dict[str, Array] = {}
+
+    def keep(name: str) -> Any:
+        def hook(module: nn.Module, arguments: Any, output: Any) -> None:
+            if isinstance(output, Tensor):
+                seen.pop(name, None)
+                seen[name] = numbers(output).copy()
+
+        return hook
+
+    handles = [model.get_submodule(name).register_forward_hook(keep(name)) for name in layers]
+    try:
+        with no_grad():
+            model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return seen
+
+
+def layer_sqnr(
+    reference: nn.Module,
+    quantized: nn.Module,
+    inputs: Any,
+    layers: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Signal to quantization noise ratio of every layer's output, in dB.
+
+    The noise that a layer inherits from those before it is included: what is measured is the
+    quantized model as it runs, :func:`sensitivity` takes the layers apart.
+
+    Parameters
+    ----------
+    reference
+        The float model, fused if the quantized one was made of a fused model.
+    quantized
+        The quantized model, whose layers have the same paths.
+    inputs
+        What both are called with; a tuple stands for several arguments.
+    layers
+        Paths of modules to compare, which run in both models; all without children in
+        ``quantized`` that exist and run in both if None.
+
+    Returns
+    -------
+    dict
+        By path, in the order in which the layers ran in ``reference``.
+
+    Raises
+    ------
+    ValueError
+        If the models share no layer, or a named one does not run in both.
+
+    Examples
+    --------
+    A model is as far from itself as infinity is from zero:
+
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.Flatten(), nn.ReLU())
+    >>> layer_sqnr(model, model, pyqref.ones(1, 2))
+    {'0': inf, '1': inf}
+    """
+    if layers is None:
+        known = dict(reference.named_modules())
+        names = [name for name, each in quantized.named_modules() if not list(each.children())]
+        layers = [name for name in names if name in known]
+        demanded: set[str] = set()
+    else:
+        demanded = set(layers)
+    exact = layer_outputs(reference, inputs, layers)
+    rounded = layer_outputs(quantized, inputs, layers)
+    shared = [name for name in exact if name in rounded]
+    if missing := sorted(demanded - set(shared)):
+        raise ValueError(f"layers must run in both models and give a tensor, got {missing}")
+    if not shared:
+        raise ValueError(
+            "reference and quantized share no layer that runs in both; pass the fused float model "
+            "of which the quantized one was made"
+        )
+    return {name: sqnr(exact[name], rounded[name]) for name in shared}
