@@ -88,9 +88,9 @@ def draw(
     r"""Draw the graph of a module, from top to bottom.
 
     A box for each node: its name, its target, and of a module its path, type and settings;
-    colour and shape tell the opcode. In models of :func:`~pyqref.quantization.quantize_fx.prepare_fx`
-    and ``convert_fx`` they also tell observers, nodes that quantize or dequantize, and operations
-    on integers, and each edge has the observer, or dtype, scale and zero point of the value.
+    colour and shape tell the opcode. In models of ``prepare_fx`` and ``convert_fx`` they also tell
+    observers, nodes that quantize or dequantize, and operations on integers, and each edge has
+    the observer, or dtype, scale and zero point of the value.
 
     Parameters
     ----------
