@@ -10,6 +10,7 @@ the tutorials, put ``plt.style.use(plot.settings())`` at the head of a script, o
 from .bits_sweep import bits_sweep as bits_sweep
 from .channel_error import channel_error as channel_error
 from .error_histogram import error_histogram as error_histogram
+from .graph import graph as graph
 from .image import image as image
 from .layer_sqnr import layer_sqnr as layer_sqnr
 from .observer_range import observer_range as observer_range
@@ -23,6 +24,7 @@ __all__ = [
     "bits_sweep",
     "channel_error",
     "error_histogram",
+    "graph",
     "image",
     "layer_sqnr",
     "observer_range",

@@ -1,0 +1,118 @@
+"""Graphs on matplotlib axes: everything that the picture has is drawn, within the axes."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import matplotlib
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, PathPatch
+
+import pyqref
+from pyqref import nn, plot
+from pyqref.fx.picture import picture
+from pyqref.fx.styles import PAPERS, STYLES
+from pyqref.plot.graph_layout import layout
+from pyqref.quantization import get_default_qconfig_mapping
+from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
+
+matplotlib.use("agg")
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        x = self.first(x)
+        return x + pyqref.relu(self.second(x))
+
+
+def lowered() -> Any:
+    x = pyqref.ones(1, 4)
+    prepared = prepare_fx(Residual().eval(), get_default_qconfig_mapping(), (x,))
+    prepared(x)
+    return convert_fx(prepared)
+
+
+@pytest.fixture(params=["layers", "dot"])
+def laid_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Without Graphviz, and with it where it is installed."""
+    if request.param == "layers":
+        monkeypatch.setattr(shutil, "which", lambda name: None)
+    elif shutil.which("dot") is None:
+        pytest.skip("the program dot of Graphviz is not installed")
+    return str(request.param)
+
+
+def test_everything_is_drawn(laid_out: str) -> None:
+    """A patch for each box in its colours, an arrow for each edge, text, and a legend."""
+    model = lowered()
+    shown = picture(model)
+    ax = Figure(layout="constrained").subplots()
+    assert ax is plot.graph(model, ax)
+    arrows = [each for each in ax.patches if isinstance(each, FancyArrowPatch)]
+    assert len(shown.arrows) == len(arrows)
+    texts = [each for each in ax.patches if isinstance(each, PathPatch)]
+    lines = sum(1 + len(box.lines) + len(box.small) for box in shown.boxes)
+    assert lines + sum(len(arrow.lines) for arrow in shown.arrows) == len(texts)
+    assert len(shown.boxes) == len(ax.patches) - len(arrows) - len(texts)
+    colours = {matplotlib.colors.to_hex(each.get_facecolor()).upper() for each in ax.patches}
+    assert {STYLES[box.style].fill for box in shown.boxes} <= colours
+    legend = ax.get_legend()
+    assert legend is not None
+    assert len(shown.legend) == len(legend.get_texts())
+    ax.figure.draw_without_rendering()
+
+
+def test_boxes_keep_apart_and_inside(laid_out: str) -> None:
+    """No two overlap, none leaves the axes, and what uses a value stands below it."""
+    shown = picture(lowered())
+    sizes = {box.name: (120.0, 40.0) for box in shown.boxes}
+    found = layout(shown, sizes, [(60.0, 20.0)] * len(shown.arrows))
+    places = list(found.places.values())
+    for index, one in enumerate(places):
+        assert one.width / 2 - 1 <= one.x <= found.size[0] - one.width / 2 + 1
+        assert one.height / 2 - 1 <= one.y <= found.size[1] - one.height / 2 + 1
+        for other in places[:index]:
+            apart_x = abs(one.x - other.x) >= (one.width + other.width) / 2
+            assert apart_x or abs(one.y - other.y) >= (one.height + other.height) / 2
+    for arrow, curve in zip(shown.arrows, found.curves, strict=True):
+        assert found.places[arrow.source].y > found.places[arrow.target].y
+        assert len(curve) % 3 == 1
+        # It begins at the one box and ends at the other.
+        for name, point in ((arrow.source, curve[0]), (arrow.target, curve[-1])):
+            place = found.places[name]
+            assert abs(point[0] - place.x) <= place.width / 2 + 1
+            assert abs(point[1] - place.y) <= place.height / 2 + 1
+
+
+def test_new_axes_and_options() -> None:
+    """A figure as large as the graph; without legend, with every node, under a title."""
+    small = plot.graph(lowered(), legend=False, title="Lowered")
+    whole = plot.graph(lowered(), legend=False, implied=True)
+    assert "Lowered" == small.get_title()
+    assert small.get_legend() is None
+    assert len(whole.patches) > len(small.patches)
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_edges_follow_the_paper(name: str) -> None:
+    """Light on dark axes, dark on light ones."""
+    with plot.theme(name):
+        ax = plot.graph(lowered(), Figure().subplots())
+    colours = {
+        matplotlib.colors.to_hex(each.get_edgecolor()).upper()
+        for each in ax.patches
+        if isinstance(each, FancyArrowPatch)
+    }
+    assert {PAPERS[name].edge.upper(), PAPERS[name].integers.upper()} == colours
+
+
+def test_what_is_no_graph_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"got Linear; pyqref.fx.symbolic_trace\(model\) makes one"):
+        plot.graph(nn.Linear(1, 1))
