@@ -1,8 +1,15 @@
-"""Changes to modules and classes that last as long as a trace."""
+"""Changes to modules and classes that last as long as a trace.
+
+Several traces may need the same change at once: in other threads, or one within another.
+The first makes it, the last to end takes it back, in whatever order they end.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -12,43 +19,63 @@ if TYPE_CHECKING:
 __all__ = ["Patcher"]
 
 _ABSENT = object()
+_lock = threading.RLock()
+
+
+@dataclass
+class _Change:
+    """A change that is in place, how to take it back, and how many traces need it."""
+
+    undo: Callable[[], None]
+    holders: int = 0
+
+
+_changes: dict[tuple[int, str], _Change] = {}
 
 
 class Patcher:
     """Sets attributes and entries of dictionaries, and puts all back at the end of a ``with``."""
 
     def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] = []
-        self._done: set[tuple[int, str]] = set()
+        self._held: set[tuple[int, str]] = set()
 
     def attribute(self, owner: type, name: str, value: Any) -> None:
         """Set an attribute of a class."""
-        before = vars(owner).get(name, _ABSENT)
 
-        def undo() -> None:
-            if before is _ABSENT:
+        def put(each: Any) -> None:
+            if each is _ABSENT:
                 delattr(owner, name)
             else:
-                setattr(owner, name, before)
+                setattr(owner, name, each)
 
-        setattr(owner, name, value)
-        self._undo.append(undo)
+        self._change((id(owner), name), lambda: vars(owner).get(name, _ABSENT), value, put)
 
     def entry(self, space: dict[str, Any], name: str, value: Any) -> None:
-        """Set an entry of a module's dictionary, once."""
-        if (id(space), name) in self._done:
-            return
-        self._done.add((id(space), name))
-        before = space.get(name, _ABSENT)
+        """Set an entry of a module's dictionary."""
 
-        def undo() -> None:
-            if before is _ABSENT:
+        def put(each: Any) -> None:
+            if each is _ABSENT:
                 del space[name]
             else:
-                space[name] = before
+                space[name] = each
 
-        space[name] = value
-        self._undo.append(undo)
+        self._change((id(space), name), lambda: space.get(name, _ABSENT), value, put)
+
+    def _change(
+        self,
+        key: tuple[int, str],
+        get: Callable[[], Any],
+        value: Any,
+        put: Callable[[Any], None],
+    ) -> None:
+        if key in self._held:
+            return
+        with _lock:
+            if key not in _changes:
+                _changes[key] = _Change(partial(put, get()))
+                put(value)
+            _changes[key].holders += 1
+            self._held.add(key)
 
     def __enter__(self) -> Self:
         return self
@@ -59,5 +86,9 @@ class Patcher:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        while self._undo:
-            self._undo.pop()()
+        with _lock:
+            while self._held:
+                key = self._held.pop()
+                _changes[key].holders -= 1
+                if _changes[key].holders == 0:
+                    _changes.pop(key).undo()

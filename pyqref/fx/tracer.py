@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 import math
 import threading
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,8 @@ class Tracer(TracerBase):
         super().__init__()
         self.autowrap_modules = autowrap_modules
         functions = [f for m in autowrap_modules for n, f in vars(m).items() if n[0] != "_"]
-        self._autowrapped = {id(f): f for f in (*functions, *autowrap_functions) if callable(f)}
+        recorded = map(_recorded, (*functions, *autowrap_functions))
+        self._autowrapped = {id(each): each for each in recorded if callable(each)}
         self.param_shapes_constant = param_shapes_constant
         self.root: Any = None
         self.submodule_paths: dict[Any, str] = {}
@@ -225,12 +227,11 @@ class Tracer(TracerBase):
         self.submodule_paths = {module: path for path, module in self.root.named_modules()}
         self._tensor_paths = _tensor_paths(self.root)
         self.graph = Graph(tracer_cls=type(self))
-        with intercepting(), Patcher() as patcher:
-            self._patch_modules(patcher)
+        with intercepting(), Patcher() as self._patcher, _modules_come_to(self, self._patcher):
             for module in self.autowrap_modules:
-                self._autowrap(patcher, vars(module))
+                self._autowrap(vars(module))
             for space in (*wrapped_globals(), getattr(function, "__globals__", {})):
-                self._autowrap(patcher, space)
+                self._autowrap(space)
             call, args = arguments_of_root(self, function, concrete_args or {}, own is None)
             result = call(*args)
             annotations = getattr(function, "__annotations__", {})
@@ -243,43 +244,76 @@ class Tracer(TracerBase):
             )
         return self.graph
 
-    def _patch_modules(self, patcher: Patcher) -> None:
-        """Let calls and attributes of modules, in this thread, come to the tracer."""
-        thread = threading.get_ident()
-        proxies: dict[str, Any] = {}
+    def _module_called(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A module is called during the trace."""
 
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            def forward(*args: Any, **kwargs: Any) -> Any:
-                return CallsHooks.__call__(module, *args, **kwargs)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return CallsHooks.__call__(module, *args, **kwargs)
 
-            if threading.get_ident() != thread:
-                return forward(*args, **kwargs)
-            self._autowrap(patcher, getattr(type(module).forward, "__globals__", {}))
-            return self.call_module(module, forward, args, kwargs)
+        self._autowrap(getattr(type(module).forward, "__globals__", {}))
+        return self.call_module(module, forward, args, kwargs)
 
-        def attribute(module: Any, name: str) -> Any:
-            value = Members.__getattr__(module, name)
-            if threading.get_ident() != thread:
-                return value
-            return self.getattr(name, value, proxies)
-
-        patcher.attribute(Module, "__call__", call)
-        patcher.attribute(Module, "__getattr__", attribute)
-
-    def _autowrap(self, patcher: Patcher, space: dict[str, Any]) -> None:
+    def _autowrap(self, space: dict[str, Any]) -> None:
         """Replace the functions to record among the names of a module."""
         for name, value in list(space.items()):
-            if name[0] != "_" and callable(value) and id(value) in self._autowrapped:
-                patcher.entry(space, name, recording(value))
-        for name in space.get(WRAPPED_NAMES, ()):
+            if name[:1] != "_" and callable(value) and id(_recorded(value)) in self._autowrapped:
+                self._patcher.entry(space, name, recording(value))
+        for name in list(space.get(WRAPPED_NAMES, ())):
             value = space.get(name, getattr(builtins, name, None))
             if value is None:
                 raise NameError(f"{name!r} was wrapped, but the module has no such function")
-            patcher.entry(space, name, recording(value))
+            self._patcher.entry(space, name, recording(value))
+
+
+_traces = threading.local()
+
+
+def _active() -> list[tuple[Tracer, dict[str, Any]]]:
+    """The traces of this thread, the innermost last, with their parameters' proxies."""
+    active: list[tuple[Tracer, dict[str, Any]]] = _traces.__dict__.setdefault("active", [])
+    return active
+
+
+@contextmanager
+def _modules_come_to(tracer: Tracer, patcher: Patcher) -> Iterator[None]:
+    """Let calls and attributes of modules, in this thread, come to a tracer."""
+    patcher.attribute(Module, "__call__", _call)
+    patcher.attribute(Module, "__getattr__", _attribute)
+    active = _active()
+    active.append((tracer, {}))
+    try:
+        yield
+    finally:
+        active.pop()
+
+
+def _call(module: Any, *args: Any, **kwargs: Any) -> Any:
+    """``Module.__call__`` while any thread traces."""
+    active = _active()
+    if not active:
+        return CallsHooks.__call__(module, *args, **kwargs)
+    return active[-1][0]._module_called(module, args, kwargs)
+
+
+def _attribute(module: Any, name: str) -> Any:
+    """``Module.__getattr__`` while any thread traces."""
+    value = Members.__getattr__(module, name)
+    active = _active()
+    if not active:
+        return value
+    tracer, proxies = active[-1]
+    return tracer.getattr(name, value, proxies)
+
+
+def _recorded(function: Any) -> Any:
+    """What a function that :func:`recording` made records; other functions themselves."""
+    made = isinstance(function, FunctionType)
+    return vars(function).get("recorded", function) if made else function
 
 
 def recording(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that records its calls with a proxy, and else does what ``function`` does."""
+    function = _recorded(function)
 
     def record(*args: Any, **kwargs: Any) -> Any:
         proxy = find_stand_in((args, kwargs))
@@ -287,6 +321,7 @@ def recording(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         return proxy.record_function(function, args, kwargs)
 
+    record.recorded = function  # type: ignore[attr-defined]
     return record
 
 

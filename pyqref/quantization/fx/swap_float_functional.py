@@ -1,17 +1,21 @@
 """While a model is traced, ``FloatFunctional`` is ``FXFloatFunctional``.
 
-``self.skip.add(x, y)`` is then recorded as ``pyqref.add(x, y)``: a sum as any other.
+``self.skip.add(x, y)`` is then recorded as ``pyqref.add(x, y)``: a sum as any other. Threads
+that prepare such models take turns at tracing, since the model may be the same.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pyqref.nn.quantized import FloatFunctional, FXFloatFunctional
 
 __all__ = ["float_functional_traced_through"]
+
+_lock = threading.RLock()
 
 
 @contextmanager
@@ -33,14 +37,16 @@ def float_functional_traced_through(model: Any) -> Iterator[None]:
     >>> type(model[0]).__name__
     'FloatFunctional'
     """
-    swapped = []
-    for module in list(model.modules()):
-        for name, child in list(module.named_children()):
-            if type(child) is FloatFunctional:
-                swapped.append((module, name, child))
-                module._modules[name] = FXFloatFunctional()
-    try:
-        yield
-    finally:
-        for module, name, child in swapped:
-            module._modules[name] = child
+    concerned = any(type(each) in (FloatFunctional, FXFloatFunctional) for each in model.modules())
+    with _lock if concerned else nullcontext():
+        swapped = []
+        for module in list(model.modules()):
+            for name, child in list(module.named_children()):
+                if type(child) is FloatFunctional:
+                    swapped.append((module, name, child))
+                    module._modules[name] = FXFloatFunctional()
+        try:
+            yield
+        finally:
+            for module, name, child in swapped:
+                module._modules[name] = child
