@@ -112,17 +112,30 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
+class _Twins(dict[str, "ModuleType | None"]):
+    """The modules of one kernel by operation, each imported when it is first asked for."""
+
+    def __init__(self, kernel: str) -> None:
+        super().__init__()
+        self.kernel = kernel
+
+    def __missing__(self, operation: str) -> ModuleType | None:
+        is_compiled = self.kernel != "reference"
+        name = f"{__package__}.{operation}.{self.kernel}"
+        self[operation] = twin = import_module(name) if is_compiled else None
+        return twin
+
+
 # The name and its modules change together, whatever other threads do meanwhile. None until
 # the first question, so that the command line can say what is wrong with PYQREF_KERNEL.
-_state: tuple[str, dict[str, ModuleType | None]] | None = None
+_twins: _Twins | None = None
 
 
-def _current() -> tuple[str, dict[str, ModuleType | None]]:
-    global _state
-    state = _state
-    if state is None:
-        state = _state = (_initial(), {})
-    return state
+def _current() -> _Twins:
+    global _twins
+    if _twins is None:
+        _twins = _Twins(_initial())
+    return _twins
 
 
 def in_use() -> str:
@@ -140,18 +153,12 @@ def in_use() -> str:
     ...     kernels.in_use()
     'reference'
     """
-    return _current()[0]
+    return _current().kernel
 
 
 def twin(operation: str) -> Any:
     """The compiled module that runs ``operation`` now; None stands for the reference."""
-    name, twins = _current()
-    if operation not in twins:
-        is_compiled = name != "reference"
-        twins[operation] = (
-            import_module(f"{__package__}.{operation}.{name}") if is_compiled else None
-        )
-    return twins[operation]
+    return (_twins or _current())[operation]
 
 
 class use:
@@ -190,5 +197,5 @@ class use:
 
 
 def _set(name: str) -> None:
-    global _state
-    _state = (name, {})
+    global _twins
+    _twins = _Twins(name)

@@ -12,6 +12,8 @@ from pyqref.numerics.types import Engine, IntArray
 
 __all__ = ["add", "mul"]
 
+_INT8 = np.dtype(np.int8)
+
 
 def add(
     a: IntArray,
@@ -31,8 +33,8 @@ def add(
     if kernel is None or not _are_bytes(a, b, out):
         return reference.add(a, a_grid, b, b_grid, out, engine, relu)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    (left, right), restore = in_one_order(*_broadcast(a, b))
-    result = np.empty(left.shape, out.storage)
+    left, right = in_one_order(*_broadcast(a, b))
+    result = np.empty_like(left)
     if fixed_point:
         multiplier_a, multiplier_b, shift = _fixed_point(a_grid, b_grid, out)
         if not 1 <= shift <= 30:
@@ -48,12 +50,12 @@ def add(
             high,
             threads.get_num_threads(),
         )
-        return restore(result)
+        return result
     kernel.add(
         left,
         right,
         result,
-        left.dtype == np.int8,
+        left.dtype == _INT8,
         a_grid.scale,
         a_grid.zero_point,
         b_grid.scale,
@@ -64,7 +66,7 @@ def add(
         high,
         threads.get_num_threads(),
     )
-    return restore(result)
+    return result
 
 
 def mul(
@@ -75,13 +77,13 @@ def mul(
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    (left, right), restore = in_one_order(*_broadcast(a, b))
-    result = np.empty(left.shape, out.storage)
+    left, right = in_one_order(*_broadcast(a, b))
+    result = np.empty_like(left)
     kernel.mul(
         left,
         right,
         result,
-        left.dtype == np.int8,
+        left.dtype == _INT8,
         a_grid.scale,
         a_grid.zero_point,
         b_grid.scale,
@@ -92,7 +94,7 @@ def mul(
         high,
         threads.get_num_threads(),
     )
-    return restore(result)
+    return result
 
 
 def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:

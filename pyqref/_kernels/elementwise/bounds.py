@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from pyqref._kernels import registry, threads
@@ -13,23 +15,26 @@ from pyqref.numerics.types import IntArray
 
 __all__ = ["clamp", "relu", "relu6"]
 
+_INT8 = np.dtype(np.int8)
+
 
 def relu(q: IntArray, zero_point: int) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
     if q.dtype.itemsize != 1:
         return reference.relu(q, zero_point)
-    return _bounded(q, zero_point, int(np.iinfo(q.dtype).max))
+    return _bounded(q, zero_point, 127 if q.dtype == _INT8 else 255)
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
     if q.dtype.itemsize != 1:
         return reference.clamp(q, grid, low, high)
-    lower, upper = np.iinfo(q.dtype).min, np.iinfo(q.dtype).max
+    lower = -128 if q.dtype == _INT8 else 0
+    upper = lower + 255
     if low is not None:
-        lower = int(quantize_per_tensor(np.float32(low), *grid))
+        lower = _integer(low, grid)
     if high is not None:
-        upper = int(quantize_per_tensor(np.float32(high), *grid))
+        upper = _integer(high, grid)
     return _bounded(q, lower, upper)
 
 
@@ -37,8 +42,13 @@ def relu6(q: IntArray, grid: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu6` (``eq-quantized-relu6``)."""
     if q.dtype.itemsize != 1:
         return reference.relu6(q, grid)
-    six = int(quantize_per_tensor(np.float32(6), *grid))
-    return _bounded(q, grid.zero_point, six)
+    return _bounded(q, grid.zero_point, _integer(6.0, grid))
+
+
+@lru_cache(maxsize=256)
+def _integer(number: float, grid: Grid) -> int:
+    """A bound as an integer; kept, since a layer asks for it each time."""
+    return int(quantize_per_tensor(np.float32(number), *grid))
 
 
 def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
@@ -46,8 +56,7 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
-    (flat,), restore = in_one_order(q)
-    result = np.empty(flat.shape, flat.dtype)
-    is_signed = q.dtype == np.int8
-    kernel.clamp(flat, result, is_signed, lower, upper, threads.get_num_threads())
-    return restore(result)
+    (q,) = in_one_order(q)
+    result = np.empty_like(q)
+    kernel.clamp(q, result, q.dtype == _INT8, lower, upper, threads.get_num_threads())
+    return result

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import in_one_order
+from pyqref._kernels.layout import contiguous, in_one_order
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import IntArray
 
 __all__ = ["cat", "look_up"]
+
+_BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 
 
 def look_up(table: IntArray, q: IntArray) -> IntArray:
@@ -38,22 +41,27 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return table[q.view(np.uint8)]
-    (flat,), restore = in_one_order(q)
-    result = np.empty(flat.shape, table.dtype)
-    kernel.look_up(np.ascontiguousarray(table), flat, result, threads.get_num_threads())
-    return restore(result)
+    (q,) = in_one_order(q)
+    result = np.empty_like(q, table.dtype)
+    kernel.look_up(contiguous(table), q, result, threads.get_num_threads())
+    return result
 
 
 def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.cat` (``eq-quantized-cat``)."""
-    storage = np.dtype(out.storage)
-    if registry.twin("elementwise") is None or storage.itemsize != 1:
+    if registry.twin("elementwise") is None or out.storage not in _BYTES:
         return reference.cat(arrays, grids, axis, out)
-    every = np.arange(256, dtype=np.uint8).view(storage)
-    parts = []
-    for q, grid in zip(arrays, grids, strict=True):
-        if (grid.scale, grid.zero_point) != (out.scale, out.zero_point):
-            real = dequantize_per_tensor(every, grid.scale, grid.zero_point)
-            q = look_up(quantize_per_tensor(real, *out), q)
-        parts.append(q)
-    return np.concatenate(parts, axis=axis)
+    if all(map(out.__eq__, grids)):
+        return np.concatenate(arrays, axis)
+    parts = [
+        q if grid == out else look_up(_between(grid, out), q)
+        for q, grid in zip(arrays, grids, strict=True)
+    ]
+    return np.concatenate(parts, axis)
+
+
+@lru_cache(maxsize=256)
+def _between(grid: Grid, out: Grid) -> np.ndarray:
+    """Each byte of one grid on another grid; kept, since a layer asks for it each time."""
+    every = np.arange(256, dtype=np.uint8).view(out.storage)
+    return quantize_per_tensor(dequantize_per_tensor(every, grid.scale, grid.zero_point), *out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from pyqref.numerics.types import Engine, IntArray
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
+_INT8 = np.dtype(np.int8)
+#: The order of the axes that puts the channels last, and the one back.
+_LAST, _FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 #: Sums of bytes fit 32 bits up to this many.
 _LARGEST_WINDOW = (2**31 - 1) // 255
 
@@ -38,20 +41,20 @@ def max_pool(
     Fastest with the channels last in memory; the result then lies so too.
     """
     twin = registry.twin("pooling")
-    if twin is None or not _is_covered(q, kernel):
+    geometry = _geometry(
+        q.shape, tuple(kernel), tuple(stride), tuple(padding), tuple(dilation), ceil_mode, True
+    )
+    if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    axes = [
-        _windows(*each, ceil_mode, True)
-        for each in zip(q.shape[2:], kernel, stride, padding, dilation, strict=True)
-    ]
-    image, out, result = _arrays(q, [len(each) for each in axes])
+    image, out, result = _arrays(q, geometry.sizes)
     twin.max_pool(
         image,
-        q.dtype == np.int8,
-        *_two(axes),
-        (1, *dilation)[-2:],
+        q.dtype == _INT8,
+        geometry.rows,
+        geometry.columns,
+        geometry.steps,
         out,
-        prod(kernel),
+        geometry.taps,
         threads.get_num_threads(),
     )
     return result
@@ -71,7 +74,11 @@ def avg_pool(
 ) -> IntArray:
     """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
-    if twin is None or not _is_covered(q, kernel):
+    steps = (1,) * len(kernel)
+    geometry = _geometry(
+        q.shape, tuple(kernel), tuple(stride), tuple(padding), steps, ceil_mode, count_include_pad
+    )
+    if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.avg_pool(
             q,
             zero_point,
@@ -84,12 +91,8 @@ def avg_pool(
             engine,
             scale,
         )
-    axes = [
-        _windows(*each, 1, ceil_mode, count_include_pad)
-        for each in zip(q.shape[2:], kernel, stride, padding, strict=True)
-    ]
-    engine = "fbgemm" if ceil_mode else engine
-    return _mean(twin, q, zero_point, axes, divisor_override or 0, engine, scale)
+    by_reciprocal = engine == "qnnpack" and not ceil_mode
+    return _mean(twin, q, zero_point, geometry, divisor_override or 0, by_reciprocal, scale)
 
 
 def adaptive_avg_pool(
@@ -104,68 +107,125 @@ def adaptive_avg_pool(
     Equation ``eq-quantized-adaptive-avg-pool``.
     """
     twin = registry.twin("pooling")
-    covered = twin is not None and _is_covered(q, q.shape[2:]) and 0 not in output_size
-    if not covered or q.ndim != len(output_size) + 2:
+    geometry = _adaptive_geometry(q.shape, tuple(output_size))
+    if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
-    sizes = tuple(zip(q.shape[2:], output_size, strict=True))
-    axes = [_adaptive_windows(*each) for each in sizes]
-    engine = engine if all(size % outputs == 0 for size, outputs in sizes) else "fbgemm"
-    return _mean(twin, q, zero_point, axes, 0, engine, scale)
+    by_reciprocal = engine == "qnnpack" and geometry.is_even
+    return _mean(twin, q, zero_point, geometry, 0, by_reciprocal, scale)
 
 
 def _mean(
     twin: Any,
     q: IntArray,
     zero_point: int,
-    axes: Sequence[np.ndarray],
+    geometry: _Geometry,
     divisor: int,
-    engine: Engine,
+    by_reciprocal: bool,
     scale: float,
 ) -> IntArray:
-    image, out, result = _arrays(q, [len(each) for each in axes])
-    limits = np.iinfo(q.dtype)
+    image, out, result = _arrays(q, geometry.sizes)
+    is_signed = q.dtype == _INT8
     twin.mean_pool(
         image,
-        q.dtype == np.int8,
-        *_two(axes),
+        is_signed,
+        geometry.rows,
+        geometry.columns,
         zero_point,
         divisor,
-        engine == "qnnpack",
+        by_reciprocal,
         scale,
-        int(limits.min),
-        int(limits.max),
+        -128 if is_signed else 0,
+        127 if is_signed else 255,
         out,
         threads.get_num_threads(),
     )
     return result
 
 
-def _is_covered(q: IntArray, kernel: Sequence[int]) -> bool:
-    return (
-        q.ndim == len(kernel) + 2
-        and len(kernel) <= 2
-        and q.dtype.itemsize == 1
-        and prod(kernel) <= _LARGEST_WINDOW
-        and q.size > 0
-    )
-
-
-def _arrays(q: IntArray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arrays(q: IntArray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The input and the result as ``(outer, height, width, inner)``, and the result as asked.
 
     The channels are innermost if they are in memory, else outermost.
     """
-    height, width = (1, *q.shape[2:])[-2:]
-    out_height, out_width = (1, *sizes)[-2:]
-    batch, channels = q.shape[:2]
+    batch, channels, *size = q.shape
     if q.flags.c_contiguous or channels == 1:
         out = np.empty((batch, channels, *sizes), q.dtype)
-        flat = out.reshape(batch * channels, out_height, out_width, 1)
-        return contiguous(q).reshape(batch * channels, height, width, 1), flat, out
-    last, first = ((0, 2, 1), (0, 2, 1)) if q.ndim == 3 else ((0, 2, 3, 1), (0, 3, 1, 2))
-    image = contiguous(q.transpose(last)).reshape(batch, height, width, channels)
-    flat = np.empty((batch, out_height, out_width, channels), q.dtype)
-    return image, flat, flat.reshape(batch, *sizes, channels).transpose(first)
+        flat = out.reshape(batch * channels, *(1, *sizes)[-2:], 1)
+        return contiguous(q).reshape(batch * channels, *(1, *size)[-2:], 1), flat, out
+    if q.ndim == 4:
+        flat = np.empty((batch, *sizes, channels), q.dtype)
+        return contiguous(q.transpose(_LAST)), flat, flat.transpose(_FIRST)
+    image = contiguous(q.transpose(0, 2, 1)).reshape(batch, 1, *size, channels)
+    flat = np.empty((batch, 1, *sizes, channels), q.dtype)
+    return image, flat, flat.reshape(batch, *sizes, channels).transpose(0, 2, 1)
+
+
+class _Geometry(NamedTuple):
+    """Windows along height and width, and what follows from them.
+
+    Attributes
+    ----------
+    rows, columns
+        First and last place (exclusive) of each window inside the axis, and its divisor.
+    steps
+        From one place of a window to the next.
+    taps
+        Places in a window.
+    sizes
+        Numbers of windows along the spatial axes.
+    is_even
+        Whether all windows are of one size.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    steps: tuple[int, int]
+    taps: int
+    sizes: tuple[int, ...]
+    is_even: bool = False
+
+
+@lru_cache(maxsize=64)
+def _geometry(
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> _Geometry | None:
+    """The windows of a pooling, or None where the kernels have none."""
+    if not _is_covered(shape, kernel):
+        return None
+    axes = [
+        _windows(*each, ceil_mode, count_include_pad)
+        for each in zip(shape[2:], kernel, stride, padding, dilation, strict=True)
+    ]
+    steps = (1, *dilation)
+    sizes = tuple(len(each) for each in axes)
+    return _Geometry(*_two(axes), (steps[-2], steps[-1]), prod(kernel), sizes)
+
+
+@lru_cache(maxsize=64)
+def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> _Geometry | None:
+    """As :func:`_geometry` for adaptive pooling."""
+    covered = _is_covered(shape, shape[2:]) and 0 not in output_size
+    if not covered or len(shape) != len(output_size) + 2:
+        return None
+    sizes = tuple(zip(shape[2:], output_size, strict=True))
+    axes = [_adaptive_windows(*each) for each in sizes]
+    is_even = all(size % outputs == 0 for size, outputs in sizes)
+    return _Geometry(*_two(axes), (1, 1), 0, output_size, is_even)
+
+
+def _is_covered(shape: tuple[int, ...], kernel: tuple[int, ...]) -> bool:
+    return (
+        len(shape) == len(kernel) + 2
+        and len(kernel) <= 2
+        and prod(kernel) <= _LARGEST_WINDOW
+        and prod(shape) > 0
+    )
 
 
 def _two(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +233,6 @@ def _two(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return (axes[0], axes[1]) if len(axes) == 2 else (_ONE_WINDOW, axes[0])
 
 
-@lru_cache(maxsize=64)
 def _windows(
     size: int,
     kernel: int,
@@ -194,7 +253,6 @@ def _windows(
     return _frozen(first, last, counted)
 
 
-@lru_cache(maxsize=64)
 def _adaptive_windows(size: int, outputs: int) -> np.ndarray:
     places = np.arange(outputs, dtype=np.int64)
     first, last = places * size // outputs, -(-(places + 1) * size // outputs)

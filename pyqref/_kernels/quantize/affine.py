@@ -18,7 +18,9 @@ __all__ = [
     "quantize_per_tensor",
 ]
 
-_STORED = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
+_FLOAT32 = np.dtype(np.float32)
+_INT8 = np.dtype(np.int8)
+_STORED = (np.dtype(np.uint8), _INT8, np.dtype(np.int32))
 
 
 def quantize_per_tensor(
@@ -26,10 +28,9 @@ def quantize_per_tensor(
 ) -> IntArray:
     """As :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``)."""
     kernel = registry.twin("quantize")
-    x, storage = np.asarray(x), np.dtype(storage)
-    if kernel is None or x.dtype != np.float32 or storage not in _STORED:
-        return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
     x = contiguous(x)
+    if kernel is None or x.dtype != _FLOAT32 or storage not in _STORED:
+        return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
     q = np.empty(x.shape, storage)
     n_threads = threads.get_num_threads()
     kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
@@ -39,12 +40,11 @@ def quantize_per_tensor(
 def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     """As :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``)."""
     kernel = registry.twin("quantize")
-    q = np.asarray(q)
+    q = contiguous(q)
     if kernel is None or q.dtype not in _STORED:
         return reference.dequantize_per_tensor(q, scale, zero_point)
-    q = contiguous(q)
-    x = np.empty(q.shape, np.float32)
-    is_signed = q.dtype == np.int8
+    x = np.empty(q.shape, _FLOAT32)
+    is_signed = q.dtype == _INT8
     kernel.dequantize_per_tensor(q, x, scale, zero_point, is_signed, threads.get_num_threads())
     return x
 

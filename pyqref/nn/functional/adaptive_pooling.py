@@ -6,6 +6,7 @@ Inputs are `(N, C, *size)` or `(C, *size)`. Each function runs one operation of 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ...tape import adaptive_pooling as tape
@@ -26,15 +27,31 @@ __all__ = [
 ]
 
 
+_MAX_POOL = {spatial: f"adaptive_max_pool{spatial}d" for spatial in (1, 2, 3)}
+_AVG_POOL = {spatial: f"adaptive_avg_pool{spatial}d" for spatial in (1, 2, 3)}
+
+
 def _output_size(function: str, spatial: int, input: Any, output_size: Any) -> tuple[int, ...]:
     """The checked size; None for an axis keeps its length."""
     require_tensor(function, "input", input)
-    require(
-        input.ndim in (spatial + 1, spatial + 2),
-        f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
-        f"dimensions, got {shape_text(input)}",
-    )
-    sizes = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,)
+    shape = input._array.shape
+    if len(shape) not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
+            f"dimensions, got {shape_text(input)}"
+        )
+    if type(output_size) is int:
+        sizes: tuple[int, ...] = (output_size,) * spatial
+    else:
+        sizes = _sizes(function, shape[-spatial:], output_size)
+    _check_sizes(function, shape, sizes)
+    return sizes
+
+
+def _sizes(function: str, lengths: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
+    """An int for each axis, from one or as many ints or None."""
+    spatial = len(lengths)
+    sizes = tuple(output_size) if isinstance(output_size, (list, tuple)) else (output_size,)
     if len(sizes) == 1:
         sizes = sizes * spatial
     require(
@@ -42,28 +59,33 @@ def _output_size(function: str, spatial: int, input: Any, output_size: Any) -> t
         f"{function}(): output_size must be one int or {spatial} ints, "
         f"got {described(output_size)}",
     )
-    kept = zip(sizes, input.shape[-spatial:], strict=True)
+    kept = zip(sizes, lengths, strict=True)
     label = f"{function}(): output_size"
-    sizes = tuple(length if size is None else as_integer(size, label) for size, length in kept)
+    return tuple(length if size is None else as_integer(size, label) for size, length in kept)
+
+
+@lru_cache(maxsize=64)
+def _check_sizes(function: str, shape: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    """Raise unless an input of ``shape`` can be pooled to ``sizes``; what is right is kept."""
+    spatial = len(sizes)
     require(
         all(size >= 0 for size in sizes),
-        f"{function}(): output_size must not be negative, got {described(output_size)}",
+        f"{function}(): output_size must not be negative, got {described(sizes)}",
     )
     require(
-        all(length > 0 for length in input.shape[-spatial:]),
-        f"{function}(): expected input with non-empty spatial dimensions, got {shape_text(input)}",
+        all(length > 0 for length in shape[-spatial:]),
+        f"{function}(): expected input with non-empty spatial dimensions, got {list(shape)}",
     )
-    require_room(function, "output_size", (*input.shape[:-spatial], *sizes), output_size)
-    return sizes
+    require_room(function, "output_size", (*shape[:-spatial], *sizes), sizes)
 
 
 def _avg(spatial: int, input: Any, output_size: Any) -> Any:
-    sizes = _output_size(f"adaptive_avg_pool{spatial}d", spatial, input, output_size)
+    sizes = _output_size(_AVG_POOL[spatial], spatial, input, output_size)
     return apply(tape.AdaptiveAvgPool, input, sizes)
 
 
 def _max(spatial: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    sizes = _output_size(f"adaptive_max_pool{spatial}d", spatial, input, output_size)
+    sizes = _output_size(_MAX_POOL[spatial], spatial, input, output_size)
     return apply(tape.AdaptiveMaxPool, input, sizes, bool(return_indices))
 
 

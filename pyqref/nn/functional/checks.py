@@ -25,6 +25,8 @@ __all__ = [
 
 #: Of a result; more fit no memory.
 MOST_ELEMENTS = 2**36
+#: Strides, paddings and their like are smaller.
+LARGEST = 2**31
 
 
 def require(condition: bool, message: str, error: type[Exception] = RuntimeError) -> None:
@@ -104,7 +106,9 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
     RuntimeError
         The number of ints is wrong, or one is below ``minimum``.
     """
-    values = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if type(value) is int and minimum <= value < LARGEST:
+        return (value,) * count
+    values = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     try:
         values = tuple(each if isinstance(each, bool) else index(each) for each in values)
     except (TypeError, RuntimeError):
@@ -125,7 +129,7 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
         f"{function}(): {name} must be at least {minimum}, got {described(value)}",
     )
     require(
-        all(each < 2**31 for each in values),
+        all(each < LARGEST for each in values),
         f"{function}(): {name} must be below 2**31, got {described(value)}",
     )
     return values

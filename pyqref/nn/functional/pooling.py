@@ -6,6 +6,7 @@ Inputs are `(N, C, *size)` or `(C, *size)`. Each function runs one operation of 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ...tape import pooling as tape
@@ -28,6 +29,10 @@ __all__ = [
 ]
 
 
+_MAX_POOL = {spatial: f"max_pool{spatial}d" for spatial in (1, 2, 3)}
+_AVG_POOL = {spatial: f"avg_pool{spatial}d" for spatial in (1, 2, 3)}
+
+
 def _windows(
     function: str,
     spatial: int,
@@ -40,29 +45,43 @@ def _windows(
 ) -> tuple[tuple[int, ...], ...]:
     """The checked kernel, stride, padding and dilation."""
     require_tensor(function, "input", input)
-    require(
-        input.ndim in (spatial + 1, spatial + 2),
-        f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
-        f"dimensions, got {shape_text(input)}",
-    )
+    shape = input._array.shape
+    if len(shape) not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
+            f"dimensions, got {shape_text(input)}"
+        )
     kernel = tuple_of(function, "kernel_size", kernel_size, spatial, 1)
-    empty = stride is None or (isinstance(stride, list | tuple) and not stride)
+    empty = stride is None or (isinstance(stride, (list, tuple)) and not stride)
     stride = kernel if empty else tuple_of(function, "stride", stride, spatial, 1)
     padding = tuple_of(function, "padding", padding, spatial)
     dilation = tuple_of(function, "dilation", dilation, spatial, 1)
+    _check_windows(function, shape[-spatial:], kernel, stride, padding, dilation, ceil_mode)
+    return kernel, stride, padding, dilation
+
+
+@lru_cache(maxsize=64)
+def _check_windows(
+    function: str,
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil_mode: bool,
+) -> None:
+    """Raise unless there is a window in the input; what is right is remembered."""
     require(
         all(2 * p <= k for p, k in zip(padding, kernel, strict=True)),
         f"{function}(): padding must be at most half of kernel_size, got padding {list(padding)} "
         f"and kernel_size {list(kernel)}",
     )
-    size = tuple(input.shape[-spatial:])
     count = tape.pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
     require(
         all(n > 0 for n in count),
         f"{function}(): input of size {list(size)} is too small for kernel_size {list(kernel)}: "
         f"the output would have size {list(count)}",
     )
-    return kernel, stride, padding, dilation
 
 
 def _max_pool(
@@ -75,10 +94,9 @@ def _max_pool(
     ceil_mode: bool,
     return_indices: bool,
 ) -> Any:
-    windows = _windows(
-        f"max_pool{spatial}d", spatial, input, kernel_size, stride, padding, dilation, ceil_mode
-    )
-    return apply(tape.MaxPool, input, *windows, bool(ceil_mode), bool(return_indices))
+    function, ceil_mode = _MAX_POOL[spatial], bool(ceil_mode)
+    windows = _windows(function, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return apply(tape.MaxPool, input, *windows, ceil_mode, bool(return_indices))
 
 
 def max_pool1d(
@@ -182,18 +200,19 @@ def _avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    function = f"avg_pool{spatial}d"
+    function, ceil_mode = _AVG_POOL[spatial], bool(ceil_mode)
     kernel, stride, padding, _ = _windows(
         function, spatial, input, kernel_size, stride, padding, 1, ceil_mode
     )
-    require(divisor_override != 0, f"{function}(): divisor_override must not be zero")
+    if divisor_override == 0:
+        raise RuntimeError(f"{function}(): divisor_override must not be zero")
     return apply(
         tape.AvgPool,
         input,
         kernel,
         stride,
         padding,
-        bool(ceil_mode),
+        ceil_mode,
         bool(count_include_pad),
         divisor_override,
     )

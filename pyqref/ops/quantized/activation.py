@@ -10,9 +10,9 @@ import numpy as np
 from pyqref import _kernels
 from pyqref.numerics import activation
 from pyqref.tensor.arguments import as_number
+from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 
-from .checks import require_flag, require_number, require_output_parameters, require_per_tensor
-from .grid import grid_of, output_grid, same_grid
+from .checks import output_quantizer, require_flag, require_number, require_per_tensor
 from .pointwise import run_pointwise
 
 __all__ = ["clamp", "leaky_relu", "relu", "relu6"]
@@ -30,8 +30,8 @@ def relu(qx: Any, inplace: bool = False) -> Any:
     inplace
         Write the result into ``qx``.
     """
-    require_per_tensor("quantized.relu", qx)
-    return _store("quantized.relu", qx, _kernels.relu(qx._array, qx.q_zero_point()), inplace)
+    own = require_per_tensor("quantized.relu", qx)
+    return _store("quantized.relu", qx, _kernels.relu(qx._array, own.zero_point), own, inplace)
 
 
 def relu6(qx: Any, inplace: bool = False) -> Any:
@@ -39,8 +39,8 @@ def relu6(qx: Any, inplace: bool = False) -> Any:
 
     :math:`\min(\max(q, z), q(6))`; parameters as of :func:`relu`.
     """
-    require_per_tensor("quantized.relu6", qx)
-    return _store("quantized.relu6", qx, _kernels.relu6(qx._array, grid_of(qx)), inplace)
+    own = require_per_tensor("quantized.relu6", qx)
+    return _store("quantized.relu6", qx, _kernels.relu6(qx._array, own.grid), own, inplace)
 
 
 def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
@@ -53,22 +53,20 @@ def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
     min, max
         Real numbers, or None for no bound; not both None.
     """
-    require_per_tensor("quantized.clamp", qx)
+    own = require_per_tensor("quantized.clamp", qx)
     if min is None and max is None:
         raise RuntimeError("quantized.clamp: at least one of min and max must be given, got None")
-    min, max = (
-        None if bound is None else _bound(label, bound)
-        for label, bound in (("min", min), ("max", max))
-    )
-    return same_grid(_kernels.clamp(qx._array, grid_of(qx), min, max), qx)
+    low = None if min is None else _bound("quantized.clamp: min", min)
+    high = None if max is None else _bound("quantized.clamp: max", max)
+    return make_quantized(_kernels.clamp(qx._array, own.grid, low, high), own)
 
 
-def _bound(label: str, value: Any) -> float:
+def _bound(name: str, value: Any) -> float:
     """A bound, which may be infinite, as a number of float32."""
-    number = as_number(value, f"quantized.clamp: {label}")
+    number = as_number(value, name)
     if math.isnan(number):
-        raise ValueError(f"quantized.clamp: {label} must be a number, got nan")
-    return float(np.clip(number, -_LARGEST, _LARGEST))
+        raise ValueError(f"{name} must be a number, got nan")
+    return -_LARGEST if number < -_LARGEST else _LARGEST if number > _LARGEST else number
 
 
 def leaky_relu(
@@ -92,24 +90,24 @@ def leaky_relu(
         Of the result; those of ``qx`` if None.
     """
     name = "quantized.leaky_relu"
-    require_per_tensor(name, qx)
-    scale = qx.q_scale() if output_scale is None else output_scale
-    zero_point = qx.q_zero_point() if output_zero_point is None else output_zero_point
-    out = output_grid(*require_output_parameters(name, scale, zero_point, qx.dtype), qx.dtype)
+    own = require_per_tensor(name, qx)
+    scale = own.scale if output_scale is None else output_scale
+    zero_point = own.zero_point if output_zero_point is None else output_zero_point
+    out = output_quantizer(name, scale, zero_point, own.dtype)
     inplace = require_flag(name, "inplace", inplace)
-    if inplace and out != grid_of(qx):
+    if inplace and out != own:
         raise ValueError(
             f"{name}: in place, the result keeps the parameters of the input, got "
             f"output_scale {out.scale} and output_zero_point {out.zero_point}"
         )
     slope = require_number(name, "negative_slope", negative_slope)
-    result = run_pointwise(qx, lambda x: activation.leaky_relu(x, slope), out)
-    return _store(name, qx, result._array, True) if inplace else result
+    result = run_pointwise(qx, activation.leaky_relu, out, slope)
+    return _store(name, qx, result._array, own, True) if inplace else result
 
 
-def _store(name: str, qx: Any, integers: Any, inplace: bool) -> Any:
+def _store(name: str, qx: Any, integers: Any, own: PerTensorQuantizer, inplace: bool) -> Any:
     if not require_flag(name, "inplace", inplace):
-        return same_grid(integers, qx)
+        return make_quantized(integers, own)
     qx._array[...] = integers
     qx._version[0] += 1
     return qx

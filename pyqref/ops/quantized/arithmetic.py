@@ -13,10 +13,11 @@ from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import elementwise, scalar
 from pyqref.numerics.matmul import quantized_matmul
 from pyqref.tensor.arguments import described
+from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 from pyqref.tensor.quantized.validation import check_scale
 
-from .checks import require_axis, require_number, require_output_parameters, require_per_tensor
-from .grid import grid_of, output_grid, tensor_on
+from .checks import output_quantizer, require_axis, require_number, require_per_tensor
+from .grid import grid_of, tensor_on
 
 __all__ = [
     "add",
@@ -141,9 +142,9 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
         Of the result ``(*, M, N)``.
     """
     name = "quantized.matmul"
-    require_per_tensor(name, qa, (quint8, qint8), "qa")
-    require_per_tensor(name, qb, (qa.dtype,), "qb")
-    scale, zero_point = require_output_parameters(name, scale, zero_point, qa.dtype)
+    a = require_per_tensor(name, qa, (quint8, qint8), "qa")
+    b = require_per_tensor(name, qb, (a.dtype,), "qb")
+    out = output_quantizer(name, scale, zero_point, a.dtype)
     if (
         qa.dim() < 2
         or qb.dim() != qa.dim()
@@ -154,9 +155,7 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
             f"{name}: shapes (*, M, K) and (*, K, N) are needed, "
             f"got {tuple(qa.shape)} and {tuple(qb.shape)}"
         )
-    out = output_grid(scale, zero_point, qa.dtype)
-    result = quantized_matmul(qa._array, grid_of(qa), qb._array, grid_of(qb), out)
-    return tensor_on(result, out, qa.dtype)
+    return make_quantized(quantized_matmul(qa._array, a.grid, qb._array, b.grid, out.grid), out)
 
 
 def _is_number(value: Any) -> bool:
@@ -170,10 +169,10 @@ def _add(
         qa, qb = qb, qa
     if _is_number(qb):
         return _with_number(name, scalar.add_scalar, qa, qb, relu)
-    out = _output_grid(name, qa, qb, scale, zero_point)
+    a, b, out = _quantizers(name, qa, qb, scale, zero_point)
     engine: Any = settings.engine
-    integers = _kernels.add(qa._array, grid_of(qa), qb._array, grid_of(qb), out, engine, relu)
-    return tensor_on(integers, out, qa.dtype)
+    integers = _kernels.add(qa._array, a.grid, qb._array, b.grid, out.grid, engine, relu)
+    return make_quantized(integers, out)
 
 
 def _mul(
@@ -183,32 +182,38 @@ def _mul(
         qa, qb = qb, qa
     if _is_number(qb):
         return _with_number(name, scalar.mul_scalar, qa, qb, relu)
-    out = _output_grid(name, qa, qb, scale, zero_point)
-    integers = _kernels.mul(qa._array, grid_of(qa), qb._array, grid_of(qb), out, relu)
-    return tensor_on(integers, out, qa.dtype)
+    a, b, out = _quantizers(name, qa, qb, scale, zero_point)
+    integers = _kernels.mul(qa._array, a.grid, qb._array, b.grid, out.grid, relu)
+    return make_quantized(integers, out)
 
 
-def _output_grid(
+def _quantizers(
     name: str, qa: Any, qb: Any, scale: float | None, zero_point: int | None
-) -> elementwise.Grid:
-    require_per_tensor(name, qa, None, "qa")
-    require_per_tensor(name, qb, None, "qb")
-    if qa.dtype is not qb.dtype:
+) -> tuple[PerTensorQuantizer, PerTensorQuantizer, PerTensorQuantizer]:
+    """Those of the arguments and of the result."""
+    a = require_per_tensor(name, qa, None, "qa")
+    b = require_per_tensor(name, qb, None, "qb")
+    if a.dtype is not b.dtype:
         raise RuntimeError(
             f"{name}: both arguments must have the same dtype, got {qa.dtype} and {qb.dtype}"
         )
+    if qa._array.shape != qb._array.shape:
+        _require_broadcast(name, qa, qb)
+    if scale is None or zero_point is None:
+        raise TypeError(
+            f"{name}: scale and zero_point of the result must be given, "
+            f"got {described(scale)} and {described(zero_point)}"
+        )
+    return a, b, output_quantizer(name, scale, zero_point, a.dtype)
+
+
+def _require_broadcast(name: str, qa: Any, qb: Any) -> None:
     try:
         np.broadcast_shapes(qa.shape, qb.shape)
     except ValueError:
         raise RuntimeError(
             f"{name}: the shapes {tuple(qa.shape)} and {tuple(qb.shape)} do not broadcast"
         ) from None
-    if scale is None or zero_point is None:
-        raise TypeError(
-            f"{name}: scale and zero_point of the result must be given, "
-            f"got {described(scale)} and {described(zero_point)}"
-        )
-    return output_grid(*require_output_parameters(name, scale, zero_point, qa.dtype), qa.dtype)
 
 
 def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> Any:
@@ -233,20 +238,30 @@ def _cat(
     if not isinstance(qx, list | tuple) or not qx:
         wrong = RuntimeError if isinstance(qx, list | tuple) else TypeError
         raise wrong(f"{name}: qx must be a non-empty list of tensors, got {described(qx)}")
+    first = require_per_tensor(name, qx[0], None, "qx[0]")
+    dtypes, grids = (first.dtype,), []
     for index, each in enumerate(qx):
-        require_per_tensor(name, each, (qx[0].dtype,) if index else None, f"qx[{index}]")
-    dtype = qx[0].dtype
-    scale = qx[0].q_scale() if scale is None else scale
-    zero_point = qx[0].q_zero_point() if zero_point is None else zero_point
-    out = output_grid(*require_output_parameters(name, scale, zero_point, dtype), dtype)
-    shapes = [tuple(each.shape) for each in qx]
+        grids.append(require_per_tensor(name, each, dtypes, f"qx[{index}]").grid)
+    scale = first.scale if scale is None else scale
+    zero_point = first.zero_point if zero_point is None else zero_point
+    out = output_quantizer(name, scale, zero_point, first.dtype)
+    arrays = [each._array for each in qx]
+    dim = _joining_axis(name, arrays, dim)
+    integers = _kernels.cat(arrays, grids, dim, out.grid)
+    integers = elementwise.relu(integers, out.zero_point) if relu else integers
+    return make_quantized(integers, out)
+
+
+def _joining_axis(name: str, arrays: list[np.ndarray], dim: int) -> int:
+    """The axis ``dim``, counted from the front; the others must be as long in all arrays."""
+    shapes = [each.shape for each in arrays]
     ndim = len(shapes[0])
     if ndim == 0:
         raise RuntimeError(f"{name}: qx must not hold tensors without dimensions, got {shapes}")
     dim = require_axis(name, "dim", dim, ndim)
-    rests = {(*shape[: dim % ndim], *shape[dim % ndim + 1 :]) for shape in shapes}
+    if shapes.count(shapes[0]) == len(shapes):
+        return dim
+    rests = {(*shape[:dim], *shape[dim + 1 :]) for shape in shapes}
     if len(rests) > 1 or any(len(shape) != ndim for shape in shapes):
         raise RuntimeError(f"{name}: sizes must match except in dimension {dim}, got {shapes}")
-    integers = _kernels.cat([each._array for each in qx], [grid_of(q) for q in qx], dim, out)
-    integers = elementwise.relu(integers, out.zero_point) if relu else integers
-    return tensor_on(integers, out, dtype)
+    return dim

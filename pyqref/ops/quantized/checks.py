@@ -12,10 +12,16 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float32, qint8, quint8
 from pyqref.tensor.arguments import as_flag, as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
+from pyqref.tensor.quantized import (
+    PerTensorQuantizer,
+    QuantizedTensor,
+    per_tensor_quantizer,
+)
 from pyqref.tensor.quantized.validation import parameters_of
 
 __all__ = [
     "LARGEST",
+    "output_quantizer",
     "require_axis",
     "require_bias",
     "require_flag",
@@ -56,14 +62,20 @@ def require_quantized(
 
 def require_per_tensor(
     operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
-) -> None:
+) -> PerTensorQuantizer:
     """As :func:`require_quantized`, and one scale and zero point for the whole tensor."""
+    if type(tensor) is QuantizedTensor:
+        quantizer = tensor._quantizer
+        if type(quantizer) is PerTensorQuantizer and (dtypes is None or quantizer.dtype in dtypes):
+            return quantizer
     require_quantized(operation, tensor, dtypes, name)
     if tensor.qscheme().is_per_channel:
         raise RuntimeError(
             f"{operation}: {name} must be quantized per tensor, got {tensor.qscheme()}; "
             "only weights may be quantized per channel"
         )
+    only: PerTensorQuantizer = tensor._quantizer
+    return only
 
 
 def require_float(operation: str, tensor: Any, name: str = "input") -> None:
@@ -91,6 +103,20 @@ def require_output_parameters(
     """
     names = f"{operation}: scale", f"{operation}: zero_point"
     return parameters_of(scale, zero_point, dtype, names)
+
+
+def output_quantizer(
+    operation: str, scale: Any, zero_point: Any, dtype: Dtype = quint8
+) -> PerTensorQuantizer:
+    """What :func:`require_output_parameters` gives as a quantizer of ``dtype``."""
+    if type(scale) is float and type(zero_point) is int:
+        try:
+            return per_tensor_quantizer(dtype, scale, zero_point)
+        except ValueError:
+            pass  # said below, with the name of the operation
+    return per_tensor_quantizer(
+        dtype, *require_output_parameters(operation, scale, zero_point, dtype)
+    )
 
 
 def require_number(operation: str, name: str, value: Any) -> float:

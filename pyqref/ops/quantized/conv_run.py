@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pyqref.dtypes import quint8
 from pyqref.tensor.arguments import described
-from pyqref.tensor.quantized import make_per_tensor
+from pyqref.tensor.quantized import make_quantized
 
-from .checks import require_integer, require_output_parameters
+from .checks import output_quantizer, require_integer
 from .packed_conv import PackedConv
 
 __all__ = ["convolve", "require_conv_input", "require_groups", "require_packed_conv"]
@@ -23,11 +22,10 @@ def convolve(
     name: str, x: Any, packed: PackedConv, scale: float, zero_point: int, relu: bool
 ) -> Any:
     """The quantized output of one convolution, transposed or not."""
-    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    own, out = x._quantizer, output_quantizer(name, scale, zero_point)
     require_conv_input(name, x, packed)
-    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
-    integers = packed.run(x._array, x.q_zero_point(), requant)
-    return make_per_tensor(integers, scale, zero_point, quint8)
+    requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
+    return make_quantized(packed.run(x._array, own.zero_point, requant), out)
 
 
 def require_packed_conv(name: str, packed: Any, spatial: int, transposed: bool) -> None:

@@ -18,10 +18,11 @@ from pyqref.tape.gated import Gelu
 from pyqref.tape.interpolate import Interpolate
 from pyqref.tape.padding import Pad
 from pyqref.tensor.dispatch import quantized_implementation
+from pyqref.tensor.quantized import make_quantized, per_tensor_quantizer
 
 from . import activation, pointwise
 from .checks import require_per_tensor
-from .grid import grid_of, output_grid, same_grid, tensor_on
+from .grid import grid_of, same_grid
 
 __all__: list[str] = []
 
@@ -44,25 +45,23 @@ def _threshold(x: Any, threshold: float, value: float) -> Any:
 @quantized_implementation(Hardsigmoid)
 def _hardsigmoid(x: Any) -> Any:
     """On the grid of [0, 1): zero is the smallest integer (of qint32: zero itself)."""
-    require_per_tensor("hardsigmoid", x)
-    grid = output_grid(1.0, 0, x.dtype)
-    grid = grid._replace(
-        scale=1 / (grid.quant_max - grid.quant_min + 1),
-        zero_point=grid.quant_min if x.dtype.itemsize == 1 else 0,
-    )
-    return pointwise.run_pointwise(x, numerics.hardsigmoid, grid, table=True)
+    grid = require_per_tensor("hardsigmoid", x).grid
+    scale = 1 / (grid.quant_max - grid.quant_min + 1)
+    zero_point = grid.quant_min if x.dtype.itemsize == 1 else 0
+    out = per_tensor_quantizer(x.dtype, scale, zero_point)
+    return pointwise.run_pointwise(x, numerics.hardsigmoid, out, table=True)
 
 
 @quantized_implementation(Gelu)
 def _gelu(x: Any, approximate: str) -> Any:
     """Dequantized, computed, quantized with the scale as float32, as in torch."""
-    require_per_tensor("gelu", x)
+    own = require_per_tensor("gelu", x)
     operation = Gelu()
     operation.needs = (False, False)
-    numbers = dequantize_per_tensor(x._array, x.q_scale(), x.q_zero_point())
+    numbers = dequantize_per_tensor(x._array, own.scale, own.zero_point)
     real = operation.forward(numbers.astype(np.float64), approximate).astype(np.float32)
-    grid = grid_of(x)._replace(scale=float(np.float32(x.q_scale())))
-    return tensor_on(quantize_per_tensor(real, *grid), grid, x.dtype)
+    out = per_tensor_quantizer(own.dtype, float(np.float32(own.scale)), own.zero_point)
+    return make_quantized(quantize_per_tensor(real, *out.grid), out)
 
 
 @quantized_implementation(Interpolate)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyqref.dtypes import dtype as Dtype
 from pyqref.numerics.elementwise import Grid
-from pyqref.tensor.quantized import make_per_tensor
+from pyqref.tensor.quantized import make_per_tensor, make_quantized
 
 __all__ = ["grid_of", "output_grid", "same_grid", "tensor_on"]
 
@@ -20,7 +20,8 @@ def output_grid(scale: float, zero_point: int, dtype: Dtype) -> Grid:
 
 def grid_of(tensor: Any) -> Grid:
     """The grid on which a per-tensor quantized tensor lies."""
-    return output_grid(tensor.q_scale(), tensor.q_zero_point(), tensor.dtype)
+    grid: Grid = tensor._per_tensor("the grid").grid
+    return grid
 
 
 def tensor_on(integers: Any, grid: Grid, dtype: Dtype) -> Any:
@@ -30,4 +31,4 @@ def tensor_on(integers: Any, grid: Grid, dtype: Dtype) -> Any:
 
 def same_grid(integers: Any, like: Any) -> Any:
     """The tensor of these integers with scale, zero point and dtype of ``like``."""
-    return make_per_tensor(integers, like.q_scale(), like.q_zero_point(), like.dtype)
+    return make_quantized(integers, like._per_tensor("the grid"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.dtypes import quint8
-from pyqref.tensor.quantized import make_per_tensor
+from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 
 from .checks import (
+    output_quantizer,
     require_bias,
-    require_output_parameters,
     require_packed,
     require_per_tensor,
     require_weight,
@@ -17,6 +17,9 @@ from .checks import (
 from .packed import PackedLinear
 
 __all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack", "require_linear_input"]
+
+
+_INPUT_DTYPES = (quint8,)
 
 
 def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
@@ -82,24 +85,25 @@ def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_
 def _linear(
     name: str, x: Any, packed: PackedLinear, scale: float, zero_point: int, relu: bool
 ) -> Any:
-    require_linear_input(name, x, packed)
-    scale, zero_point = require_output_parameters(name, scale, zero_point)
-    requant = packed.requantization(x.q_scale(), scale, zero_point, relu)
-    integers = packed.run(x._array, x.q_zero_point(), requant)
-    return make_per_tensor(integers, scale, zero_point, quint8)
+    own = require_linear_input(name, x, packed)
+    out = output_quantizer(name, scale, zero_point)
+    requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
+    return make_quantized(packed.run(x._array, own.zero_point, requant), out)
 
 
-def require_linear_input(name: str, x: Any, packed: Any) -> None:
+def require_linear_input(name: str, x: Any, packed: Any) -> PerTensorQuantizer:
     """Raise unless the input is quint8 ``(*, K)`` and the weight a packed ``(N, K)``."""
-    require_per_tensor(name, x, (quint8,))
+    own = require_per_tensor(name, x, _INPUT_DTYPES)
     require_packed(name, "W_prepack", packed, PackedLinear, "linear_prepack")
-    if x.dim() < 2:
+    shape = x._array.shape
+    if len(shape) < 2:
         raise RuntimeError(
             f"{name}: the dimension of input tensor should be larger than or equal to 2, got "
             f"shape {tuple(x.shape)}; add one with x.unsqueeze(0)"
         )
     features = packed.shape[1]
-    if x.shape[-1] != features:
+    if shape[-1] != features:
         raise RuntimeError(
-            f"{name}: the weight takes {features} features, got an input of shape {tuple(x.shape)}"
+            f"{name}: the weight takes {features} features, got an input of shape {shape}"
         )
+    return own

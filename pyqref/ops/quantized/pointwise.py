@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase, wrap
+from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 
 from .checks import (
+    output_quantizer,
     require_axis,
     require_flag,
     require_number,
-    require_output_parameters,
     require_per_tensor,
 )
-from .grid import grid_of, output_grid, same_grid, tensor_on
+from .grid import same_grid
 
 __all__ = [
     "celu",
@@ -38,30 +40,67 @@ __all__ = [
 
 
 def run_pointwise(
-    x: Any, function: Callable[[np.ndarray], np.ndarray], out: Grid, table: bool = False
+    x: Any,
+    function: Callable[..., np.ndarray],
+    out: PerTensorQuantizer,
+    *parameters: float,
+    table: bool = False,
 ) -> Any:
     """A real function on a quantized tensor; of bytes, each of the 256 values only once.
 
     Equation ``eq-quantized-pointwise``; with ``table``, on qnnpack and for quint8,
     ``eq-quantized-table``.
+
+    Parameters
+    ----------
+    x
+        Quantized per tensor.
+    function
+        Of :mod:`pyqref.numerics.activation`; takes an array and the ``parameters``.
+    out
+        Of the result, whose dtype is that of ``x``.
     """
-    grid = grid_of(x)
-    unsigned = np.dtype(out.storage) == np.uint8
-    own_table = table and settings.engine == "qnnpack" and unsigned
+    array, grid = x._array, x._quantizer.grid
+    qnnpack = table and settings.engine == "qnnpack"
+    if array.dtype.itemsize > 1:
+        return make_quantized(_values(array, function, parameters, grid, out.grid, qnnpack), out)
+    values = _table(function, parameters, grid, out.grid, qnnpack)
+    return make_quantized(_kernels.look_up(values, array), out)
+
+
+@lru_cache(maxsize=256)
+def _table(
+    function: Callable[..., np.ndarray],
+    parameters: tuple[float, ...],
+    grid: Grid,
+    out: Grid,
+    qnnpack: bool,
+) -> np.ndarray:
+    """The result for each byte, taken as unsigned; kept, since a layer asks for it each time."""
+    every = np.arange(256, dtype=np.uint8).view(grid.storage)
+    values = _values(every, function, parameters, grid, out, qnnpack)
+    values.flags.writeable = False
+    return values
+
+
+def _values(
+    q: np.ndarray,
+    function: Callable[..., np.ndarray],
+    parameters: tuple[float, ...],
+    grid: Grid,
+    out: Grid,
+    qnnpack: bool,
+) -> np.ndarray:
+    own_table = qnnpack and np.dtype(out.storage) == np.uint8
     run = activation.pointwise_table if own_table else activation.pointwise
-    every = np.arange(256, dtype=np.uint8)
-    narrow = x.dtype.itemsize == 1
     # What overflows saturates.
     with np.errstate(over="ignore", invalid="ignore"):
-        values = run(function, every.view(x._array.dtype) if narrow else x._array, grid, out)
-    if not narrow:
-        return tensor_on(values, out, x.dtype)
-    return tensor_on(_kernels.look_up(values, x._array), out, x.dtype)
+        return run(lambda x: function(x, *parameters), q, grid, out)
 
 
-def _out(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
-    require_per_tensor(name, x, None, "qx")
-    return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
+def _out(name: str, x: Any, scale: Any, zero_point: Any) -> PerTensorQuantizer:
+    own = require_per_tensor(name, x, None, "qx")
+    return output_quantizer(name, scale, zero_point, own.dtype)
 
 
 def sigmoid(qx: Any, output_scale: float, output_zero_point: int) -> Any:
@@ -113,7 +152,7 @@ def elu(
     out = _out("quantized.elu", self, output_scale, output_zero_point)
     given = (("alpha", alpha), ("scale", scale), ("input_scale", input_scale))
     parameters = [require_number("quantized.elu", name, value) for name, value in given]
-    return run_pointwise(self, lambda x: activation.elu(x, *parameters), out)
+    return run_pointwise(self, activation.elu, out, *parameters)
 
 
 def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 1) -> Any:
@@ -128,16 +167,16 @@ def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 
     alpha = require_number("quantized.celu", "alpha", alpha)
     if alpha == 0:
         raise ValueError("quantized.celu: alpha must not be 0, got 0")
-    return run_pointwise(self, lambda x: activation.elu(x, alpha, 1.0, 1 / alpha), out)
+    return run_pointwise(self, activation.elu, out, alpha, 1.0, 1 / alpha)
 
 
 def threshold(qx: Any, threshold: float, value: float) -> Any:
     r"""``value`` for all that is not above ``threshold`` (``eq-threshold``); the grid stays."""
-    require_per_tensor("quantized.threshold", qx)
+    own = require_per_tensor("quantized.threshold", qx)
     name = "quantized.threshold"
     low = require_number(name, "threshold", threshold)
     below = require_number(name, "value", value)
-    return run_pointwise(qx, lambda x: activation.threshold(x, low, below), grid_of(qx))
+    return run_pointwise(qx, activation.threshold, own, low, below)
 
 
 def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> Any:
@@ -160,7 +199,7 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
     """
     name = "quantized.prelu"
     out = _out(name, qx, output_scale, output_zero_point)
-    require_per_tensor(name, weight, (qx.dtype,), "weight")
+    grid = require_per_tensor(name, weight, (qx.dtype,), "weight").grid
     channels = qx.shape[1] if qx.dim() > 1 else qx.numel()
     if weight.dim() > 1 or weight.numel() not in (1, channels):
         raise RuntimeError(
@@ -172,9 +211,9 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
     slopes = slopes if qx.dim() else slopes.reshape(())
     with np.errstate(over="ignore", invalid="ignore"):
         integers = activation.prelu(
-            qx._array, grid_of(qx), slopes, grid_of(weight), out, conventions
+            qx._array, qx._quantizer.grid, slopes, grid, out.grid, conventions
         )
-    return tensor_on(integers, out, qx.dtype)
+    return make_quantized(integers, out)
 
 
 def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> Any:
@@ -194,7 +233,7 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
     dim = require_axis(name, "dim", dim, qx.dim())
     real = dequantize_per_tensor(qx._array, qx.q_scale(), qx.q_zero_point())
     result = activation.softmax(real, dim) if qx.dim() else np.ones((), np.float32)
-    return tensor_on(quantize_per_tensor(result, *out), out, qx.dtype)
+    return make_quantized(quantize_per_tensor(result, *out.grid), out)
 
 
 def dropout(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
+from pyqref.tensor.quantized import make_quantized
 
 from .checks import require_flag, require_per_tensor, tuple_of
-from .grid import same_grid
 
 __all__ = ["max_pool1d", "max_pool2d"]
 
@@ -95,13 +97,12 @@ def _is_empty(stride: Any) -> bool:
 def _max_pool_of_tensor(
     x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
 ) -> Any:
+    own = require_per_tensor("max_pool", x)
     if indices:
         raise RuntimeError("max_pool of a quantized tensor takes return_indices=False only")
-    return _pooled(
-        x,
-        len(kernel),
-        lambda q: _kernels.max_pool(q, kernel, stride, padding, dilation, ceil_mode),
-    )
+    q, unbatched = _batched(x._array, len(kernel))
+    pooled = _kernels.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
+    return make_quantized(pooled[0] if unbatched else pooled, own)
 
 
 @quantized_implementation(AvgPool)
@@ -114,37 +115,31 @@ def _avg_pool_of_tensor(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    return _pooled(
-        x,
-        len(kernel),
-        lambda q: _kernels.avg_pool(
-            q,
-            x.q_zero_point(),
-            kernel,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            _dividing_engine(len(kernel)),
-            x.q_scale(),
-        ),
+    own = require_per_tensor("avg_pool", x)
+    q, unbatched = _batched(x._array, len(kernel))
+    pooled = _kernels.avg_pool(
+        q,
+        own.zero_point,
+        kernel,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        _dividing_engine(len(kernel)),
+        own.scale,
     )
+    return make_quantized(pooled[0] if unbatched else pooled, own)
 
 
 @quantized_implementation(AdaptiveAvgPool)
 def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
-    return _pooled(
-        x,
-        len(output_size),
-        lambda q: _kernels.adaptive_avg_pool(
-            q,
-            x.q_zero_point(),
-            output_size,
-            _dividing_engine(len(output_size)),
-            x.q_scale(),
-        ),
-    )
+    own = require_per_tensor("adaptive_avg_pool", x)
+    spatial = len(output_size)
+    q, unbatched = _batched(x._array, spatial)
+    engine = _dividing_engine(spatial)
+    pooled = _kernels.adaptive_avg_pool(q, own.zero_point, output_size, engine, own.scale)
+    return make_quantized(pooled[0] if unbatched else pooled, own)
 
 
 def _dividing_engine(spatial: int) -> Any:
@@ -152,9 +147,6 @@ def _dividing_engine(spatial: int) -> Any:
     return "fbgemm" if spatial == 3 else settings.engine
 
 
-def _pooled(x: Any, spatial: int, pool: Any) -> Any:
-    """Pool ``(N, C, *in)`` or ``(C, *in)``; the grid stays."""
-    require_per_tensor("pooling", x)
-    if x.dim() == spatial + 1:
-        return same_grid(pool(x._array[None])[0], x)
-    return same_grid(pool(x._array), x)
+def _batched(q: np.ndarray, spatial: int) -> tuple[np.ndarray, bool]:
+    """The integers as ``(N, C, *in)``, and whether they were ``(C, *in)``."""
+    return (q[None], True) if q.ndim == spatial + 1 else (q, False)

@@ -19,6 +19,7 @@ from .create import quantize_per_tensor as quantize_per_tensor
 from .create import quantize_per_tensor_dynamic as quantize_per_tensor_dynamic
 from .quantizer import PerChannelQuantizer as PerChannelQuantizer
 from .quantizer import PerTensorQuantizer as PerTensorQuantizer
+from .quantizer import per_tensor_quantizer as per_tensor_quantizer
 from .tensor import QuantizedTensor as QuantizedTensor
 from .tensor import make_per_channel as make_per_channel
 from .tensor import make_per_tensor as make_per_tensor
@@ -33,6 +34,7 @@ __all__ = [
     "make_per_channel",
     "make_per_tensor",
     "make_quantized",
+    "per_tensor_quantizer",
     "q_per_channel_axis",
     "q_per_channel_scales",
     "q_per_channel_zero_points",

@@ -20,7 +20,8 @@ from ...dtypes import (
 from ...numerics.dynamic_qparams import choose_qparams_dynamic
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
-from .quantizer import PerChannelQuantizer, PerTensorQuantizer, quant_range
+from ..tensor import Tensor
+from .quantizer import per_channel_quantizer, per_tensor_quantizer, quant_range
 from .tensor import make_per_channel, make_per_tensor, make_quantized
 from .validation import check_axis, check_dtype
 
@@ -38,6 +39,9 @@ __all__ = [
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
 ]
+
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
@@ -73,24 +77,37 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
     >>> q.int_repr()
     tensor([ 0, 10, 20, 30], dtype=pyqref.uint8)
     """
-    check_dtype(dtype)
     if isinstance(input, (list, tuple)):
-        scales, zero_points = _each("scale", scale), _each("zero_point", zero_point)
-        if not len(input) == len(scales) == len(zero_points):
-            raise ValueError(
-                f"quantize_per_tensor: got {len(input)} tensors, {len(scales)} scales and "
-                f"{len(zero_points)} zero points"
-            )
-        parts = zip(input, scales, zero_points, strict=True)
-        return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in parts)
+        return _quantize_each(input, scale, zero_point, dtype)
     array = _real("quantize_per_tensor", input)
+    if not (type(dtype) is dtype_ and type(scale) is float and type(zero_point) is int):
+        check_dtype(dtype)
+        scale, zero_point = _plain_parameters(scale, zero_point)
+    quantizer = per_tensor_quantizer(dtype, scale, zero_point)
+    return make_quantized(quantizer.quantize(array), quantizer)
+
+
+def _quantize_each(inputs: Any, scales: Any, zero_points: Any, dtype: dtype_) -> Any:
+    """A tuple of the tensors of a list, each with its own parameters."""
+    check_dtype(dtype)
+    scales, zero_points = _each("scale", scales), _each("zero_point", zero_points)
+    if not len(inputs) == len(scales) == len(zero_points):
+        raise ValueError(
+            f"quantize_per_tensor: got {len(inputs)} tensors, {len(scales)} scales and "
+            f"{len(zero_points)} zero points"
+        )
+    parts = zip(inputs, scales, zero_points, strict=True)
+    return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in parts)
+
+
+def _plain_parameters(scale: Any, zero_point: Any) -> tuple[float, int]:
+    """Scale and zero point as a float and an int."""
     number = as_number(scale, "scale")
     if isinstance(scale, TensorBase):
         number = float(np.float32(number))
     if isinstance(zero_point, float):
         raise TypeError(f"zero_point must be an int, got {zero_point!r}")
-    quantizer = PerTensorQuantizer(dtype, number, as_integer(zero_point, "zero_point"))
-    return make_quantized(quantizer.quantize(array), quantizer)
+    return number, as_integer(zero_point, "zero_point")
 
 
 def _each(name: str, values: Any) -> list[Any]:
@@ -141,7 +158,7 @@ def quantize_per_channel(
     all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
     floating = all_zero_points.dtype.kind == "f"
     scheme = per_channel_affine_float_qparams if floating else per_channel_affine
-    quantizer = PerChannelQuantizer(dtype, all_scales, all_zero_points, axis, scheme)
+    quantizer = per_channel_quantizer(dtype, all_scales, all_zero_points, axis, scheme)
     return make_quantized(quantizer.quantize(array), quantizer)
 
 
@@ -180,6 +197,9 @@ def _halved(quant_min: int) -> int:
 
 
 def _real(name: str, input: Any) -> Any:
+    """The array of a float32 or float64 tensor."""
+    if type(input) is Tensor and input._array.dtype == _FLOAT32:
+        return input._array
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if input.is_quantized:

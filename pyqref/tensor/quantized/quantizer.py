@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,22 @@ from ...dtypes import (
     per_tensor_affine,
     qscheme,
 )
+from ...numerics.elementwise import Grid
 from ...tape import Array
 from .validation import check_axis, check_dtype, check_scale, check_zero_point
 
-__all__ = ["PerChannelQuantizer", "PerTensorQuantizer", "Quantizer"]
+__all__ = [
+    "PerChannelQuantizer",
+    "PerTensorQuantizer",
+    "Quantizer",
+    "per_channel_quantizer",
+    "per_tensor_quantizer",
+]
+
+#: The order of the axes in memory, channels last, and the way back.
+_CHANNELS_LAST = {4: ((0, 2, 3, 1), (0, 3, 1, 2)), 5: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3))}
+#: Quantizers of up to so many channels are kept, by their bytes.
+_KEPT_CHANNELS = 512
 
 
 @dataclass(frozen=True)
@@ -33,16 +47,21 @@ class PerTensorQuantizer:
         Positive float.
     zero_point
         Int in [dtype.quant_min, dtype.quant_max].
+    grid
+        The same for the equations of :mod:`pyqref.numerics`.
     """
 
     dtype: dtype
     scale: float
     zero_point: int
+    grid: Grid = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_dtype(self.dtype)
+        low, high = quant_range(self.dtype)
         check_scale(self.scale)
         check_zero_point(self.zero_point, self.dtype)
+        grid = Grid(self.scale, self.zero_point, low, high, self.dtype.numpy_dtype)
+        object.__setattr__(self, "grid", grid)
 
     @property
     def qscheme(self) -> qscheme:
@@ -51,18 +70,38 @@ class PerTensorQuantizer:
 
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
-        parameters = (self.scale, self.zero_point, *quant_range(self.dtype), self.dtype.numpy_dtype)
-        order = memory_order(x)
-        dense = np.asarray(x.transpose(order), order="C")
-        q = _kernels.quantize_per_tensor(dense, *parameters)
-        return q.reshape(dense.shape).transpose(np.argsort(order))
+        if x.flags.c_contiguous and x.ndim:
+            return _kernels.quantize_per_tensor(x, *self.grid)
+        dense, restore = in_memory_order(x)
+        return restore(_kernels.quantize_per_tensor(dense, *self.grid))
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize``)."""
-        order = memory_order(q)
-        dense = np.asarray(q.transpose(order), order="C")
-        x = _kernels.dequantize_per_tensor(dense, self.scale, self.zero_point)
-        return x.reshape(dense.shape).transpose(np.argsort(order))
+        if q.flags.c_contiguous and q.ndim:
+            return _kernels.dequantize_per_tensor(q, self.scale, self.zero_point)
+        dense, restore = in_memory_order(q)
+        return restore(_kernels.dequantize_per_tensor(dense, self.scale, self.zero_point))
+
+
+@lru_cache(maxsize=1024)
+def per_tensor_quantizer(dtype: dtype, scale: float, zero_point: int) -> PerTensorQuantizer:
+    """A :class:`PerTensorQuantizer`, checked once and kept for the next tensor.
+
+    Parameters
+    ----------
+    dtype
+        A dtype.
+    scale
+        A float, and none that merely equals one: ``1 == True``.
+    zero_point
+        An int, and none that merely equals one.
+
+    Raises
+    ------
+    ValueError
+        The scale or the zero point is out of range.
+    """
+    return PerTensorQuantizer(dtype, scale, zero_point)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +143,8 @@ class PerChannelQuantizer:
             for zero_point in zero_points.tolist():
                 check_zero_point(zero_point, self.dtype, "zero_points")
         kinds = (np.float32, np.float32) if floating else (np.float64, np.int64)
-        object.__setattr__(self, "scales", scales.astype(kinds[0]))
-        object.__setattr__(self, "zero_points", zero_points.astype(kinds[1]))
+        object.__setattr__(self, "scales", _constant(scales.astype(kinds[0])))
+        object.__setattr__(self, "zero_points", _constant(zero_points.astype(kinds[1])))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -173,6 +212,49 @@ class PerChannelQuantizer:
 Quantizer = PerTensorQuantizer | PerChannelQuantizer
 
 
+def _constant(values: Array) -> Array:
+    values.flags.writeable = False
+    return values
+
+
+def per_channel_quantizer(
+    dtype: dtype, scales: Array, zero_points: Array, axis: int, qscheme: qscheme
+) -> PerChannelQuantizer:
+    """A :class:`PerChannelQuantizer`; a short one is checked once and kept for the next tensor.
+
+    Raises
+    ------
+    ValueError
+        As of the class.
+    """
+    numbers = scales.dtype.kind in "iuf" and zero_points.dtype.kind in "iuf"
+    if not (numbers and scales.size <= _KEPT_CHANNELS):
+        return PerChannelQuantizer(dtype, scales, zero_points, axis, qscheme)
+    each = scales.dtype, scales.shape, zero_points.dtype, zero_points.shape
+    return _quantizer_of_bytes(dtype, scales.tobytes(), zero_points.tobytes(), axis, qscheme, *each)
+
+
+@lru_cache(maxsize=128)
+def _quantizer_of_bytes(
+    dtype: dtype,
+    scales: bytes,
+    zero_points: bytes,
+    axis: int,
+    qscheme: qscheme,
+    scale_type: Any,
+    scale_shape: tuple[int, ...],
+    zero_point_type: Any,
+    zero_point_shape: tuple[int, ...],
+) -> PerChannelQuantizer:
+    return PerChannelQuantizer(
+        dtype,
+        np.frombuffer(scales, scale_type).reshape(scale_shape),
+        np.frombuffer(zero_points, zero_point_type).reshape(zero_point_shape),
+        axis,
+        qscheme,
+    )
+
+
 def quant_range(of: dtype) -> tuple[int, int]:
     """Smallest and largest stored integer of a quantized dtype."""
     check_dtype(of)
@@ -183,8 +265,19 @@ def quant_range(of: dtype) -> tuple[int, int]:
 
 def memory_order(array: Array) -> tuple[int, ...]:
     """Axes in the order in which results lie: channels last if ``array`` does, else as they are."""
-    plain = tuple(range(array.ndim))
-    if array.ndim not in (4, 5) or array.flags.c_contiguous:
-        return plain
-    channels_last = (0, *plain[2:], 1)
-    return channels_last if array.transpose(channels_last).flags.c_contiguous else plain
+    if not array.flags.c_contiguous and array.ndim in _CHANNELS_LAST:
+        channels_last, _ = _CHANNELS_LAST[array.ndim]
+        if array.transpose(channels_last).flags.c_contiguous:
+            return channels_last
+    return tuple(range(array.ndim))
+
+
+def in_memory_order(array: Array) -> tuple[Array, Callable[[Any], Array]]:
+    """The elements in the order in which results lie, and how to give a result back in shape."""
+    if array.ndim in _CHANNELS_LAST and not array.flags.c_contiguous:
+        channels_last, channels_first = _CHANNELS_LAST[array.ndim]
+        moved = array.transpose(channels_last)
+        if moved.flags.c_contiguous:
+            return moved, lambda result: result.transpose(channels_first)
+    dense = np.asarray(array, order="C")
+    return dense, lambda result: np.asarray(result).reshape(dense.shape)

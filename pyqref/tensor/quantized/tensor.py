@@ -16,9 +16,19 @@ from ..base import TensorBase, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, tensor_repr, with_suffixes
 from ..tensor import Tensor
-from .quantizer import PerChannelQuantizer, PerTensorQuantizer, Quantizer, memory_order
+from .quantizer import (
+    PerChannelQuantizer,
+    PerTensorQuantizer,
+    Quantizer,
+    memory_order,
+    per_channel_quantizer,
+    per_tensor_quantizer,
+)
 
 __all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized"]
+
+
+_new = object.__new__
 
 
 class QuantizedTensor(Tensor):
@@ -211,8 +221,10 @@ def _require_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 def make_quantized(array: Array, quantizer: Quantizer) -> Any:
     """A quantized tensor on these very integers (no copy)."""
-    result = TensorBase.__new__(QuantizedTensor)
-    result._array, result._version, result._quantizer = array, [0], quantizer
+    result: Any = _new(QuantizedTensor)
+    result._array = array
+    result._version = [0]
+    result._quantizer = quantizer
     return result
 
 
@@ -228,7 +240,7 @@ def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtyp
     dtype
         A quantized dtype.
     """
-    quantizer = PerTensorQuantizer(dtype, float(scale), int(zero_point))
+    quantizer = per_tensor_quantizer(dtype, float(scale), int(zero_point))
     return make_quantized(_storage(int_array, dtype), quantizer)
 
 
@@ -241,7 +253,7 @@ def make_per_channel(
     qscheme: qscheme_ = per_channel_affine,
 ) -> Any:
     """Integers as a per channel quantized tensor; nothing is quantized."""
-    quantizer = PerChannelQuantizer(
+    quantizer = per_channel_quantizer(
         dtype, np.asarray(scales), np.asarray(zero_points), int(axis), qscheme
     )
     array = _storage(int_array, dtype)
