@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..tensor.base import TensorBase
 from .errors import TraceError, explain
 from .interception import StandIn
@@ -18,12 +20,19 @@ from .recording import record_call
 __all__ = ["Attribute", "ParameterProxy", "Proxy"]
 
 
-def _refuse_conversion(what: str) -> Callable[..., NoReturn]:
+_AS_IT_IS = "compute with the tensor itself; x.shape[0] and x.size(0) may be used as they are"
+_FIXED_COUNT = (
+    "let loops and indices count something fixed, such as a setting of the module, or compute "
+    "with\n    the tensor as a whole"
+)
+_NOT_NUMPY = (
+    "call the functions of pyqref in NumPy's place, pyqref.exp for np.exp: they are recorded"
+)
+
+
+def _refuse_conversion(what: str, rewrite: str = _AS_IT_IS) -> Callable[..., NoReturn]:
     def method(self: Proxy, *_: Any, **__: Any) -> NoReturn:
-        raise self._explain(
-            f"A traced value was converted to {what}",
-            "compute with the tensor itself; x.shape[0] and x.size(0) may be used as they are",
-        )
+        raise self._explain(f"A traced value was converted to {what}", rewrite)
 
     return method
 
@@ -56,9 +65,6 @@ class Proxy(StandIn):
 
     Source: documentation of ``torch.fx.Proxy``.
     """
-
-    # NumPy leaves operators with a proxy to the proxy.
-    __array_ufunc__ = None
 
     def __init__(self, node: Node, tracer: Any = None) -> None:
         self.node = node
@@ -121,11 +127,24 @@ class Proxy(StandIn):
         )
 
     __int__ = _refuse_conversion("int(...)")
-    __index__ = _refuse_conversion("an index or range(...)")
+    __index__ = _refuse_conversion("an index or range(...)", _FIXED_COUNT)
     __float__ = _refuse_conversion("float(...)")
     __complex__ = _refuse_conversion("complex(...)")
     __round__ = _refuse_conversion("round(...)")
-    __array__ = _refuse_conversion("a NumPy array")
+    __array__ = _refuse_conversion("a NumPy array", _NOT_NUMPY)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """An operator between a number or array of NumPy and a proxy; NumPy functions cannot be."""
+        name = _OPERATOR_OF_UFUNC.get(ufunc)
+        if name is None or method != "__call__" or isinstance(inputs[0], Proxy):
+            raise self._explain(
+                f"NumPy's {ufunc.__name__} was called with a traced value", _NOT_NUMPY
+            )
+        # NumPy makes arrays of its numbers; [()] makes numbers of these again.
+        return getattr(self, name)(inputs[0][()] if np.ndim(inputs[0]) == 0 else inputs[0])
+
+    def __array_function__(self, func: Any, *_: Any) -> NoReturn:
+        raise self._explain(f"NumPy's {func.__name__} was called with a traced value", _NOT_NUMPY)
 
     def _refuse_assignment(self, *_: Any) -> NoReturn:
         raise self._explain(
@@ -239,6 +258,15 @@ _BOTH = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "__floordiv__",
     "mod": "remainder", "pow": "pow", "matmul": "matmul", "lshift": "__lshift__",
     "rshift": "__rshift__", "and": "__and__", "or": "__or__", "xor": "__xor__",
+}  # fmt: skip
+#: What ``array + x`` and the like ask a proxy for.
+_OPERATOR_OF_UFUNC = {
+    np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__",
+    np.true_divide: "__rtruediv__", np.floor_divide: "__rfloordiv__", np.remainder: "__rmod__",
+    np.power: "__rpow__", np.matmul: "__rmatmul__", np.left_shift: "__rlshift__",
+    np.right_shift: "__rrshift__", np.bitwise_and: "__rand__", np.bitwise_or: "__ror__",
+    np.bitwise_xor: "__rxor__", np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__",
+    np.greater: "__lt__", np.less_equal: "__ge__", np.greater_equal: "__le__",
 }  # fmt: skip
 _OTHERS = ("eq", "ne", "lt", "gt", "le", "ge", "neg", "pos", "invert", "abs", "getitem")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import device, dtype, layout, memory_format, qscheme
-from .errors import explain, user_line
+from .errors import SourceLine, explain, user_line
 from .graph import Graph
 from .node import Node, map_aggregate
 from .proxy import Proxy, set_appending_tracer
@@ -69,6 +69,8 @@ class TracerBase:
         Where the nodes go.
     scope
         Which module is being called.
+    called_from
+        The line that asked for the trace, which is no line of the model.
     node_name_to_scope
         For each node, the path and class of the module in whose ``forward`` it was made.
     module_stack
@@ -79,6 +81,7 @@ class TracerBase:
 
     def __init__(self) -> None:
         self.scope = Scope("", None)
+        self.called_from: SourceLine | None = None
         self.module_stack: dict[str, tuple[str, Any]] = {}
         self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
 
@@ -97,7 +100,7 @@ class TracerBase:
         if self.module_stack:
             node.meta["nn_module_stack"] = dict(self.module_stack)
         source = user_line()
-        if source is not None and kind not in ("placeholder", "output"):
+        if source not in (None, self.called_from) and kind not in ("placeholder", "output"):
             node.meta["source"] = source
         return node
 

@@ -19,6 +19,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..tensor.base import TensorBase, wrap
 from .arguments import annotation, arguments_of_root
+from .errors import user_line
 from .graph import Graph
 from .interception import find_stand_in, intercepting
 from .patching import Patcher
@@ -224,6 +225,7 @@ class Tracer(TracerBase):
         own = vars(root).get("forward") if is_module else root
         function = type(root).forward if own is None else own
         self.scope, self.module_stack, self.node_name_to_scope = Scope("", None), {}, {}
+        self.called_from = user_line()
         self.submodule_paths = {module: path for path, module in self.root.named_modules()}
         self._tensor_paths = _tensor_paths(self.root)
         self.graph = Graph(tracer_cls=type(self))

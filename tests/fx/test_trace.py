@@ -349,6 +349,11 @@ def _constant_assign(x):
         (lambda x: range(x), "range"),
         (lambda x: [0, 1][x], "index"),
         (lambda x: np.asarray(x), "NumPy array"),
+        (lambda x: np.exp(x), "NumPy's exp was called"),
+        (lambda x: np.add(x, 1), "NumPy's add was called"),
+        (lambda x: np.sum(x), "NumPy's sum was called"),
+        (lambda x: np.concatenate([x, x]), "NumPy's concatenate was called"),
+        (lambda x: [x for _ in range(x.shape[0])], "a setting of the module"),
         (_assign, "assigned in place"),
         (_constant_assign, "assigned in place"),
         (lambda x: x.relu().item().foo if x.relu() else 1, "the method .relu, called with"),
@@ -359,6 +364,24 @@ def test_refusals(function: Any, what: str) -> None:
     with pytest.raises(fx.TraceError, match=what) as caught:
         fx.symbolic_trace(function)
     assert 'test_trace.py", line' in str(caught.value)
+
+
+def test_operators_with_numbers_of_numpy() -> None:
+    """They are Python's operators, the proxy on the right."""
+
+    def operators(x):
+        y = np.float32(2) * x - np.float64(1)
+        return (np.float32(3) < y, np.float32(2) ** y, np.int64(1) == x)
+
+    graph = fx.symbolic_trace(operators).graph
+    assert ["x", "mul", "sub", "gt", "pow_1", "eq", "output"] == [n.name for n in graph.nodes]
+
+
+def test_the_line_that_asks_for_the_trace_is_no_line_of_the_model() -> None:
+    """Layers of a Sequential are called by no line of the user's."""
+    model = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    graph = fx.symbolic_trace(model).graph
+    assert {None} == {node.stack_trace for node in graph.nodes}
 
 
 # wrap

@@ -13,6 +13,7 @@ from typing import Any
 
 from pyqref.dtypes import float16, float32
 from pyqref.fx import GraphModule, Node
+from pyqref.fx.interception import plain as with_own_code
 from pyqref.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
 from pyqref.quantization.backend_config.patterns.pointwise import FIXED_QPARAMS
 from pyqref.tensor import (
@@ -29,12 +30,6 @@ from .uncalibrated import saw_nothing
 
 __all__ = ["KnownValues", "Value", "plain", "quantizes", "span"]
 
-#: What quantized functions call the scale and the zero point of their result.
-GRID_ARGUMENTS = (
-    ("output_scale", "output_zero_point"),
-    ("Y_scale_i", "Y_zero_point_i"),
-    ("scale", "zero_point"),
-)
 _WITH_NUMBERS = {each for pair in BINARY.values() for each in pair if each is not None}
 
 
@@ -141,10 +136,12 @@ class KnownValues:
         """The scale and the zero point that a quantized function is given; None if it is not."""
         if node.op != "call_function" or not str(node.target.__module__).startswith("pyqref.ops"):
             return None
-        given = inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments
-        for scale, zero_point in GRID_ARGUMENTS:
-            if given.get(scale) is not None:
-                return given[scale], given[zero_point]
+        given = (
+            inspect.signature(with_own_code(node.target)).bind(*node.args, **node.kwargs).arguments
+        )
+        for name, zero_point in given.items():
+            if "zero_point" in name and zero_point is not None:
+                return given[name.replace("zero_point", "scale")], zero_point
         return None
 
     def _asked_to_be_float(self, node: Node) -> Value | None:
