@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+# Before NumPy is loaded: on one thread BLAS adds in one order, so that the networks of the
+# tutorials learn the same weights in every build, and matrices as small as theirs are faster.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import matplotlib
 

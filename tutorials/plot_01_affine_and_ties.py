@@ -11,6 +11,8 @@ error of one rounding, finds its bound, and then looks where the bound is reache
 on which PyTorch's own functions disagree with each other.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -24,7 +26,7 @@ plt.style.use(plot.settings())
 # ------------------------------------
 #
 # Quantizing divides by the scale, adds the zero point and rounds to an integer
-# (:eq:`eq-affine-quantize`); dequantizing goes back (:eq:`eq-affine-dequantize`). With the
+# :eq:`eq-affine-quantize`; dequantizing goes back :eq:`eq-affine-dequantize`. With the
 # zero point 10, the integer 10 is real zero, exactly.
 
 x = torch.tensor([-1.0, -0.3, 0.0, 0.3, 0.5, 200.0])
@@ -41,18 +43,18 @@ print("values:  ", q.dequantize().tolist())
 # The staircase
 # -------------
 #
-# Eight integers are enough to see everything that happens with 256. On the left every real
-# number against what is left of it after quantizing and dequantizing; on the right the
-# difference. Inside the grid no number moves by more than half a step. Outside, beyond the
-# dotted lines, the staircase is flat and the error grows without bound: that is the price of
-# every range, and the subject of the next tutorial.
+# Eight integers are enough to see everything that happens with 256. Above, every real number
+# against what is left of it after quantizing and dequantizing; below, the difference. Inside
+# the grid no number moves by more than half a step. Outside, beyond the dotted lines, the
+# staircase is flat and the error grows without bound: that is the price of every range, and
+# the subject of the next tutorial.
 
 scale, zero_point = 0.25, 3
-figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
+figure, axes = plt.subplots(2, 1, figsize=(6.4, 6.4), sharex=True)
 for ax, error in zip(axes, (False, True), strict=True):
     plot.quantization_grid(scale, zero_point, quant_min=0, quant_max=7, error=error, ax=ax)
 axes[0].set_title("3 bits, scale 0.25, zero point 3")
-axes[1].set_title("the error of it")
+axes[0].set_xlabel("")
 plt.show()
 
 # %%
@@ -89,19 +91,20 @@ print(f"rms {np.sqrt(np.mean(errors**2)):.6f}, s/√12 = {scale / np.sqrt(12):.6
 #
 # A number exactly between two steps could go either way. IEEE 754, and with it
 # :eq:`eq-round-half-even`, takes the *even* neighbour: half of the ties go up, half go down.
-# School arithmetic takes the larger one, and sums of many rounded numbers drift upwards.
-# Prices in half units show the difference at once.
+# School arithmetic takes the larger one, and sums of many rounded numbers drift upwards:
+# each tie adds half a step. Twenty prices in half units show it.
 
-halves = np.arange(0, 2000, dtype=np.float64) + 0.5
+halves = np.arange(20) + 0.5
 to_even = np.rint(halves)
 half_up = np.floor(halves + 0.5)
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
 count = np.arange(1, halves.size + 1)
-ax.plot(count, np.cumsum(half_up - halves), label="half up")
-ax.plot(count, np.cumsum(to_even - halves), label="half to even")
-ax.axhline(0.5, color="0.4", linestyle="--", linewidth=1.1, label="± 1/2: half to even, at most")
-ax.axhline(-0.5, color="0.4", linestyle="--", linewidth=1.1)
-ax.set_yscale("symlog", linthresh=1)
+ax.plot(count, np.cumsum(half_up - halves), "o-", label="half up")
+ax.plot(count, np.cumsum(to_even - halves), "s-", label="half to even")
+dashes = {"color": "0.4", "linestyle": "--", "linewidth": 1.1}
+ax.axhline(0.5, label="bound of half to even: ± half a step", **dashes)
+ax.axhline(-0.5, **dashes)
+ax.set_xticks(range(0, 21, 5))
 ax.set_xlabel("number of ties added up")
 ax.set_ylabel("error of the sum [steps]")
 ax.legend(loc="upper left", fontsize="small")
@@ -148,16 +151,23 @@ for zero_point in (0, 1):
 # quantization and then converted can differ there from what it was trained to be, by a whole
 # step, and neither result is wrong: both keep the bound of half a step.
 
-figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
 for ax, zero_point in zip(axes, (0, 1), strict=True):
-    ax.axhline(0.5, color="0.4", linestyle="--", linewidth=1.1, label="± half a step")
-    ax.axhline(-0.5, color="0.4", linestyle="--", linewidth=1.1)
-    ax.plot(ties, quantized(zero_point) - ties.numpy(), "o", markersize=9, label="quantize")
+    ax.axhline(0.5, label="± half a step", **dashes)
+    ax.axhline(-0.5, **dashes)
+    ax.plot(
+        ties,
+        quantized(zero_point) - ties.numpy(),
+        "o",
+        markersize=9,
+        label="quantize",
+    )
     fake = fake_quantized(zero_point, "torch") - ties.numpy()
     ax.plot(ties, fake, "s", markersize=5, label="fake_quantize, torch")
     ax.set_title(f"zero point {zero_point}")
     ax.set_xlabel("tie [steps]")
-    ax.set_ylim(-0.75, 1.15)
+    ax.set_ylim(-0.75, 1.35)
+    ax.set_xticks(ties.tolist())
 axes[0].set_ylabel("dequantized minus real [steps]")
 axes[1].legend(loc="upper right", fontsize="small")
 plt.show()

@@ -9,6 +9,7 @@ from .channels import channel_bound as channel_bound
 from .channels import channel_error as channel_error
 from .layers import layer_outputs as layer_outputs
 from .layers import layer_sqnr as layer_sqnr
+from .layers import plain_layers as plain_layers
 from .noise import add_noises as add_noises
 from .noise import sqnr as sqnr
 from .sensitivity import sensitivity as sensitivity
@@ -19,6 +20,7 @@ __all__ = [
     "channel_error",
     "layer_outputs",
     "layer_sqnr",
+    "plain_layers",
     "sensitivity",
     "sqnr",
 ]

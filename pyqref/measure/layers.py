@@ -9,12 +9,29 @@ import numpy as np
 
 from .. import nn
 from ..autograd import no_grad
+from ..quantization import DeQuantStub
 from ..tensor import Tensor
 from .noise import numbers, sqnr
 
-__all__ = ["layer_outputs", "layer_sqnr"]
+__all__ = ["layer_outputs", "layer_sqnr", "plain_layers"]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def plain_layers(model: nn.Module) -> list[str]:
+    """Paths of the layers of a model: modules without children, and fused ones as a whole.
+
+    Modules that do nothing, such as ``Identity`` in the place of a folded batch norm and
+    ``DeQuantStub``, are left out.
+    """
+    found: list[str] = []
+    for name, each in model.named_modules():
+        fused = isinstance(each, nn.intrinsic._FusedModule)
+        inside = any(name.startswith(f"{outer}.") for outer in found)
+        idle = isinstance(each, (nn.Identity, DeQuantStub))
+        if name and not inside and not idle and (fused or not list(each.children())):
+            found.append(name)
+    return found
 
 
 def layer_outputs(
@@ -29,7 +46,7 @@ def layer_outputs(
     inputs
         What the model is called with; a tuple stands for several arguments.
     layers
-        Paths of modules; all that have no children if None.
+        Paths of modules; those of :func:`plain_layers` if None.
 
     Returns
     -------
@@ -51,7 +68,7 @@ def layer_outputs(
     array([[0., 2.]])
     """
     if layers is None:
-        layers = [name for name, each in model.named_modules() if not list(each.children())]
+        layers = plain_layers(model)
     seen: dict[str, Array] = {}
 
     def keep(name: str) -> Any:
@@ -92,8 +109,8 @@ def layer_sqnr(
     inputs
         What both are called with; a tuple stands for several arguments.
     layers
-        Paths of modules to compare, which run in both models; all without children in
-        ``quantized`` that exist and run in both if None.
+        Paths of modules to compare, which run in both models; those of :func:`plain_layers`
+        of the reference that run in both if None.
 
     Returns
     -------
@@ -115,13 +132,10 @@ def layer_sqnr(
     >>> layer_sqnr(model, model, pyqref.ones(1, 2))
     {'0': inf, '1': inf}
     """
+    demanded = set(layers or ())
     if layers is None:
-        known = dict(reference.named_modules())
-        names = [name for name, each in quantized.named_modules() if not list(each.children())]
-        layers = [name for name in names if name in known]
-        demanded: set[str] = set()
-    else:
-        demanded = set(layers)
+        known = {name for name, _ in quantized.named_modules()}
+        layers = [name for name in plain_layers(reference) if name in known]
     exact = layer_outputs(reference, inputs, layers)
     rounded = layer_outputs(quantized, inputs, layers)
     shared = [name for name in exact if name in rounded]

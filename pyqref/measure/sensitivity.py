@@ -9,6 +9,7 @@ from typing import Any
 from .. import nn
 from ..autograd import no_grad
 from ..quantization import QConfig, QuantWrapper, convert, prepare
+from .layers import plain_layers
 from .noise import sqnr
 
 __all__ = ["sensitivity"]
@@ -86,13 +87,8 @@ def run(model: nn.Module, inputs: Any) -> Any:
 
 def weighted_layers(model: nn.Module) -> list[str]:
     """Paths of the modules to quantize: those with a weight, or fused around one."""
-    found: list[str] = []
-    for name, each in model.named_modules():
-        fused = isinstance(each, nn.intrinsic._FusedModule)
-        inside = any(name.startswith(f"{outer}.") for outer in found)
-        if name and not inside and (fused or isinstance(each, SINGLE)):
-            found.append(name)
-    return found
+    kinds = (nn.intrinsic._FusedModule, *SINGLE)
+    return [name for name in plain_layers(model) if isinstance(model.get_submodule(name), kinds)]
 
 
 SINGLE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)

@@ -57,7 +57,9 @@ def error_histogram(
     ax = given_or_new(ax)
     series = {name: flat(each) for name, each in named(errors, "error").items()}
     together = np.concatenate(list(series.values()))
-    limit = max(float(np.quantile(np.abs(together), 0.999)), 1.02 * (bound or 0.0)) or 1.0
+    # The bound, if there is one, falls on an edge between two bins.
+    outside = (bound or 0.0) * bins / max(bins - 2, 1)
+    limit = max(float(np.quantile(np.abs(together), 0.999)), outside) or 1.0
     edges = np.linspace(-limit, limit, bins + 1)
     for index, (name, each) in enumerate(series.items()):
         spread = float(np.sqrt(np.mean(each**2)))
