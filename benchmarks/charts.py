@@ -52,7 +52,7 @@ def bars(measured: dict[str, Any], ax: Any = None) -> Any:
 def roofline(measured: dict[str, Any], ax: Any = None) -> Any:
     """Operations a second over operations a byte: ours, the best other one, and the roof.
 
-    No point can lie above the roof: to the left memory limits, to the right the processor.
+    The flat roof is the processor, the slope memory: what lies above the slope ran out of cache.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
