@@ -15,6 +15,7 @@ from .elementwise import relu as relu
 from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+from .observe import merge_histogram as merge_histogram
 from .observe import min_max as min_max
 from .observe import min_max_per_channel as min_max_per_channel
 from .pooling import adaptive_avg_pool as adaptive_avg_pool
@@ -58,6 +59,7 @@ __all__ = [
     "linear",
     "linear_accumulator",
     "linear_float",
+    "merge_histogram",
     "look_up",
     "max_pool",
     "min_max",

@@ -17,13 +17,16 @@ from .types import FloatArray
 
 __all__ = [
     "Histogram",
+    "bin_range",
     "histogram_counts",
+    "merge_counts",
     "merge_histogram",
     "quantization_error",
     "rebin",
     "search_range",
 ]
 
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 #: Share of the data given up at either end in one step of the search.
 STEP = 1e-5
 
@@ -55,7 +58,8 @@ def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
               \frac{(x - lo) \cdot bins}{hi - lo} \right\rfloor,\; bins - 1\right)
 
     in float32, for ``lo <= x <= hi``; other elements and nan are not counted. If ``lo ==
-    hi`` the range is taken as ``lo - 1 .. hi + 1``.
+    hi`` the range is taken as ``lo - 1 .. hi + 1``. Where the product could leave float32,
+    everything is worked out in double.
 
     Examples
     --------
@@ -63,13 +67,26 @@ def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
     array([1., 1., 1., 2.], dtype=float32)
     """
     x = np.asarray(x, np.float32).ravel()
-    first, last = np.float32(low), np.float32(high)
-    if first == last:
-        first, last = first - np.float32(1), last + np.float32(1)
+    first, last = bin_range(low, high)
     inside = x[(x >= first) & (x <= last)]
-    position = (inside - first) * np.float32(bins) / (last - first)
+    real = np.float32 if fits_float32(first, last, bins) else np.float64
+    inside, first, last = inside.astype(real), real(first), real(last)
+    position = (inside - first) * real(bins) / (last - first)
     index = np.minimum(position.astype(np.int64), bins - 1)
     return np.bincount(index, minlength=bins).astype(np.float32)
+
+
+def bin_range(low: float, high: float) -> tuple[Any, Any]:
+    """Ends of the bins, float32: a range without width gets one on either side."""
+    first, last = np.float32(low), np.float32(high)
+    if first == last:
+        return first - np.float32(1), last + np.float32(1)
+    return first, last
+
+
+def fits_float32(first: Any, last: Any, bins: int) -> bool:
+    """Whether no product of ``eq-histogram-bin`` overflows float32."""
+    return (float(last) - float(first)) * bins < FLOAT32_MAX
 
 
 def rebin(histogram: Histogram, low: float, high: float, upsample_rate: int) -> FloatArray:
@@ -125,10 +142,27 @@ def merge_histogram(
     """
     x = np.asarray(x, np.float32)
     low, high = float(x.min()), float(x.max())
-    if histogram is None:
-        return Histogram(histogram_counts(x, bins, low, high), low, high)
-    low, high = min(low, histogram.min_val), max(high, histogram.max_val)
+    if histogram is not None:
+        low, high = min(low, histogram.min_val), max(high, histogram.max_val)
     counts = histogram_counts(x, bins, low, high)
+    return merge_counts(histogram, Histogram(counts, low, high), upsample_rate)
+
+
+def merge_counts(histogram: Histogram | None, batch: Histogram, upsample_rate: int) -> Histogram:
+    """The second half of ``eq-histogram-merge``: add the counts of a batch.
+
+    Parameters
+    ----------
+    histogram
+        None before the first batch.
+    batch
+        Counts of the batch alone, over a range that holds that of ``histogram``.
+    upsample_rate
+        Parts in which a bin is split when the range grows.
+    """
+    if histogram is None:
+        return batch
+    counts, low, high, bins = batch.counts, batch.min_val, batch.max_val, batch.counts.size
     if (low, high) == (histogram.min_val, histogram.max_val):
         kept = histogram.counts
     elif histogram.min_val == histogram.max_val:

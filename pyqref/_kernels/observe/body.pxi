@@ -7,9 +7,12 @@ from libc.stdlib cimport free, malloc
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
+include "histogram.pxi"
+
 cdef enum:
     CHUNK = 1 << 15             # elements a task
     WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+    ACROSS = 4                  # vectors of channels that are observed together
 
 
 # Per channel the array is seen as (outer, channels, inner); each task has its own results.
@@ -26,9 +29,6 @@ cdef void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexce
     cdef f32v[4] highs
     cdef i32v nans = set_i32(0)
     cdef f32v value
-    cdef float[LANES_MAX] each_low
-    cdef float[LANES_MAX] each_high
-    cdef int32_t[LANES_MAX] each_nan
     cdef Py_ssize_t i = 0
     cdef int j
     if low[0] != low[0]:
@@ -46,20 +46,18 @@ cdef void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexce
         lows[0], highs[0] = min_f32(value, lows[0]), max_f32(value, highs[0])
         nans = or_i32(nans, is_nan(value))
         i += SIMD_LANES
-    store_f32(each_low, min_f32(min_f32(lows[0], lows[1]), min_f32(lows[2], lows[3])))
-    store_f32(each_high, max_f32(max_f32(highs[0], highs[1]), max_f32(highs[2], highs[3])))
-    store_i32(each_nan, nans)
-    for j in range(SIMD_LANES):
-        low[0] = each_low[j] if each_low[j] < low[0] else low[0]
-        high[0] = each_high[j] if each_high[j] > high[0] else high[0]
+    if any_i32(nans):
+        low[0] = high[0] = NAN
+        return
+    low[0] = least_f32(min_f32(min_f32(lows[0], lows[1]), min_f32(lows[2], lows[3])))
+    high[0] = greatest_f32(max_f32(max_f32(highs[0], highs[1]), max_f32(highs[2], highs[3])))
     while i < n:
         low[0] = x[i] if x[i] < low[0] else low[0]
         high[0] = x[i] if x[i] > high[0] else high[0]
-        each_nan[0] |= x[i] != x[i]
-        i += 1
-    for j in range(SIMD_LANES):
-        if each_nan[j]:
+        if x[i] != x[i]:
             low[0] = high[0] = NAN
+            return
+        i += 1
 
 
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -108,24 +106,60 @@ cdef void channel_task(void* context, Py_ssize_t channel, int thread) noexcept n
 
 
 cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    # Channels innermost: a block of them, down all rows. nan + 0 is nan, anything else is not.
+    # Channels innermost: some vectors of them, down all rows.
     cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t first = index * LANES_MAX
-    cdef Py_ssize_t last = min(first + LANES_MAX, r.channels)
-    cdef Py_ssize_t i, channel
-    cdef const float* x
+    cdef Py_ssize_t first = index * ACROSS * SIMD_LANES
+    cdef Py_ssize_t used = min(<Py_ssize_t> ACROSS * SIMD_LANES, r.channels - first)
+    cdef Py_ssize_t whole = used // SIMD_LANES * SIMD_LANES
+    cdef int vectors = <int> (used // SIMD_LANES)
+    cdef f32v[ACROSS] lows
+    cdef f32v[ACROSS] highs
+    cdef i32v[ACROSS] nans
+    cdef int32_t[LANES_MAX] each_nan
+    cdef f32v value
+    cdef Py_ssize_t i
+    cdef int v, lane
+    cdef const float* x = r.x + first
+    for v in range(vectors):
+        lows[v], highs[v], nans[v] = set_f32(INFINITY), set_f32(-INFINITY), set_i32(0)
+    if vectors == ACROSS:
+        for i in range(r.outer):
+            for v in range(ACROSS):
+                value = load_f32(x + i * r.channels + v * SIMD_LANES)
+                lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
+                nans[v] = or_i32(nans[v], is_nan(value))
+    else:
+        for i in range(r.outer if vectors else 0):
+            for v in range(vectors):
+                value = load_f32(x + i * r.channels + v * SIMD_LANES)
+                lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
+                nans[v] = or_i32(nans[v], is_nan(value))
+    for v in range(vectors):
+        store_f32(r.lows + first + v * SIMD_LANES, lows[v])
+        store_f32(r.highs + first + v * SIMD_LANES, highs[v])
+        store_i32(each_nan, nans[v])
+        for lane in range(SIMD_LANES):
+            if each_nan[lane]:
+                r.lows[first + v * SIMD_LANES + lane] = NAN
+                r.highs[first + v * SIMD_LANES + lane] = NAN
+    for i in range(first + whole, first + used):
+        single_channel(r, i)
+
+
+cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
+    """A channel that fills no vector: every ``channels``-th number."""
+    cdef float low = INFINITY
+    cdef float high = -INFINITY
     cdef float value
-    for channel in range(first, last):
-        r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
+    cdef Py_ssize_t i
     for i in range(r.outer):
-        x = r.x + i * r.channels
-        for channel in range(first, last):
-            value = x[channel]
-            # Written so that nan wins and then stays.
-            if not value >= r.lows[channel] and r.lows[channel] == r.lows[channel]:
-                r.lows[channel] = value
-            if not value <= r.highs[channel] and r.highs[channel] == r.highs[channel]:
-                r.highs[channel] = value
+        value = r.x[i * r.channels + channel]
+        # Written so that nan wins and then stays.
+        if not value >= low and low == low:
+            low = value
+        if not value <= high and high == high:
+            high = value
+    r.lows[channel], r.highs[channel] = low, high
 
 
 def min_max_per_channel(
@@ -140,6 +174,9 @@ def min_max_per_channel(
     n_threads = useful_threads(<double> r.size, WORK_PER_THREAD, n_threads)
     with nogil:
         if inner == 1:
-            parallel_for(across_task, &r, (r.channels + LANES_MAX - 1) // LANES_MAX, n_threads)
+            parallel_for(
+                across_task, &r,
+                (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
+            )
         else:
             parallel_for(channel_task, &r, r.channels, n_threads)

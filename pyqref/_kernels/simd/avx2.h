@@ -57,6 +57,17 @@ static inline f32v round_f32(f32v a) {
 static inline f32v if_nan(f32v a, f32v other) {
     return _mm256_blendv_ps(a, other, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 }
+static inline float least_f32(f32v a) {
+    __m128 half = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    half = _mm_min_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_min_ss(half, _mm_shuffle_ps(half, half, 1)));
+}
+static inline float greatest_f32(f32v a) {
+    __m128 half = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
+}
+static inline int any_i32(i32v a) { return !_mm256_testz_si256(a, a); }
 static inline i32v is_nan(f32v a) {
     return _mm256_srli_epi32(_mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)), 31);
 }
@@ -72,6 +83,7 @@ static inline i32v mul_i32(i32v a, i32v b) { return _mm256_mullo_epi32(a, b); }
 static inline i32v or_i32(i32v a, i32v b) { return _mm256_or_si256(a, b); }
 static inline f32v to_f32(i32v a) { return _mm256_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm256_cvtps_epi32(a); }
+static inline i32v truncate_i32(f32v a) { return _mm256_cvttps_epi32(a); }
 
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
 

@@ -47,6 +47,9 @@ static inline f32v round_f32(f32v a) {
 static inline f32v if_nan(f32v a, f32v other) {
     return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), other);
 }
+static inline float least_f32(f32v a) { return _mm512_reduce_min_ps(a); }
+static inline float greatest_f32(f32v a) { return _mm512_reduce_max_ps(a); }
+static inline int any_i32(i32v a) { return _mm512_test_epi32_mask(a, a) != 0; }
 static inline i32v is_nan(f32v a) {
     return _mm512_maskz_set1_epi32(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), 1);
 }
@@ -65,6 +68,7 @@ static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
 
 static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
+static inline i32v truncate_i32(f32v a) { return _mm512_cvttps_epi32(a); }
 
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     int32_t four;

@@ -52,6 +52,9 @@ static inline f32v min_f32(f32v a, f32v b) { return vbslq_f32(vcltq_f32(a, b), a
 static inline f32v max_f32(f32v a, f32v b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 static inline f32v round_f32(f32v a) { return vrndnq_f32(a); }
 static inline f32v if_nan(f32v a, f32v other) { return vbslq_f32(vceqq_f32(a, a), a, other); }
+static inline float least_f32(f32v a) { return vminvq_f32(a); }
+static inline float greatest_f32(f32v a) { return vmaxvq_f32(a); }
+static inline int any_i32(i32v a) { return vmaxvq_u32(vreinterpretq_u32_s32(a)) != 0; }
 static inline i32v is_nan(f32v a) {
     return vreinterpretq_s32_u32(vshrq_n_u32(vmvnq_u32(vceqq_f32(a, a)), 31));
 }
@@ -68,6 +71,7 @@ static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return vmlaq_s32(c
 
 static inline f32v to_f32(i32v a) { return vcvtq_f32_s32(a); }
 static inline i32v to_i32(f32v a) { return vcvtnq_s32_f32(a); }
+static inline i32v truncate_i32(f32v a) { return vcvtq_s32_f32(a); }
 
 typedef int8x16_t weights_v; /* four weights of each of 4 columns */
 static inline weights_v load_weights(const int8_t *source) { return vld1q_s8(source); }

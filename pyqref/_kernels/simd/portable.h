@@ -76,6 +76,21 @@ static inline f32v round_f32(f32v a) { EACH_LANE(f32v, round_once(a.lane[i])); }
 static inline f32v if_nan(f32v a, f32v other) {
     EACH_LANE(f32v, a.lane[i] == a.lane[i] ? a.lane[i] : other.lane[i]);
 }
+static inline float least_f32(f32v a) {
+    float result = a.lane[0];
+    for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] < result ? a.lane[i] : result;
+    return result;
+}
+static inline float greatest_f32(f32v a) {
+    float result = a.lane[0];
+    for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] > result ? a.lane[i] : result;
+    return result;
+}
+static inline int any_i32(i32v a) {
+    int32_t any = 0;
+    for (int i = 0; i < SIMD_LANES; ++i) any |= a.lane[i];
+    return any != 0;
+}
 static inline i32v is_nan(f32v a) { EACH_LANE(i32v, a.lane[i] != a.lane[i]); }
 static inline i32v is_inside(f32v a, f32v low, f32v high) {
     EACH_LANE(i32v, (a.lane[i] >= low.lane[i]) & (a.lane[i] <= high.lane[i]));
@@ -97,6 +112,10 @@ static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
 
 static inline f32v to_f32(i32v a) { EACH_LANE(f32v, (float)a.lane[i]); }
 static inline i32v to_i32(f32v a) { EACH_LANE(i32v, (int32_t)round_once(a.lane[i])); }
+static inline i32v truncate_i32(f32v a) {
+    EACH_LANE(i32v, a.lane[i] >= -2147483648.0f && a.lane[i] < 2147483648.0f ? (int32_t)a.lane[i]
+                                                                             : INT32_MIN);
+}
 
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     inputs_v x = {{source[0], source[1], source[2], source[3]}};

@@ -44,6 +44,9 @@ cdef extern from *:
     f32v max_f32(f32v a, f32v b) nogil               # a > b ? a : b, so b where a is nan
     f32v round_f32(f32v a) nogil                     # to the nearest integer, ties to even
     f32v if_nan(f32v a, f32v other) nogil            # other where a is nan, else a
+    float least_f32(f32v a) nogil                    # of the lanes, none of them nan
+    float greatest_f32(f32v a) nogil
+    bint any_i32(i32v a) nogil                       # whether a lane is not 0
     i32v is_nan(f32v a) nogil                        # 1 or 0
     i32v is_inside(f32v a, f32v low, f32v high) nogil  # 1 where low <= a <= high, else 0
 
@@ -55,3 +58,4 @@ cdef extern from *:
 
     f32v to_f32(i32v a) nogil                        # rounded to nearest, ties to even
     i32v to_i32(f32v a) nogil                        # the same; a must fit
+    i32v truncate_i32(f32v a) nogil                  # towards zero; any number where a does not fit

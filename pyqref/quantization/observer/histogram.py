@@ -10,7 +10,7 @@ from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.histogram import Histogram, merge_histogram, search_range
+from pyqref.numerics.histogram import Histogram, search_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tensor.base import wrap
 
@@ -130,8 +130,13 @@ class HistogramObserver(UniformQuantizationObserverBase):
         """Add ``x_orig``, which is returned, to the histogram."""
         x = calibration_array(self, x_orig)
         if x.size:
-            check_finite(self, x, *_kernels.min_max(x))
-            self._keep(merge_histogram(self._histogram(), x, self.bins, self.upsample_rate))
+            low, high = _kernels.min_max(x)
+            check_finite(self, x, low, high)
+            self._keep(
+                _kernels.merge_histogram(
+                    self._histogram(), x, float(low), float(high), self.bins, self.upsample_rate
+                )
+            )
         return x_orig
 
     def _histogram(self) -> Histogram | None:
