@@ -33,6 +33,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "used_in",
+    "graph_picture",
     "api_pages",
 ]
 exclude_patterns = ["_build", "_ext", "gen_modules"]
