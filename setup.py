@@ -24,30 +24,30 @@ from setuptools.errors import CompileError, LinkError
 
 KERNELS = Path("pyqref/_kernels")
 OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
+PRODUCTS = ("qconv", "qgemm")
 
 
 @dataclass(frozen=True)
 class InstructionSet:
-    """An instruction set: where it exists and what compilers call it."""
+    """An instruction set: where it exists, what compilers call it, what it is for."""
 
     name: str
     machines: tuple[str, ...] | None
     gcc: tuple[str, ...] = ()
     msvc: tuple[str, ...] | None = ()
+    operations: tuple[str, ...] = OPERATIONS
 
 
 X86 = ("x86_64", "amd64")
 ARM = ("aarch64", "arm64")
+AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
+AVX512VNNI = ("-mavx2", "-mfma", *AVX512, "-mavx512vnni")
 INSTRUCTION_SETS = (
     InstructionSet("portable", None),
     InstructionSet("avx2", X86, ("-mavx2", "-mfma"), ("/arch:AVX2",)),
     InstructionSet("avxvnni", X86, ("-mavx2", "-mfma", "-mavxvnni"), ("/arch:AVX2",)),
-    InstructionSet(
-        "avx512vnni",
-        X86,
-        ("-mavx2", "-mfma", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vnni"),
-        ("/arch:AVX512",),
-    ),
+    InstructionSet("avx512vnni", X86, AVX512VNNI, ("/arch:AVX512",)),
+    InstructionSet("amx", X86, (*AVX512VNNI, "-mamx-tile", "-mamx-int8"), None, PRODUCTS),
     InstructionSet("neon_dotprod", ARM, ("-march=armv8.2-a+dotprod",), None),
     InstructionSet("neon_i8mm", ARM, ("-march=armv8.2-a+dotprod+i8mm",), None),
 )
@@ -104,7 +104,7 @@ def extensions() -> list[Extension]:
     machines = target_machines()
     modules = [extension("_cpu"), extension("_parallel")]
     for each in instruction_sets(machines):
-        modules += [extension(f"{operation}.{each.name}") for operation in OPERATIONS]
+        modules += [extension(f"{operation}.{each.name}") for operation in each.operations]
     return cythonize(
         modules,
         build_dir="build/cython",

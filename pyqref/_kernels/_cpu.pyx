@@ -2,6 +2,7 @@
 
 cdef extern from "cpu.h":
     int pyqref_cpu_features() nogil
+    int CPU_AMX
     int CPU_AVX2
     int CPU_AVX512VNNI
     int CPU_AVXVNNI
@@ -16,6 +17,7 @@ def features():
         "avx2": CPU_AVX2,
         "avxvnni": CPU_AVXVNNI,
         "avx512vnni": CPU_AVX512VNNI,
+        "amx": CPU_AMX,
         "dotprod": CPU_DOTPROD,
         "i8mm": CPU_I8MM,
     }

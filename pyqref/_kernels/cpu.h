@@ -9,7 +9,8 @@ enum {
     CPU_AVXVNNI = 2,    /* VNNI on 256-bit registers, without AVX512 */
     CPU_AVX512VNNI = 4, /* AVX512 F, BW, DQ, VL and VNNI */
     CPU_DOTPROD = 8,    /* ARM: sdot and udot */
-    CPU_I8MM = 16       /* ARM: usdot and the matrix products of bytes */
+    CPU_I8MM = 16,      /* ARM: usdot and the matrix products of bytes */
+    CPU_AMX = 32        /* tile registers of bytes, beside AVX512 with VNNI */
 };
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -32,6 +33,18 @@ static uint64_t saved_registers(void) {
 }
 #endif
 
+/* Tile registers are 8 KiB a thread: Linux saves them for processes that ask. */
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+static int may_use_tiles(void) {
+    const long request_permission = 0x1023, tile_data = 18; /* of asm/prctl.h, from Linux 5.16 */
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+#else
+static int may_use_tiles(void) { return 0; }
+#endif
+
 enum { EAX, EBX, ECX, EDX };
 
 static int has_bits(uint32_t value, uint32_t bits) { return (value & bits) == bits; }
@@ -41,6 +54,7 @@ static int pyqref_cpu_features(void) {
     const uint32_t avx2 = 1u << 5;
     const uint32_t avx512_f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
     const uint32_t avx512_vnni = 1u << 11, avx_vnni = 1u << 4;
+    const uint32_t amx_tile_int8 = 1u << 24 | 1u << 25;
     uint32_t basic[4], extended[4], more[4];
     int features = 0;
     cpuid(0, 0, basic);
@@ -59,6 +73,9 @@ static int pyqref_cpu_features(void) {
     if ((saved & 0xe0) == 0xe0 /* and the mask registers and zmm */
         && has_bits(extended[EBX], avx512_f_dq_bw_vl) && has_bits(extended[ECX], avx512_vnni))
         features |= CPU_AVX512VNNI;
+    if ((features & CPU_AVX512VNNI) && (saved & 0x60000) == 0x60000 /* and the tiles */
+        && has_bits(extended[EDX], amx_tile_int8) && may_use_tiles())
+        features |= CPU_AMX;
     return features;
 }
 

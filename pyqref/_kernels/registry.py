@@ -21,6 +21,8 @@ __all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twi
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
 #: Folders that hold one compiled module a kernel.
 OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
+#: Those that are matrix products.
+PRODUCTS = ("qconv", "qgemm")
 _HERE = Path(__file__).parent
 
 
@@ -36,11 +38,21 @@ class Kernel:
         The feature of the processor that it takes, or None.
     summary
         A line for the table of :func:`pyqref.kernels.show`.
+    operations
+        Those that it has a module of its own for.
+    extends
+        The kernel whose modules run the other operations.
     """
 
     name: str
     needs: str | None
     summary: str
+    operations: tuple[str, ...] = OPERATIONS
+    extends: str = ""
+
+    def module(self, operation: str) -> str:
+        """Name of the module in the folder of ``operation``."""
+        return self.name if operation in self.operations else self.extends
 
 
 #: From the slowest to the fastest.
@@ -52,6 +64,7 @@ KERNELS: dict[str, Kernel] = {
         Kernel("avx2", "avx2", "x86-64 with AVX2 and FMA"),
         Kernel("avxvnni", "avxvnni", "x86-64 with AVX2 and AVX-VNNI"),
         Kernel("avx512vnni", "avx512vnni", "x86-64 with AVX512 and VNNI"),
+        Kernel("amx", "amx", "x86-64 with AMX-INT8", operations=PRODUCTS, extends="avx512vnni"),
         Kernel("neon_dotprod", "dotprod", "64-bit ARM with dot products"),
         Kernel("neon_i8mm", "i8mm", "64-bit ARM with mixed-sign dot products"),
     )
@@ -75,8 +88,9 @@ def built() -> tuple[str, ...]:
     """Kernels that this installation holds."""
     return tuple(
         name
-        for name in KERNELS
-        if name == "reference" or all(_is_compiled(f"{each}/{name}") for each in OPERATIONS)
+        for name, kernel in KERNELS.items()
+        if name == "reference"
+        or all(_is_compiled(f"{each}/{kernel.module(each)}") for each in OPERATIONS)
     )
 
 
@@ -121,7 +135,7 @@ class _Twins(dict[str, "ModuleType | None"]):
 
     def __missing__(self, operation: str) -> ModuleType | None:
         is_compiled = self.kernel != "reference"
-        name = f"{__package__}.{operation}.{self.kernel}"
+        name = f"{__package__}.{operation}.{KERNELS[self.kernel].module(operation)}"
         self[operation] = twin = import_module(name) if is_compiled else None
         return twin
 

@@ -106,7 +106,7 @@ def exercise() -> None:
             _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9)
             _kernels.min_max_per_channel(y, axis)
     for columns in (1, 15, 16, 17, 33, 64, 65, 130):
-        for depth in (1, 3, 4, 5, 64):
+        for depth in (1, 3, 4, 5, 64, 68):
             weight = rng.integers(-128, 128, (columns, depth)).astype(np.int8)
             packed = _kernels.pack_linear(weight)
             bias = np.ones(columns, np.float32)
@@ -114,10 +114,12 @@ def exercise() -> None:
                 requant = requantization(engine, 0.1, np.full(columns, 0.1), 1.0, 3, bias)
                 for stored in (np.uint8, np.int8):
                     for zero_points in (0, np.full(columns, 2)):
-                        x = np.ones((7, depth), stored)
-                        _kernels.linear(x, 3, packed, zero_points, requant)
-                        _kernels.linear_accumulator(x, 3, packed, zero_points)
-                        _kernels.linear_float(x, 3, packed, zero_points, 0.1, 0.1, bias, engine)
+                        for rows in (1, 7, 35):
+                            x = np.ones((rows, depth), stored)
+                            at = (x, 3, packed, zero_points)
+                            _kernels.linear(*at, requant)
+                            _kernels.linear_accumulator(*at)
+                            _kernels.linear_float(*at, 0.1, 0.1, bias, engine)
     for channels, outputs, groups in (
         (3, 5, 1),
         (4, 64, 1),

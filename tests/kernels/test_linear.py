@@ -14,12 +14,12 @@ from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, requantization
 
-#: Around tiles of 2, 4 and 6 rows, and blocks of 48.
-ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 47, 48, 49, 97]
+#: Around tiles of 2, 4, 6 and 16 rows, groups of 32, and blocks of 48 and 256.
+ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 97, 256, 257]
 #: Around vectors and slivers of 16, and panels of 64.
 COLUMNS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 128, 129]
-#: Around four products at a time.
-DEPTHS = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 63, 64, 65, 300]
+#: Around four products at a time, and 64.
+DEPTHS = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 63, 64, 65, 127, 128, 300]
 
 
 def check(
@@ -55,14 +55,14 @@ def test_rows_around_the_tile(kernel: str, rows: int, n_threads: int) -> None:
 
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_columns_around_the_panel(kernel: str, columns: int, n_threads: int) -> None:
-    for rows in (1, 5, 13):
-        for depth in (4, 9):
+    for rows in (1, 5, 13, 40):
+        for depth in (4, 9, 70):
             check(np.random.default_rng(2), rows, columns, depth)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_depth_around_the_quad(kernel: str, depth: int, n_threads: int) -> None:
-    for rows in (1, 7):
+    for rows in (1, 7, 35):
         for columns in (10, 64, 65):
             check(np.random.default_rng(3), rows, columns, depth)
 
@@ -92,6 +92,21 @@ def test_weights_with_zero_points(kernel: str, stored: Any, depth: int, n_thread
     per_channel = rng.integers(-128, 128, 70)
     for zero_points in (5, -128, np.array([7]), np.zeros(70, np.int64), per_channel):
         check(rng, 13, 70, depth, stored=stored, weight_zero_points=zero_points)
+
+
+@pytest.mark.parametrize("depth", [64, 130])
+def test_zero_points_of_weights_over_many_rows(kernel: str, depth: int, n_threads: int) -> None:
+    """Sums of each row are needed then, of rows that tiles hold in several runs."""
+    rng = np.random.default_rng(12)
+    zero_points = rng.integers(-128, 128, 70)
+    for rows in (17, 33, 300):
+        check(rng, rows, 70, depth, weight_zero_points=zero_points)
+
+
+def test_depth_beyond_the_scratch_of_tiles(kernel: str) -> None:
+    """Rows so long that 32 of them take more than 1 MiB are multiplied by vectors."""
+    for depth in (32_768, 32_772):
+        check(np.random.default_rng(13), 33, 3, depth)
 
 
 def test_full_range_saturates_nowhere_inside(kernel: str) -> None:

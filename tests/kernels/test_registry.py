@@ -104,6 +104,17 @@ def test_kernel_that_was_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -
         kernels.use("portable")
 
 
+@pytest.mark.parametrize("name", [each for each in kernels.usable() if each != "reference"])
+def test_operations_without_a_module_are_run_by_that_of_the_kernel_it_extends(name: str) -> None:
+    """``amx`` differs from ``avx512vnni`` in matrix products only."""
+    described = registry.KERNELS[name]
+    with kernels.use(name):
+        for operation in registry.OPERATIONS:
+            expected = name if operation in described.operations else described.extends
+            module = registry.twin(operation).__name__
+            assert f"pyqref._kernels.{operation}.{expected}" == module
+
+
 def test_show_lists_every_kernel_openmp_and_threads(capsys: pytest.CaptureFixture[str]) -> None:
     with kernels.use("reference"):
         kernels.show()

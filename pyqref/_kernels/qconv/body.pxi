@@ -1,6 +1,7 @@
 # Quantized convolution: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -30,8 +31,10 @@ cdef int each_group(
     cdef Product p
     cdef Py_ssize_t group
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
-    p.give_rows = pixels_in_place if is_pixelwise(image) else windows_copied
-    p.rows_are_cheap = p.give_rows == pixels_in_place
+    p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
+    p.give_rows_in_place = NULL
+    if is_pixelwise(image):
+        p.give_rows_in_place = pixels_in_place
     p.source, p.epilogue, p.panels = image, e, panels
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
     for group in range(groups):

@@ -98,11 +98,10 @@ cdef inline uint8_t* copy_line(
 
 cdef void windows_copied(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const uint8_t** rows,
+    const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
     cdef const Image* image = <const Image*> source
     cdef Py_ssize_t depth = image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs
-    cdef Py_ssize_t padded = (depth + 3) // 4 * 4
     cdef Py_ssize_t line_taps = image.kernel[2] * image.inputs
     cdef Py_ssize_t r, i, j, y, z, k
     cdef const uint8_t* line
@@ -110,7 +109,7 @@ cdef void windows_copied(
     cdef Position p
     locate(image, first, &p)
     for r in range(count):
-        row = scratch + r * padded
+        row = place_of_row(scratch, layout, r)
         rows[r] = row
         for i in range(image.kernel[0]):
             z = reach(image, &p, 0, i)
@@ -124,18 +123,18 @@ cdef void windows_copied(
                 else:
                     memset(row, image.zero_point, line_taps)
                     row += line_taps
-        row = scratch + r * padded
+        row = place_of_row(scratch, layout, r)
         if image.flip:
             for k in range(depth):
                 row[k] ^= image.flip
-        for k in range(depth, padded):
+        for k in range(depth, layout.run_depth):
             row[k] = 0
         advance(image, &p)
 
 
 cdef void pixels_in_place(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const uint8_t** rows,
+    const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
     """A kernel of one tap without padding: the rows are the pixels themselves."""
     cdef const Image* image = <const Image*> source

@@ -29,7 +29,7 @@ cdef struct Matrix:
 
 cdef void rows_in_place(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const uint8_t** rows,
+    const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
     cdef const Matrix* matrix = <const Matrix*> source
     cdef Py_ssize_t r
@@ -37,23 +37,39 @@ cdef void rows_in_place(
         rows[r] = matrix.x + (first + r) * matrix.depth
 
 
+cdef inline void copy_run(uint8_t* run, const uint8_t* x, uint8_t flip) noexcept nogil:
+    """A run of a row for tile registers: a constant size makes this a load and a store."""
+    cdef int k
+    if flip:
+        for k in range(TILE_DEPTH):
+            run[k] = x[k] ^ flip
+    else:
+        memcpy(run, x, TILE_DEPTH)
+
+
 cdef void rows_copied(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const uint8_t** rows,
+    const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
     cdef const Matrix* matrix = <const Matrix*> source
-    cdef Py_ssize_t padded = (matrix.depth + 3) // 4 * 4
     cdef const uint8_t* x
-    cdef uint8_t* row
-    cdef Py_ssize_t r, k
+    cdef uint8_t* run
+    cdef Py_ssize_t r, k, left
     for r in range(count):
         x = matrix.x + (first + r) * matrix.depth
-        row = scratch + r * padded
-        for k in range(matrix.depth):
-            row[k] = x[k] ^ matrix.flip
-        for k in range(matrix.depth, padded):
-            row[k] = 0
-        rows[r] = row
+        rows[r] = run = place_of_row(scratch, layout, r)
+        left = matrix.depth
+        while left > 0:
+            if layout.run_depth == TILE_DEPTH <= left:
+                copy_run(run, x, matrix.flip)
+            else:
+                for k in range(min(left, layout.run_depth)):
+                    run[k] = x[k] ^ matrix.flip
+                for k in range(left, layout.run_depth):
+                    run[k] = 0
+            left -= layout.run_depth
+            x += layout.run_depth
+            run += layout.run
 
 
 def linear(
@@ -78,8 +94,10 @@ def linear(
     matrix.flip = <uint8_t> shift
     p.columns, p.quads = cnp.PyArray_SIZE(weight_sums), (depth + 3) // 4
     p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
-    p.give_rows = rows_copied if is_signed or depth % 4 else rows_in_place
-    p.rows_are_cheap = True
+    p.give_rows, p.whole_rows, p.row_price = rows_copied, False, 0.3
+    p.give_rows_in_place = NULL
+    if not is_signed and depth % 4 == 0:
+        p.give_rows_in_place = rows_in_place
     p.source, p.epilogue = &matrix, &epilogue
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns

@@ -43,25 +43,35 @@ cdef void load_columns(
     all but the term with sum x is known before the product.
     """
     cdef int c
-    cdef int32_t zero_point
-    cdef uint32_t offset
-    memset(columns, 0, sizeof(Columns))
+    cdef uint32_t x_zero_point = <uint32_t> e.x_zero_point
+    cdef uint32_t each = <uint32_t> e.depth * x_zero_point
+    cdef uint32_t* offset = <uint32_t*> columns.offset
+    cdef const uint32_t* weight_sums = <const uint32_t*> e.weight_sums + first
+    if count < PANEL_COLUMNS:
+        memset(columns, 0, sizeof(Columns))
     for c in range(count):
-        offset = -(<uint32_t> e.x_zero_point) * <uint32_t> e.weight_sums[first + c]
-        if e.weight_zero_points != NULL:
-            zero_point = <int32_t> e.weight_zero_points[(first + c) * e.weight_zero_point_step]
-            columns.weight_zero_point[c] = zero_point
-            offset += <uint32_t> e.depth * <uint32_t> e.x_zero_point * <uint32_t> zero_point
-        if e.integer_bias != NULL:
-            offset += <uint32_t> e.integer_bias[first + c]
-        columns.offset[c] = <int32_t> offset
+        offset[c] = <uint32_t> 0 - x_zero_point * weight_sums[c]
+    if e.weight_zero_points != NULL:
+        for c in range(count):
+            columns.weight_zero_point[c] = <int32_t> (
+                e.weight_zero_points[(first + c) * e.weight_zero_point_step]
+            )
+            offset[c] += each * <uint32_t> columns.weight_zero_point[c]
+    if e.integer_bias != NULL:
+        for c in range(count):
+            offset[c] += <uint32_t> e.integer_bias[first + c]
     if e.store == SUMS:
         return
-    for c in range(count):
-        columns.multiplier[c] = e.multiplier[(first + c) * e.multiplier_step]
-        columns.bias[c] = -0.0  # what can be added to either zero without changing it
+    if e.multiplier_step:
+        memcpy(columns.multiplier, e.multiplier + first, count * sizeof(float))
+    else:
+        for c in range(count):
+            columns.multiplier[c] = e.multiplier[0]
     if e.bias != NULL:
         memcpy(columns.bias, e.bias + first, count * sizeof(float))
+    else:
+        for c in range(count):
+            columns.bias[c] = -0.0  # what can be added to either zero without changing it
 
 
 cdef inline i32v requantize(
@@ -78,10 +88,10 @@ cdef inline i32v requantize(
 
 
 cdef void finish_row(
-    const Epilogue* e, const Columns* columns, const int32_t* sums, int32_t row_sum,
+    const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int32_t row_sum,
     uint8_t* out, int count,
 ) noexcept nogil:
-    """Finish ``count`` columns of one row; ``row_sum`` is the sum of its x."""
+    """Finish ``count`` columns from ``first`` of one row; ``row_sum`` is the sum of its x."""
     cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
     cdef f32v low = set_f32(<float> (e.lower - e.zero_point))
     cdef f32v high = set_f32(<float> (e.upper - e.zero_point))
@@ -94,9 +104,9 @@ cdef void finish_row(
     cdef int c = 0
     cdef int left
     while c < count:
-        total = add_i32(load_i32(sums + c), load_i32(columns.offset + c))
+        total = add_i32(load_i32(sums + c), load_i32(columns.offset + first + c))
         if has_zero_points:
-            total = sub_i32(total, mul_i32(load_i32(columns.weight_zero_point + c), row))
+            total = sub_i32(total, mul_i32(load_i32(columns.weight_zero_point + first + c), row))
         left = count - c
         if e.store == SUMS:
             if left >= SIMD_LANES:
@@ -107,11 +117,11 @@ cdef void finish_row(
         elif e.store != BYTES:
             if e.store == FUSED:
                 real = fma_f32(
-                    to_f32(total), load_f32(columns.multiplier + c), load_f32(columns.bias + c)
+                    to_f32(total), load_f32(columns.multiplier + first + c), load_f32(columns.bias + first + c)
                 )
             else:
-                real = mul_f32(to_f32(total), load_f32(columns.multiplier + c))
-                real = add_f32(real, load_f32(columns.bias + c))
+                real = mul_f32(to_f32(total), load_f32(columns.multiplier + first + c))
+                real = add_f32(real, load_f32(columns.bias + first + c))
             if left >= SIMD_LANES:
                 store_f32((<float*> out) + c, real)
             else:
@@ -119,7 +129,7 @@ cdef void finish_row(
                 memcpy(out + 4 * c, stored, 4 * left)
         else:
             total = requantize(
-                to_f32(total), load_f32(columns.multiplier + c), load_f32(columns.bias + c),
+                to_f32(total), load_f32(columns.multiplier + first + c), load_f32(columns.bias + first + c),
                 bias_multiplier, low, high, zero_point,
             )
             if left >= SIMD_LANES:
@@ -131,8 +141,8 @@ cdef void finish_row(
 
 
 cdef void finish_bytes(
-    const Epilogue* e, const Columns* columns, const int32_t* sums, int rows, uint8_t* out,
-    Py_ssize_t out_stride, int count,
+    const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
+    uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
     """Finish a tile as bytes where no weight has a zero point: what most layers are."""
     cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
@@ -145,8 +155,9 @@ cdef void finish_bytes(
     cdef int c = 0
     cdef int r
     while c < count:
-        offset = load_i32(columns.offset + c)
-        multiplier, bias = load_f32(columns.multiplier + c), load_f32(columns.bias + c)
+        offset = load_i32(columns.offset + first + c)
+        multiplier = load_f32(columns.multiplier + first + c)
+        bias = load_f32(columns.bias + first + c)
         for r in range(rows):
             total = add_i32(load_i32(sums + r * PANEL_COLUMNS + c), offset)
             total = requantize(
@@ -158,6 +169,24 @@ cdef void finish_bytes(
                 store_low_bytes(stored, total)
                 memcpy(out + r * out_stride + c, stored, count - c)
         c += SIMD_LANES
+
+
+cdef void finish_tile(
+    const Epilogue* e, const Columns* columns, int first, const int32_t* sums,
+    const int32_t* row_sums, int rows, uint8_t* out, Py_ssize_t out_stride, int count,
+) noexcept nogil:
+    """Finish ``rows`` by ``count`` sums, of the columns from ``first`` of a panel.
+
+    ``out_stride`` is in bytes; ``row_sums`` are read where weights have zero points.
+    """
+    cdef int r
+    if e.store == BYTES and e.weight_zero_points == NULL:
+        finish_bytes(e, columns, first, sums, rows, out, out_stride, count)
+        return
+    for r in range(rows):
+        finish_row(
+            e, columns, first, sums + r * PANEL_COLUMNS, row_sums[r], out + r * out_stride, count
+        )
 
 
 cdef void fill_epilogue(

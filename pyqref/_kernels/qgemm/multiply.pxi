@@ -6,42 +6,75 @@
 ctypedef const uint8_t* Bytes
 
 
-# Gives `count` rows from `first` as bytes, unsigned, each padded to a multiple of four: sets
-# pointers to where they already are, or writes them into `scratch` one after another.
+# Where the bytes of rows lie that are written into scratch. Depths come in runs: of 64 for tile
+# registers, else a row is one run, padded to a multiple of four. Missing depths are zero.
+cdef struct Layout:
+    Py_ssize_t row                  # bytes from a row to the next of its group
+    Py_ssize_t run                  # and from a run to the next
+    Py_ssize_t run_depth            # depths in a run
+    Py_ssize_t runs
+    Py_ssize_t group                # bytes from a group of GROUP_ROWS rows to the next
+
+
+# Gives `count` rows from `first` as bytes, unsigned: sets pointers to where they already are,
+# each whole and readable up to a multiple of four, or writes them into `scratch`.
 ctypedef void (*GiveRows)(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const uint8_t** rows,
+    const Layout* layout, const uint8_t** rows,
 ) noexcept nogil
 
 
 cdef enum:
     BLOCK_ROWS = 48                 # rows that are made at a time, at most
-    SCRATCH_BYTES = 1 << 18         # and the bytes that they may take
+    BLOCK_ROWS_OF_TILES = 256       # the same where they are multiplied in tile registers
+    GROUP_ROWS = 32                 # rows that tile registers multiply at a time
+    SCRATCH_BYTES = 1 << 18         # bytes that a block may take
+    SCRATCH_BYTES_OF_TILES = 1 << 20
     BALANCED = 8                    # blocks a thread from which their ends matter no more
     WORK_PER_THREAD = 1 << 23       # products that are worth a thread
 
 
 cdef struct Product:
     Py_ssize_t rows, columns, quads
-    GiveRows give_rows
-    bint rows_are_cheap             # to give again, for other columns
+    GiveRows give_rows              # writes into scratch
+    GiveRows give_rows_in_place     # or points; NULL where that is impossible
+    bint whole_rows                 # written into scratch in one run, never in several
+    float row_price                 # of writing rows: where there are fewer columns a row than
+                                    # this, threads had better share the rows than the columns
     const void* source
     const int8_t* panels
     Epilogue* epilogue
     uint8_t* out
     Py_ssize_t out_stride           # elements between rows
     Py_ssize_t out_itemsize
+    bint in_tiles                   # whether tile registers are used
+    bint copies                     # whether rows are written into scratch
+    Layout layout
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
     Py_ssize_t block_rows, blocks, column_splits
 
 
-cdef inline int32_t sum_of(const uint8_t* row, Py_ssize_t n) noexcept nogil:
+cdef inline uint8_t* place_of_row(
+    uint8_t* scratch, const Layout* layout, Py_ssize_t r
+) noexcept nogil:
+    """Where a row of a block begins."""
+    return scratch + r // GROUP_ROWS * layout.group + r % GROUP_ROWS * layout.row
+
+
+cdef inline int32_t sum_of(
+    const uint8_t* row, const Layout* layout, Py_ssize_t depth
+) noexcept nogil:
     cdef int32_t total = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        total += row[i]
+    cdef Py_ssize_t run, i
+    for run in range(layout.runs):
+        for i in range(min(layout.run_depth, depth - run * layout.run_depth)):
+            total += row[i]
+        row += layout.run
     return total
+
+
+include "tiles.pxi"
 
 
 cdef void multiply_panel(
@@ -54,9 +87,10 @@ cdef void multiply_panel(
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16
     cdef const int8_t* panel = p.panels + first_column * p.quads * 4
-    cdef uint8_t* out
+    cdef Py_ssize_t out_stride = p.out_stride * p.out_itemsize
+    cdef uint8_t* out = p.out + first_row * out_stride + first_column * p.out_itemsize
     cdef Py_ssize_t row = 0
-    cdef int tile_rows, column, vectors, r
+    cdef int tile_rows, column, vectors
     load_columns(p.epilogue, &columns, first_column, used)
     while row < count:
         tile_rows = <int> min(<Py_ssize_t> TILE_ROWS, count - row)
@@ -68,26 +102,20 @@ cdef void multiply_panel(
                 sums + column,
             )
             column += TILE_VECTORS * SIMD_LANES
-        if p.epilogue.store == BYTES and p.epilogue.weight_zero_points == NULL:
-            finish_bytes(
-                p.epilogue, &columns, sums, tile_rows,
-                p.out + (first_row + row) * p.out_stride + first_column, p.out_stride, used,
-            )
-            row += tile_rows
-            continue
-        for r in range(tile_rows):
-            out = p.out + ((first_row + row + r) * p.out_stride + first_column) * p.out_itemsize
-            finish_row(
-                p.epilogue, &columns, sums + r * PANEL_COLUMNS, row_sums[row + r], out, used
-            )
+        finish_tile(
+            p.epilogue, &columns, 0, sums, row_sums + row, tile_rows, out + row * out_stride,
+            out_stride, used,
+        )
         row += tile_rows
 
 
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
-    cdef Bytes[BLOCK_ROWS] rows
-    cdef int32_t[BLOCK_ROWS] row_sums
+    cdef Bytes[BLOCK_ROWS_OF_TILES] rows
+    cdef int32_t[BLOCK_ROWS_OF_TILES] row_sums
+    cdef GiveRows give_rows
+    cdef uint8_t* scratch = p.scratch + thread * p.scratch_size
     # Columns vary slowest: a thread keeps to its part of the weights.
     cdef Py_ssize_t first_row = index % p.blocks * p.block_rows
     cdef Py_ssize_t count = min(p.block_rows, p.rows - first_row)
@@ -96,46 +124,82 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
     cdef Py_ssize_t r
-    p.give_rows(p.source, first_row, count, p.scratch + thread * p.scratch_size, rows)
-    memset(row_sums, 0, sizeof(row_sums))
+    give_rows = p.give_rows if p.copies else p.give_rows_in_place
+    give_rows(p.source, first_row, count, scratch, &p.layout, rows)
     if p.epilogue.weight_zero_points != NULL:
         for r in range(count):
-            row_sums[r] = sum_of(rows[r], 4 * p.quads) - INPUT_SHIFT * <int32_t> p.epilogue.depth
+            row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
+            row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
+    else:
+        memset(row_sums, 0, count * sizeof(int32_t))
+    if p.in_tiles:
+        multiply_in_tiles(p, scratch, first_row, count, row_sums, panel, last)
+        return
     while panel < last:
         multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS)
         panel += 1
 
 
+cdef void lay_out(Product* p) noexcept nogil:
+    """Choose between tile registers and vectors, and where rows lie in the scratch."""
+    cdef Py_ssize_t depth = 4 * p.quads
+    cdef Py_ssize_t padded = (depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+    cdef Layout* layout = &p.layout
+    p.in_tiles = HAS_TILES and p.rows >= ROWS_WORTH_TILES
+    p.in_tiles = p.in_tiles and 0 < padded * GROUP_ROWS <= SCRATCH_BYTES_OF_TILES
+    p.copies = p.in_tiles or p.give_rows_in_place == NULL
+    layout.runs, layout.run_depth = 1, depth
+    layout.row = layout.run = depth
+    if p.in_tiles and p.whole_rows:
+        # Rows whose distance is a multiple of 512 would meet in few sets of the cache.
+        layout.row = padded + (0 if padded % 512 else TILE_DEPTH)
+        layout.run_depth = padded
+    elif p.in_tiles:
+        layout.runs, layout.run_depth = padded // TILE_DEPTH, TILE_DEPTH
+        layout.row, layout.run = TILE_DEPTH, TILE_DEPTH * GROUP_ROWS
+    layout.group = layout.row * GROUP_ROWS if layout.runs == 1 else layout.run * layout.runs
+
+
 cdef void cut(Product* p, int n_threads) noexcept nogil:
     """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
-    cdef Py_ssize_t most = min(<Py_ssize_t> BLOCK_ROWS, SCRATCH_BYTES // (4 * p.quads + 1))
+    cdef Py_ssize_t granule = GROUP_ROWS if p.in_tiles else TILE_ROWS
+    cdef Py_ssize_t room = SCRATCH_BYTES_OF_TILES if p.in_tiles else SCRATCH_BYTES
+    cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
     cdef Py_ssize_t fair
-    most = max(most // TILE_ROWS, <Py_ssize_t> 1) * TILE_ROWS
+    most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    most = max(most // granule, <Py_ssize_t> 1) * granule
     p.blocks = (p.rows + most - 1) // most
     p.column_splits = 1
     if p.blocks < BALANCED * n_threads:
-        if p.rows_are_cheap or p.rows < n_threads * TILE_ROWS:
+        if not p.copies or p.columns >= p.row_price * p.rows or p.rows < n_threads * granule:
             p.column_splits = min(panels, <Py_ssize_t> n_threads)
         if p.column_splits < n_threads:
             p.blocks = (p.blocks + n_threads - 1) // n_threads * n_threads
     fair = (p.rows + p.blocks - 1) // p.blocks
-    p.block_rows = (fair + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
+    p.block_rows = (fair + granule - 1) // granule * granule
     p.blocks = (p.rows + p.block_rows - 1) // p.block_rows
 
 
 cdef int multiply(Product* p, int n_threads) except -1 nogil:
     """Run the product that ``p`` describes; fills in how it is cut into tasks."""
     cdef double products = <double> p.rows * p.columns * 4 * p.quads
+    cdef uint8_t* scratch
+    cdef Py_ssize_t groups
     if p.rows == 0 or p.columns == 0:
         return 0
+    lay_out(p)
     n_threads = useful_threads(products, WORK_PER_THREAD, n_threads)
     cut(p, n_threads)
-    p.scratch_size = (p.block_rows * 4 * p.quads // 64 + 1) * 64
-    p.scratch = <uint8_t*> malloc(p.scratch_size * n_threads)
-    if p.scratch == NULL:
+    p.scratch_size = 0
+    if p.copies:
+        groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
+        p.scratch_size = (groups * p.layout.group + 63) // 64 * 64
+    scratch = <uint8_t*> malloc(p.scratch_size * n_threads + 64)
+    if scratch == NULL:
         with gil:
             raise MemoryError()
+    p.scratch = scratch + (-<size_t> scratch) % 64
     parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
-    free(p.scratch)
+    free(scratch)
     return 0

@@ -1,0 +1,1 @@
+from .portable import linear as linear

@@ -1,0 +1,120 @@
+# A block of rows times panels in the tile registers of AMX: included by multiply.pxi.
+#
+# The product is made in parts: a group of rows times some columns of a panel, as many as there are
+# registers for. Tile registers are multiplied by a unit of their own in the processor. While it
+# works on one part, the vector units finish the sums of the part before.
+
+cdef extern from "simd/tiles.h":
+    enum:
+        HAS_TILES
+    void tiles_configure(int first_rows, int second_rows) nogil
+    void tiles_release() nogil
+    void tiles_clear() nogil
+    void tiles_multiply(
+        int row_tiles, int column_tiles, const uint8_t* x, Py_ssize_t x_row, const int8_t* w,
+        Py_ssize_t w_quad,
+    ) nogil
+    void tiles_store(int row_tiles, int column_tiles, int32_t* sums) nogil
+
+cdef enum:
+    TILE_DEPTH = 64                 # depths in a row of a tile of inputs
+    TILE_QUADS = 16
+    ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
+
+
+# A part whose sums are known and wait to be finished.
+cdef struct Part:
+    const Columns* columns
+    int column, used                # first one, in its panel, and how many
+    const int32_t* sums
+    const int32_t* row_sums
+    uint8_t* out
+    int rows                        # that are left
+
+
+cdef inline void finish_some(Product* p, Part* part, int rows) noexcept nogil:
+    cdef Py_ssize_t out_stride = p.out_stride * p.out_itemsize
+    rows = min(rows, part.rows)
+    if rows == 0:
+        return
+    finish_tile(
+        p.epilogue, part.columns, part.column, part.sums, part.row_sums, rows, part.out,
+        out_stride, part.used,
+    )
+    part.sums += rows * PANEL_COLUMNS
+    part.row_sums += rows
+    part.out += rows * out_stride
+    part.rows -= rows
+
+
+cdef void multiply_in_tiles(
+    Product* p, const uint8_t* x, Py_ssize_t first_row, Py_ssize_t count,
+    const int32_t* row_sums, Py_ssize_t panel, Py_ssize_t last,
+) noexcept nogil:
+    """A block of rows, laid out for tiles, times some of the panels."""
+    cdef int32_t[GROUP_ROWS * PANEL_COLUMNS] sums
+    cdef Columns[2] columns         # of this panel, and of the one before
+    cdef int8_t[TILE_QUADS * PANEL_COLUMNS * 4] rest_of_panel
+    cdef Part part, waiting
+    cdef Py_ssize_t x_row = p.layout.row
+    cdef Py_ssize_t x_step = TILE_DEPTH if p.whole_rows else p.layout.run
+    cdef Py_ssize_t steps = p.quads // TILE_QUADS
+    cdef int rest = <int> (p.quads % TILE_QUADS)
+    cdef int rows_a_step = <int> ((GROUP_ROWS + steps - 1) // steps) if steps else 0
+    cdef int most_column_tiles = 4 if count <= 16 else 2
+    cdef const int8_t* w
+    cdef const uint8_t* group
+    cdef Py_ssize_t row, step, w_quad, first_column
+    cdef int used, width, column, column_tiles, row_tiles
+    cdef int configured = 0
+    waiting.rows = 0
+    while panel < last:
+        first_column = panel * PANEL_COLUMNS
+        used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
+        width = (used + 15) // 16 * 16
+        w_quad = width * 4
+        part.columns = &columns[panel & 1]
+        load_columns(p.epilogue, &columns[panel & 1], first_column, used)
+        if rest:
+            memset(rest_of_panel, 0, sizeof(rest_of_panel))
+            memcpy(
+                rest_of_panel,
+                p.panels + (first_column * p.quads + steps * TILE_QUADS * width) * 4,
+                rest * w_quad,
+            )
+        column = 0
+        while column < width:
+            column_tiles = min(most_column_tiles, (width - column) // 16)
+            part.column, part.used = column, min(column_tiles * 16, used - column)
+            row = 0
+            while row < count:
+                part.rows = <int> min(<Py_ssize_t> GROUP_ROWS, count - row)
+                part.sums = sums
+                part.row_sums = row_sums + row
+                part.out = p.out + (
+                    (first_row + row) * p.out_stride + first_column + column
+                ) * p.out_itemsize
+                row_tiles = 2 if part.rows > 16 else 1
+                if configured != part.rows:
+                    configured = part.rows
+                    tiles_configure(min(16, part.rows), max(0, part.rows - 16))
+                tiles_clear()
+                group = x + row // GROUP_ROWS * p.layout.group
+                w = p.panels + (first_column * p.quads + column) * 4
+                for step in range(steps):
+                    tiles_multiply(row_tiles, column_tiles, group, x_row, w, w_quad)
+                    group += x_step
+                    w += TILE_QUADS * w_quad
+                    finish_some(p, &waiting, rows_a_step)
+                if rest:
+                    tiles_multiply(
+                        row_tiles, column_tiles, group, x_row, rest_of_panel + column * 4, w_quad
+                    )
+                finish_some(p, &waiting, GROUP_ROWS)
+                tiles_store(row_tiles, column_tiles, sums)
+                waiting = part
+                row += GROUP_ROWS
+            column += most_column_tiles * 16
+        panel += 1
+    finish_some(p, &waiting, GROUP_ROWS)
+    tiles_release()
