@@ -136,6 +136,12 @@ class qscheme(_Constant):
     ``per_tensor`` schemes have one scale and zero point for the whole tensor,
     ``per_channel`` schemes one for each index of an axis; ``symmetric`` schemes
     put the zero point at the middle of the range.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.quantize_per_tensor(pyqref.ones(1), 1.0, 0, pyqref.quint8).qscheme()
+    pyqref.per_tensor_affine
     """
 
     __slots__ = ("is_per_channel", "is_symmetric")
@@ -147,13 +153,28 @@ class qscheme(_Constant):
 
 
 class memory_format(_Constant):
-    """Order of the dimensions of a tensor in memory."""
+    """Order of the dimensions of a tensor in memory.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, 3, 4, 4).contiguous(memory_format=pyqref.channels_last)
+    >>> x.stride()
+    (48, 1, 12, 3)
+    """
 
     __slots__ = ()
 
 
 class layout(_Constant):
-    """Kind of storage of a tensor; every tensor here is ``strided``."""
+    """Kind of storage of a tensor; every tensor here is ``strided``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ones(1).layout
+    pyqref.strided
+    """
 
     __slots__ = ()
 
@@ -205,6 +226,13 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     TypeError
         No dtype of the package stores them (complex numbers, strings, objects,
         unsigned integers of more than 8 bits).
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from pyqref.dtypes import from_numpy_dtype
+    >>> from_numpy_dtype(numpy.dtype("uint8"))
+    pyqref.uint8
     """
     found = _FROM_NUMPY.get(np.dtype(numpy_dtype).newbyteorder("="))
     if found is None:
@@ -255,7 +283,14 @@ class device:
 
 
 class finfo:
-    """Limits of a floating point dtype: ``bits, eps, min, max, tiny, smallest_normal``."""
+    """Limits of a floating point dtype: ``bits, eps, min, max, tiny, smallest_normal``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.finfo(pyqref.float32).eps
+    1.1920928955078125e-07
+    """
 
     def __init__(self, type: dtype = float32) -> None:
         if not isinstance(type, dtype) or not type.is_floating_point:
@@ -279,7 +314,15 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype, quantized ones included: ``bits, min, max``."""
+    """Limits of an integer dtype, quantized ones included: ``bits, min, max``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> limits = pyqref.iinfo(pyqref.qint8)
+    >>> limits.min, limits.max, limits.bits
+    (-128, 127, 8)
+    """
 
     def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype) or type.numpy_dtype.kind not in "iu":

@@ -95,7 +95,14 @@ def built() -> tuple[str, ...]:
 
 
 def supported() -> tuple[str, ...]:
-    """Kernels that this processor could run, built or not."""
+    """Kernels that this processor could run, built or not.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> "reference" in kernels.supported()
+    True
+    """
     found = features()
     return tuple(
         kernel.name for kernel in KERNELS.values() if kernel.needs is None or kernel.needs in found
@@ -192,6 +199,15 @@ class use:
     ValueError
         The name is unknown, was not built, or cannot run on this machine. The
         message lists what is possible. There is no silent second choice.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> before = kernels.in_use()
+    >>> with kernels.use("reference"):
+    ...     name = kernels.in_use()
+    >>> name, kernels.in_use() == before
+    ('reference', True)
     """
 
     def __init__(self, name: str) -> None:

@@ -21,6 +21,13 @@ class GraphDrawing:
     ----------
     dot : str
         The picture as Graphviz text.
+
+    Examples
+    --------
+    >>> from pyqref import fx, nn
+    >>> drawing = fx.draw(fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2))))
+    >>> drawing.dot.startswith("digraph")
+    True
     """
 
     def __init__(self, dot: str) -> None:

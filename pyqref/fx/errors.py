@@ -23,6 +23,18 @@ class TraceError(ValueError):
 
     The message names the user's file, line and text, the value that was asked for and how
     it was made, and the ways out.
+
+    Examples
+    --------
+    >>> from pyqref import fx
+    >>> def forward(x):
+    ...     return x if x.sum() > 0 else -x
+    >>> try:
+    ...     fx.symbolic_trace(forward)
+    ... except fx.TraceError as error:
+    ...     reason = str(error).splitlines()[0]
+    >>> reason[:42]
+    'A branch (if, while, and, or, not, assert)'
     """
 
 
@@ -36,6 +48,13 @@ class SourceLine:
         Where it is.
     text
         The line itself, without indentation.
+
+    Examples
+    --------
+    >>> from pyqref.fx import SourceLine
+    >>> print(SourceLine("net.py", 7, "forward", "if x.sum() > 0:"))
+    File "net.py", line 7, in forward
+        if x.sum() > 0:
     """
 
     file: str

@@ -58,7 +58,16 @@ def _same_tuple(value: tuple[Any, ...], mapped: tuple[Any, ...]) -> Any:
 
 
 def map_arg(value: Any, fn: Callable[[Node], Any]) -> Any:
-    """Apply ``fn`` to the nodes in nested arguments; other leaves stay."""
+    """Apply ``fn`` to the nodes in nested arguments; other leaves stay.
+
+    Examples
+    --------
+    >>> from pyqref import fx
+    >>> graph = fx.Graph()
+    >>> a, b = graph.placeholder("a"), graph.placeholder("b")
+    >>> fx.map_arg((a, [b, 2.0]), lambda node: node.name)
+    ('a', ['b', 2.0])
+    """
     return map_aggregate(value, lambda leaf: fn(leaf) if isinstance(leaf, Node) else leaf)
 
 
@@ -87,6 +96,17 @@ class Node:
         ``"source"``, the user's line, and ``"nn_module_stack"``.
 
     Source: documentation of ``torch.fx.Node``.
+
+    Examples
+    --------
+    >>> from pyqref import fx, nn
+    >>> graph = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU())).graph
+    >>> for node in graph.nodes:
+    ...     print(node.op, node.name, node.target, node.args)
+    placeholder input_1 input ()
+    call_module _0 0 (input_1,)
+    call_module _1 1 (_0,)
+    output output output (_1,)
     """
 
     def __init__(

@@ -186,7 +186,17 @@ def _node(value: Any) -> Any:
 
 
 class GraphAppendingTracer(TracerBase):
-    """Appends to a graph where proxies are made by hand."""
+    """Appends to a graph where proxies are made by hand.
+
+    Examples
+    --------
+    >>> from pyqref import fx
+    >>> graph = fx.Graph()
+    >>> x = fx.Proxy(graph.placeholder("x"), fx.GraphAppendingTracer(graph))
+    >>> y = x + 1
+    >>> [node.op for node in graph.nodes]
+    ['placeholder', 'call_function']
+    """
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()

@@ -28,27 +28,98 @@ _PACKAGE = __name__.rpartition(".")[0]
 
 
 class QuantizationWarning(UserWarning):
-    """Something about a model's quantization has no effect, or one nobody can want."""
+    """Something about a model's quantization has no effect, or one nobody can want.
+
+    Examples
+    --------
+    >>> from pyqref import quantization
+    >>> issubclass(quantization.UncalibratedWarning, quantization.QuantizationWarning)
+    True
+    """
 
 
 class UncalibratedWarning(QuantizationWarning):
-    """An observer that saw no data was asked for quantization parameters."""
+    """An observer that saw no data was asked for quantization parameters.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2)).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> prepared = quantization.prepare(model)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     converted = quantization.convert(prepared)  # without calibration
+    >>> [each.category.__name__ for each in caught]
+    ['UncalibratedWarning']
+    """
 
 
 class NoMatchWarning(QuantizationWarning):
-    """A key of a qconfig dictionary, or a name in a list, fits no module."""
+    """A key of a qconfig dictionary, or a name in a list, fits no module.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2)).eval()
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     quantized = quantization.quantize_dynamic(model, {"classifier", nn.Linear})
+    >>> [each.category.__name__ for each in caught]
+    ['NoMatchWarning']
+    """
 
 
 class NotQuantizedWarning(QuantizationWarning):
-    """A module that was to be quantized stays as it is, or nothing was to be quantized."""
+    """A module that was to be quantized stays as it is, or nothing was to be quantized.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = quantization.prepare(nn.Sequential(nn.Linear(4, 2)).eval())  # no qconfig
+    >>> [each.category.__name__ for each in caught]
+    ['NotQuantizedWarning']
+    """
 
 
 class UnusedMappingWarning(QuantizationWarning):
-    """An entry of a mapping from types to types was not used."""
+    """An entry of a mapping from types to types was not used.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = quantization.QuantWrapper(nn.Linear(4, 2)).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> config = {"non_traceable_module_class": [nn.Conv2d]}
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = quantization.prepare(model, prepare_custom_config_dict=config)
+    >>> [each.category.__name__ for each in caught]
+    ['UnusedMappingWarning']
+    """
 
 
 class ConstantChannelWarning(QuantizationWarning):
-    """A weight channel of one value was given parameters that cannot hold this value."""
+    """A weight channel of one value was given parameters that cannot hold this value.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2))
+    >>> _ = model[0].weight.data.fill_(0.3)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     quantized = quantization.quantize_dynamic(model)
+    >>> [each.category.__name__ for each in caught]
+    ['ConstantChannelWarning']
+    """
 
 
 class QuantizationError(RuntimeError):
@@ -60,6 +131,16 @@ class QuantizationError(RuntimeError):
     ----------
     warning
         The warning.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> try:
+    ...     quantization.prepare(nn.Sequential(nn.Linear(4, 2)).eval(), strict=True)
+    ... except quantization.QuantizationError as error:
+    ...     problem = str(error)
+    >>> problem[:35]
+    'prepare: no module got a qconfig, s'
     """
 
     def __init__(self, warning: QuantizationWarning) -> None:

@@ -198,17 +198,38 @@ def get_default_static_quant_reference_module_mappings() -> dict[Any, Any]:
 
 
 def get_default_dynamic_quant_module_mappings() -> dict[Any, Any]:
-    """A copy of the table for dynamic quantization."""
+    """A copy of the table for dynamic quantization.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_default_dynamic_quant_module_mappings()[nn.LSTM]
+    <class 'pyqref.nn.quantized.dynamic.modules.rnn.LSTM'>
+    """
     return copy.copy(DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS)
 
 
 def get_default_qat_module_mappings() -> dict[Any, Any]:
-    """A copy of the table for quantization-aware training."""
+    """A copy of the table for quantization-aware training.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_default_qat_module_mappings()[nn.Conv2d]
+    <class 'pyqref.nn.qat.modules.conv.Conv2d'>
+    """
     return copy.copy(DEFAULT_QAT_MODULE_MAPPINGS)
 
 
 def get_embedding_static_quant_module_mappings() -> dict[Any, Any]:
-    """The table for static quantization, with trained embeddings."""
+    """The table for static quantization, with trained embeddings.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_embedding_static_quant_module_mappings()[nn.qat.Embedding]
+    <class 'pyqref.nn.quantized.modules.embedding_ops.Embedding'>
+    """
     return {
         **DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
         nnqat.EmbeddingBag: nnq.EmbeddingBag,
@@ -233,7 +254,14 @@ def get_embedding_qat_module_mappings() -> dict[Any, Any]:
 
 
 def get_default_float_to_quantized_operator_mappings() -> dict[Any, Any]:
-    """A copy of the table from functions of floats to quantized operations."""
+    """A copy of the table from functions of floats to quantized operations.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_default_float_to_quantized_operator_mappings()[nn.functional.elu].__name__
+    'elu'
+    """
     return copy.copy(DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS)
 
 
@@ -247,27 +275,38 @@ def get_quantized_operator(float_op: Any) -> Any:
 
     Examples
     --------
-    >>> from pyqref.nn import functional as F
     >>> get_quantized_operator(F.elu).__name__
     'elu'
     """
-    found = DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS.get(float_op)
-    if found is None:
-        known = ", ".join(
-            sorted(each.__name__ for each in get_default_float_to_quantized_operator_mappings())
-        )
+    table = DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS
+    if (found := table.get(float_op)) is None:
+        known = ", ".join(sorted(each.__name__ for each in table))
         name = getattr(float_op, "__name__", repr(float_op))
         raise ValueError(f"{name} has no quantized operator; those that have: {known}")
     return found
 
 
 def no_observer_set() -> set[Any]:
-    """Types of modules behind which no observer stands: they observe their own parts."""
+    """Types of modules behind which no observer stands: they observe their own parts.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> nn.quantizable.LSTM in quantization.no_observer_set()
+    True
+    """
     return {nnqz.LSTM, nnqz.MultiheadAttention}
 
 
 def get_default_qconfig_propagation_list() -> set[Any]:
-    """Types of leaf modules that ``prepare`` gives an observer."""
+    """Types of leaf modules that ``prepare`` gives an observer.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> nn.Linear in quantization.get_default_qconfig_propagation_list()
+    True
+    """
     return (
         set(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS)
         | set(DEFAULT_QAT_MODULE_MAPPINGS)
@@ -277,7 +316,14 @@ def get_default_qconfig_propagation_list() -> set[Any]:
 
 
 def get_default_compare_output_module_list() -> set[Any]:
-    """Types whose outputs are worth comparing between a float and a quantized model."""
+    """Types whose outputs are worth comparing between a float and a quantized model.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> nn.Linear in quantization.get_default_compare_output_module_list()
+    True
+    """
     tables = (
         DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
         DEFAULT_QAT_MODULE_MAPPINGS,
@@ -306,6 +352,12 @@ def get_static_quant_module_class(
     ------
     ValueError
         The table has no entry for it.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_static_quant_module_class(nn.Linear, is_reference=True)
+    <class 'pyqref.nn.quantized.reference.modules.linear.Linear'>
     """
     defaults = (
         DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS
@@ -326,6 +378,12 @@ def get_dynamic_quant_module_class(
     ------
     ValueError
         The table has no entry for it.
+
+    Examples
+    --------
+    >>> from pyqref import nn, quantization
+    >>> quantization.get_dynamic_quant_module_class(nn.Linear)
+    <class 'pyqref.nn.quantized.dynamic.modules.linear.Linear'>
     """
     table = {**DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS, **(additional_dynamic_quant_mapping or {})}
     return _lookup("dynamic", table, float_module_class)

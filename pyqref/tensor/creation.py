@@ -184,6 +184,16 @@ def from_numpy(ndarray: Any) -> Any:
         Not an array, or of a type that no dtype stores.
     ValueError
         A stride is negative; copy the array first.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import pyqref
+    >>> array = numpy.zeros(2, numpy.float32)
+    >>> x = pyqref.from_numpy(array)
+    >>> array[0] = 7
+    >>> x
+    tensor([7., 0.])
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")

@@ -210,6 +210,19 @@ def fused_moving_avg_obs_fake_quant(
     -----
     ``scale`` and ``zero_point`` are chosen only while fake quantization is on. Source:
     ``torch.fused_moving_avg_obs_fake_quant``; torch knows ``ch_axis`` 0 only.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> on = pyqref.tensor([1])
+    >>> low, high = pyqref.tensor(float("inf")), pyqref.tensor(float("-inf"))
+    >>> scale, zero_point = pyqref.ones(1), pyqref.zeros(1, dtype=pyqref.int32)
+    >>> x = pyqref.tensor([0.0, 1.0, 2.55])
+    >>> y = pyqref.fused_moving_avg_obs_fake_quant(
+    ...     x, on, on, low, high, scale, zero_point, 0.01, 0, 255, 0
+    ... )
+    >>> low.item(), round(high.item(), 2), round(scale.item(), 4)
+    (0.0, 2.55, 0.01)
     """
     name = "fused_moving_avg_obs_fake_quant"
     quant_min, quant_max = _check_input(name, input, quant_min, quant_max)

@@ -65,6 +65,14 @@ class Tensor(ElementwiseMethods, Protocols):
         this tensor.
     T, mT
         The tensor with its axes reversed, and with the last two exchanged.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([1.0, 2.0], requires_grad=True)
+    >>> x.square().sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
     """
 
     def __new__(cls, *data: Any, dtype: Any = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from pyqref import dtypes
@@ -20,6 +19,10 @@ from .functional_pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
 from .functional_pooling import avg_pool3d as avg_pool3d
 from .functional_pooling import divisor
 from .functional_pooling import max_pool1d as max_pool1d
+from .functional_resize import interpolate as interpolate
+from .functional_resize import upsample as upsample
+from .functional_resize import upsample_bilinear as upsample_bilinear
+from .functional_resize import upsample_nearest as upsample_nearest
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -57,6 +60,15 @@ def relu(input: Any, inplace: bool = False) -> Any:
         Quantized tensor of any dtype.
     inplace
         Write the result into ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.relu(q).dequantize().tolist()
+    [0.0, 0.5, 3.0]
     """
     ops.require_per_tensor("quantized.functional.relu", input)
     return ops.relu(input, inplace)
@@ -85,6 +97,15 @@ def linear(
     Notes
     -----
     The weight is packed at every call; :class:`pyqref.nn.quantized.Linear` packs it once.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> qF.linear(x, w, pyqref.tensor([0.5]), scale=0.5, zero_point=0).item()
+    1.5
     """
     ops.require_per_tensor("quantized.functional.linear", input, (dtypes.quint8,))
     scale = input.q_scale() if scale is None else scale
@@ -105,7 +126,17 @@ def conv1d(
     zero_point: int = 0,
     dtype: Any = dtypes.quint8,
 ) -> Any:
-    """As :func:`conv2d`, along one dimension."""
+    """As :func:`conv2d`, along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 4, 8), 0.1, 128, pyqref.quint8)
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(8, 4, 3), 0.1, 0, pyqref.qint8)
+    >>> qF.conv1d(x, w, pyqref.zeros(8), padding=1, scale=0.2, zero_point=128).shape
+    pyqref.Size([2, 8, 8])
+    """
     _require_conv_options("conv1d", padding_mode, dtype)
     packed = ops.conv1d_prepack(weight, bias, stride, padding, dilation, groups)
     return ops.conv1d(input, packed, scale, zero_point)
@@ -188,7 +219,17 @@ def conv3d(
     zero_point: int = 0,
     dtype: Any = dtypes.quint8,
 ) -> Any:
-    """As :func:`conv2d`, along three dimensions."""
+    """As :func:`conv2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 4, 4, 6, 6), 0.1, 128, pyqref.quint8)
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(8, 4, 3, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> qF.conv3d(x, w, pyqref.zeros(8), padding=1, scale=0.2, zero_point=128).shape
+    pyqref.Size([2, 8, 4, 6, 6])
+    """
     _require_conv_options("conv3d", padding_mode, dtype)
     packed = ops.conv3d_prepack(weight, bias, stride, padding, dilation, groups)
     return ops.conv3d(input, packed, scale, zero_point)
@@ -225,6 +266,15 @@ def max_pool2d(
         As of :func:`pyqref.nn.functional.max_pool2d`.
     return_indices
         Must be False.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(16.0).reshape(1, 1, 4, 4)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 0, pyqref.quint8)
+    >>> qF.max_pool2d(q, 2).dequantize().tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
     ops.require_per_tensor("quantized.functional.max_pool2d", input)
     ops.require_flags(
@@ -252,6 +302,15 @@ def avg_pool2d(
         Quantized ``(N, C, H, W)`` or ``(C, H, W)``.
     kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         As of :func:`pyqref.nn.functional.avg_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(16.0).reshape(1, 1, 4, 4)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 0, pyqref.quint8)
+    >>> qF.avg_pool2d(q, 2).dequantize().tolist()  # 2.5 is rounded to 2
+    [[[[2.0, 4.0], [10.0, 12.0]]]]
     """
     ops.require_per_tensor("quantized.functional.avg_pool2d", input)
     ops.require_flags(
@@ -274,13 +333,32 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
         Quantized ``(N, C, H, W)`` or ``(C, H, W)``.
     output_size
         An integer, or a pair of integers (None: as the input).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(16.0).reshape(1, 1, 4, 4)
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8)
+    >>> qF.adaptive_avg_pool2d(q, 1).item()
+    7.5
     """
     ops.require_per_tensor("quantized.functional.adaptive_avg_pool2d", input)
     return F.adaptive_avg_pool2d(input, output_size)
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are."""
+    """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.hardtanh(q, -1.0, 1.0).dequantize().tolist()
+    [-1.0, 0.5, 1.0]
+    """
     ops.require_per_tensor("quantized.functional.hardtanh", input)
     ops.require_flags("quantized.functional.hardtanh", inplace=inplace)
     min_val = as_number(min_val, "quantized.functional.hardtanh: min_val")
@@ -289,63 +367,15 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 
 def clamp(input: Any, min_: float, max_: float) -> Any:
-    """Clamp to ``[min_, max_]`` on the integers; scale and zero point stay as they are."""
-    return ops.clamp(input, min_, max_)
+    """Clamp to ``[min_, max_]`` on the integers; scale and zero point stay as they are.
 
-
-def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Any:
-    """Down- or upsample to ``size``, or by ``scale_factor``.
-
-    Scale and zero point stay as they are.
-
-    Parameters
-    ----------
-    input
-        Quantized ``(N, C, H, W)``.
-    size, scale_factor
-        One of them: an integer (number) or a pair.
-    mode
-        ``"nearest"`` or ``"bilinear"``.
-    align_corners
-        As of :func:`pyqref.nn.functional.interpolate`; bilinear only.
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.clamp(q, 0.0, 1.0).dequantize().tolist()
+    [0.0, 0.5, 1.0]
     """
-    ops.require_per_tensor("quantized.functional.interpolate", input)
-    return F.interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Any:
-    """Deprecated: use :func:`interpolate`."""
-    _deprecated("upsample")
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Deprecated: use :func:`interpolate` with ``mode="bilinear", align_corners=True``."""
-    _deprecated("upsample_bilinear")
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Deprecated: use :func:`interpolate` with ``mode="nearest"``."""
-    _deprecated("upsample_nearest")
-    return interpolate(input, size, scale_factor, mode="nearest")
-
-
-def _deprecated(name: str) -> None:
-    warnings.warn(
-        f"nn.quantized.functional.{name} is deprecated. "
-        "Use nn.quantized.functional.interpolate instead.",
-        stacklevel=3,
-    )
+    return ops.clamp(input, min_, max_)

@@ -26,6 +26,15 @@ def hardswish(input: Any, scale: float, zero_point: int) -> Any:
         Quantized per tensor, of any dtype and shape.
     scale, zero_point
         Of the output.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.hardswish(q, 0.1, 20).dequantize()
+    tensor([-0.3000,  0.3000,  3.0000])
     """
     ops.require_per_tensor("quantized.functional.hardswish", input)
     return ops.hardswish(input, scale, zero_point)
@@ -40,6 +49,15 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
         Quantized per tensor, of any dtype and shape.
     inplace
         Write the result, and its scale and zero point, into ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.hardsigmoid(q).int_repr().tolist()  # scale 1/256, zero point 0
+    [43, 149, 255]
     """
     ops.require_per_tensor("quantized.functional.hardsigmoid", input)
     ops.require_flags("quantized.functional.hardsigmoid", inplace=inplace)
@@ -57,13 +75,32 @@ def elu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
         Of the output.
     alpha
         Minus the limit to the left.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.elu(q, 0.1, 20).dequantize()
+    tensor([-0.9000,  0.5000,  3.0000])
     """
     ops.require_per_tensor("quantized.functional.elu", input)
     return ops.elu(input, scale, zero_point, alpha)
 
 
 def celu(input: Any, scale: float, zero_point: int, alpha: float = 1.0) -> Any:
-    r"""ELU with :math:`\beta = 1 / \alpha` (equation ``eq-elu``); parameters as of :func:`elu`."""
+    r"""ELU with :math:`\beta = 1 / \alpha` (equation ``eq-elu``); parameters as of :func:`elu`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.celu(q, 0.1, 20).dequantize()
+    tensor([-0.9000,  0.5000,  3.0000])
+    """
     ops.require_per_tensor("quantized.functional.celu", input)
     return ops.celu(input, scale, zero_point, alpha)
 
@@ -92,6 +129,15 @@ def leaky_relu(
     ------
     ValueError
         Only one of them is given.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.leaky_relu(q, 0.1, scale=0.1, zero_point=20).dequantize()
+    tensor([-0.2000,  0.5000,  3.0000])
     """
     if (scale is None) != (zero_point is None):
         raise ValueError(
@@ -110,6 +156,15 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
         Quantized per tensor, of any dtype and shape.
     threshold, value
         Real numbers (equation ``eq-threshold``).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.threshold(q, 1.0, 0.0).dequantize().tolist()
+    [0.0, 0.0, 3.0]
     """
     for name, number in (("threshold", threshold), ("value", value)):
         if number is None:

@@ -30,6 +30,15 @@ def max_pool1d(
         As of :func:`pyqref.nn.functional.max_pool1d`.
     return_indices
         Must be False.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(6.0).reshape(1, 1, 6)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 0, pyqref.quint8)
+    >>> qF.max_pool1d(q, 2).dequantize().tolist()
+    [[[1.0, 3.0, 5.0]]]
     """
     ops.require_per_tensor("quantized.functional.max_pool1d", input)
     ops.require_flags(
@@ -59,6 +68,15 @@ def avg_pool3d(
         Quantized ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
     kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         As of :func:`pyqref.nn.functional.avg_pool3d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(8.0).reshape(1, 1, 2, 2, 2)
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8)
+    >>> qF.avg_pool3d(q, 2).item()
+    3.5
     """
     ops.require_per_tensor("quantized.functional.avg_pool3d", input)
     ops.require_flags(
@@ -92,6 +110,15 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
         Quantized ``(N, C, D, H, W)`` or ``(C, D, H, W)``.
     output_size
         An integer, or three of them (None: as the input).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.arange(8.0).reshape(1, 1, 2, 2, 2)
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8)
+    >>> qF.adaptive_avg_pool3d(q, 1).item()
+    3.5
     """
     ops.require_per_tensor("quantized.functional.adaptive_avg_pool3d", input)
     return F.adaptive_avg_pool3d(input, output_size)

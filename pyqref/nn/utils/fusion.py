@@ -39,6 +39,16 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     -------
     Module
         A copy of ``conv`` with new weight and bias.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> conv, bn = nn.Conv2d(1, 2, 3).eval(), nn.BatchNorm2d(2).eval()
+    >>> fused = nn.utils.fuse_conv_bn_eval(conv, bn)
+    >>> x = pyqref.rand(1, 1, 5, 5)
+    >>> pyqref.allclose(fused(x), bn(conv(x)), atol=1e-5)
+    True
     """
     fused = _copy_in_eval_mode(conv, bn)
     fused.weight, fused.bias = fuse_conv_bn_weights(
@@ -61,6 +71,16 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     ------
     AssertionError
         A module is in training mode, or ``bn`` has other features than ``linear`` gives.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> linear, bn = nn.Linear(3, 2).eval(), nn.BatchNorm1d(2).eval()
+    >>> fused = nn.utils.fuse_linear_bn_eval(linear, bn)
+    >>> x = pyqref.rand(4, 3)
+    >>> pyqref.allclose(fused(x), bn(linear(x)), atol=1e-5)
+    True
     """
     fused = _copy_in_eval_mode(linear, bn)
     if bn.num_features not in (linear.out_features, 1):

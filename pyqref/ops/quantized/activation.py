@@ -29,6 +29,14 @@ def relu(qx: Any, inplace: bool = False) -> Any:
         Quantized per tensor, of any dtype and shape.
     inplace
         Write the result into ``qx``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.relu(a).dequantize().tolist()
+    [0.0, 2.0]
     """
     own = require_per_tensor("quantized.relu", qx)
     return _store("quantized.relu", qx, _kernels.relu(qx._array, own.zero_point), own, inplace)
@@ -38,6 +46,14 @@ def relu6(qx: Any, inplace: bool = False) -> Any:
     r"""Rectified linear unit with a ceiling (equation ``eq-quantized-relu6``).
 
     :math:`\min(\max(q, z), q(6))`; parameters as of :func:`relu`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.relu6(a).dequantize().tolist()
+    [0.0, 2.0]
     """
     own = require_per_tensor("quantized.relu6", qx)
     return _store("quantized.relu6", qx, _kernels.relu6(qx._array, own.grid), own, inplace)
@@ -52,6 +68,14 @@ def clamp(qx: Any, min: float | None = None, max: float | None = None) -> Any:
         Quantized per tensor, of any dtype and shape.
     min, max
         Real numbers, or None for no bound; not both None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.clamp(a, 0.0, 1.0).dequantize().tolist()
+    [0.0, 1.0]
     """
     own = require_per_tensor("quantized.clamp", qx)
     if min is None and max is None:
@@ -88,6 +112,14 @@ def leaky_relu(
         Not possible together with output parameters.
     output_scale, output_zero_point
         Of the result; those of ``qx`` if None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.leaky_relu(a, 0.1, False, 0.1, 20).dequantize()
+    tensor([-0.1000,  2.0000])
     """
     name = "quantized.leaky_relu"
     own = require_per_tensor(name, qx)

@@ -65,7 +65,17 @@ def add(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
 
 
 def add_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
-    """:func:`add`, with no integer below the zero point of the result."""
+    """:func:`add`, with no integer below the zero point of the result.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.5]), 0.5, 10, pyqref.quint8)
+    >>> ops.add_relu(a, b, 0.25, 10).dequantize().tolist()
+    [0.0, 3.5]
+    """
     return _add("quantized.add_relu", qa, qb, scale, zero_point, True)
 
 
@@ -73,32 +83,87 @@ def mul(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = N
     r"""Product of two quantized tensors, element by element, on a grid of its own.
 
     Equation ``eq-quantized-mul``. Parameters and errors as of :func:`add`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.5]), 0.5, 10, pyqref.quint8)
+    >>> ops.mul(a, b, 0.25, 10).dequantize().tolist()
+    [-0.5, 3.0]
     """
     return _mul("quantized.mul", qa, qb, scale, zero_point, False)
 
 
 def mul_relu(qa: Any, qb: Any, scale: float | None = None, zero_point: int | None = None) -> Any:
-    """:func:`mul`, with no integer below the zero point of the result."""
+    """:func:`mul`, with no integer below the zero point of the result.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.5]), 0.5, 10, pyqref.quint8)
+    >>> ops.mul_relu(a, b, 0.25, 10).dequantize().tolist()
+    [0.0, 3.0]
+    """
     return _mul("quantized.mul_relu", qa, qb, scale, zero_point, True)
 
 
 def add_scalar(qa: Any, b: Any) -> Any:
-    r"""Add a number (equation ``eq-add-scalar``): moves the zero point where it can."""
+    r"""Add a number (equation ``eq-add-scalar``): moves the zero point where it can.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.add_scalar(a, 3.0).dequantize().tolist()
+    [2.0, 5.0]
+    """
     return _with_number("quantized.add_scalar", scalar.add_scalar, qa, b, False)
 
 
 def add_scalar_relu(qa: Any, b: Any) -> Any:
-    """:func:`add_scalar`, then ReLU."""
+    """:func:`add_scalar`, then ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.add_scalar_relu(a, 3.0).dequantize().tolist()
+    [2.0, 5.0]
+    """
     return _with_number("quantized.add_scalar_relu", scalar.add_scalar, qa, b, True)
 
 
 def mul_scalar(qa: Any, b: Any) -> Any:
-    r"""Multiply by a number (equation ``eq-mul-scalar``): changes the scale."""
+    r"""Multiply by a number (equation ``eq-mul-scalar``): changes the scale.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.mul_scalar(a, 3.0).dequantize().tolist()
+    [-3.0, 6.0]
+    """
     return _with_number("quantized.mul_scalar", scalar.mul_scalar, qa, b, False)
 
 
 def mul_scalar_relu(qa: Any, b: Any) -> Any:
-    """:func:`mul_scalar`, then ReLU."""
+    """:func:`mul_scalar`, then ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.mul_scalar_relu(a, 3.0).dequantize().tolist()
+    [0.0, 6.0]
+    """
     return _with_number("quantized.mul_scalar_relu", scalar.mul_scalar, qa, b, True)
 
 
@@ -117,6 +182,15 @@ def cat(
         The axis along which their lengths may differ.
     scale, zero_point
         Of the result; those of the first tensor if None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.5]), 0.5, 10, pyqref.quint8)
+    >>> ops.cat([a, b], 0, 0.5, 10).dequantize().tolist()
+    [-1.0, 2.0, 0.5, 1.5]
     """
     return _cat("quantized.cat", qx, dim, scale, zero_point, False)
 
@@ -124,7 +198,17 @@ def cat(
 def cat_relu(
     qx: Sequence[Any], dim: int = 0, scale: float | None = None, zero_point: int | None = None
 ) -> Any:
-    """:func:`cat`, with no integer below the zero point of the result."""
+    """:func:`cat`, with no integer below the zero point of the result.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([0.5, 1.5]), 0.5, 10, pyqref.quint8)
+    >>> ops.cat_relu([a, b], 0, 0.5, 10).dequantize().tolist()
+    [0.0, 2.0, 0.5, 1.5]
+    """
     return _cat("quantized.cat_relu", qx, dim, scale, zero_point, True)
 
 
@@ -140,6 +224,15 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
         tensor, both quint8 or both qint8.
     scale, zero_point
         Of the result ``(*, M, N)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([[-1.0, 2.0]]), 0.5, 10, pyqref.quint8)
+    >>> b = pyqref.quantize_per_tensor(pyqref.tensor([[0.5], [1.5]]), 0.5, 10, pyqref.quint8)
+    >>> ops.matmul(a, b, 0.5, 10).dequantize().tolist()
+    [[2.5]]
     """
     name = "quantized.matmul"
     a = require_per_tensor(name, qa, (quint8, qint8), "qa")

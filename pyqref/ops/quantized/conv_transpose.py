@@ -100,7 +100,18 @@ def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, A
 def conv_transpose1d(
     qx: Any, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
 ) -> Any:
-    """As :func:`conv_transpose2d`, along one dimension."""
+    """As :func:`conv_transpose2d`, along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(1, 4, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 8), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv_transpose1d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv_transpose1d(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 10])
+    """
     return _convolve(1, qx, packed_weight, output_scale, output_zero_point)
 
 
@@ -144,7 +155,18 @@ def conv_transpose2d(
 def conv_transpose3d(
     qx: Any, packed_weight: PackedConvTranspose, output_scale: float, output_zero_point: int
 ) -> Any:
-    """As :func:`conv_transpose2d`, along three dimensions."""
+    """As :func:`conv_transpose2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(1, 4, 3, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 4, 6, 6), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv_transpose3d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv_transpose3d(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 6, 8, 8])
+    """
     return _convolve(3, qx, packed_weight, output_scale, output_zero_point)
 
 

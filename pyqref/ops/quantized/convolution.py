@@ -34,7 +34,18 @@ def conv1d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConv:
-    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, K)``."""
+    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, K)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3), 0.1, 0, pyqref.qint8)
+    >>> packed = ops.conv1d_prepack(w, pyqref.zeros(4), stride=2)
+    >>> weight, bias = ops.conv1d_unpack(packed)
+    >>> bool((weight.int_repr() == w.int_repr()).all())
+    True
+    """
     return _prepack(1, weight, bias, stride, padding, dilation, groups)
 
 
@@ -58,6 +69,16 @@ def conv2d_prepack(
         An integer, or one for each spatial dimension.
     groups
         Divides N.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> packed = ops.conv2d_prepack(w, pyqref.zeros(4), stride=2)
+    >>> weight, bias = ops.conv2d_unpack(packed)
+    >>> bool((weight.int_repr() == w.int_repr()).all())
+    True
     """
     return _prepack(2, weight, bias, stride, padding, dilation, groups)
 
@@ -70,7 +91,18 @@ def conv3d_prepack(
     dilation: Any = 1,
     groups: int = 1,
 ) -> PackedConv:
-    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, kD, kH, kW)``."""
+    """As :func:`conv2d_prepack`, for a weight ``(N, C / groups, kD, kH, kW)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> packed = ops.conv3d_prepack(w, pyqref.zeros(4), stride=2)
+    >>> weight, bias = ops.conv3d_unpack(packed)
+    >>> bool((weight.int_repr() == w.int_repr()).all())
+    True
+    """
     return _prepack(3, weight, bias, stride, padding, dilation, groups)
 
 
@@ -90,14 +122,36 @@ def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
 
 
 def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
-    """As :func:`conv2d`, along one dimension."""
+    """As :func:`conv2d`, along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 8), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv1d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv1d(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 6])
+    """
     return _convolve("conv1d", 1, qx, packed_weight, output_scale, output_zero_point, False)
 
 
 def conv1d_relu(
     qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
 ) -> Any:
-    """:func:`conv1d`, with no integer below the zero point of the output."""
+    """:func:`conv1d`, with no integer below the zero point of the output.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 8), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv1d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv1d_relu(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 6])
+    """
     return _convolve("conv1d_relu", 1, qx, packed_weight, output_scale, output_zero_point, True)
 
 
@@ -122,6 +176,16 @@ def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
         smaller than the kernel.
     ValueError
         The scale is not positive and finite, or the zero point is not in [0, 255].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 8, 8), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv2d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv2d(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 6, 6])
     """
     return _convolve("conv2d", 2, qx, packed_weight, output_scale, output_zero_point, False)
 
@@ -129,19 +193,52 @@ def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
 def conv2d_relu(
     qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
 ) -> Any:
-    """:func:`conv2d`, with no integer below the zero point of the output."""
+    """:func:`conv2d`, with no integer below the zero point of the output.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 8, 8), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv2d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv2d_relu(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 6, 6])
+    """
     return _convolve("conv2d_relu", 2, qx, packed_weight, output_scale, output_zero_point, True)
 
 
 def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
-    """As :func:`conv2d`, along three dimensions."""
+    """As :func:`conv2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 4, 6, 6), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv3d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv3d(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 2, 4, 4])
+    """
     return _convolve("conv3d", 3, qx, packed_weight, output_scale, output_zero_point, False)
 
 
 def conv3d_relu(
     qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int
 ) -> Any:
-    """:func:`conv3d`, with no integer below the zero point of the output."""
+    """:func:`conv3d`, with no integer below the zero point of the output.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 3, 3, 3), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 4, 6, 6), 1 / 255, 0, pyqref.quint8)
+    >>> packed = ops.conv3d_prepack(w, pyqref.zeros(4))
+    >>> ops.conv3d_relu(x, packed, 0.1, 128).shape
+    pyqref.Size([2, 4, 2, 4, 4])
+    """
     return _convolve("conv3d_relu", 3, qx, packed_weight, output_scale, output_zero_point, True)
 
 

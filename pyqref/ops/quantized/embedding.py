@@ -107,6 +107,15 @@ def embedding_byte(weight: PackedEmbedding, indices: Any, pruned_weights: bool =
     ------
     RuntimeError
         An index is out of range, or an argument of another kind.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> rows = pyqref.tensor([[0.0, 255.0], [10.0, 20.0]])
+    >>> q = pyqref.quantize_per_channel(rows, pyqref.ones(2), pyqref.zeros(2), 0, pyqref.quint8)
+    >>> ops.embedding_byte(ops.embedding_bag_prepack(q), pyqref.tensor([1])).tolist()
+    [[10.0, 20.0]]
     """
     return _lookup("quantized.embedding_byte", 8, weight, indices, pruned_weights)
 
@@ -152,6 +161,15 @@ def embedding_bag_byte(
     Returns
     -------
     float32 ``(B, D)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> rows = pyqref.tensor([[0.0, 255.0], [10.0, 20.0]])
+    >>> q = pyqref.quantize_per_channel(rows, pyqref.ones(2), pyqref.zeros(2), 0, pyqref.quint8)
+    >>> ops.embedding_bag_byte(ops.embedding_bag_prepack(q), pyqref.tensor([[0, 1]])).tolist()
+    [[10.0, 275.0]]
     """
     name = "quantized.embedding_bag_byte"
     _require_options(name, scale_grad_by_freq, mode)

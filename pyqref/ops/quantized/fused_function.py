@@ -44,6 +44,16 @@ def linear_leaky_relu(
         As in :func:`pyqref.ops.quantized.linear`.
     negative_slope
         Factor of negative values.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> ops.linear_leaky_relu(x, packed, 0.125, 8).item()
+    1.5
     """
     name = "quantized.linear_leaky_relu"
     function = leaky(require_number(name, "negative_slope", negative_slope))
@@ -55,6 +65,16 @@ def linear_tanh(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_
 
     Equation ``eq-requantize-function`` with :math:`g = \tanh`; parameters as in
     :func:`pyqref.ops.quantized.linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> ops.linear_tanh(x, packed, 0.125, 8).item()
+    0.875
     """
     return _linear("quantized.linear_tanh", X, W_prepack, Y_scale_i, Y_zero_point_i, np.tanh)
 

@@ -31,6 +31,16 @@ def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
         qint8 weight ``(N, K)``, per tensor or per channel along axis 0.
     B
         float32 bias ``(N,)``, or None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> ops.linear(x, packed, 0.5, 0).item()
+    1.5
     """
     require_weight("quantized.linear_prepack", W, 2)
     require_bias("quantized.linear_prepack", B, W.shape[0])
@@ -38,7 +48,18 @@ def linear_prepack(W: Any, B: Any = None) -> PackedLinear:
 
 
 def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> weight, bias = ops.linear_unpack(packed)
+    >>> weight.int_repr().tolist(), bias.tolist()
+    ([[6, -2]], [0.5])
+    """
     name = "quantized.linear_unpack"
     require_packed(name, "W_prepack", W_prepack, PackedLinear, "linear_prepack")
     return W_prepack.unpack()
@@ -78,7 +99,18 @@ def linear(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: in
 
 
 def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:
-    """:func:`linear`, with no integer below the zero point of the output."""
+    """:func:`linear`, with no integer below the zero point of the output.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0]]), 0.5, 0, pyqref.quint8)
+    >>> ops.linear_relu(x, packed, 0.125, 8).item()
+    1.5
+    """
     return _linear("quantized.linear_relu", X, W_prepack, Y_scale_i, Y_zero_point_i, True)
 
 

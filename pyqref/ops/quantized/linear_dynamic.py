@@ -43,7 +43,16 @@ class PackedLinearFloat16:
 
 
 def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
-    """Make a float32 weight ``(N, K)`` ready for :func:`linear_dynamic_fp16`."""
+    """Make a float32 weight ``(N, K)`` ready for :func:`linear_dynamic_fp16`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> packed = ops.linear_prepack_fp16(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([0.5]))
+    >>> ops.linear_dynamic_fp16(pyqref.tensor([[1.0, 1.0]]), packed).item()
+    3.5
+    """
     require_float("quantized.linear_prepack_fp16", W, "weight")
     if W.dim() != 2:
         raise RuntimeError(
@@ -96,7 +105,17 @@ def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) 
 
 
 def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
-    """:func:`linear_dynamic`, with negative results replaced by zero."""
+    """:func:`linear_dynamic`, with negative results replaced by zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[3.0, -1.0]]), 0.5, 0, pyqref.qint8)
+    >>> packed = ops.linear_prepack(w, pyqref.tensor([0.5]))
+    >>> ops.linear_relu_dynamic(pyqref.tensor([[-1.0, 2.0]]), packed).tolist()
+    [[0.0]]
+    """
     return _dynamic("quantized.linear_relu_dynamic", X, W_prepack, reduce_range, True)
 
 

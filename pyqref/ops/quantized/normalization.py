@@ -206,6 +206,14 @@ def layer_norm(
         An argument has another dtype, or a shape that does not fit.
     ValueError
         The output parameters are out of range.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0, 3.0]]), 0.1, 0, pyqref.quint8)
+    >>> ops.layer_norm(x, [3], pyqref.ones(3), pyqref.zeros(3), 1e-5, 0.1, 20).dequantize()
+    tensor([[-1.2000,  0.0000,  1.2000]])
     """
     name = "quantized.layer_norm"
     out = _out(name, input, output_scale, output_zero_point)

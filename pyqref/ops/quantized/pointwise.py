@@ -125,7 +125,16 @@ def sigmoid(qx: Any, output_scale: float, output_zero_point: int) -> Any:
 
 
 def hardswish(input: Any, output_scale: float, output_zero_point: int) -> Any:
-    r"""Hardswish (equation ``eq-hardswish``) on a grid of its own; parameters as of sigmoid."""
+    r"""Hardswish (equation ``eq-hardswish``) on a grid of its own; parameters as of sigmoid.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.hardswish(a, 0.1, 20).dequantize()
+    tensor([-0.3000,  1.7000])
+    """
     out = _out("quantized.hardswish", input, output_scale, output_zero_point)
     return run_pointwise(input, activation.hardswish, out, table=True)
 
@@ -148,6 +157,14 @@ def elu(
         Of the result, which has the dtype of ``self``.
     alpha, scale, input_scale
         Of the formula.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.elu(a, 0.1, 20).dequantize()
+    tensor([-0.6000,  2.0000])
     """
     out = _out("quantized.elu", self, output_scale, output_zero_point)
     given = (("alpha", alpha), ("scale", scale), ("input_scale", input_scale))
@@ -162,6 +179,14 @@ def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 
     ------
     ValueError
         ``alpha`` is zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.celu(a, 0.1, 20).dequantize()
+    tensor([-0.6000,  2.0000])
     """
     out = _out("quantized.celu", self, output_scale, output_zero_point)
     alpha = require_number("quantized.celu", "alpha", alpha)
@@ -171,7 +196,16 @@ def celu(self: Any, output_scale: float, output_zero_point: int, alpha: float = 
 
 
 def threshold(qx: Any, threshold: float, value: float) -> Any:
-    r"""``value`` for all that is not above ``threshold`` (``eq-threshold``); the grid stays."""
+    r"""``value`` for all that is not above ``threshold`` (``eq-threshold``); the grid stays.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.threshold(a, 1.0, 0.0).dequantize().tolist()
+    [0.0, 2.0]
+    """
     own = require_per_tensor("quantized.threshold", qx)
     name = "quantized.threshold"
     low = require_number(name, "threshold", threshold)
@@ -196,6 +230,15 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
     -----
     torch 2.13 multiplies positive elements by 1 as the grid of the weight holds it. With
     ``backends.quantized.conventions = "torch"`` this function does the same.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> slope = pyqref.quantize_per_tensor(pyqref.tensor([0.25]), 0.01, 0, pyqref.quint8)
+    >>> ops.prelu(a, slope, 0.25, 10).dequantize().tolist()
+    [-0.25, 2.0]
     """
     name = "quantized.prelu"
     out = _out(name, qx, output_scale, output_zero_point)
@@ -227,6 +270,14 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
         The axis along which the results sum to about one.
     output_scale, output_zero_point
         Of the result.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.softmax(a, 0, 1 / 256, 0).int_repr().tolist()
+    [12, 244]
     """
     name = "quantized.softmax"
     out = _out(name, qx, output_scale, output_zero_point)
@@ -247,6 +298,14 @@ def dropout(
 
     Scale and zero point stay as they are; as in torch the output parameters have no
     effect, and neither has ``training``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> a = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.5, 10, pyqref.quint8)
+    >>> ops.dropout(a, 0.5, 10).dequantize()
+    tensor([-1.,  2.])
     """
     if not isinstance(self, TensorBase):
         raise TypeError(f"quantized.dropout: self must be a tensor, got {described(self)}")

@@ -39,6 +39,15 @@ def max_pool2d(
         An integer or two; an empty stride is ``kernel_size``.
     ceil_mode
         Let a last window reach past the end.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> x = pyqref.arange(16.0).reshape(1, 1, 4, 4)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 0, pyqref.quint8)
+    >>> ops.max_pool2d(q, 2).dequantize().tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
     return _max_pool(2, qx, kernel_size, stride, padding, dilation, ceil_mode)
 
@@ -51,7 +60,16 @@ def max_pool1d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``."""
+    """As :func:`max_pool2d`, for ``(N, C, L)`` or ``(C, L)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> q = pyqref.quantize_per_tensor(pyqref.arange(6.0).reshape(1, 1, 6), 1.0, 0, pyqref.quint8)
+    >>> ops.max_pool1d(q, 2).dequantize().tolist()
+    [[[1.0, 3.0, 5.0]]]
+    """
     return _max_pool(1, qx, kernel_size, stride, padding, dilation, ceil_mode)
 
 

@@ -62,5 +62,12 @@ def get_native_backend_config() -> BackendConfig:
 
 
 def get_native_backend_config_dict() -> dict[str, Any]:
-    """:func:`get_native_backend_config` as a dictionary."""
+    """:func:`get_native_backend_config` as a dictionary.
+
+    Examples
+    --------
+    >>> from pyqref.quantization.backend_config import get_native_backend_config_dict
+    >>> get_native_backend_config_dict()["name"]
+    'native'
+    """
     return get_native_backend_config().to_dict()

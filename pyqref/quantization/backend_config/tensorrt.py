@@ -49,5 +49,12 @@ def get_tensorrt_backend_config() -> BackendConfig:
 
 
 def get_tensorrt_backend_config_dict() -> dict[str, Any]:
-    """:func:`get_tensorrt_backend_config` as a dictionary."""
+    """:func:`get_tensorrt_backend_config` as a dictionary.
+
+    Examples
+    --------
+    >>> from pyqref.quantization.backend_config import get_tensorrt_backend_config_dict
+    >>> get_tensorrt_backend_config_dict()["name"]
+    'tensorrt'
+    """
     return get_tensorrt_backend_config().to_dict()

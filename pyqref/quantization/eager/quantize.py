@@ -143,6 +143,22 @@ def quantize_qat(
     Notes
     -----
     Source: ``torch.quantization.quantize_qat``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> model = quantization.QuantWrapper(nn.Linear(4, 2))
+    >>> model.train().qconfig = quantization.get_default_qat_qconfig("fbgemm")
+    >>> def train(model, data):
+    ...     optimizer = pyqref.optim.SGD(model.parameters(), lr=0.1)
+    ...     for step in range(3):
+    ...         optimizer.zero_grad()
+    ...         model(data).square().mean().backward()
+    ...         optimizer.step()
+    >>> quantized = quantization.quantize_qat(model, train, [pyqref.randn(16, 4)])
+    >>> type(quantized.module)
+    <class 'pyqref.nn.quantized.modules.linear.Linear'>
     """
     require_module("quantize_qat", model)
     _require_run_fn("quantize_qat", run_fn, run_args)

@@ -20,7 +20,15 @@ __all__ = [
 
 @dataclass
 class StandaloneModuleConfigEntry:
-    """How a standalone module is prepared."""
+    """How a standalone module is prepared.
+
+    Examples
+    --------
+    >>> from pyqref.quantization.fx.custom_config import PrepareCustomConfig
+    >>> config = PrepareCustomConfig().set_standalone_module_name("head", None, (), None, None)
+    >>> config.standalone_module_names["head"].prepare_custom_config is None
+    True
+    """
 
     qconfig_mapping: QConfigMapping | None
     example_inputs: tuple[Any, ...]

@@ -69,6 +69,20 @@ def load_observer_state_dict(mod: Any, obs_dict: Mapping[str, Any]) -> None:
     RuntimeError
         Keys are missing or have no place, or a size does not fit; the model is then as
         it was.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2)).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> first, second = quantization.prepare(model), quantization.prepare(model)
+    >>> _ = first(pyqref.ones(1, 4))
+    >>> saved = quantization.get_observer_state_dict(first)
+    >>> quantization.load_observer_state_dict(second, saved)
+    >>> observers = first[0].activation_post_process, second[0].activation_post_process
+    >>> observers[0].max_val.item() == observers[1].max_val.item()
+    True
     """
     require_module("load_observer_state_dict", mod)
     if not isinstance(obs_dict, Mapping):

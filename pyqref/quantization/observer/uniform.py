@@ -94,6 +94,22 @@ class UniformQuantizationObserverBase(ObserverBase):
     ValueError
         The dtype or scheme cannot be observed, or the range is empty, without zero, or
         wider than 8 bits (31 bits for the wider types).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.quantization import UniformQuantizationObserverBase
+    >>> class LargestSeen(UniformQuantizationObserverBase):
+    ...     top = 0.0
+    ...     def forward(self, x):
+    ...         self.top = max(self.top, x.max().item())
+    ...         return x
+    ...     def calculate_qparams(self):
+    ...         return self._calculate_qparams(pyqref.tensor(0.0), pyqref.tensor(self.top))
+    >>> observer = LargestSeen()
+    >>> _ = observer(pyqref.tensor([1.0, 25.5]))
+    >>> [each.item() for each in observer.calculate_qparams()]
+    [0.10000000149011612, 0]
     """
 
     _version = 3

@@ -21,5 +21,12 @@ def get_default_qconfig_dict(backend: str = "x86", version: int = 0) -> dict[str
 
 
 def get_default_qat_qconfig_dict(backend: str = "x86", version: int = 1) -> dict[str, Any]:
-    """:func:`get_default_qat_qconfig_mapping` as a dictionary."""
+    """:func:`get_default_qat_qconfig_mapping` as a dictionary.
+
+    Examples
+    --------
+    >>> from pyqref import quantization
+    >>> sorted(quantization.get_default_qat_qconfig_dict("fbgemm"))
+    ['', 'module_name', 'module_name_object_type_order', 'module_name_regex', 'object_type']
+    """
     return get_default_qat_qconfig_mapping(backend, version).to_dict()

@@ -150,6 +150,16 @@ def quantize_per_channel(
     ------
     ValueError
         Lengths, axis, a scale or a zero point are not as said.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[-1.0, 0.5], [10.0, 20.0]])
+    >>> scales, zero_points = pyqref.tensor([0.1, 1.0]), pyqref.tensor([10, 0])
+    >>> q = pyqref.quantize_per_channel(x, scales, zero_points, axis=0, dtype=pyqref.quint8)
+    >>> q.int_repr()
+    tensor([[ 0, 15],
+            [10, 20]], dtype=pyqref.uint8)
     """
     check_dtype(dtype)
     array = _real("quantize_per_channel", input)
@@ -173,6 +183,14 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
         ``quint8`` or ``qint8``; or ``float16``, to which the input is rounded.
     reduce_range
         Use 7 bits; has no effect with engine ``qnnpack``, as in ``torch``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([-1.0, 0.0, 1.55])
+    >>> q = pyqref.quantize_per_tensor_dynamic(x, pyqref.quint8, False)
+    >>> q.q_zero_point(), q.int_repr().tolist()
+    (100, [0, 100, 255])
     """
     if dtype is not quint8 and dtype is not qint8 and dtype is not float16:
         raise ValueError(f"dtype must be quint8, qint8 or float16, got {described(dtype)}")
@@ -229,7 +247,15 @@ def _numbers(name: str, values: Any) -> Any:
 
 
 def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
-    """The real numbers of a quantized tensor (or of each of a list), in float32."""
+    """The real numbers of a quantized tensor (or of each of a list), in float32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.6]), 0.5, 10, pyqref.quint8)
+    >>> pyqref.dequantize(x)
+    tensor([-1.0000,  0.5000])
+    """
     tensor = tensors if tensor is None else tensor
     if isinstance(tensor, (list, tuple)):
         return tuple(dequantize(each) for each in tensor)
@@ -243,32 +269,86 @@ def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
 
 
 def int_repr(input: Any) -> Any:
-    """The stored integers of a quantized tensor."""
+    """The stored integers of a quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.6]), 0.5, 10, pyqref.quint8)
+    >>> pyqref.int_repr(x)
+    tensor([ 8, 11], dtype=pyqref.uint8)
+    """
     return _quantized("int_repr", input).int_repr()
 
 
 def q_scale(input: Any) -> float:
-    """The scale of a per tensor quantized tensor."""
+    """The scale of a per tensor quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.6]), 0.5, 10, pyqref.quint8)
+    >>> pyqref.q_scale(x)
+    0.5
+    """
     return float(_quantized("q_scale", input).q_scale())
 
 
 def q_zero_point(input: Any) -> int:
-    """The zero point of a per tensor quantized tensor."""
+    """The zero point of a per tensor quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.6]), 0.5, 10, pyqref.quint8)
+    >>> pyqref.q_zero_point(x)
+    10
+    """
     return int(_quantized("q_zero_point", input).q_zero_point())
 
 
 def q_per_channel_scales(input: Any) -> Any:
-    """The scales of a per channel quantized tensor."""
+    """The scales of a per channel quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[-1.0, 0.5], [10.0, 20.0]])
+    >>> scales, zero_points = pyqref.tensor([0.1, 1.0]), pyqref.tensor([10, 0])
+    >>> q = pyqref.quantize_per_channel(x, scales, zero_points, axis=0, dtype=pyqref.quint8)
+    >>> pyqref.q_per_channel_scales(q)
+    tensor([0.1000, 1.0000], dtype=pyqref.float64)
+    """
     return _quantized("q_per_channel_scales", input).q_per_channel_scales()
 
 
 def q_per_channel_zero_points(input: Any) -> Any:
-    """The zero points of a per channel quantized tensor."""
+    """The zero points of a per channel quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[-1.0, 0.5], [10.0, 20.0]])
+    >>> scales, zero_points = pyqref.tensor([0.1, 1.0]), pyqref.tensor([10, 0])
+    >>> q = pyqref.quantize_per_channel(x, scales, zero_points, axis=0, dtype=pyqref.quint8)
+    >>> pyqref.q_per_channel_zero_points(q)
+    tensor([10,  0])
+    """
     return _quantized("q_per_channel_zero_points", input).q_per_channel_zero_points()
 
 
 def q_per_channel_axis(input: Any) -> int:
-    """The channel axis of a per channel quantized tensor."""
+    """The channel axis of a per channel quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[-1.0, 0.5], [10.0, 20.0]])
+    >>> scales, zero_points = pyqref.tensor([0.1, 1.0]), pyqref.tensor([10, 0])
+    >>> q = pyqref.quantize_per_channel(x, scales, zero_points, axis=0, dtype=pyqref.quint8)
+    >>> pyqref.q_per_channel_axis(q)
+    0
+    """
     return int(_quantized("q_per_channel_axis", input).q_per_channel_axis())
 
 

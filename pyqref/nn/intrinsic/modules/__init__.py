@@ -1,9 +1,9 @@
 """The float containers of layers that are quantized together."""
 
+from .conv_add import ConvAdd2d as ConvAdd2d
+from .conv_add import ConvAddReLU2d as ConvAddReLU2d
 from .fused import BNReLU2d as BNReLU2d
 from .fused import BNReLU3d as BNReLU3d
-from .fused import ConvAdd2d as ConvAdd2d
-from .fused import ConvAddReLU2d as ConvAddReLU2d
 from .fused import ConvBn1d as ConvBn1d
 from .fused import ConvBn2d as ConvBn2d
 from .fused import ConvBn3d as ConvBn3d

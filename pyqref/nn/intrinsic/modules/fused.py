@@ -8,8 +8,7 @@ swaps them for :mod:`pyqref.nn.intrinsic.qat`, ``convert`` for
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pyqref.nn.modules import (
     BatchNorm1d,
@@ -25,13 +24,10 @@ from pyqref.nn.modules import (
     Sequential,
     Tanh,
 )
-from pyqref.tensor.arguments import described
 
 __all__ = [
     "BNReLU2d",
     "BNReLU3d",
-    "ConvAdd2d",
-    "ConvAddReLU2d",
     "ConvBn1d",
     "ConvBn2d",
     "ConvBn3d",
@@ -67,7 +63,15 @@ class _FloatGroup(_FusedModule):
 
 
 class ConvBn1d(_FloatGroup):
-    """``Conv1d`` and ``BatchNorm1d`` in a row."""
+    """``Conv1d`` and ``BatchNorm1d`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvBn1d(nn.Conv1d(1, 2, 3), nn.BatchNorm1d(2))
+    >>> [type(each).__name__ for each in m]
+    ['Conv1d', 'BatchNorm1d']
+    """
 
     _TYPES = (Conv1d, BatchNorm1d)
 
@@ -105,7 +109,15 @@ class ConvBn2d(_FloatGroup):
 
 
 class ConvBn3d(_FloatGroup):
-    """``Conv3d`` and ``BatchNorm3d`` in a row."""
+    """``Conv3d`` and ``BatchNorm3d`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvBn3d(nn.Conv3d(1, 2, 3), nn.BatchNorm3d(2))
+    >>> [type(each).__name__ for each in m]
+    ['Conv3d', 'BatchNorm3d']
+    """
 
     _TYPES = (Conv3d, BatchNorm3d)
 
@@ -114,7 +126,15 @@ class ConvBn3d(_FloatGroup):
 
 
 class ConvBnReLU1d(_FloatGroup):
-    """``Conv1d``, ``BatchNorm1d`` and ``ReLU`` in a row."""
+    """``Conv1d``, ``BatchNorm1d`` and ``ReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvBnReLU1d(nn.Conv1d(1, 2, 3), nn.BatchNorm1d(2), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv1d', 'BatchNorm1d', 'ReLU']
+    """
 
     _TYPES = (Conv1d, BatchNorm1d, ReLU)
 
@@ -130,6 +150,13 @@ class ConvBnReLU2d(_FloatGroup):
     conv : Conv2d
     bn : BatchNorm2d
     relu : ReLU
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvBnReLU2d(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv2d', 'BatchNorm2d', 'ReLU']
     """
 
     _TYPES = (Conv2d, BatchNorm2d, ReLU)
@@ -139,7 +166,15 @@ class ConvBnReLU2d(_FloatGroup):
 
 
 class ConvBnReLU3d(_FloatGroup):
-    """``Conv3d``, ``BatchNorm3d`` and ``ReLU`` in a row."""
+    """``Conv3d``, ``BatchNorm3d`` and ``ReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvBnReLU3d(nn.Conv3d(1, 2, 3), nn.BatchNorm3d(2), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv3d', 'BatchNorm3d', 'ReLU']
+    """
 
     _TYPES = (Conv3d, BatchNorm3d, ReLU)
 
@@ -148,7 +183,15 @@ class ConvBnReLU3d(_FloatGroup):
 
 
 class ConvReLU1d(_FloatGroup):
-    """``Conv1d`` and ``ReLU`` in a row."""
+    """``Conv1d`` and ``ReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvReLU1d(nn.Conv1d(1, 2, 3), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv1d', 'ReLU']
+    """
 
     _TYPES = (Conv1d, ReLU)
 
@@ -163,6 +206,13 @@ class ConvReLU2d(_FloatGroup):
     ----------
     conv : Conv2d
     relu : ReLU
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvReLU2d(nn.Conv2d(1, 2, 3), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv2d', 'ReLU']
     """
 
     _TYPES = (Conv2d, ReLU)
@@ -178,6 +228,13 @@ class ConvReLU3d(_FloatGroup):
     ----------
     conv : Conv3d
     relu : ReLU
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.ConvReLU3d(nn.Conv3d(1, 2, 3), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Conv3d', 'ReLU']
     """
 
     _TYPES = (Conv3d, ReLU)
@@ -210,7 +267,15 @@ class LinearReLU(_FloatGroup):
 
 
 class LinearLeakyReLU(_FloatGroup):
-    """``Linear`` and ``LeakyReLU`` in a row."""
+    """``Linear`` and ``LeakyReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.LinearLeakyReLU(nn.Linear(3, 2), nn.LeakyReLU())
+    >>> [type(each).__name__ for each in m]
+    ['Linear', 'LeakyReLU']
+    """
 
     _TYPES = (Linear, LeakyReLU)
 
@@ -219,7 +284,15 @@ class LinearLeakyReLU(_FloatGroup):
 
 
 class LinearTanh(_FloatGroup):
-    """``Linear`` and ``Tanh`` in a row."""
+    """``Linear`` and ``Tanh`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.LinearTanh(nn.Linear(3, 2), nn.Tanh())
+    >>> [type(each).__name__ for each in m]
+    ['Linear', 'Tanh']
+    """
 
     _TYPES = (Linear, Tanh)
 
@@ -227,62 +300,16 @@ class LinearTanh(_FloatGroup):
         super().__init__(linear, tanh)
 
 
-def _callable(value: Any, name: str) -> Any:
-    if not callable(value):
-        raise TypeError(f"{name} must be a module or a function, got {described(value)}")
-    return value
-
-
-class ConvAdd2d(_FloatGroup):
-    """``Conv2d``, and the addition of a second input.
-
-    Parameters
-    ----------
-    conv : Conv2d
-    add : callable
-        Of two tensors, such as ``pyqref.add``.
-
-    Notes
-    -----
-    Called with two tensors: ``add(conv(x1), x2)``.
-    """
-
-    _TYPES = (Conv2d,)
-
-    def __init__(self, conv: Module, add: Callable[[Any, Any], Any]) -> None:
-        super().__init__(conv)
-        self.add = _callable(add, "add")
-
-    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
-        """``add(conv(x1), x2)``."""
-        return self.add(self[0](x1), x2)
-
-
-class ConvAddReLU2d(_FloatGroup):
-    """``Conv2d``, the addition of a second input, and ``ReLU``.
-
-    Parameters
-    ----------
-    conv : Conv2d
-    add : callable
-        Of two tensors, such as ``pyqref.add``.
-    relu : ReLU
-    """
-
-    _TYPES = (Conv2d,)
-
-    def __init__(self, conv: Module, add: Callable[[Any, Any], Any], relu: Module) -> None:
-        super().__init__(conv)
-        self.add = _callable(add, "add")
-        self.relu: Any = _callable(relu, "relu")
-
-    def forward(self, x1: Any, x2: Any) -> Any:  # type: ignore[override]
-        """``relu(add(conv(x1), x2))``."""
-        return self.relu(self.add(self[0](x1), x2))
-
-
 class LinearBn1d(_FloatGroup):
-    """``Linear`` and ``BatchNorm1d`` in a row."""
+    """``Linear`` and ``BatchNorm1d`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.LinearBn1d(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    >>> [type(each).__name__ for each in m]
+    ['Linear', 'BatchNorm1d']
+    """
 
     _TYPES = (Linear, BatchNorm1d)
 
@@ -291,7 +318,15 @@ class LinearBn1d(_FloatGroup):
 
 
 class BNReLU2d(_FloatGroup):
-    """``BatchNorm2d`` and ``ReLU`` in a row."""
+    """``BatchNorm2d`` and ``ReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.BNReLU2d(nn.BatchNorm2d(2), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['BatchNorm2d', 'ReLU']
+    """
 
     _TYPES = (BatchNorm2d, ReLU)
 
@@ -300,7 +335,15 @@ class BNReLU2d(_FloatGroup):
 
 
 class BNReLU3d(_FloatGroup):
-    """``BatchNorm3d`` and ``ReLU`` in a row."""
+    """``BatchNorm3d`` and ``ReLU`` in a row.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> m = nn.intrinsic.BNReLU3d(nn.BatchNorm3d(2), nn.ReLU())
+    >>> [type(each).__name__ for each in m]
+    ['BatchNorm3d', 'ReLU']
+    """
 
     _TYPES = (BatchNorm3d, ReLU)
 

@@ -118,6 +118,16 @@ class Conv1d(_ConvNd, FloatConv1d):
 
     As :class:`Conv2d`, along one dimension. ``prepare_qat`` swaps it in only if asked to
     by a mapping, as in torch.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.qat.Conv1d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8)).shape
+    pyqref.Size([4, 2, 6])
+    >>> m.weight_fake_quant.scale.shape  # one for each output channel
+    pyqref.Size([2])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv1d
@@ -156,6 +166,16 @@ class Conv2d(_ConvNd, FloatConv2d):
     Notes
     -----
     Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``, float32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.qat.Conv2d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8, 8)).shape
+    pyqref.Size([4, 2, 6, 6])
+    >>> m.weight_fake_quant.scale.shape  # one for each output channel
+    pyqref.Size([2])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv2d
@@ -167,6 +187,16 @@ class Conv3d(_ConvNd, FloatConv3d):
     """A float 3-D convolution that computes with its fake-quantized weight.
 
     As :class:`Conv2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.qat.Conv3d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 4, 6, 6)).shape
+    pyqref.Size([4, 2, 2, 4, 4])
+    >>> m.weight_fake_quant.scale.shape  # one for each output channel
+    pyqref.Size([2])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConv3d

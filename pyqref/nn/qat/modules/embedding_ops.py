@@ -52,6 +52,14 @@ class Embedding(nn.Embedding):
     ------
     ValueError
         There is no qconfig, or its weights do not have float zero points.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.default_embedding_qat_qconfig
+    >>> m = pyqref.nn.qat.Embedding(10, 12, qconfig=qconfig)
+    >>> m(pyqref.tensor([1, 5])).shape
+    pyqref.Size([2, 12])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = nn.Embedding
@@ -145,6 +153,14 @@ class EmbeddingBag(nn.EmbeddingBag):
         As of :class:`pyqref.nn.EmbeddingBag`.
     qconfig : QConfig
         As of :class:`Embedding`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.default_embedding_qat_qconfig
+    >>> m = pyqref.nn.qat.EmbeddingBag(10, 12, mode="sum", qconfig=qconfig)
+    >>> m(pyqref.tensor([[1, 5]])).shape
+    pyqref.Size([1, 12])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = nn.EmbeddingBag

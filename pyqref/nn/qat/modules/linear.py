@@ -46,6 +46,16 @@ class Linear(FloatLinear):
     Notes
     -----
     Shapes: ``(*, in_features) -> (*, out_features)``, float32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.qat.Linear(20, 30, qconfig=qconfig)
+    >>> m(pyqref.randn(128, 20)).shape
+    pyqref.Size([128, 30])
+    >>> m.weight_fake_quant.scale.shape  # one for each output channel
+    pyqref.Size([30])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLinear

@@ -34,6 +34,19 @@ class MultiheadAttention(Quantizable):
     Shapes as of :class:`pyqref.nn.MultiheadAttention`, quint8 in and out. The added key and
     value of ``add_bias_kv`` are quantized over the range that they have; they are in the
     state dict, where torch forgets them.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> attention = pyqref.nn.Sequential(pyqref.nn.MultiheadAttention(4, 2)).eval()
+    >>> attention.qconfig = pyqref.quantization.default_qconfig
+    >>> prepared = pyqref.quantization.prepare(attention)
+    >>> x = pyqref.rand(3, 1, 4)
+    >>> _ = prepared[0](x, x, x)
+    >>> converted = pyqref.quantization.convert(prepared)
+    >>> q = pyqref.quantize_per_tensor(x, 1 / 255, 0, pyqref.quint8)
+    >>> converted[0](q, q, q)[0].dtype
+    pyqref.quint8
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = Quantizable

@@ -127,7 +127,16 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """As :class:`BatchNorm2d`, for ``(N, C, D, H, W)``."""
+    """As :class:`BatchNorm2d`, for ``(N, C, D, H, W)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.BatchNorm3d(2)
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(1, 2, 1, 1, 1), 1.0, 3, pyqref.quint8)
+    >>> m(x).int_repr().flatten().tolist()
+    [1, 1]
+    """
 
     _dimensions = (5,)
     _NNI_BN_RELU_MODULE = fused.BNReLU3d

@@ -81,6 +81,14 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     As :class:`ConvTranspose2d`, along one dimension:
     ``(N, C_in, L) -> (N, C_out, L_out)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.ConvTranspose1d(16, 33, 3, stride=2)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 16, 5), 1.0, 0, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([2, 33, 11])
     """
 
     _dimensions = 1
@@ -139,6 +147,14 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     As :class:`ConvTranspose2d`, along three dimensions:
     ``(N, C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.ConvTranspose3d(4, 3, 3, stride=2)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 4, 2, 3, 3), 1.0, 0, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([2, 3, 5, 7, 7])
     """
 
     _dimensions = 3

@@ -36,6 +36,13 @@ class FXFloatFunctional(Module):
     """The operations of :class:`FloatFunctional` without a place for an observer.
 
     In graph mode the observers are nodes of the graph.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.FXFloatFunctional()
+    >>> m.add(pyqref.tensor([1.0]), pyqref.tensor([2.0]))
+    tensor([3.])
     """
 
     def forward(self, x: Any) -> Any:

@@ -41,6 +41,15 @@ class LayerNorm(nn.LayerNorm):
     Notes
     -----
     Shapes: ``(*, *normalized_shape)``. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.ones(3), pyqref.zeros(3)
+    >>> m = pyqref.nn.quantized.LayerNorm((3,), weight, bias, scale=0.1, zero_point=20)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[1.0, 2.0, 3.0]]), 0.1, 0, pyqref.quint8)
+    >>> m(x).dequantize()
+    tensor([[-1.2000,  0.0000,  1.2000]])
     """
 
     scale: Any
@@ -109,6 +118,16 @@ class GroupNorm(nn.GroupNorm):
     Notes
     -----
     Shapes: ``(N, num_channels, *)``. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.ones(4), pyqref.zeros(4)
+    >>> m = pyqref.nn.quantized.GroupNorm(2, 4, weight, bias, scale=0.1, zero_point=20)
+    >>> x = pyqref.tensor([0.0, 1.0, 4.0, 8.0]).reshape(1, 4, 1)
+    >>> q = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    >>> m(q).dequantize().flatten()
+    tensor([-1.,  1., -1.,  1.])
     """
 
     scale: Any
@@ -223,7 +242,19 @@ class _InstanceNorm(nn.InstanceNorm2d):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """As :class:`InstanceNorm2d`, for ``(N, C, L)``."""
+    """As :class:`InstanceNorm2d`, for ``(N, C, L)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.ones(2), pyqref.zeros(2)
+    >>> m = pyqref.nn.quantized.InstanceNorm1d(2, weight, bias, scale=0.1, zero_point=20)
+    >>> x = pyqref.tensor([[[0.0, 1.0], [4.0, 8.0]]])
+    >>> q = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    >>> m(q).dequantize()
+    tensor([[[-1.,  1.],
+             [-1.,  1.]]])
+    """
 
     def _get_name(self) -> str:
         return "QuantizedInstanceNorm1d"
@@ -246,6 +277,15 @@ class InstanceNorm2d(_InstanceNorm):
     Notes
     -----
     Shapes: ``(N, C, H, W)``. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.ones(1), pyqref.zeros(1)
+    >>> m = pyqref.nn.quantized.InstanceNorm2d(1, weight, bias, scale=0.1, zero_point=20)
+    >>> q = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 4, 4), 1 / 255, 0, pyqref.quint8)
+    >>> m(q).shape
+    pyqref.Size([2, 1, 4, 4])
     """
 
     def _get_name(self) -> str:
@@ -253,7 +293,17 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """As :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``."""
+    """As :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.ones(1), pyqref.zeros(1)
+    >>> m = pyqref.nn.quantized.InstanceNorm3d(1, weight, bias, scale=0.1, zero_point=20)
+    >>> q = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 2, 4, 4), 1 / 255, 0, pyqref.quint8)
+    >>> m(q).shape
+    pyqref.Size([2, 1, 2, 4, 4])
+    """
 
     def _get_name(self) -> str:
         return "QuantizedInstanceNorm3d"

@@ -88,6 +88,14 @@ class ELU(nn.ELU):
     -----
     Shapes: any. Dtypes: quint8, qint8, qint32. As in torch, scale and zero point are not
     part of the state dict.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.ELU(scale=0.01, zero_point=100)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 0.0, 1.0]), 0.1, 10, pyqref.quint8)
+    >>> m(x).dequantize()
+    tensor([-0.6300,  0.0000,  1.0000])
     """
 
     def __init__(self, scale: float, zero_point: int, alpha: float = 1.0) -> None:
@@ -132,6 +140,14 @@ class LeakyReLU(nn.LeakyReLU):
     Notes
     -----
     Shapes: any. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.LeakyReLU(scale=0.1, zero_point=10, negative_slope=0.1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-1.0, 2.0]), 0.1, 10, pyqref.quint8)
+    >>> m(x).dequantize()
+    tensor([-0.1000,  2.0000])
     """
 
     scale: Any
@@ -185,6 +201,14 @@ class Sigmoid(nn.Sigmoid):
     -----
     Shapes: any. Dtypes: quint8, qint8, qint32. ``nn.Sigmoid`` itself takes quantized
     tensors as well, and gives results of scale 1/256.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.Sigmoid(1 / 256, 0)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-9.0, 0.0, 9.0]), 0.1, 128, pyqref.quint8)
+    >>> m(x).int_repr().tolist()
+    [0, 128, 255]
     """
 
     def __init__(self, output_scale: float, output_zero_point: int) -> None:
@@ -220,6 +244,14 @@ class Softmax(nn.Softmax):
     Notes
     -----
     Shapes: any. Dtypes: quint8, qint8, qint32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.Softmax(dim=-1, scale=1 / 256, zero_point=0)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[0.0, 0.0]]), 0.1, 0, pyqref.quint8)
+    >>> m(x).dequantize()
+    tensor([[0.5000, 0.5000]])
     """
 
     def __init__(self, dim: int | None = None, scale: float = 1.0, zero_point: int = 0) -> None:
@@ -275,6 +307,16 @@ class PReLU(Module):
     -----
     Shapes: any, channels on axis 1. Dtype: quint8. torch 2.13 also multiplies positive
     elements by a number from the grid of the slopes: see the errata.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.quantized.PReLU(0.1, 128)
+    >>> slope = pyqref.quantize_per_tensor(pyqref.tensor([0.25]), 0.01, 0, pyqref.quint8)
+    >>> m.set_weight(slope)
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([-2.0, 2.0]), 0.1, 128, pyqref.quint8)
+    >>> m(x).dequantize()
+    tensor([-0.5000,  2.0000])
     """
 
     def __init__(

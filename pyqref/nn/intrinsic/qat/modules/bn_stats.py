@@ -14,6 +14,15 @@ def freeze_bn_stats(mod: Any) -> None:
     """Call ``freeze_bn_stats`` of a group with batch norm; use with ``model.apply``.
 
     Other modules are left alone.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.intrinsic.qat import ConvBn2d, freeze_bn_stats
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> model = pyqref.nn.Sequential(ConvBn2d(1, 2, 3, qconfig=qconfig)).train()
+    >>> model.apply(freeze_bn_stats)[0].bn.training
+    False
     """
     if isinstance(mod, _ConvBnNd | LinearBn1d):
         mod.freeze_bn_stats()
@@ -23,6 +32,15 @@ def update_bn_stats(mod: Any) -> None:
     """Call ``update_bn_stats`` of a group with batch norm; use with ``model.apply``.
 
     Other modules are left alone.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.intrinsic.qat import ConvBn2d, update_bn_stats
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> model = pyqref.nn.Sequential(ConvBn2d(1, 2, 3, qconfig=qconfig)).train()
+    >>> model.apply(update_bn_stats)[0].bn.training
+    True
     """
     if isinstance(mod, _ConvBnNd | LinearBn1d):
         mod.update_bn_stats()

@@ -225,7 +225,16 @@ class _ConvBnNd(Module):
 
 
 class ConvBn1d(_ConvBnNd, Conv1d, _FusedModule):
-    """As :class:`ConvBn2d`, with a convolution along one dimension."""
+    """As :class:`ConvBn2d`, with a convolution along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBn1d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8)).shape
+    pyqref.Size([4, 2, 6])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn1d
     _CONV: ClassVar[Any] = Conv1d
@@ -277,6 +286,14 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
     inference", arXiv:1806.08342, section 3.2.2. There, the output is corrected from
     the statistics of the batch to the running ones; here, as in torch 2.13, the
     division by :math:`s` takes the place of that correction.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBn2d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8, 8)).shape
+    pyqref.Size([4, 2, 6, 6])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn2d
@@ -285,7 +302,16 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
 
 
 class ConvBn3d(_ConvBnNd, Conv3d, _FusedModule):
-    """As :class:`ConvBn2d`, with a convolution along three dimensions."""
+    """As :class:`ConvBn2d`, with a convolution along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBn3d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 4, 6, 6)).shape
+    pyqref.Size([4, 2, 2, 4, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBn3d
     _CONV: ClassVar[Any] = Conv3d

@@ -17,7 +17,16 @@ __all__ = ["ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d"]
 
 
 class ConvBnReLU1d(ConvBn1d):
-    """As :class:`ConvBn1d`, followed by ReLU."""
+    """As :class:`ConvBn1d`, followed by ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBnReLU1d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8)).shape
+    pyqref.Size([4, 2, 6])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU1d
 
@@ -36,6 +45,14 @@ class ConvBnReLU2d(ConvBn2d):
     .. math:: y = \max\left(0, \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)\right)
 
     Between the parts nothing is rounded: one fake quantizer follows the ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBnReLU2d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8, 8)).shape
+    pyqref.Size([4, 2, 6, 6])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU2d
@@ -50,7 +67,16 @@ class ConvBnReLU2d(ConvBn2d):
 
 
 class ConvBnReLU3d(ConvBn3d):
-    """As :class:`ConvBn3d`, followed by ReLU."""
+    """As :class:`ConvBn3d`, followed by ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvBnReLU3d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 4, 6, 6)).shape
+    pyqref.Size([4, 2, 2, 4, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU3d
 

@@ -18,7 +18,16 @@ __all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
 
 
 class ConvReLU1d(QATConv1d, _FusedModule):
-    """As :class:`ConvReLU2d`, with a convolution along one dimension."""
+    """As :class:`ConvReLU2d`, with a convolution along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvReLU1d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8)).shape
+    pyqref.Size([4, 2, 6])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU1d
 
@@ -44,6 +53,14 @@ class ConvReLU2d(QATConv2d, _FusedModule):
         As of :class:`pyqref.nn.Conv2d`.
     qconfig : QConfig
         Its ``weight`` makes ``weight_fake_quant``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvReLU2d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 8, 8)).shape
+    pyqref.Size([4, 2, 6, 6])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU2d
@@ -58,7 +75,16 @@ class ConvReLU2d(QATConv2d, _FusedModule):
 
 
 class ConvReLU3d(QATConv3d, _FusedModule):
-    """As :class:`ConvReLU2d`, with a convolution along three dimensions."""
+    """As :class:`ConvReLU2d`, with a convolution along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.ConvReLU3d(1, 2, 3, qconfig=qconfig)
+    >>> m(pyqref.randn(4, 1, 4, 6, 6)).shape
+    pyqref.Size([4, 2, 2, 4, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU3d
 

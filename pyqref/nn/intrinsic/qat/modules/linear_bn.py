@@ -48,6 +48,14 @@ class LinearBn1d(Linear, _FusedModule):
     Notes
     -----
     Shapes: ``(N, in_features) -> (N, out_features)``, float32.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.LinearBn1d(20, 30, qconfig=qconfig)
+    >>> m(pyqref.randn(128, 20)).shape
+    pyqref.Size([128, 30])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLinearBn1d

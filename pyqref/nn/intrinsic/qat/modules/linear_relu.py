@@ -31,6 +31,14 @@ class LinearReLU(QATLinear, _FusedModule):
     -----
     The documentation of 1.4 prints its example as ``nn.qat.LinearReLU``; the class
     stands here, in ``nn.intrinsic.qat``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> qconfig = pyqref.quantization.get_default_qat_qconfig("fbgemm")
+    >>> m = pyqref.nn.intrinsic.qat.LinearReLU(20, 30, qconfig=qconfig)
+    >>> bool(m(pyqref.randn(128, 20)).min() >= 0)
+    True
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLinearReLU

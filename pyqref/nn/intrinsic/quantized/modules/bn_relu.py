@@ -23,6 +23,15 @@ class BNReLU2d(nnq.BatchNorm2d):
     Notes
     -----
     Shapes: ``(N, C, H, W)``; equation ``eq-quantized-batch-norm``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.BNReLU2d(2)
+    >>> x = pyqref.tensor([-3.0, 3.0]).reshape(1, 2, 1, 1)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 3, pyqref.quint8)
+    >>> m(q).dequantize().flatten().tolist()
+    [0.0, 3.0]
     """
 
     _OPERATION = "batch_norm2d_relu"
@@ -37,7 +46,17 @@ class BNReLU2d(nnq.BatchNorm2d):
 
 
 class BNReLU3d(nnq.BatchNorm3d):
-    """As :class:`BNReLU2d`, for ``(N, C, D, H, W)``."""
+    """As :class:`BNReLU2d`, for ``(N, C, D, H, W)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.BNReLU3d(2)
+    >>> x = pyqref.tensor([-3.0, 3.0]).reshape(1, 2, 1, 1, 1)
+    >>> q = pyqref.quantize_per_tensor(x, 1.0, 3, pyqref.quint8)
+    >>> m(q).dequantize().flatten().tolist()
+    [0.0, 3.0]
+    """
 
     _OPERATION = "batch_norm3d_relu"
 

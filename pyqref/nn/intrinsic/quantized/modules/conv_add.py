@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref.nn.intrinsic.modules.fused import ConvAdd2d as FloatConvAdd2d
-from pyqref.nn.intrinsic.modules.fused import ConvAddReLU2d as FloatConvAddReLU2d
+from pyqref.nn.intrinsic.modules.conv_add import ConvAdd2d as FloatConvAdd2d
+from pyqref.nn.intrinsic.modules.conv_add import ConvAddReLU2d as FloatConvAddReLU2d
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.modules.conv import Conv2d
 from pyqref.nn.quantized.modules.utils import require_quantized_input
@@ -24,6 +24,15 @@ class ConvAdd2d(Conv2d):
     -----
     Called with two quint8 tensors, the input and what is added. torch runs it on the
     engine ``onednn`` only, pyqref on every one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.ConvAdd2d(1, 2, 3, padding=1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> y = pyqref.quantize_per_tensor(pyqref.rand(2, 2, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> m(x, y).shape
+    pyqref.Size([2, 2, 5, 5])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAdd2d,)
@@ -43,7 +52,17 @@ class ConvAdd2d(Conv2d):
 
 
 class ConvAddReLU2d(ConvAdd2d):
-    """As :class:`ConvAdd2d`, with negative sums replaced by zero."""
+    """As :class:`ConvAdd2d`, with negative sums replaced by zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.ConvAddReLU2d(1, 2, 3, padding=1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> y = pyqref.quantize_per_tensor(pyqref.rand(2, 2, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> m(x, y).shape
+    pyqref.Size([2, 2, 5, 5])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAddReLU2d,)
 

@@ -27,6 +27,14 @@ class ConvReLU1d(Conv1d):
 
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv1d` (equation ``eq-requantize``),
     whose parameters it shares.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.ConvReLU1d(1, 2, 3)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 1, 8), 0.1, 128, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([2, 2, 6])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
@@ -49,6 +57,14 @@ class ConvReLU2d(Conv2d):
 
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv2d` (equation ``eq-requantize``),
     whose parameters it shares.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.ConvReLU2d(1, 2, 3)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 1, 8, 8), 0.1, 128, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([2, 2, 6, 6])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (
@@ -71,6 +87,14 @@ class ConvReLU3d(Conv3d):
 
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv3d` (equation ``eq-requantize``),
     whose parameters it shares.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.ConvReLU3d(1, 2, 3)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(2, 1, 4, 6, 6), 0.1, 128, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([2, 2, 2, 4, 4])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (

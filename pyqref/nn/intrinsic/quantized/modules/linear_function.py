@@ -34,6 +34,14 @@ class LinearLeakyReLU(QuantizedLinear):
     Notes
     -----
     torch runs it on the engine ``onednn`` only, pyqref on every one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.LinearLeakyReLU(20, 30, negative_slope=0.1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(128, 20), 0.1, 128, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([128, 30])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearLeakyReLU,)
@@ -82,6 +90,15 @@ class LinearTanh(QuantizedLinear):
     Notes
     -----
     torch runs it on the engine ``onednn`` only, pyqref on every one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.intrinsic.quantized.LinearTanh(20, 30)
+    >>> m.scale, m.zero_point = 2 / 256, 128
+    >>> x = pyqref.quantize_per_tensor(pyqref.randn(128, 20), 0.1, 128, pyqref.quint8)
+    >>> m(x).shape
+    pyqref.Size([128, 30])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearTanh,)

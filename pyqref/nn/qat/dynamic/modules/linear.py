@@ -30,6 +30,18 @@ class Linear(QATLinear):
     ------
     ValueError
         No qconfig was given, or its ``activation`` remembers earlier tensors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import quantization
+    >>> qconfig = quantization.QConfig(
+    ...     activation=quantization.default_dynamic_fake_quant,
+    ...     weight=quantization.default_weight_fake_quant,
+    ... )
+    >>> m = pyqref.nn.qat.dynamic.Linear(20, 30, qconfig=qconfig)
+    >>> m(pyqref.randn(128, 20)).shape
+    pyqref.Size([128, 30])
     """
 
     def __init__(

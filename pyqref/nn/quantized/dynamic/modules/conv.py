@@ -84,7 +84,18 @@ class _Dynamic(Module):
 
 
 class Conv1d(_Dynamic, static.Conv1d):
-    """1-D convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`."""
+    """1-D convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.Conv1d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 6, 6])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv1d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv1d_dynamic)
@@ -119,6 +130,16 @@ class Conv2d(_Dynamic, static.Conv2d):
     -----
     Shapes: ``(N, C_in, H, W) -> (N, C_out, H_out, W_out)``. ``quantize_dynamic`` swaps it
     in only if asked to by a mapping.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.Conv2d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8, 8)).shape
+    pyqref.Size([2, 6, 6, 6])
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv2d,)
@@ -126,28 +147,72 @@ class Conv2d(_Dynamic, static.Conv2d):
 
 
 class Conv3d(_Dynamic, static.Conv3d):
-    """3-D convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`."""
+    """3-D convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.Conv3d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 4, 6, 6)).shape
+    pyqref.Size([2, 6, 2, 4, 4])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv3d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv3d_dynamic)
 
 
 class ConvTranspose1d(_Dynamic, static_transpose.ConvTranspose1d):
-    """1-D transposed convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`."""
+    """1-D transposed convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.ConvTranspose1d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 6, 10])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose1d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv_transpose1d_dynamic)
 
 
 class ConvTranspose2d(_Dynamic, static_transpose.ConvTranspose2d):
-    """2-D transposed convolution, float ``(N, C_in, H, W)`` in and out: see :class:`Conv2d`."""
+    """2-D transposed convolution, float ``(N, C_in, H, W)`` in and out: see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.ConvTranspose2d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8, 8)).shape
+    pyqref.Size([2, 6, 10, 10])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose2d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv_transpose2d_dynamic)
 
 
 class ConvTranspose3d(_Dynamic, static_transpose.ConvTranspose3d):
-    """3-D transposed convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`."""
+    """3-D transposed convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # that a static convolution is better
+    ...     m = pyqref.nn.quantized.dynamic.ConvTranspose3d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 4, 6, 6)).shape
+    pyqref.Size([2, 6, 6, 8, 8])
+    """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose3d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv_transpose3d_dynamic)

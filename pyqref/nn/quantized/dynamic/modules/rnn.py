@@ -371,6 +371,14 @@ class GRU(RNNBase):
     Equation ``eq-gru-step``, with the projections :math:`\mathrm{dyn}(x_t, W_{ih}) + b_{ih}`
     of the input and :math:`\mathrm{dyn}(h, W_{hh}) + b_{hh}` of the hidden state;
     parameters, shapes and quantization as of :class:`LSTM`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> rnn = pyqref.nn.quantized.dynamic.GRU(10, 20, 2)
+    >>> output, hn = rnn(pyqref.randn(5, 3, 10))
+    >>> tuple(output.size()), tuple(hn.size())
+    ((5, 3, 20), (2, 3, 20))
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = modules.GRU

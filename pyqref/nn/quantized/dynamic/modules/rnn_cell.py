@@ -231,7 +231,18 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of :class:`pyqref.nn.quantized.dynamic.GRU`."""
+    """One step of :class:`pyqref.nn.quantized.dynamic.GRU`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> cell = pyqref.nn.quantized.dynamic.GRUCell(10, 20)
+    >>> h = pyqref.zeros(3, 20)
+    >>> for x in pyqref.randn(6, 3, 10):
+    ...     h = cell(x, h)
+    >>> h.shape
+    pyqref.Size([3, 20])
+    """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatGRUCell
 
@@ -258,6 +269,16 @@ class RNNCell(RNNCellBase):
         ``"tanh"`` or ``"relu"``.
     dtype
         Of the weights: ``qint8`` or ``float16``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> cell = pyqref.nn.quantized.dynamic.RNNCell(10, 20, nonlinearity="relu")
+    >>> h = pyqref.zeros(3, 20)
+    >>> for x in pyqref.randn(6, 3, 10):
+    ...     h = cell(x, h)
+    >>> h.shape
+    pyqref.Size([3, 20])
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatRNNCell

@@ -123,7 +123,22 @@ class _ConvTransposeNd(_Convolution):
 
 
 class Conv1d(_ConvNd, nn.Conv1d):
-    """As :class:`Conv2d`, along one dimension."""
+    """As :class:`Conv2d`, along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.Conv1d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
+    """
 
     _FLOAT: ClassVar[Any] = nn.Conv1d
 
@@ -141,19 +156,63 @@ class Conv2d(_ConvNd, nn.Conv2d):
         Of the float weight.
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.Conv2d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
     """
 
     _FLOAT: ClassVar[Any] = nn.Conv2d
 
 
 class Conv3d(_ConvNd, nn.Conv3d):
-    """As :class:`Conv2d`, along three dimensions."""
+    """As :class:`Conv2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.Conv3d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
+    """
 
     _FLOAT: ClassVar[Any] = nn.Conv3d
 
 
 class ConvTranspose1d(_ConvTransposeNd, nn.ConvTranspose1d):
-    """As :class:`ConvTranspose2d`, along one dimension."""
+    """As :class:`ConvTranspose2d`, along one dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.ConvTranspose1d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
+    """
 
     _FLOAT: ClassVar[Any] = nn.ConvTranspose1d
 
@@ -171,12 +230,41 @@ class ConvTranspose2d(_ConvTransposeNd, nn.ConvTranspose2d):
         Of the float weight.
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.ConvTranspose2d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
     """
 
     _FLOAT: ClassVar[Any] = nn.ConvTranspose2d
 
 
 class ConvTranspose3d(_ConvTransposeNd, nn.ConvTranspose3d):
-    """As :class:`ConvTranspose2d`, along three dimensions."""
+    """As :class:`ConvTranspose2d`, along three dimensions.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> m = pyqref.nn.quantized.reference.ConvTranspose3d(1, 1, 1, weight_qparams=grid)
+    >>> _ = m.weight.data.fill_(0.7), m.bias.data.fill_(0)
+    >>> m(pyqref.ones(1, 1, 1, 1, 1)).item()  # 0.7 is rounded to 0.5
+    0.5
+    """
 
     _FLOAT: ClassVar[Any] = nn.ConvTranspose3d

@@ -91,12 +91,41 @@ class LSTM(_Layers, nn.LSTM):
     weight_qparams_dict : dict
         The grid of each weight by its name, such as ``weight_ih_l0``, each as of
         :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> grids = {"weight_ih_l0": grid, "weight_hh_l0": grid}
+    >>> rnn = pyqref.nn.quantized.reference.LSTM(3, 5, weight_qparams_dict=grids)
+    >>> rnn(pyqref.randn(4, 2, 3))[0].shape
+    pyqref.Size([4, 2, 5])
     """
 
     _FLOAT: ClassVar[Any] = nn.LSTM
 
 
 class GRU(_Layers, nn.GRU):
-    """A float GRU that computes with rounded weights; arguments as of :class:`LSTM`."""
+    """A float GRU that computes with rounded weights; arguments as of :class:`LSTM`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> grids = {"weight_ih_l0": grid, "weight_hh_l0": grid}
+    >>> rnn = pyqref.nn.quantized.reference.GRU(3, 5, weight_qparams_dict=grids)
+    >>> rnn(pyqref.randn(4, 2, 3))[0].shape
+    pyqref.Size([4, 2, 5])
+    """
 
     _FLOAT: ClassVar[Any] = nn.GRU

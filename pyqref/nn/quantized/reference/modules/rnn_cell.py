@@ -94,6 +94,20 @@ class RNNCell(_Cell, nn.RNNCell):
     weight_qparams_dict : dict
         The grids of ``weight_ih`` and ``weight_hh``, each as of
         :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> grids = {"weight_ih": grid, "weight_hh": grid}
+    >>> cell = pyqref.nn.quantized.reference.RNNCell(3, 5, weight_qparams_dict=grids)
+    >>> cell(pyqref.randn(2, 3)).shape
+    pyqref.Size([2, 5])
     """
 
     _FLOAT: ClassVar[Any] = nn.RNNCell
@@ -113,7 +127,22 @@ class RNNCell(_Cell, nn.RNNCell):
 
 
 class LSTMCell(_Cell, nn.LSTMCell):
-    """A float LSTM cell that computes with rounded weights; arguments as :class:`RNNCell`."""
+    """A float LSTM cell that computes with rounded weights; arguments as :class:`RNNCell`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> grids = {"weight_ih": grid, "weight_hh": grid}
+    >>> cell = pyqref.nn.quantized.reference.LSTMCell(3, 5, weight_qparams_dict=grids)
+    >>> cell(pyqref.randn(2, 3))[0].shape
+    pyqref.Size([2, 5])
+    """
 
     _FLOAT: ClassVar[Any] = nn.LSTMCell
 
@@ -131,7 +160,22 @@ class LSTMCell(_Cell, nn.LSTMCell):
 
 
 class GRUCell(_Cell, nn.GRUCell):
-    """A float GRU cell that computes with rounded weights; arguments as :class:`RNNCell`."""
+    """A float GRU cell that computes with rounded weights; arguments as :class:`RNNCell`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.qint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> grids = {"weight_ih": grid, "weight_hh": grid}
+    >>> cell = pyqref.nn.quantized.reference.GRUCell(3, 5, weight_qparams_dict=grids)
+    >>> cell(pyqref.randn(2, 3)).shape
+    pyqref.Size([2, 5])
+    """
 
     _FLOAT: ClassVar[Any] = nn.GRUCell
 

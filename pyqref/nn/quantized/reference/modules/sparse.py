@@ -25,6 +25,20 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
         Of the float weight.
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.quint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> rows = pyqref.tensor([[0.2, 0.3], [1.0, 1.4]])
+    >>> m = pyqref.nn.quantized.reference.Embedding(2, 2, _weight=rows, weight_qparams=grid)
+    >>> m(pyqref.tensor([1, 0])).tolist()
+    [[1.0, 1.5], [0.0, 0.5]]
     """
 
     def __init__(
@@ -89,6 +103,20 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         Of the float weight.
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> grid = {
+    ...     "qscheme": pyqref.per_tensor_affine,
+    ...     "dtype": pyqref.quint8,
+    ...     "scale": 0.5,
+    ...     "zero_point": 0,
+    ... }
+    >>> rows = pyqref.tensor([[0.2, 0.3], [1.0, 1.4]])
+    >>> m = pyqref.nn.quantized.reference.EmbeddingBag(2, 2, _weight=rows, weight_qparams=grid)
+    >>> m(pyqref.tensor([[0, 1]])).tolist()  # the mean of the rounded rows
+    [[0.5, 1.0]]
     """
 
     def __init__(
