@@ -64,7 +64,7 @@ def observer_range(
     counts, edges = np.histogram(flat(values), bins=80)
     shown = np.maximum(counts, FLOOR)
     ax.set_yscale("log")
-    ax.stairs(shown, edges, baseline=FLOOR, fill=True, color="0.6", label="activations")
+    ax.stairs(shown, edges, baseline=FLOOR, fill=True, color="0.6", label="observed")
     below = BRACKET_HEIGHT * (len(ranges) + 0.5)
     bottom, top = (float(np.log10(limit)) for limit in (FLOOR, 2 * counts.max()))
     ax.set_ylim(10 ** (bottom - (top - bottom) * below / (1 - below)), 10**top)
