@@ -102,7 +102,7 @@ def extensions() -> list[Extension]:
     if os.environ.get("PYQREF_BUILD") == "reference":
         return []
     machines = target_machines()
-    modules = [extension("_cpu"), extension("_parallel")]
+    modules = [extension(name) for name in ("_cpu", "_layout", "_parallel")]
     for each in instruction_sets(machines):
         modules += [extension(f"{operation}.{each.name}") for operation in each.operations]
     return cythonize(

@@ -52,9 +52,12 @@ def nearest(
     """
     q = np.asarray(q)
     factors = factors or [None] * len(output_size)
-    for axis, (outputs, factor) in enumerate(zip(output_size, factors, strict=True), 2):
+    # In memory the channels stay last, where copies are of all channels at once.
+    last = q.ndim > 3 and not q.flags.c_contiguous
+    q, first = (np.moveaxis(q, 1, -1), 1) if last else (q, 2)
+    for axis, (outputs, factor) in enumerate(zip(output_size, factors, strict=True), first):
         q = np.take(q, nearest_source(q.shape[axis], outputs, factor), axis=axis)
-    return q
+    return np.moveaxis(q, -1, 1) if last else q
 
 
 def source_position(

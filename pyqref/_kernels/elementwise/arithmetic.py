@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import in_one_order
+from pyqref._kernels.arrays import dense, laid_as, room_like
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import Engine, IntArray
@@ -33,8 +33,7 @@ def add(
     if kernel is None or not _are_bytes(a, b, out):
         return reference.add(a, a_grid, b, b_grid, out, engine, relu)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right = in_one_order(*_broadcast(a, b))
-    result = np.empty_like(left)
+    left, right, result = _arrays(a, b)
     if fixed_point:
         multiplier_a, multiplier_b, shift = _fixed_point(a_grid, b_grid, out)
         if not 1 <= shift <= 30:
@@ -77,8 +76,7 @@ def mul(
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right = in_one_order(*_broadcast(a, b))
-    result = np.empty_like(left)
+    left, right, result = _arrays(a, b)
     kernel.mul(
         left,
         right,
@@ -101,12 +99,12 @@ def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
     return a.dtype == b.dtype == out.storage and a.dtype.itemsize == 1
 
 
-def _broadcast(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray]:
-    """The arrays in one shape."""
-    if a.shape == b.shape:
-        return a, b
-    both = np.broadcast_arrays(a, b)
-    return both[0], both[1]
+def _arrays(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The arrays in one shape and order in memory, and room for the result."""
+    if a.shape != b.shape:
+        a, b = np.broadcast_arrays(a, b)
+    left = dense(a)
+    return left, laid_as(left, b), room_like(left, a.dtype)
 
 
 def _fixed_point(a: Grid, b: Grid, out: Grid) -> tuple[int, int, int]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import in_one_order
+from pyqref._kernels.arrays import dense, room_like
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -56,7 +56,7 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
-    (q,) = in_one_order(q)
-    result = np.empty_like(q)
-    kernel.clamp(q, result, q.dtype == _INT8, lower, upper, threads.get_num_threads())
+    q, dtype = dense(q), q.dtype
+    result = room_like(q, dtype)
+    kernel.clamp(q, result, dtype == _INT8, lower, upper, threads.get_num_threads())
     return result

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous, in_one_order
+from pyqref._kernels.arrays import contiguous, dense, room_like
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -41,8 +41,8 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return table[q.view(np.uint8)]
-    (q,) = in_one_order(q)
-    result = np.empty_like(q, table.dtype)
+    q = dense(q)
+    result = room_like(q, table.dtype)
     kernel.look_up(contiguous(table), q, result, threads.get_num_threads())
     return result
 

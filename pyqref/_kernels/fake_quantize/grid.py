@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous, elements_per_channel
+from pyqref._kernels.arrays import contiguous, room_like
+from pyqref._kernels.layout import elements_per_channel
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
 __all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor"]
 
+_FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 # Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
 _FUSED, _BEFORE, _AFTER = 0, 1, 2
 #: Up to here float32 holds every integer, and every difference of two.
@@ -21,7 +23,7 @@ _EXACT = 2**23
 
 
 def _is_covered(x: np.ndarray, quant_min: int, quant_max: int) -> bool:
-    return x.dtype == np.float32 and quant_min >= -_EXACT and quant_max <= _EXACT
+    return x.dtype == _FLOAT32 and quant_min >= -_EXACT and quant_max <= _EXACT
 
 
 def fake_quantize_per_tensor(
@@ -43,7 +45,7 @@ def fake_quantize_per_tensor(
             x, scale, zero_point, quant_min, quant_max, convention
         )
     x = contiguous(x)
-    y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
+    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
     kernel.fake_quantize_per_tensor(
         x,
         y,
@@ -79,7 +81,7 @@ def fake_quantize_per_channel(
             x, scales, zero_points, axis, quant_min, quant_max, convention
         )
     x = contiguous(x)
-    y, mask = np.empty(x.shape, np.float32), np.empty(x.shape, np.bool_)
+    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
     scales = np.array(scales, np.float32)
     kernel.fake_quantize_per_channel(
         x,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.arrays import images
 from pyqref.numerics import pooling as reference
 from pyqref.numerics.pooling import pooled_size
 from pyqref.numerics.types import Engine, IntArray
@@ -22,8 +22,6 @@ from pyqref.numerics.types import Engine, IntArray
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
 _INT8 = np.dtype(np.int8)
-#: The order of the axes that puts the channels last, and the one back.
-_LAST, _FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 #: Sums of bytes fit 32 bits up to this many.
 _LARGEST_WINDOW = (2**31 - 1) // 255
 
@@ -46,7 +44,7 @@ def max_pool(
     )
     if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    image, out, result = _arrays(q, geometry.sizes)
+    image, out, result = images(q, geometry.sizes)
     twin.max_pool(
         image,
         q.dtype == _INT8,
@@ -123,7 +121,7 @@ def _mean(
     by_reciprocal: bool,
     scale: float,
 ) -> IntArray:
-    image, out, result = _arrays(q, geometry.sizes)
+    image, out, result = images(q, geometry.sizes)
     is_signed = q.dtype == _INT8
     twin.mean_pool(
         image,
@@ -140,24 +138,6 @@ def _mean(
         threads.get_num_threads(),
     )
     return result
-
-
-def _arrays(q: IntArray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The input and the result as ``(outer, height, width, inner)``, and the result as asked.
-
-    The channels are innermost if they are in memory, else outermost.
-    """
-    batch, channels, *size = q.shape
-    if q.flags.c_contiguous or channels == 1:
-        out = np.empty((batch, channels, *sizes), q.dtype)
-        flat = out.reshape(batch * channels, *(1, *sizes)[-2:], 1)
-        return contiguous(q).reshape(batch * channels, *(1, *size)[-2:], 1), flat, out
-    if q.ndim == 4:
-        flat = np.empty((batch, *sizes, channels), q.dtype)
-        return contiguous(q.transpose(_LAST)), flat, flat.transpose(_FIRST)
-    image = contiguous(q.transpose(0, 2, 1)).reshape(batch, 1, *size, channels)
-    flat = np.empty((batch, 1, *sizes, channels), q.dtype)
-    return image, flat, flat.reshape(batch, *sizes, channels).transpose(0, 2, 1)
 
 
 class _Geometry(NamedTuple):

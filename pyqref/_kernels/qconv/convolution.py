@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.arrays import contiguous
 from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization

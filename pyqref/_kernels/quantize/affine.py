@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous, elements_per_channel
+from pyqref._kernels.arrays import contiguous, in_result_order, room_like
+from pyqref._kernels.layout import elements_per_channel
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -26,24 +27,30 @@ _STORED = (np.dtype(np.uint8), _INT8, np.dtype(np.int32))
 def quantize_per_tensor(
     x: Any, scale: float, zero_point: int, quant_min: int, quant_max: int, storage: Any
 ) -> IntArray:
-    """As :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``)."""
+    """As :func:`pyqref.numerics.affine.quantize_per_tensor` (``eq-affine-quantize``).
+
+    With the channels last in memory where ``x`` has them there.
+    """
     kernel = registry.twin("quantize")
-    x = contiguous(x)
+    x = in_result_order(x)
     if kernel is None or x.dtype != _FLOAT32 or storage not in _STORED:
         return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
-    q = np.empty(x.shape, storage)
+    q = room_like(x, storage)
     n_threads = threads.get_num_threads()
     kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
     return q
 
 
 def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
-    """As :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``)."""
+    """As :func:`pyqref.numerics.affine.dequantize_per_tensor` (``eq-affine-dequantize``).
+
+    With the channels last in memory where ``q`` has them there.
+    """
     kernel = registry.twin("quantize")
-    q = contiguous(q)
+    q = in_result_order(q)
     if kernel is None or q.dtype not in _STORED:
         return reference.dequantize_per_tensor(q, scale, zero_point)
-    x = np.empty(q.shape, _FLOAT32)
+    x = room_like(q, _FLOAT32)
     is_signed = q.dtype == _INT8
     kernel.dequantize_per_tensor(q, x, scale, zero_point, is_signed, threads.get_num_threads())
     return x
@@ -60,13 +67,12 @@ def quantize_per_channel(
 ) -> IntArray:
     """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
     kernel = registry.twin("quantize")
-    x, storage = np.asarray(x), np.dtype(storage)
-    if kernel is None or x.dtype != np.float32 or storage not in _STORED:
+    x = contiguous(x)
+    if kernel is None or x.dtype != _FLOAT32 or storage not in _STORED:
         return reference.quantize_per_channel(
             x, scales, zero_points, axis, quant_min, quant_max, storage
         )
-    x = contiguous(x)
-    q = np.empty(x.shape, storage)
+    q = room_like(x, storage)
     kernel.quantize_per_channel(
         x,
         q,
@@ -86,12 +92,11 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     Equation ``eq-affine-dequantize-channel``.
     """
     kernel = registry.twin("quantize")
-    q = np.asarray(q)
+    q = contiguous(q)
     zero_points = np.asarray(zero_points)
     if kernel is None or q.dtype not in _STORED or zero_points.dtype.kind == "f":
         return reference.dequantize_per_channel(q, scales, zero_points, axis)
-    q = contiguous(q)
-    x = np.empty(q.shape, np.float32)
+    x = room_like(q, _FLOAT32)
     kernel.dequantize_per_channel(
         q,
         x,

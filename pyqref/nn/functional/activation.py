@@ -81,11 +81,8 @@ def tanh(input: Any) -> Any:
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """``min(max(input, min_val), max_val)``; slope 0 at both ends."""
-    require(
-        min_val <= max_val,
-        f"min_val cannot be greater than max_val, got {min_val}, {max_val}",
-        ValueError,
-    )
+    if not min_val <= max_val:
+        raise ValueError(f"min_val cannot be greater than max_val, got {min_val}, {max_val}")
     return _run("hardtanh", tape.Hardtanh, input, min_val, max_val, inplace=inplace)
 
 

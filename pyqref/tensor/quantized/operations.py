@@ -6,7 +6,9 @@ integers. The functions of a fixed range have fixed output parameters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,6 @@ import numpy as np
 from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import qint8, quint8
-from ...numerics.pooling import quantized_mean
 from ...tape import Operation
 from ...tape.elementwise import Clamp
 from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect, Sort
@@ -23,7 +24,7 @@ from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
-from .quantizer import PerChannelQuantizer, PerTensorQuantizer
+from .quantizer import PerChannelQuantizer, PerTensorQuantizer, per_tensor_quantizer
 from .tensor import make_quantized
 
 __all__: list[str] = []
@@ -78,12 +79,11 @@ def _relu(tensor: Any) -> Any:
 def _clamp(tensor: Any, low: Any, high: Any) -> Any:
     """Clamp the integers to those of the bounds."""
     quantizer = _per_tensor("clamp", tensor)
-    result = tensor._array
-    for bound, function in ((low, np.maximum), (high, np.minimum)):
-        if bound is not None:
-            number = np.float32(bound._array.item() if isinstance(bound, TensorBase) else bound)
-            result = function(result, quantizer.quantize(number.reshape(1))[0])
-    return make_quantized(np.asarray(result), quantizer)
+    low, high = (
+        bound._array.item() if isinstance(bound, TensorBase) else bound for bound in (low, high)
+    )
+    integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
+    return make_quantized(np.asarray(integers), quantizer)
 
 
 @quantized_implementation(Mean)
@@ -99,18 +99,17 @@ def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
         numbers = quantizer.dequantize(array)
         return make_quantized(quantizer.quantize(_run(Mean, numbers, axes, keepdim)), quantizer)
     images = quantizer.dtype is quint8 and ndim == 4 and len(axes) == 2
-    limits = np.iinfo(array.dtype)
-    integers = quantized_mean(
-        np.sum(array.astype(np.int64) - quantizer.zero_point, axis=axes, keepdims=keepdim),
-        int(np.prod([array.shape[axis] for axis in axes])),
-        quantizer.zero_point,
-        int(limits.min),
-        int(limits.max),
-        array.dtype,
-        "qnnpack" if images and settings.engine == "qnnpack" else "fbgemm",
-        quantizer.scale,
+    engine: Any = settings.engine if images else "fbgemm"
+    kept = array.shape[: ndim - len(axes)]
+    if ndim == 4 and len(axes) == 2:
+        sizes: tuple[int, ...] = (1, 1)
+    else:
+        array, sizes = array.reshape(1, math.prod(kept), -1), (1,)
+    integers = _kernels.adaptive_avg_pool(
+        array, quantizer.zero_point, sizes, engine, quantizer.scale
     )
-    return make_quantized(integers, quantizer)
+    shape = (*kept, *(1,) * len(axes)) if keepdim else kept
+    return make_quantized(integers.reshape(shape), quantizer)
 
 
 @quantized_implementation(Std)
@@ -125,17 +124,23 @@ def _fixed_range(
     operation: type[Operation], function: Callable[[Any], Any], scale: float, middle: bool
 ) -> None:
     """Register a function whose values have a fixed range: fixed scale and zero point."""
+    zero_points = {quint8: 128 if middle else 0, qint8: 0 if middle else -128}
+
+    def integers_of(q: Any, own: PerTensorQuantizer, out: PerTensorQuantizer) -> Any:
+        return out.quantize(function(own.dequantize(q)).astype(np.float32))
+
+    @lru_cache(maxsize=64)
+    def table(own: PerTensorQuantizer, out: PerTensorQuantizer) -> Any:
+        """The result for each byte; kept, since a layer asks for it each time."""
+        return integers_of(np.arange(256, dtype=np.uint8).view(own.grid.storage), own, out)
 
     @quantized_implementation(operation)
     def run(tensor: Any) -> Any:
-        own = _per_tensor(operation.__name__.lower(), tensor)
-        zero_point = {quint8: 128 if middle else 0, qint8: 0 if middle else -128}.get(own.dtype)
-        if zero_point is None:
-            out = PerTensorQuantizer(own.dtype, scale, 0)
-        else:
-            out = PerTensorQuantizer(own.dtype, scale, zero_point)
-        numbers = function(own.dequantize(tensor._array))
-        return make_quantized(out.quantize(numbers.astype(np.float32)), out)
+        own, array = _per_tensor(operation.__name__.lower(), tensor), tensor._array
+        out = per_tensor_quantizer(own.dtype, scale, zero_points.get(own.dtype, 0))
+        narrow = array.dtype.itemsize == 1
+        made = _kernels.look_up(table(own, out), array) if narrow else integers_of(array, own, out)
+        return make_quantized(made, out)
 
 
 _fixed_range(Sigmoid, sigmoid, 1 / 256, middle=False)
@@ -163,10 +168,9 @@ def _joined(operation: type[Operation], axis: int, tensors: tuple[Any, ...]) -> 
 @quantized_implementation(Cat)
 def _cat(axis: int, *tensors: Any) -> Any:
     """One after another, with the parameters of the first."""
-    if any(
-        isinstance(each._quantizer, PerChannelQuantizer) for each in tensors if each.is_quantized
-    ):
-        return _cat_channels(axis, tensors)
+    for each in tensors:
+        if each.is_quantized and isinstance(each._quantizer, PerChannelQuantizer):
+            return _cat_channels(axis, tensors)
     return _joined(Cat, axis, tensors)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -29,8 +28,8 @@ __all__ = [
     "per_tensor_quantizer",
 ]
 
-#: The order of the axes in memory, channels last, and the way back.
-_CHANNELS_LAST = {4: ((0, 2, 3, 1), (0, 3, 1, 2)), 5: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3))}
+#: The order of the axes in memory, channels last.
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 #: Quantizers of up to so many channels are kept, by their bytes.
 _KEPT_CHANNELS = 512
 
@@ -63,6 +62,9 @@ class PerTensorQuantizer:
         grid = Grid(self.scale, self.zero_point, low, high, self.dtype.numpy_dtype)
         object.__setattr__(self, "grid", grid)
 
+    def __hash__(self) -> int:
+        return hash(self.grid)
+
     @property
     def qscheme(self) -> qscheme:
         """Always ``per_tensor_affine``."""
@@ -70,17 +72,13 @@ class PerTensorQuantizer:
 
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
-        if x.flags.c_contiguous and x.ndim:
-            return _kernels.quantize_per_tensor(x, *self.grid)
-        dense, restore = in_memory_order(x)
-        return restore(_kernels.quantize_per_tensor(dense, *self.grid))
+        q = _kernels.quantize_per_tensor(x, *self.grid)
+        return q if x.ndim else np.asarray(q)
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize``)."""
-        if q.flags.c_contiguous and q.ndim:
-            return _kernels.dequantize_per_tensor(q, self.scale, self.zero_point)
-        dense, restore = in_memory_order(q)
-        return restore(_kernels.dequantize_per_tensor(dense, self.scale, self.zero_point))
+        x = _kernels.dequantize_per_tensor(q, self.scale, self.zero_point)
+        return x if q.ndim else np.asarray(x)
 
 
 @lru_cache(maxsize=1024)
@@ -171,21 +169,24 @@ class PerChannelQuantizer:
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize-channel``)."""
         self.check_shape(x.shape)
+        scales, zero_points = self.scales, self.zero_points
+        parameters = (*quant_range(self.dtype), self.dtype.numpy_dtype)
+        if x.flags.c_contiguous:
+            return _kernels.quantize_per_channel(x, scales, zero_points, self.axis, *parameters)
         order = memory_order(x)
-        dense = np.asarray(x.transpose(order), order="C")
-        parameters = (self.scales, self.zero_points, order.index(self.axis))
-        q = _kernels.quantize_per_channel(
-            dense, *parameters, *quant_range(self.dtype), self.dtype.numpy_dtype
-        )
-        return q.reshape(dense.shape).transpose(np.argsort(order))
+        moved, axis = x.transpose(order), order.index(self.axis)
+        q = _kernels.quantize_per_channel(moved, scales, zero_points, axis, *parameters)
+        return q.transpose(np.argsort(order))
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize-channel``)."""
+        scales, zero_points = self.scales, self.zero_points
+        if q.flags.c_contiguous:
+            return _kernels.dequantize_per_channel(q, scales, zero_points, self.axis)
         order = memory_order(q)
-        dense = np.asarray(q.transpose(order), order="C")
-        parameters = (self.scales, self.zero_points, order.index(self.axis))
-        x = _kernels.dequantize_per_channel(dense, *parameters)
-        return x.reshape(dense.shape).transpose(np.argsort(order))
+        moved, axis = q.transpose(order), order.index(self.axis)
+        x = _kernels.dequantize_per_channel(moved, scales, zero_points, axis)
+        return x.transpose(np.argsort(order))
 
     def along(self, axis: int) -> PerChannelQuantizer:
         """The same channels along another axis."""
@@ -266,18 +267,7 @@ def quant_range(of: dtype) -> tuple[int, int]:
 def memory_order(array: Array) -> tuple[int, ...]:
     """Axes in the order in which results lie: channels last if ``array`` does, else as they are."""
     if not array.flags.c_contiguous and array.ndim in _CHANNELS_LAST:
-        channels_last, _ = _CHANNELS_LAST[array.ndim]
+        channels_last = _CHANNELS_LAST[array.ndim]
         if array.transpose(channels_last).flags.c_contiguous:
             return channels_last
     return tuple(range(array.ndim))
-
-
-def in_memory_order(array: Array) -> tuple[Array, Callable[[Any], Array]]:
-    """The elements in the order in which results lie, and how to give a result back in shape."""
-    if array.ndim in _CHANNELS_LAST and not array.flags.c_contiguous:
-        channels_last, channels_first = _CHANNELS_LAST[array.ndim]
-        moved = array.transpose(channels_last)
-        if moved.flags.c_contiguous:
-            return moved, lambda result: result.transpose(channels_first)
-    dense = np.asarray(array, order="C")
-    return dense, lambda result: np.asarray(result).reshape(dense.shape)

@@ -1,0 +1,118 @@
+"""The functions of :mod:`.layout`, compiled: see there what they do.
+
+On a small activation a kernel is done sooner than NumPy's functions are called from Python.
+"""
+
+cimport numpy as cnp
+from cpython.ref cimport Py_INCREF
+
+import numpy as np
+
+from pyqref._kernels import layout
+
+cdef extern from "numpy/arrayobject.h":
+    cnp.ndarray PyArray_NewLikeArray(
+        cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr* stolen, int subok
+    )
+
+cnp.import_array()
+
+cdef cnp.npy_intp[4] _last = [0, 2, 3, 1]
+cdef cnp.npy_intp[4] _first = [0, 3, 1, 2]
+
+
+cdef inline bint lies_in_c_order(cnp.ndarray x) noexcept:
+    return cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS)
+
+
+cdef bint has_channels_last(cnp.ndarray x) noexcept:
+    """Whether the elements lie without gaps, axis 1 varying fastest, the others in order."""
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    cdef cnp.npy_intp expected = cnp.PyArray_ITEMSIZE(x)
+    cdef int place, axis
+    if ndim != 4 and ndim != 5:
+        return False
+    for place in range(ndim):
+        axis = 1 if place == 0 else 0 if place == ndim - 1 else ndim - place
+        if cnp.PyArray_DIM(x, axis) != 1 and cnp.PyArray_STRIDE(x, axis) != expected:
+            return False
+        expected *= cnp.PyArray_DIM(x, axis)
+    return True
+
+
+cdef bint lie_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
+    cdef int axis
+    if first is other or (lies_in_c_order(first) and lies_in_c_order(other)):
+        return True
+    for axis in range(cnp.PyArray_NDIM(first)):
+        if cnp.PyArray_STRIDE(first, axis) != cnp.PyArray_STRIDE(other, axis):
+            return False
+    return True
+
+
+def contiguous(x):
+    cdef cnp.ndarray array = np.asarray(x) if type(x) is not np.ndarray else x
+    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED):
+        return array
+    return np.array(array, order="C")
+
+
+def dense(cnp.ndarray x):
+    if (
+        lies_in_c_order(x)
+        or cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_F_CONTIGUOUS)
+        or has_channels_last(x)
+    ):
+        return x
+    return np.array(x, order="K")
+
+
+def in_result_order(x):
+    cdef cnp.ndarray array = np.asarray(x) if type(x) is not np.ndarray else x
+    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_ALIGNED) and (
+        lies_in_c_order(array) or has_channels_last(array)
+    ):
+        return array
+    return np.array(array, order="C")
+
+
+def laid_as(cnp.ndarray first, cnp.ndarray other):
+    if lie_alike(first, other):
+        return other
+    copy = np.empty_like(first, other.dtype)
+    np.copyto(copy, other)
+    return copy
+
+
+def room_like(cnp.ndarray x, dtype):
+    cdef cnp.dtype kind = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
+    Py_INCREF(kind)
+    return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> kind, 0)
+
+
+def images(cnp.ndarray q, tuple sizes):
+    cdef cnp.npy_intp[4] seen
+    cdef cnp.npy_intp[4] shape
+    cdef cnp.PyArray_Dims dims
+    cdef cnp.ndarray room
+    if cnp.PyArray_NDIM(q) != 4 or len(sizes) != 2:
+        return layout.images(q, sizes)
+    dims.len = 4
+    seen[0], seen[1], seen[2], seen[3] = q.shape[0], q.shape[2], q.shape[3], q.shape[1]
+    if lies_in_c_order(q) or seen[3] == 1:
+        shape[0], shape[1], shape[2], shape[3] = seen[0], seen[3], sizes[0], sizes[1]
+        result = cnp.PyArray_EMPTY(4, shape, cnp.PyArray_TYPE(q), 0)
+        shape[0] *= shape[1]
+        shape[1], shape[2], shape[3] = shape[2], shape[3], 1
+        seen[0] *= seen[3]
+        seen[3] = 1
+        dims.ptr = shape
+        room = cnp.PyArray_Newshape(result, &dims, cnp.NPY_CORDER)
+        dims.ptr = seen
+        return cnp.PyArray_Newshape(contiguous(q), &dims, cnp.NPY_CORDER), room, result
+    shape[0], shape[1], shape[2], shape[3] = seen[0], sizes[0], sizes[1], seen[3]
+    room = cnp.PyArray_EMPTY(4, shape, cnp.PyArray_TYPE(q), 0)
+    dims.ptr = _last
+    image = contiguous(cnp.PyArray_Transpose(q, &dims))
+    dims.ptr = _first
+    return image, room, cnp.PyArray_Transpose(room, &dims)

@@ -1,0 +1,10 @@
+"""How kernels see arrays: the functions of :mod:`.layout`, compiled where they were built."""
+
+from __future__ import annotations
+
+try:
+    from ._layout import contiguous, dense, images, in_result_order, laid_as, room_like
+except ImportError:
+    from .layout import contiguous, dense, images, in_result_order, laid_as, room_like
+
+__all__ = ["contiguous", "dense", "images", "in_result_order", "laid_as", "room_like"]

@@ -1,0 +1,98 @@
+"""How kernels see arrays: in Python and compiled, the same."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from pyqref._kernels import arrays, layout
+
+FORMS = [layout] + ([arrays] if arrays.dense is not layout.dense else [])
+SHAPES = [(5,), (2, 3), (4, 2, 3), (2, 3, 4, 5), (2, 3, 2, 4, 5), (1, 3, 1, 5), (2, 1, 3, 1)]
+
+
+def _examples() -> list[np.ndarray]:
+    """Arrays in every order: C, Fortran, channels last, with gaps, repeated, backwards, empty."""
+    rng = np.random.default_rng(0)
+    made = [np.array(3, np.uint8), np.zeros((0, 3), np.uint8), np.zeros((2, 3, 0, 5), np.uint8)]
+    for shape in SHAPES:
+        x = rng.integers(0, 256, shape).astype(np.uint8)
+        last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1) if x.ndim > 1 else x
+        made += [x, x.T, last, x[::2], last[..., ::2], x[..., ::-1], last[:1], x.swapaxes(0, -1)]
+        made.append(np.broadcast_to(x[:1], (3, *shape[1:])))
+    return made
+
+
+@pytest.fixture(params=FORMS, ids=lambda form: form.__name__)
+def form(request: pytest.FixtureRequest) -> ModuleType:
+    module: ModuleType = request.param
+    return module
+
+
+def _in_memory(x: np.ndarray) -> np.ndarray:
+    """The elements of an array without gaps, as they lie."""
+    return np.lib.stride_tricks.as_strided(x, (x.size,), (x.itemsize,))
+
+
+@pytest.mark.parametrize("x", _examples(), ids=lambda x: f"{x.shape}{x.strides}")
+class TestLayout:
+    def test_contiguous(self, form: ModuleType, x: np.ndarray) -> None:
+        """C order; no copy of what has it."""
+        y = form.contiguous(x)
+        assert y.flags.c_contiguous
+        assert np.array_equal(x, y)
+        assert (y is x) == x.flags.c_contiguous
+
+    def test_dense_and_room_like(self, form: ModuleType, x: np.ndarray) -> None:
+        """What is done to the elements as they lie is done in place, to each one's result."""
+        y = form.dense(x)
+        room = form.room_like(y, np.dtype(np.int32))
+        assert (np.int32, y.shape) == (room.dtype, room.shape)
+        assert np.array_equal(x, y)
+        _in_memory(room)[:] = _in_memory(y)
+        assert np.array_equal(x, room)
+
+    def test_in_result_order(self, form: ModuleType, x: np.ndarray) -> None:
+        """C order, or as it was with the channels last in memory."""
+        y = form.in_result_order(x)
+        assert np.array_equal(x, y)
+        channels_last = x.ndim in (4, 5) and np.moveaxis(x, 1, -1).flags.c_contiguous
+        assert y is x if x.flags.c_contiguous or channels_last else y.flags.c_contiguous
+
+    def test_laid_as(self, form: ModuleType, x: np.ndarray) -> None:
+        """The other array lies as the first one does, copied if it did not."""
+        first = form.dense(x)
+        other = np.array(x, order="C")
+        laid = form.laid_as(first, other)
+        assert np.array_equal(x, laid)
+        assert np.array_equal(_in_memory(first), _in_memory(laid))
+
+    def test_images(self, form: ModuleType, x: np.ndarray) -> None:
+        """Image and room are the elements of input and result as (outer, height, width, inner)."""
+        if x.ndim not in (3, 4) or x.size == 0:
+            return
+        sizes = (2,) if x.ndim == 3 else (2, 3)
+        image, room, result = form.images(x, sizes)
+        assert (*x.shape[:2], *sizes) == result.shape
+        assert image.flags.c_contiguous
+        assert room.flags.c_contiguous
+        assert np.shares_memory(room, result)
+        room[...] = np.arange(room.size).reshape(room.shape) % 251
+        assert np.array_equal(x, _of_image(image, x.shape))
+        assert np.array_equal(result, _of_image(room, result.shape))
+
+
+def _of_image(image: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """``(outer, height, width, inner)`` as ``(B, C, *size)``."""
+    batch, channels, *size = shape
+    outer = channels // image.shape[3]
+    split = image.reshape(batch, outer, *image.shape[1:])
+    return np.moveaxis(split, -1, 2).reshape(batch, channels, *size)
+
+
+def test_lists_become_arrays(form: ModuleType) -> None:
+    """What is no array is made one."""
+    assert form.contiguous([1, 2]).tolist() == [1, 2]
+    assert form.in_result_order([1, 2]).tolist() == [1, 2]
