@@ -23,7 +23,17 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 KERNELS = Path("pyqref/_kernels")
-OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
+OPERATIONS = (
+    "elementwise",
+    "fake_quantize",
+    "normalization",
+    "observe",
+    "pooling",
+    "qconv",
+    "qgemm",
+    "quantize",
+    "resize",
+)
 PRODUCTS = ("qconv", "qgemm")
 
 

@@ -15,6 +15,8 @@ from .elementwise import relu as relu
 from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+from .normalization import group_norm as group_norm
+from .normalization import layer_norm as layer_norm
 from .observe import merge_histogram as merge_histogram
 from .observe import min_max as min_max
 from .observe import min_max_per_channel as min_max_per_channel
@@ -37,6 +39,8 @@ from .quantize import dequantize_per_channel as dequantize_per_channel
 from .quantize import dequantize_per_tensor as dequantize_per_tensor
 from .quantize import quantize_per_channel as quantize_per_channel
 from .quantize import quantize_per_tensor as quantize_per_tensor
+from .resize import bilinear as bilinear
+from .resize import nearest as nearest
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 
@@ -46,6 +50,7 @@ __all__ = [
     "adaptive_avg_pool",
     "add",
     "avg_pool",
+    "bilinear",
     "cat",
     "clamp",
     "conv1d",
@@ -56,15 +61,18 @@ __all__ = [
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
     "get_num_threads",
+    "group_norm",
+    "layer_norm",
     "linear",
     "linear_accumulator",
     "linear_float",
-    "merge_histogram",
     "look_up",
     "max_pool",
+    "merge_histogram",
     "min_max",
     "min_max_per_channel",
     "mul",
+    "nearest",
     "pack_conv1d",
     "pack_conv2d",
     "pack_conv3d",

@@ -20,7 +20,17 @@ __all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twi
 
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
 #: Folders that hold one compiled module a kernel.
-OPERATIONS = ("elementwise", "fake_quantize", "observe", "pooling", "qconv", "qgemm", "quantize")
+OPERATIONS = (
+    "elementwise",
+    "fake_quantize",
+    "normalization",
+    "observe",
+    "pooling",
+    "qconv",
+    "qgemm",
+    "quantize",
+    "resize",
+)
 #: Those that are matrix products.
 PRODUCTS = ("qconv", "qgemm")
 _HERE = Path(__file__).parent

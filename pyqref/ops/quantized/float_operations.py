@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.numerics import activation as numerics
-from pyqref.numerics import interpolate
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
 from pyqref.tape.gated import Gelu
@@ -68,9 +68,9 @@ def _gelu(x: Any, approximate: str) -> Any:
 def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any) -> Any:
     require_per_tensor("interpolate", x)
     if mode == "bilinear":
-        integers = interpolate.bilinear(x._array, x.q_zero_point(), size, align_corners, factors)
+        integers = _kernels.bilinear(x._array, x.q_zero_point(), size, align_corners, factors)
     elif mode == "nearest" and len(size) > 1:
-        integers = interpolate.nearest(x._array, size, factors)
+        integers = _kernels.nearest(x._array, size, factors)
     else:
         raise RuntimeError(
             "interpolate: mode of a quantized tensor must be 'nearest' or 'bilinear', and the "

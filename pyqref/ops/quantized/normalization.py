@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.numerics import normalization
 from pyqref.numerics.elementwise import Grid
 
@@ -233,7 +234,7 @@ def layer_norm(
     _require_elements(name, length)
     rows = np.ascontiguousarray(input._array).reshape(-1, length)
     with _saturating():
-        integers = normalization.layer_norm(
+        integers = _kernels.layer_norm(
             rows, grid_of(input), parameters[0], parameters[1], _eps(name, eps), out
         )
     return tensor_on(integers.reshape(input._array.shape), out, input.dtype)
@@ -307,7 +308,7 @@ def _by_channel(
     w = None if weight is None else _parameter(name, "weight", weight, shape)
     b = None if bias is None else _parameter(name, "bias", bias, shape)
     with _saturating():
-        integers = normalization.group_norm(x._array, grid_of(x), groups, w, b, eps, out)
+        integers = _kernels.group_norm(x._array, grid_of(x), groups, w, b, eps, out)
     return tensor_on(integers, out, x.dtype)
 
 

@@ -1,0 +1,1 @@
+from .portable import layer_norm as layer_norm

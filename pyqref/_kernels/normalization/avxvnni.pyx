@@ -1,0 +1,6 @@
+"""Normalization of bytes, compiled for AVX-VNNI."""
+
+cdef extern from "simd/avxvnni.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,152 @@
+# Normalization of rows of bytes: written once, included by one module an instruction set.
+
+cimport numpy as cnp
+from libc.math cimport sqrtf
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport *
+
+cdef enum:
+    WORK_PER_THREAD = 1 << 17   # elements that are worth a thread
+    BLOCK = 1 << 13             # elements whose squares add up within 32 bits, for any lanes
+
+
+cdef struct Rows:
+    const uint8_t* x
+    uint8_t* out
+    Py_ssize_t n, period            # elements of a row; rows after which the parameters repeat
+    bint is_signed
+    float scale, eps, inverse_out
+    const float* weight             # (period, n), or NULL: one
+    const float* bias               # (period, n), or NULL: zero
+    float lower, upper
+    int32_t zero_point
+
+
+cdef inline i32v load_integers(const uint8_t* source, bint is_signed) noexcept nogil:
+    return load_s8(<const int8_t*> source) if is_signed else load_u8(source)
+
+
+cdef void sums_of(
+    const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
+) noexcept nogil:
+    """Exact sums of n integers and of their squares."""
+    cdef i32v sum_, square, value
+    cdef int32_t[LANES_MAX] lanes
+    cdef int32_t single
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t end
+    cdef int j
+    total[0] = squares[0] = 0
+    while i + SIMD_LANES <= n:
+        sum_, square = set_i32(0), set_i32(0)
+        end = min(n, i + BLOCK)
+        while i + SIMD_LANES <= end:
+            value = load_integers(x + i, is_signed)
+            sum_ = add_i32(sum_, value)
+            square = add_i32(square, mul_i32(value, value))
+            i += SIMD_LANES
+        store_i32(lanes, sum_)
+        for j in range(SIMD_LANES):
+            total[0] += lanes[j]
+        store_i32(lanes, square)
+        for j in range(SIMD_LANES):
+            squares[0] += lanes[j]
+    while i < n:
+        single = <int32_t> (<const int8_t*> x)[i] if is_signed else <int32_t> x[i]
+        total[0] += single
+        squares[0] += single * single
+        i += 1
+
+
+cdef inline f32v normalized(
+    const Rows* r, const uint8_t* x, const float* weight, const float* bias, f32v mean,
+    f32v inverse,
+) noexcept nogil:
+    """Some results as whole numbers within the range."""
+    cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x, r.is_signed)), mean), inverse)
+    if weight != NULL or bias != NULL:
+        y = fma_f32(
+            y, set_f32(1) if weight == NULL else load_f32(weight),
+            set_f32(0) if bias == NULL else load_f32(bias),
+        )
+    y = round_f32(mul_f32(y, set_f32(r.inverse_out)))
+    # The bounds are lower by the zero point, which is added to integers. nan is the upper one.
+    return max_f32(min_f32(y, set_f32(r.upper)), set_f32(r.lower))
+
+
+cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One row (eq-quantized-layer-norm)."""
+    cdef const Rows* r = <const Rows*> context
+    cdef const uint8_t* x = r.x + index * r.n
+    cdef uint8_t* out = r.out + index * r.n
+    cdef Py_ssize_t first = index % r.period * r.n
+    cdef const float* weight = r.weight
+    cdef const float* bias = r.bias
+    cdef int64_t total, squares
+    cdef float count = <float> r.n
+    cdef float[LANES_MAX] one
+    cdef float[LANES_MAX] few_weights
+    cdef float[LANES_MAX] few_biases
+    cdef uint8_t[LANES_MAX] few
+    cdef float mean, variance
+    cdef f32v means, inverse, value
+    cdef i32v zero_point = set_i32(r.zero_point)
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j
+    if weight != NULL:
+        weight += first
+    if bias != NULL:
+        bias += first
+    sums_of(x, r.n, r.is_signed, &total, &squares)
+    mean = <float> total / count
+    # The fused operation is a primitive of vectors.
+    store_f32(one, fma_f32(set_f32(-mean), set_f32(mean), set_f32(<float> squares / count)))
+    variance = one[0] if one[0] > 0 else 0
+    means = set_f32(mean)
+    inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
+    while i < r.n:
+        if i + SIMD_LANES <= r.n:
+            value = normalized(r, x + i, weight, bias, means, inverse)
+            store_low_bytes(out + i, add_i32(to_i32(value), zero_point))
+            if weight != NULL:
+                weight += SIMD_LANES
+            if bias != NULL:
+                bias += SIMD_LANES
+        else:
+            for j in range(SIMD_LANES):
+                few[j] = x[i + j] if i + j < r.n else 0
+                few_weights[j] = weight[j] if weight != NULL and i + j < r.n else 1
+                few_biases[j] = bias[j] if bias != NULL and i + j < r.n else 0
+            if weight != NULL:
+                weight = few_weights
+            if bias != NULL:
+                bias = few_biases
+            value = normalized(r, few, weight, bias, means, inverse)
+            store_low_bytes(few, add_i32(to_i32(value), zero_point))
+            for j in range(r.n - i):
+                out[i + j] = few[j]
+        i += SIMD_LANES
+
+
+def layer_norm(
+    cnp.ndarray x, bint is_signed, float scale, float eps, weight, bias, Py_ssize_t period,
+    float inverse_out, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
+    int n_threads,
+):
+    """Normalize the rows of ``x (rows, n)``; ``weight`` and ``bias`` are ``(period, n)`` or None."""
+    cdef Rows r
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
+    r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
+    r.n, r.period, r.is_signed = cnp.PyArray_DIM(x, 1), period, is_signed
+    r.scale, r.eps, r.inverse_out = scale, eps, inverse_out
+    r.weight = r.bias = NULL
+    if weight is not None:
+        r.weight = <const float*> cnp.PyArray_DATA(weight)
+    if bias is not None:
+        r.bias = <const float*> cnp.PyArray_DATA(bias)
+    r.zero_point = zero_point
+    r.lower, r.upper = lower - zero_point, upper - zero_point
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(row_task, &r, rows, n_threads)

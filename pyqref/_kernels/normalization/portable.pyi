@@ -1,0 +1,17 @@
+import numpy as np
+
+def layer_norm(
+    x: np.ndarray,
+    is_signed: bool,
+    scale: float,
+    eps: float,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+    period: int,
+    inverse_out: float,
+    zero_point: int,
+    lower: int,
+    upper: int,
+    out: np.ndarray,
+    n_threads: int,
+) -> None: ...

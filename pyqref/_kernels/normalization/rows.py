@@ -1,0 +1,93 @@
+"""Normalization of rows by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref.numerics import normalization as reference
+from pyqref.numerics.affine import reciprocal32
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.types import FloatArray, IntArray
+
+__all__ = ["group_norm", "layer_norm"]
+
+
+def layer_norm(
+    q: IntArray,
+    grid: Grid,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    eps: float,
+    out: Grid,
+) -> IntArray:
+    """As :func:`pyqref.numerics.normalization.layer_norm` (``eq-quantized-layer-norm``).
+
+    Parameters
+    ----------
+    q
+        Integers ``(M, n)``.
+    weight, bias
+        float32 ``(n,)``, or None.
+    """
+    kernel = registry.twin("normalization")
+    if kernel is None or not _is_covered(q, out):
+        return reference.layer_norm(q, grid, weight, bias, eps, out)
+    return _normalize(kernel, contiguous(q), grid, weight, bias, 1, eps, out)
+
+
+def group_norm(
+    q: IntArray,
+    grid: Grid,
+    groups: int,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    eps: float,
+    out: Grid,
+) -> IntArray:
+    """As :func:`pyqref.numerics.normalization.group_norm` (``eq-quantized-group-norm``)."""
+    kernel = registry.twin("normalization")
+    if kernel is None or not _is_covered(q, out):
+        return reference.group_norm(q, grid, groups, weight, bias, eps, out)
+    batch, channels = q.shape[:2]
+    space = prod(q.shape[2:])
+    rows = contiguous(q).reshape(batch * groups, channels // groups * space)
+    spread = [None if each is None else np.repeat(each, space) for each in (weight, bias)]
+    return _normalize(kernel, rows, grid, *spread, groups, eps, out).reshape(q.shape)
+
+
+def _is_covered(q: IntArray, out: Grid) -> bool:
+    return q.dtype.itemsize == 1 and q.size > 0 and np.dtype(out.storage) == q.dtype
+
+
+def _normalize(
+    kernel: object,
+    rows: IntArray,
+    grid: Grid,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    period: int,
+    eps: float,
+    out: Grid,
+) -> IntArray:
+    """Rows whose parameters repeat after ``period`` of them."""
+    result = np.empty_like(rows)
+    kernel.layer_norm(  # type: ignore[attr-defined]
+        rows,
+        rows.dtype == np.int8,
+        np.float32(grid.scale),
+        np.float32(eps),
+        None if weight is None else contiguous(np.asarray(weight, np.float32)),
+        None if bias is None else contiguous(np.asarray(bias, np.float32)),
+        period,
+        reciprocal32(out.scale),
+        out.zero_point,
+        out.quant_min,
+        out.quant_max,
+        result,
+        threads.get_num_threads(),
+    )
+    return result

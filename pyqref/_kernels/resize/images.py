@@ -1,0 +1,112 @@
+"""Resizing by the kernel in use, with the channels last; the result then lies so too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref.numerics import interpolate as reference
+from pyqref.numerics.types import FloatArray, IntArray
+
+__all__ = ["bilinear", "nearest"]
+
+
+def nearest(
+    q: IntArray, output_size: Sequence[int], factors: Sequence[float | None] | None = None
+) -> IntArray:
+    """As :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
+    kernel = registry.twin("resize")
+    if kernel is None or not _is_covered(q, output_size, 3):
+        return reference.nearest(q, output_size, factors)
+    given = tuple(factors) if factors else (None,) * len(output_size)
+    sources = _nearest_sources(q.shape[2:], tuple(output_size), given)
+    image, out, result = _arrays(q, output_size)
+    kernel.nearest(image, *sources, out, threads.get_num_threads())
+    return result
+
+
+def bilinear(
+    q: IntArray,
+    zero_point: int,
+    output_size: Sequence[int],
+    align_corners: bool = False,
+    factors: Sequence[float | None] | None = None,
+) -> IntArray:
+    """As :func:`pyqref.numerics.interpolate.bilinear` (``eq-quantized-bilinear``)."""
+    kernel = registry.twin("resize")
+    if kernel is None or not _is_covered(q, output_size, 2):
+        return reference.bilinear(q, zero_point, output_size, align_corners, factors)
+    given = tuple(factors) if factors else (None, None)
+    positions = _positions(q.shape[2:], tuple(output_size), bool(align_corners), given)
+    limits = np.iinfo(q.dtype)
+    image, out, result = _arrays(q, output_size)
+    kernel.bilinear(
+        image,
+        q.dtype == np.int8,
+        zero_point,
+        limits.min,
+        limits.max,
+        *positions,
+        out,
+        threads.get_num_threads(),
+    )
+    return result
+
+
+def _is_covered(q: IntArray, output_size: Sequence[int], most: int) -> bool:
+    dimensions = q.ndim - 2
+    return (
+        q.dtype.itemsize == 1
+        and 1 <= dimensions <= most
+        and dimensions == len(output_size)
+        and (most == 3 or dimensions == most)
+        and q.size > 0
+        and min(output_size) > 0
+    )
+
+
+@lru_cache(maxsize=64)
+def _nearest_sources(
+    sizes: tuple[int, ...], outputs: tuple[int, ...], factors: tuple[float | None, ...]
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Sources along depth, height and width; an axis that is not there copies itself."""
+    zero = np.zeros(1, np.int64)
+    found = [reference.nearest_source(*each) for each in zip(sizes, outputs, factors, strict=True)]
+    planes, rows, columns = (*(zero,) * (3 - len(found)), *found)
+    return planes, rows, columns
+
+
+@lru_cache(maxsize=64)
+def _positions(
+    sizes: tuple[int, ...],
+    outputs: tuple[int, ...],
+    align_corners: bool,
+    factors: tuple[float | None, ...],
+) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
+    """Both sources and the part of the second one, along height and along width."""
+    arrays: list[Any] = []
+    for size, output, factor in zip(sizes, outputs, factors, strict=True):
+        first, second, part = reference.source_position(size, output, align_corners, factor)
+        arrays += [np.concatenate([first, second]), np.ascontiguousarray(part, np.float32)]
+    rows, down, columns, along = arrays
+    return rows, down, columns, along
+
+
+def _arrays(q: IntArray, output_size: Sequence[int]) -> tuple[IntArray, IntArray, IntArray]:
+    """``(batch, depth, height, width, channels)`` of input and result, and the result as asked."""
+    batch, channels, *sizes = q.shape
+    ones = (1,) * (3 - len(sizes))
+    to_last = (0, *range(2, q.ndim), 1)
+    image = contiguous(q.transpose(to_last))
+    out = np.empty((batch, *output_size, channels), q.dtype)
+    result = out.transpose(0, q.ndim - 1, *range(1, q.ndim - 1))
+    return (
+        image.reshape(batch, *ones, *sizes, channels),
+        out.reshape(batch, *ones, *output_size, channels),
+        result,
+    )

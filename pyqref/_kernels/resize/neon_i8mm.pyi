@@ -1,0 +1,2 @@
+from .portable import bilinear as bilinear
+from .portable import nearest as nearest

@@ -1,0 +1,6 @@
+"""Resizing of bytes, compiled for any processor."""
+
+cdef extern from "simd/portable.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,64 @@
+"""Layer and group norm by every kernel against the equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref.numerics import normalization
+from pyqref.numerics.elementwise import Grid
+
+LENGTHS = [1, 3, 4, 7, 8, 15, 16, 17, 33, 100, 8191, 8193, 20000]
+
+
+def grid(dtype: Any, scale: float, point: int) -> Grid:
+    limits = np.iinfo(dtype)
+    return Grid(scale, point, int(limits.min), int(limits.max), dtype)
+
+
+def integers(dtype: Any, *shape: int) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(shape[-1])
+    return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_layer_norm_around_the_vector(kernel: str, n_threads: int, dtype: Any, length: int) -> None:
+    """eq-quantized-layer-norm, with weight and bias, one of them, and neither."""
+    rng = np.random.default_rng(0)
+    q = integers(dtype, 3, length)
+    w, b = rng.standard_normal((2, length)).astype(np.float32)
+    given, out = grid(dtype, 0.1, 3), grid(dtype, 0.02, -5 if dtype == np.int8 else 60)
+    for weight, bias in ((w, b), (None, b), (w, None), (None, None)):
+        arguments = (q, given, weight, bias, 1e-5, out)
+        assert_same_bits(normalization.layer_norm(*arguments), _kernels.layer_norm(*arguments))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(2, 6, 5), (1, 4, 3, 7), (3, 12, 1)])
+def test_group_norm(kernel: str, n_threads: int, dtype: Any, shape: tuple[int, ...]) -> None:
+    """eq-quantized-group-norm and, with as many groups as channels, eq-quantized-instance-norm."""
+    rng = np.random.default_rng(1)
+    q = integers(dtype, *shape)
+    w, b = rng.standard_normal((2, shape[1])).astype(np.float32)
+    given, out = grid(dtype, 0.1, 3), grid(dtype, 0.03, 4)
+    for groups in (1, 2, shape[1]):
+        for weight, bias in ((w, b), (None, None)):
+            arguments = (q, given, groups, weight, bias, 1e-5, out)
+            assert_same_bits(normalization.group_norm(*arguments), _kernels.group_norm(*arguments))
+
+
+def test_constant_rows_without_epsilon(kernel: str) -> None:
+    """0 times infinity is nan, which is the largest integer, as in the equations."""
+    q = np.full((2, 20), 9, np.uint8)
+    arguments = (q, grid(np.uint8, 0.1, 3), None, None, 0.0, grid(np.uint8, 0.1, 7))
+    with np.errstate(all="ignore"):
+        expected = normalization.layer_norm(*arguments)
+    with np.errstate(all="ignore"):
+        assert_same_bits(expected, _kernels.layer_norm(*arguments))
+    assert expected.max() == 255
