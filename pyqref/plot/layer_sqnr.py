@@ -64,5 +64,6 @@ def layer_sqnr(
     ax.invert_yaxis()
     ax.set_xlabel("signal to quantization noise ratio [dB]")
     ax.set_ylabel("layer, in the order in which it runs")
-    ax.legend(loc="best", fontsize="small")
+    if len(variants) > 1:
+        ax.legend(loc="best", fontsize="small")
     return ax
