@@ -125,7 +125,7 @@ def _box(node: Node, note: Note, owner: Any, modules: dict[str, Any], extra: str
     small = _settings(node, note, owner, module)
     if note.settings is None:
         small.extend(_wrapped(_constants(node)))
-    small.extend(note.remark.splitlines())
+    small.extend(part for each in note.remark.splitlines() for part in textwrap.wrap(each, WIDTH))
     small.extend((extra or "").splitlines())
     return Box(
         node.name,

@@ -43,7 +43,10 @@ def _comment(node: Node, note: Note | None) -> str:
     """What is known of a node and its value, on one line."""
     if note is None or node.op in ("placeholder", "output") or note.implied:
         return ""
-    kind = [note.kind.replace("\n", " "), note.remark] if node.op == "call_module" else []
-    parts = [", ".join(filter(None, kind)), note.value.replace("\n", ", ")]
+    kind = note.kind.replace("\n", " ") if node.op == "call_module" else ""
+    parts = [
+        ", ".join(filter(None, [kind, *note.remark.splitlines()])),
+        note.value.replace("\n", ", "),
+    ]
     text = " | ".join(filter(None, parts))
     return f"  # {text}" if text else ""

@@ -1,21 +1,204 @@
-"""``coverage`` of a model of graph mode tells the reasons that its passes kept."""
+"""Every reason for which graph mode leaves something float is told, by ``coverage`` and drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 import pyqref
-from pyqref import nn
+from pyqref import fx, nn
 from pyqref.quantization import (
+    FixedQParamsObserver,
     MinMaxObserver,
     QConfig,
+    QConfigMapping,
     coverage,
+    default_dynamic_qconfig,
     default_observer,
+    default_qconfig,
+    default_reuse_input_qconfig,
+    default_weight_observer,
     get_default_qconfig_mapping,
+)
+from pyqref.quantization.backend_config import (
+    BackendConfig,
+    BackendPatternConfig,
+    DTypeConfig,
+    DTypeWithConstraints,
+    ObservationType,
 )
 from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
 
+Activation = DTypeWithConstraints
 
-def test_a_pattern_left_float_says_why() -> None:
-    """A QConfig that satisfies no DTypeConfig is ignored, and the reason is available."""
+
+def backend(*types: DTypeConfig) -> BackendConfig:
+    """One that quantizes linear layers and sigmoids, of these types."""
+    linear = BackendPatternConfig(nn.Linear).set_dtype_configs(list(types))
+    linear.set_observation_type(ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT)
+    linear.set_root_module(nn.Linear)
+    linear.set_reference_quantized_module(nn.quantized.reference.Linear)
+    sigmoid = BackendPatternConfig(nn.Sigmoid).set_dtype_configs(list(types))
+    return BackendConfig("mine").set_backend_pattern_configs([linear, sigmoid])
+
+
+def types(
+    activation: Any = pyqref.quint8, weight: Any = pyqref.qint8, is_dynamic: bool = False
+) -> DTypeConfig:
+    output = pyqref.float32 if is_dynamic else activation
+    return DTypeConfig(activation, output, weight, pyqref.float32, is_dynamic=is_dynamic)
+
+
+def reason(of: Any, qconfig: Any, back_end: BackendConfig, path: str = "0") -> str:
+    """Why a model of one layer stays float; the same before and after ``convert_fx``."""
+    model = nn.Sequential(of).eval()
+    x = pyqref.rand(2, 2)
+    mapping = QConfigMapping().set_global(qconfig)
+    prepared = prepare_fx(model, mapping, (x,), backend_config=back_end)
+    prepared(x)
+    row = coverage(prepared)[path]
+    assert ("float", row.reason) == (row.status, row.reason)
+    assert f"not quantized: {row.reason}" in prepared.print_readable(print_output=False)
+    converted = convert_fx(prepared)
+    assert ("float", row.reason) == (
+        coverage(converted)[path].status,
+        coverage(converted)[path].reason,
+    )
+    assert type(of) is type(converted.get_submodule(path))
+    return str(row.reason)
+
+
+FITS = "its QConfig does not fit the back end: "
+TYPES = [
+    (types(pyqref.qint8), default_qconfig, "the input is pyqref.quint8, supported is pyqref.qint8"),
+    (
+        types(weight=pyqref.quint8),
+        default_qconfig,
+        "the weight is pyqref.qint8, supported is pyqref.quint8",
+    ),
+    (
+        DTypeConfig(pyqref.quint8, pyqref.qint8, pyqref.qint8),
+        default_qconfig,
+        "the output is pyqref.quint8, supported is pyqref.qint8",
+    ),
+    (types(), default_dynamic_qconfig, "the activation is dynamic, supported is static"),
+    (types(is_dynamic=True), default_qconfig, "the activation is static, supported is dynamic"),
+    (
+        types(Activation(pyqref.quint8, quant_min_lower_bound=10)),
+        default_qconfig,
+        "quant_min of the input is 0, supported is at least 10",
+    ),
+    (
+        types(Activation(pyqref.quint8, quant_max_upper_bound=100)),
+        default_qconfig,
+        "quant_max of the input is 127, supported is at most 100",
+    ),
+    (
+        types(weight=Activation(pyqref.qint8, quant_min_lower_bound=-127)),
+        default_qconfig,
+        "quant_min of the weight is -128, supported is at least -127",
+    ),
+    (
+        types(Activation(pyqref.quint8, scale_min_lower_bound=0.5)),
+        QConfig(MinMaxObserver.with_args(eps=0.25), default_weight_observer),
+        "the smallest scale (eps) of the input is 0.25, supported is at least 0.5",
+    ),
+    (
+        types(Activation(pyqref.quint8, scale_max_upper_bound=0.125)),
+        QConfig(MinMaxObserver.with_args(eps=0.25), default_weight_observer),
+        "the smallest scale (eps) of the input is 0.25, supported is at most 0.125",
+    ),
+    (
+        types(Activation(pyqref.quint8, scale_exact_match=0.5, zero_point_exact_match=3)),
+        default_qconfig,
+        (
+            "the input must have scale 0.5 and zero point 3, of a FixedQParamsObserver; its "
+            "observer is MinMaxObserver"
+        ),
+    ),
+    (
+        types(Activation(pyqref.quint8, scale_exact_match=0.5, zero_point_exact_match=3)),
+        QConfig(FixedQParamsObserver.with_args(scale=0.5, zero_point=4), default_weight_observer),
+        "scale and zero point of the input are (0.5, 4), supported is (0.5, 3)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("supported", "qconfig", "expected"), TYPES)
+def test_types_and_constraints(supported: DTypeConfig, qconfig: Any, expected: str) -> None:
+    """A QConfig that satisfies no ``DTypeConfig`` is ignored, and the reason names both sides."""
+    assert FITS + expected == reason(nn.Linear(2, 2), qconfig, backend(supported))
+
+
+def test_all_types_are_told() -> None:
+    """One reason for each ``DTypeConfig`` that the back end lists, each told once."""
+    listed = backend(types(pyqref.qint8), types(is_dynamic=True), types(pyqref.qint8))
+    expected = (
+        "the input is pyqref.quint8, supported is pyqref.qint8; or "
+        "the activation is static, supported is dynamic"
+    )
+    assert FITS + expected == reason(nn.Linear(2, 2), default_qconfig, listed)
+
+
+def test_without_types() -> None:
+    """A pattern without ``DTypeConfig`` can never be quantized."""
+    expected = "the back end lists no DTypeConfig for it"
+    assert expected == reason(nn.Linear(2, 2), default_qconfig, backend())
+
+
+def test_without_qconfig() -> None:
+    """Left out by the user."""
+    assert "its qconfig is None" == reason(nn.Linear(2, 2), None, backend(types()))
+
+
+def test_without_pattern() -> None:
+    """The back end does not know it; its name is told."""
+    expected = "the back end 'mine' has no pattern for it"
+    assert expected == reason(nn.GELU(), default_qconfig, backend(types()))
+
+
+def test_reused_input_that_is_float() -> None:
+    """What keeps the type of its input cannot be quantized if that is float."""
+    expected = "its input is not quantized, and it keeps the input's type"
+    native = pyqref.quantization.backend_config.get_native_backend_config()
+    assert expected == reason(nn.MaxPool1d(1), default_reuse_input_qconfig, native)
+
+
+class Functions(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        y = pyqref.sin(self.linear(x)).cosh()
+        return y.reshape(x.shape[0] + 0, -1) + 1
+
+
+@pytest.mark.parametrize("stage", [lambda m: m, convert_fx])
+def test_functions_and_methods(stage: Callable[[Any], Any]) -> None:
+    """They have rows by the names of their nodes, and are drawn with the reason."""
+    x = pyqref.rand(2, 4)
+    prepared = prepare_fx(Functions().eval(), get_default_qconfig_mapping("fbgemm"), (x,))
+    prepared(x)
+    model = stage(prepared)
+    found = {row.path: row for row in coverage(model).rows}
+    unknown = "the back end 'native' has no pattern for it"
+    assert ("sin()", "float", unknown) == (
+        found["sin"].type,
+        found["sin"].status,
+        found["sin"].reason,
+    )
+    assert ("cosh()", unknown) == (found["cosh"].type, found["cosh"].reason)
+    assert "it computes with sizes, not with tensors" == found["add"].reason
+    assert ("quantized" if stage is convert_fx else "planned") == found["linear"].status
+    assert "not quantized: the back end" in fx.draw(model).dot
+    assert "float" in str(coverage(model))
+
+
+def test_a_pattern_among_others() -> None:
+    """One layer's QConfig does not fit; the others are quantized."""
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Conv1d(4, 2, 1)).eval()
     x = pyqref.rand(4, 4, 4)
     unfit = QConfig(activation=default_observer, weight=MinMaxObserver)  # a quint8 weight
@@ -25,4 +208,4 @@ def test_a_pattern_left_float_says_why() -> None:
     rows = {row.path: row for row in coverage(convert_fx(prepared)).rows}
     assert "quantized" == rows["0"].status
     assert "float" == rows["2"].status
-    assert "weight" in str(rows["2"].reason)
+    assert "the weight is pyqref.quint8, supported is pyqref.qint8" in str(rows["2"].reason)

@@ -26,6 +26,8 @@ __all__ = ["coverage"]
 def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     """List for every module what it is, its qconfig, and what became of it or will.
 
+    In a graph also the functions and methods that stay float, by the names of their nodes.
+
     Parameters
     ----------
     model
@@ -84,7 +86,19 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
             if path and fate[0] in ("planned", "observed", "quantized"):
                 group = path
         rows.append(_row(path, module, qconfigs.get(path), memory.get(path), *fate))
+    rows.extend(_functions(model, {row.path for row in rows}))
     return Coverage(tuple(rows), tuple(_notes(model, rows, tables)))
+
+
+def _functions(model: Any, taken: Collection[str]) -> list[CoverageRow]:
+    """The functions and methods of a graph that stay float, with the reason that was kept."""
+    found = []
+    for node in model.graph.nodes if hasattr(model, "graph") else ():
+        why = node.meta.get("_quantization_reason")
+        if why is not None and node.op != "call_module" and node.name not in taken:
+            name = node.target if node.op == "call_method" else node.target.__name__
+            found.append(CoverageRow(node.name, f"{name}()", None, "float", None, why, 0, 0))
+    return found
 
 
 def _qconfigs(model: Any) -> dict[str, Any]:

@@ -15,12 +15,12 @@ _HEADINGS = ("module", "type", "qconfig", "outcome", "bytes")
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """What there is to say about one module.
+    """What there is to say about one module, or one function of a graph.
 
     Attributes
     ----------
     path : str
-        Where it is; empty for the model itself.
+        Where it is; empty for the model itself. Of a function the name of its node.
     type : str
         The type of the float module.
     qconfig : str or None

@@ -19,6 +19,7 @@ from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
 
 from .known_values import KnownValues, plain, quantizes, span
 from .observed import is_observer
+from .reasons import REASON
 from .reference_pattern import is_dequantize
 from .uncalibrated import saw_nothing
 
@@ -60,6 +61,8 @@ def _note(node: Node, values: KnownValues, first_names: dict[int, str]) -> Note:
         kind, settings = "dequantize" if is_dequantize(node) else "", ""
     elif module is not None:
         kind, settings, remark = _kind(module), _settings(module), _weight(module)
+    if REASON in node.meta:
+        remark = "\n".join(filter(None, [remark, f"not quantized: {node.meta[REASON]}"]))
     return Note(
         kind=kind,
         settings=settings,
