@@ -134,7 +134,7 @@ def layer_norm(
     float inverse_out, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
     int n_threads,
 ):
-    """Normalize the rows of ``x (rows, n)``; ``weight`` and ``bias`` are ``(period, n)`` or None."""
+    """Normalize each row of ``x (rows, n)``; ``weight``, ``bias`` are ``(period, n)`` or None."""
     cdef Rows r
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)

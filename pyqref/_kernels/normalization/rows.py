@@ -55,8 +55,8 @@ def group_norm(
     batch, channels = q.shape[:2]
     space = prod(q.shape[2:])
     rows = contiguous(q).reshape(batch * groups, channels // groups * space)
-    spread = [None if each is None else np.repeat(each, space) for each in (weight, bias)]
-    return _normalize(kernel, rows, grid, *spread, groups, eps, out).reshape(q.shape)
+    w, b = (None if each is None else np.repeat(each, space) for each in (weight, bias))
+    return _normalize(kernel, rows, grid, w, b, groups, eps, out).reshape(q.shape)
 
 
 def _is_covered(q: IntArray, out: Grid) -> bool:

@@ -70,7 +70,8 @@ cdef void fill_sizes(Resize* r, cnp.ndarray x, cnp.ndarray out) noexcept:
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     r.channels = cnp.PyArray_DIM(x, 4)
     for axis in range(3):
-        r.size[axis], r.out_size[axis] = cnp.PyArray_DIM(x, axis + 1), cnp.PyArray_DIM(out, axis + 1)
+        r.size[axis] = cnp.PyArray_DIM(x, axis + 1)
+        r.out_size[axis] = cnp.PyArray_DIM(out, axis + 1)
 
 
 cdef inline f32v load_real(const uint8_t* source, bint is_signed) noexcept nogil:

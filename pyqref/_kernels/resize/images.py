@@ -77,7 +77,7 @@ def _nearest_sources(
     """Sources along depth, height and width; an axis that is not there copies itself."""
     zero = np.zeros(1, np.int64)
     found = [reference.nearest_source(*each) for each in zip(sizes, outputs, factors, strict=True)]
-    planes, rows, columns = (*(zero,) * (3 - len(found)), *found)
+    planes, rows, columns = [zero] * (3 - len(found)) + found
     return planes, rows, columns
 
 
