@@ -35,8 +35,9 @@ extensions = [
     "used_in",
     "graph_picture",
     "api_pages",
+    "languages",
 ]
-exclude_patterns = ["_build", "_ext", "gen_modules"]
+exclude_patterns = ["_build", "_ext", "gen_modules", "locale"]
 root_doc = "index"
 nitpicky = True
 # Built-in and NumPy types are named in signatures; their pages are not part of this site.

@@ -37,13 +37,15 @@ def draw_range(ax: Axes, values: np.ndarray, low: float, high: float) -> None:
     ax.set_ylim(0.5, None)
     ax.set_ylabel("count")
     ax.set_xlabel("float activation (no unit)")
-    ax.legend(loc="upper right", fontsize="small")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    ax.legend(**place, fontsize="small", borderaxespad=0)
 
 
 def draw_steps(ax: Axes, x: np.ndarray, integers: np.ndarray) -> None:
     """The staircase from real numbers to integers."""
     ax.plot(x, x + integers[0] - x[0], color="0.5", linewidth=1, linestyle="--")
     ax.plot(x, integers, color="C0", linewidth=2)
+    ax.set_yticks(range(integers.min(), integers.max() + 1, 2))
     ax.set_ylabel("integer")
     ax.set_xlabel("activation [steps of the grid]")
 

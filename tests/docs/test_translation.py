@@ -1,0 +1,68 @@
+"""The Chinese pages say what the English ones say now, with the same links and code.
+
+That no message lacks a translation altogether is found when the site is built.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+MESSAGES = sorted((DOCS / "locale" / "zh_CN" / "LC_MESSAGES").glob("*.po"))
+
+STRINGS = r'((?:^".*"\n?)+|".*"\n(?:^".*"\n?)*)'
+ENTRY = re.compile(rf"^msgid {STRINGS}^msgstr {STRINGS}", re.MULTILINE)
+ROLE = re.compile(r":[a-z]+:`(?:[^`<]*<)?~?([^`<>]+)>?`")
+LITERAL = re.compile(r"``(.+?)``")
+
+
+def entries(path: Path) -> list[tuple[str, str]]:
+    """Pairs of message and translation, without the header."""
+    found = ENTRY.findall(path.read_text(encoding="utf-8"))
+    joined = [
+        tuple("".join(ast.literal_eval(line) for line in text.splitlines()) for text in pair)
+        for pair in found
+    ]
+    return [(message, translation) for message, translation in joined if message]
+
+
+def markup(text: str) -> Counter[str]:
+    """What a text refers to, and what stands in it as code."""
+    return Counter(ROLE.findall(text)) + Counter(LITERAL.findall(text))
+
+
+def test_the_translated_pages_are_those_that_are_built() -> None:
+    """Each page that docs/_ext/languages.py names has messages, and no other."""
+    source = (DOCS / "_ext" / "languages.py").read_text(encoding="utf-8")
+    named = re.search(r"^TRANSLATED = (\[.*?\])$", source, re.MULTILINE)
+    assert named is not None
+    assert sorted(ast.literal_eval(named[1])) == [path.stem for path in MESSAGES]
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_every_message_is_translated(path: Path) -> None:
+    """No translation is empty, uncertain or left over."""
+    text = path.read_text(encoding="utf-8")
+    assert len(entries(path)) == len(re.findall(r"^msgid ", text, re.MULTILINE)) - 1
+    assert [] == [message for message, translation in entries(path) if not translation]
+    assert [] == re.findall(r"^#, .*fuzzy.*|^#~.*", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_messages_stand_in_the_english_page(path: Path) -> None:
+    """Each message is a sentence of the present page."""
+    page = re.sub(r"\s+", "", (DOCS / f"{path.stem}.rst").read_text(encoding="utf-8"))
+    assert [] == [each for each, _ in entries(path) if re.sub(r"\s+", "", each) not in page]
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_links_and_code_are_kept(path: Path) -> None:
+    """A translation has the references, formulas and literals of its message."""
+    assert [] == [
+        message for message, translation in entries(path) if markup(message) != markup(translation)
+    ]
