@@ -33,6 +33,7 @@ from .qconv import pack_conv3d as pack_conv3d
 from .qgemm import PackedLinear as PackedLinear
 from .qgemm import linear as linear
 from .qgemm import linear_accumulator as linear_accumulator
+from .qgemm import linear_dynamic as linear_dynamic
 from .qgemm import linear_float as linear_float
 from .qgemm import pack_linear as pack_linear
 from .quantize import dequantize_per_channel as dequantize_per_channel
@@ -65,6 +66,7 @@ __all__ = [
     "layer_norm",
     "linear",
     "linear_accumulator",
+    "linear_dynamic",
     "linear_float",
     "look_up",
     "max_pool",

@@ -120,6 +120,12 @@ def exercise() -> None:
                             _kernels.linear(*at, requant)
                             _kernels.linear_accumulator(*at)
                             _kernels.linear_float(*at, 0.1, 0.1, bias, engine)
+                            if stored is np.uint8:
+                                real = x.astype(np.float32)
+                                scale = np.float64(0.1)
+                                _kernels.linear_dynamic(
+                                    real, packed, zero_points, scale, bias, engine
+                                )
     for channels, outputs, groups in (
         (3, 5, 1),
         (4, 64, 1),

@@ -8,6 +8,7 @@ from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
 include "histogram.pxi"
+include "range.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -21,43 +22,6 @@ cdef struct Ranges:
     float* lows
     float* highs
     Py_ssize_t size, outer, channels, inner
-
-
-cdef void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexcept nogil:
-    """Widen [low, high] to n numbers; nan, once met, stays."""
-    cdef f32v[4] lows
-    cdef f32v[4] highs
-    cdef i32v nans = set_i32(0)
-    cdef f32v value
-    cdef Py_ssize_t i = 0
-    cdef int j
-    if low[0] != low[0]:
-        return
-    for j in range(4):
-        lows[j], highs[j] = set_f32(low[0]), set_f32(high[0])
-    while i + 4 * SIMD_LANES <= n:
-        for j in range(4):
-            value = load_f32(x + i + j * SIMD_LANES)
-            lows[j], highs[j] = min_f32(value, lows[j]), max_f32(value, highs[j])
-            nans = or_i32(nans, is_nan(value))
-        i += 4 * SIMD_LANES
-    while i + SIMD_LANES <= n:
-        value = load_f32(x + i)
-        lows[0], highs[0] = min_f32(value, lows[0]), max_f32(value, highs[0])
-        nans = or_i32(nans, is_nan(value))
-        i += SIMD_LANES
-    if any_i32(nans):
-        low[0] = high[0] = NAN
-        return
-    low[0] = least_f32(min_f32(min_f32(lows[0], lows[1]), min_f32(lows[2], lows[3])))
-    high[0] = greatest_f32(max_f32(max_f32(highs[0], highs[1]), max_f32(highs[2], highs[3])))
-    while i < n:
-        low[0] = x[i] if x[i] < low[0] else low[0]
-        high[0] = x[i] if x[i] > high[0] else high[0]
-        if x[i] != x[i]:
-            low[0] = high[0] = NAN
-            return
-        i += 1
 
 
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:

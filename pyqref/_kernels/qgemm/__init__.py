@@ -5,8 +5,16 @@ The same results as :mod:`pyqref.numerics.linear`.
 
 from .linear import linear as linear
 from .linear import linear_accumulator as linear_accumulator
+from .linear import linear_dynamic as linear_dynamic
 from .linear import linear_float as linear_float
 from .pack import PackedLinear as PackedLinear
 from .pack import pack_linear as pack_linear
 
-__all__ = ["PackedLinear", "linear", "linear_accumulator", "linear_float", "pack_linear"]
+__all__ = [
+    "PackedLinear",
+    "linear",
+    "linear_accumulator",
+    "linear_dynamic",
+    "linear_float",
+    "pack_linear",
+]

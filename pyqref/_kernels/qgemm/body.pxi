@@ -1,6 +1,7 @@
 # Quantized linear: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -72,6 +73,19 @@ cdef void rows_copied(
             run += layout.run
 
 
+cdef void fill_product(
+    Product* p, const void* source, Epilogue* e, cnp.ndarray panels, cnp.ndarray out
+):
+    """What products of a whole matrix have in common; how rows are given is left."""
+    p.columns, p.quads = e.columns, (e.depth + 3) // 4
+    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
+    p.source, p.epilogue = source, e
+    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
+    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
+    p.out_itemsize = 1 if e.store == BYTES else 4
+    p.whole_rows, p.give_rows_in_place = False, NULL
+
+
 def linear(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray panels,
     cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
@@ -92,15 +106,12 @@ def linear(
     )
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth
     matrix.flip = <uint8_t> shift
-    p.columns, p.quads = cnp.PyArray_SIZE(weight_sums), (depth + 3) // 4
-    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
-    p.give_rows, p.whole_rows, p.row_price = rows_copied, False, 0.3
-    p.give_rows_in_place = NULL
+    fill_product(&p, &matrix, &epilogue, panels, out)
+    p.give_rows, p.row_price = rows_copied, 0.3
     if not is_signed and depth % 4 == 0:
         p.give_rows_in_place = rows_in_place
-    p.source, p.epilogue = &matrix, &epilogue
-    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
-    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = 1 if store == BYTES else 4
     with nogil:
         multiply(&p, n_threads)
+
+
+include "dynamic.pxi"

@@ -14,6 +14,7 @@ cdef enum Store:
 cdef struct Epilogue:
     int32_t x_zero_point
     Py_ssize_t depth                    # factors in each sum
+    Py_ssize_t columns
     const int32_t* weight_sums          # (N,)
     const int64_t* weight_zero_points   # (1,) or (N,); NULL: all zero
     Py_ssize_t weight_zero_point_step
@@ -195,6 +196,7 @@ cdef void fill_epilogue(
     int32_t zero_point, int32_t lower, int32_t upper, Store store,
 ):
     e.x_zero_point, e.depth = x_zero_point, depth
+    e.columns = cnp.PyArray_SIZE(weight_sums)
     e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
     e.weight_zero_points = NULL
     if not all_zero(weight_zero_points):
@@ -211,12 +213,12 @@ cdef void fill_epilogue(
 
 cdef bint all_zero(array):
     cdef const int64_t* values = <const int64_t*> data_or_null(array)
+    cdef int64_t found = 0
     cdef Py_ssize_t i
     if values != NULL:
         for i in range(cnp.PyArray_SIZE(<cnp.ndarray> array)):
-            if values[i] != 0:
-                return False
-    return True
+            found |= values[i]
+    return found == 0
 
 
 cdef void* data_or_null(array):

@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
+from pyqref.numerics import dynamic
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, accumulator_scale
@@ -16,7 +17,7 @@ from pyqref.numerics.types import Engine, FloatArray, IntArray
 from .finish import bias_terms, fits, zero_points_or_none
 from .pack import PackedLinear
 
-__all__ = ["linear", "linear_accumulator", "linear_float"]
+__all__ = ["linear", "linear_accumulator", "linear_dynamic", "linear_float"]
 
 _ONE = np.ones(1, np.float32)
 # What a kernel stores: bytes, int32 sums, float32 rounded once or twice.
@@ -173,3 +174,86 @@ def linear_float(
         threads.get_num_threads(),
     )
     return out
+
+
+def linear_dynamic(
+    x: FloatArray,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    weight_scales: Any,
+    bias: Any = None,
+    engine: Engine = "fbgemm",
+    reduce_range: bool = True,
+) -> tuple[FloatArray, float, float]:
+    """As :func:`pyqref.numerics.dynamic.linear_dynamic`, on packed weights, in one call.
+
+    Parameters
+    ----------
+    x
+        float32 ``(..., K)``.
+    packed, weight_zero_points
+        As in :func:`linear`.
+    weight_scales
+        A float64 scalar, ``(1,)`` or ``(N,)``.
+    bias
+        None or ``(N,)`` float32.
+    engine
+        qnnpack ignores ``reduce_range`` and adds the bias after rounding.
+    reduce_range
+        Quantize the input to 7 bits.
+
+    Returns
+    -------
+    y
+        float32 ``(..., N)``; of no meaning where the range of ``x`` is not finite.
+    low, high
+        The smallest and the largest number of ``x``: 0 and 0 where it is empty, not finite where
+        nan or infinity is among them.
+    """
+    kernel = registry.twin("qgemm")
+    if kernel is None or not fits(packed.depth, None):
+        return _linear_dynamic(
+            x, packed, weight_zero_points, weight_scales, bias, engine, reduce_range
+        )
+    x = contiguous(x)
+    out = np.empty((*x.shape[:-1], packed.columns), np.float32)
+    scales = weight_scales if weight_scales.ndim else weight_scales.reshape(1)
+    low, high = kernel.linear_dynamic(
+        x,
+        127 if reduce_range and engine != "qnnpack" else 255,
+        packed.depth,
+        packed.panels,
+        packed.sums,
+        zero_points_or_none(weight_zero_points),
+        scales,
+        np.empty(scales.size, np.float32),
+        None if bias is None else contiguous(bias),
+        out,
+        _SEPARATE if engine == "qnnpack" and bias is not None else _FUSED,
+        threads.get_num_threads(),
+    )
+    return out, low, high
+
+
+def _linear_dynamic(
+    x: FloatArray,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    weight_scales: Any,
+    bias: Any,
+    engine: Engine,
+    reduce_range: bool,
+) -> tuple[FloatArray, float, float]:
+    low, high = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
+    if not np.isfinite([low, high]).all():
+        return np.empty((*x.shape[:-1], packed.columns), np.float32), low, high
+    y = dynamic.linear_dynamic(
+        x,
+        packed.weight,
+        weight_scales,
+        weight_zero_points,
+        bias,
+        engine=engine,
+        reduce_range=reduce_range,
+    )
+    return y, low, high

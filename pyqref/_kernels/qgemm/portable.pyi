@@ -19,3 +19,17 @@ def linear(
     store: int,
     n_threads: int,
 ) -> None: ...
+def linear_dynamic(
+    x: np.ndarray,
+    quant_max: int,
+    depth: int,
+    panels: np.ndarray,
+    weight_sums: np.ndarray,
+    weight_zero_points: np.ndarray | None,
+    weight_scales: np.ndarray,
+    multiplier: np.ndarray,
+    bias: np.ndarray | None,
+    out: np.ndarray,
+    store: int,
+    n_threads: int,
+) -> tuple[float, float]: ...

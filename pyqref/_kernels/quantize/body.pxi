@@ -39,5 +39,6 @@ cdef void each_run(Affine* a, Task task, int n_threads) noexcept nogil:
     parallel_for(task, a, (a.runs + a.runs_per_task - 1) // a.runs_per_task, n_threads)
 
 
+include "bytes.pxi"
 include "integers.pxi"
 include "reals.pxi"

@@ -2,36 +2,11 @@
 
 # --- Quantize per tensor ------------------------------------------------------------------
 
-cdef inline i32v saturate(f32v shifted, f32v low, f32v high) noexcept nogil:
-    # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
-    # nan becomes high.
-    return to_i32(max_f32(min_f32(shifted, high), low))
-
-
 cdef inline int32_t saturate_wide(double shifted, int32_t low, int32_t high) noexcept nogil:
     # nan becomes low.
     if not shifted > low:
         return low
     return high if shifted >= high else <int32_t> rintf(<float> shifted)
-
-
-cdef void quantize_bytes(const float* x, uint8_t* q, Py_ssize_t n, Affine* a) noexcept nogil:
-    """``eq-affine-quantize`` into bytes."""
-    cdef f32v inverse = set_f32(a.inverse)
-    cdef f32v offset = set_f32(a.offset)
-    cdef f32v low = set_f32(<float> a.quant_min)
-    cdef f32v high = set_f32(<float> a.quant_max)
-    cdef float[LANES_MAX] rest
-    cdef uint8_t[LANES_MAX] stored
-    cdef Py_ssize_t i = 0
-    while i + SIMD_LANES <= n:
-        store_low_bytes(q + i, saturate(fma_f32(load_f32(x + i), inverse, offset), low, high))
-        i += SIMD_LANES
-    if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest, x + i, (n - i) * sizeof(float))
-        store_low_bytes(stored, saturate(fma_f32(load_f32(rest), inverse, offset), low, high))
-        memcpy(q + i, stored, n - i)
 
 
 cdef void quantize_wide(
@@ -50,7 +25,10 @@ cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept no
     if a.wide:
         quantize_wide(a.x + start, (<int32_t*> a.q) + start, n, a.inverse, a.offset, a)
     else:
-        quantize_bytes(a.x + start, a.q + start, n, a)
+        quantize_bytes(
+            a.x + start, a.q + start, n, a.inverse, a.offset, <float> a.quant_min,
+            <float> a.quant_max,
+        )
 
 
 def quantize_per_tensor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from pyqref.dtypes import quint8
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.tensor.quantized import make_per_tensor
 
-__all__ = ["dynamic_integers", "quantize_input"]
+__all__ = ["dynamic_integers", "quantize_input", "require_finite_range"]
 
 
 def dynamic_integers(
@@ -28,16 +29,21 @@ def dynamic_integers(
     """
     x = np.ascontiguousarray(x)
     low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(
-            f"dynamic quantization: {what} holds nan or infinity, which no scale covers "
-            f"(its range is {low} to {high})"
-        )
+    require_finite_range(low, high, what)
     bits = 127 if reduce_range and engine != "qnnpack" else 255
     chosen = choose_qparams_dynamic(low, high, 0, bits)
     scale, zero_point = float(chosen[0]), int(chosen[1])
     integers = _kernels.quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
     return integers, scale, zero_point
+
+
+def require_finite_range(low: float, high: float, what: str) -> None:
+    """Raise unless a scale can cover the range."""
+    if not (isfinite(low) and isfinite(high)):
+        raise ValueError(
+            f"dynamic quantization: {what} holds nan or infinity, which no scale covers "
+            f"(its range is {np.float32(low)} to {np.float32(high)})"
+        )
 
 
 def quantize_input(x: Any, engine: str, reduce_range: bool) -> Any:

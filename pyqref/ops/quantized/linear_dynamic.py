@@ -10,7 +10,7 @@ from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
 from .checks import require_bias, require_flag, require_float, require_packed
-from .input import dynamic_integers
+from .input import require_finite_range
 from .packed import PackedLinear
 
 __all__ = [
@@ -147,8 +147,9 @@ def run_dynamic(
     if isinstance(packed, PackedLinearFloat16):
         y: np.ndarray = x @ packed.weight._array.T
         return y if packed.bias_tensor is None else y + packed.bias_tensor._array
-    integers, scale, zero_point = dynamic_integers(x, packed.engine, reduce_range, what)
-    return packed.run_float(integers, zero_point, scale)
+    y, low, high = packed.run_dynamic(x, reduce_range)
+    require_finite_range(low, high, what)
+    return y
 
 
 def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> Any:

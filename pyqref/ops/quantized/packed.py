@@ -142,3 +142,16 @@ class PackedLinear(PackedWeight):
             bias,
             self.engine,  # type: ignore[arg-type]
         )
+
+    def run_dynamic(self, x: Any, reduce_range: bool) -> tuple[Any, float, float]:
+        """Real outputs ``(..., N)`` of real inputs ``(..., K)``, and the range of the inputs."""
+        bias = None if self.bias_tensor is None else self.bias_tensor._array
+        return _kernels.linear_dynamic(
+            x,
+            self.packed,
+            self.weight_zero_points,
+            self.weight_scales,
+            bias,
+            self.engine,  # type: ignore[arg-type]
+            reduce_range,
+        )

@@ -1,0 +1,141 @@
+# Linear with real inputs and outputs: the range of the input, its grid, its integers and the
+# product in one call. The integers never exist but in the scratch of a block. Included by body.pxi.
+
+include "../observe/range.pxi"
+include "../quantize/bytes.pxi"
+
+cdef enum:
+    RANGE_CHUNK = 1 << 15           # numbers whose range a task finds
+    RANGE_PER_THREAD = 1 << 18      # numbers that are worth a thread
+
+
+# A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks.
+cdef struct Reals:
+    const float* x
+    Py_ssize_t depth, size
+    float inverse, offset
+    float* lows
+    float* highs
+
+
+cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Reals* reals = <Reals*> context
+    cdef Py_ssize_t start = index * RANGE_CHUNK
+    reals.lows[index], reals.highs[index] = INFINITY, -INFINITY
+    range_of(
+        reals.x + start, min(<Py_ssize_t> RANGE_CHUNK, reals.size - start),
+        reals.lows + index, reals.highs + index,
+    )
+
+
+cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) except -1 nogil:
+    """Smallest and largest of all; nan is among them where they are nan."""
+    cdef Py_ssize_t chunks = (reals.size + RANGE_CHUNK - 1) // RANGE_CHUNK
+    cdef Py_ssize_t i
+    low[0], high[0] = INFINITY, -INFINITY
+    reals.lows = <float*> malloc(2 * chunks * sizeof(float) + 1)
+    if reals.lows == NULL:
+        with gil:
+            raise MemoryError()
+    reals.highs = reals.lows + chunks
+    n_threads = useful_threads(<double> reals.size, RANGE_PER_THREAD, n_threads)
+    parallel_for(range_task, reals, chunks, n_threads)
+    for i in range(chunks):
+        # Written so that nan wins and then stays.
+        if not reals.lows[i] >= low[0] and low[0] == low[0]:
+            low[0] = reals.lows[i]
+        if not reals.highs[i] <= high[0] and high[0] == high[0]:
+            high[0] = reals.highs[i]
+    free(reals.lows)
+    return 0
+
+
+cdef void choose_qparams(
+    double low, double high, int quant_max, double* scale, int32_t* zero_point
+) noexcept nogil:
+    """``eq-choose-qparams-dynamic`` over the integers [0, quant_max]; the range is finite."""
+    cdef float smallest = <float> 6.1e-5
+    cdef float single, ratio, whole
+    cdef double from_low, from_high, exact
+    low, high = min(low, 0.0), max(high, 0.0)
+    scale[0] = (high - low) / quant_max
+    single = <float> scale[0]
+    if single == 0 or isinf((<float> 1) / single):
+        scale[0] = 0.1
+    if scale[0] < smallest:
+        # The range that the smallest scale covers, in the proportions of the given one.
+        whole, ratio = smallest * <float> quant_max, smallest / <float> scale[0]
+        if high == 0:
+            low = -whole
+        elif low == 0:
+            high = whole
+        else:
+            low, high = (<float> low) * ratio, (<float> high) * ratio
+        scale[0] = smallest
+    from_low, from_high = -low / scale[0], quant_max - high / scale[0]
+    exact = from_low if fabs(low / scale[0]) < quant_max + fabs(high / scale[0]) else from_high
+    zero_point[0] = <int32_t> rint(max(min(exact, <double> quant_max), 0.0))
+
+
+cdef void rows_quantized(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
+    const Layout* layout, const uint8_t** rows,
+) noexcept nogil:
+    cdef const Reals* reals = <const Reals*> source
+    cdef const float* x
+    cdef uint8_t* run
+    cdef Py_ssize_t r, left, n
+    for r in range(count):
+        x = reals.x + (first + r) * reals.depth
+        rows[r] = run = place_of_row(scratch, layout, r)
+        left = reals.depth
+        while left > 0:
+            n = min(left, layout.run_depth)
+            quantize_bytes(x, run, n, reals.inverse, reals.offset, 0, 255)
+            memset(run + n, 0, layout.run_depth - n)
+            left -= n
+            x += n
+            run += layout.run
+
+
+def linear_dynamic(
+    cnp.ndarray x, int quant_max, Py_ssize_t depth, cnp.ndarray panels, cnp.ndarray weight_sums,
+    weight_zero_points, cnp.ndarray weight_scales, cnp.ndarray multiplier, bias, cnp.ndarray out,
+    int store, int n_threads,
+):
+    """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
+
+    Returns the smallest and largest number of ``x``; where one of them is not finite there is no
+    grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
+    ``multiplier`` is room for as many float32. Stores: 2 a fused multiply-add, 3 without.
+    """
+    cdef Reals reals
+    cdef Epilogue epilogue
+    cdef Product p
+    cdef float low = 0
+    cdef float high = 0
+    cdef double scale = 0
+    cdef int32_t zero_point = 0
+    cdef const double* scales = <const double*> cnp.PyArray_DATA(weight_scales)
+    cdef Py_ssize_t i
+    cdef float* units = <float*> cnp.PyArray_DATA(multiplier)
+    reals.x, reals.depth = <const float*> cnp.PyArray_DATA(x), depth
+    reals.size = cnp.PyArray_SIZE(x)
+    if reals.size:
+        with nogil:
+            whole_range(&reals, &low, &high, n_threads)
+    if not (isfinite(low) and isfinite(high)):
+        return low, high
+    choose_qparams(low, high, quant_max, &scale, &zero_point)
+    reals.inverse, reals.offset = (<float> 1) / <float> scale, <float> zero_point
+    for i in range(cnp.PyArray_SIZE(multiplier)):
+        units[i] = <float> scale * <float> scales[i]  # eq-accumulator-scale
+    fill_epilogue(
+        &epilogue, zero_point - INPUT_SHIFT, depth, weight_sums, weight_zero_points, multiplier,
+        bias, None, 1, 0, 0, 0, <Store> store,
+    )
+    fill_product(&p, &reals, &epilogue, panels, out)
+    p.give_rows, p.row_price = rows_quantized, 2
+    with nogil:
+        multiply(&p, n_threads)
+    return low, high
