@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from pyqref.quantization import (
     default_qconfig,
     default_reuse_input_qconfig,
     default_weight_observer,
+    get_default_qat_qconfig_mapping,
     get_default_qconfig_mapping,
 )
 from pyqref.quantization.backend_config import (
@@ -29,7 +31,7 @@ from pyqref.quantization.backend_config import (
     DTypeWithConstraints,
     ObservationType,
 )
-from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
+from pyqref.quantization.quantize_fx import convert_fx, prepare_fx, prepare_qat_fx
 
 Activation = DTypeWithConstraints
 
@@ -195,6 +197,27 @@ def test_functions_and_methods(stage: Callable[[Any], Any]) -> None:
     assert ("quantized" if stage is convert_fx else "planned") == found["linear"].status
     assert "not quantized: the back end" in fx.draw(model).dot
     assert "float" in str(coverage(model))
+
+
+def test_what_a_converted_graph_was() -> None:
+    """Types, qconfigs and sizes of before, whatever the workflow; in a copy, too."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.MaxPool1d(1))
+    x = pyqref.rand(2, 4)
+    mappings = {
+        prepare_fx: get_default_qconfig_mapping("fbgemm"),
+        prepare_qat_fx: get_default_qat_qconfig_mapping("fbgemm"),
+    }
+    for prepare, mapping in mappings.items():
+        prepared = prepare(model.train(prepare is prepare_qat_fx), mapping, (x,))
+        prepared(x)
+        converted = convert_fx(prepared.eval())
+        for each in (converted, copy.deepcopy(converted)):
+            row = coverage(each)["0"]
+            assert ("nn.intrinsic.LinearReLU", "quantized") == (row.type, row.status)
+            assert "nn.intrinsic.quantized.LinearReLU" == row.became
+            assert (80, 32) == (row.float_bytes, row.weight_bytes)
+            assert "Observer" in str(row.qconfig) or "FakeQuantize" in str(row.qconfig)
+            assert "as is" == coverage(each)["2"].status
 
 
 def test_a_pattern_among_others() -> None:

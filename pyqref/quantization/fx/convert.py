@@ -29,6 +29,7 @@ from .observed import is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
+from .remembering import layers_before, remember_layers
 from .uncalibrated import warn_once_of_uncalibrated
 from .watching import passed
 from .weight_observers import observe_weights
@@ -72,6 +73,7 @@ def convert(
     backend = preparation.backend_config if backend_config is None else backend_config
     preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
+    before = layers_before(model, qconfigs)
     observe_weights(model, backend)
     passed("observe_weights", model)
 
@@ -111,6 +113,7 @@ def convert(
     converted = ConvertedGraphModule(model, model.graph)
     for name, value in {**preserved, **kept}.items():
         setattr(converted, name, value)
+    remember_layers(converted, before)
     if remove_qconfig:
         for module in converted.modules():
             module.__dict__.pop("qconfig", None)
