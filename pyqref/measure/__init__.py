@@ -5,6 +5,7 @@
 layer costs by itself. :mod:`pyqref.plot` draws what comes out.
 """
 
+from .annotate import annotate as annotate
 from .channels import channel_bound as channel_bound
 from .channels import channel_error as channel_error
 from .layers import layer_outputs as layer_outputs
@@ -16,6 +17,7 @@ from .sensitivity import sensitivity as sensitivity
 
 __all__ = [
     "add_noises",
+    "annotate",
     "channel_bound",
     "channel_error",
     "layer_outputs",

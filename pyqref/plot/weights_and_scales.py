@@ -81,9 +81,9 @@ def weights_and_scales(
         }
         for end, label in ((high, name), (low, None)):
             ax.stairs(np.broadcast_to(end, len(rows)), edges, label=label, **style)
-    low, high = ax.get_ylim()
+    bottom, top = ax.get_ylim()
     entries = len(ax.get_legend_handles_labels()[0])
-    ax.set_ylim(low, high + 0.06 * (high - low) * (1 + entries))
+    ax.set_ylim(bottom, top + 0.06 * (top - bottom) * (1 + entries))
     ax.set_xlabel("output channel")
     ax.set_ylabel(f"weight {unit_label(unit)}")
     ax.legend(loc="upper right", fontsize="small", frameon=True)

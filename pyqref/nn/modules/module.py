@@ -27,6 +27,7 @@ from .hooks import (
 from .hooks import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
+from .html import module_html
 from .printing import module_repr
 from .state import HasState
 
@@ -152,6 +153,9 @@ class Module(CallsHooks, HasState, Converts):
 
     def __repr__(self) -> str:
         return module_repr(self)
+
+    def _repr_html_(self) -> str:
+        return module_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()

@@ -10,6 +10,7 @@ from typing import Any
 from pyqref.dtypes import dtype as Dtype
 from pyqref.nn.modules.module import Module
 
+from .html import observer_html
 from .partial import PartialWrapper, make_partial
 
 __all__ = ["Observer", "ObserverBase"]
@@ -71,6 +72,9 @@ class ObserverBase(ABC, Module):
     @abstractmethod
     def calculate_qparams(self, **kwargs: Any) -> Any:
         """Scale and zero point for what was seen."""
+
+    def _repr_html_(self) -> str:
+        return observer_html(self)
 
     @classmethod
     def with_args(cls, **kwargs: Any) -> PartialWrapper:

@@ -16,6 +16,7 @@ from ..base import TensorBase, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, tensor_repr, with_suffixes
 from ..tensor import Tensor
+from .html import quantized_html
 from .quantizer import (
     PerChannelQuantizer,
     PerTensorQuantizer,
@@ -90,6 +91,9 @@ class QuantizedTensor(Tensor):
 
     def __repr__(self) -> str:
         return quantized_repr(self)
+
+    def _repr_html_(self) -> str:
+        return quantized_html(self)
 
     # the parameters
     def qscheme(self) -> qscheme_:

@@ -1,0 +1,99 @@
+"""A quantized tensor in a notebook: the real numbers, the integers, what ties them together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..html import Markup, bars, block, element, faint, number, span, table
+from .quantizer import PerChannelQuantizer, quant_range
+
+__all__ = ["quantized_html"]
+
+SMALL = 64
+"""Elements up to which every one is shown."""
+
+SMALL_AXIS = 16
+"""Columns, and channels, up to which every one is shown."""
+
+BARS = 64
+"""Bars of the histogram of a large tensor, at most."""
+
+
+def quantized_html(tensor: Any) -> str:
+    """A table with every element of a small tensor, a histogram of the integers of a large one."""
+    quantizer = tensor._quantizer
+    integers = np.asarray(tensor.int_repr())
+    shape = " × ".join(str(size) for size in integers.shape) or "one number"
+    facts = [shape, f"{tensor.dtype!r}", quantizer.qscheme._name]
+    below = []
+    if isinstance(quantizer, PerChannelQuantizer):
+        facts.append(f"{len(quantizer.scales)} channels along axis {quantizer.axis}")
+        below.append(channels(quantizer))
+    else:
+        facts.append(f"scale {quantizer.scale:.6g}")
+        facts.append(f"zero point {quantizer.zero_point}")
+    if integers.size == 0:
+        below.append(element("div", faint("no elements")))
+    elif integers.ndim <= 2 and integers.size <= SMALL and columns(integers) <= SMALL_AXIS:
+        below.append(elements(tensor, integers))
+    else:
+        below.append(summary(tensor, integers))
+    return block(type(tensor).__name__, facts, *below)
+
+
+def elements(tensor: Any, integers: Any) -> Markup:
+    """Each element: the real number, and the integer that stands for it."""
+    shape = (-1, columns(integers))
+    values = np.asarray(tensor.dequantize()).reshape(shape)
+    pairs = zip(values.tolist(), integers.reshape(shape).tolist(), strict=True)
+    rows = [
+        [
+            element("div", number(value), element("div", faint(q)))
+            for value, q in zip(*pair, strict=True)
+        ]
+        for pair in pairs
+    ]
+    note = element("div", faint("real number, and below it the integer that stands for it"))
+    return element("div", table(rows), note)
+
+
+def columns(integers: Any) -> int:
+    """Elements in one row of the table."""
+    return integers.shape[-1] if integers.ndim else 1
+
+
+def summary(tensor: Any, integers: Any) -> Markup:
+    """Ranges, how many elements lie at the ends of the integers, and a histogram."""
+    values = np.asarray(tensor.dequantize())
+    low, high = quant_range(tensor.dtype)
+    first, last = int(integers.min()), int(integers.max())
+    at_ends = np.count_nonzero((integers == low) | (integers == high)) / integers.size
+    rows = [
+        ("real numbers", span(values.min(), values.max())),
+        ("integers", f"{first} … {last}, of {low} … {high}"),
+        ("different integers", f"{np.unique(integers).size:,}"),
+        ("at an end of the range", f"{at_ends:.2%}"),
+    ]
+    count = min(BARS, last - first + 1)
+    counts = np.histogram(integers, bins=count, range=(first - 0.5, last + 0.5))[0]
+    what = f"histogram of the integers, {first} to {last}"
+    return element("div", table(rows, left=1), bars(counts.tolist(), str(first), str(last), what))
+
+
+def channels(quantizer: PerChannelQuantizer) -> Markup:
+    """Scale and zero point of each channel, or the extremes of many."""
+    scales, zero_points = quantizer.scales, quantizer.zero_points
+    if len(scales) <= SMALL_AXIS:
+        rows = [
+            ["channel", *range(len(scales))],
+            ["scale", *[number(scale) for scale in scales.tolist()]],
+            ["zero point", *[f"{point:g}" for point in zero_points.tolist()]],
+        ]
+        return table(rows, left=1)
+    rows = [
+        ["scales", span(scales.min(), scales.max())],
+        ["zero points", span(zero_points.min(), zero_points.max())],
+    ]
+    return table(rows, left=1)
