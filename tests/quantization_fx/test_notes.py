@@ -150,6 +150,17 @@ def test_what_layers_are() -> None:
     assert "# nn.qat.Linear, weight qint8 per_channel_symmetric | float32" in text
 
 
+def test_settings_of_fused_layers() -> None:
+    """Those of the convolution, before, while and after training."""
+    model = nn.Sequential(nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8), nn.ReLU())
+    x = torch.randn(2, 3, 2, 2)
+    trained = prepare_qat_fx(model.train(), get_default_qat_qconfig_mapping(), (x,))
+    trained(x)
+    observed = prepare_fx(model.eval(), get_default_qconfig_mapping(), (x,))
+    for each in (trained, observed, convert_fx(trained.eval())):
+        assert ">3, 8, kernel_size=(1, 1), stride=(1, 1)</font>" in fx.draw(each).dot
+
+
 def test_weights_only() -> None:
     """An embedding's table; the values themselves stay float."""
     mapping = QConfigMapping().set_object_type(nn.Embedding, float_qparams_weight_only_qconfig)

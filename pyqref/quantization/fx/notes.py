@@ -136,7 +136,7 @@ def _kind(module: Any) -> str:
 
 def _settings(module: Any) -> str:
     """Its settings, without the grid, which stands on the edge; of a fused one, of its first."""
-    if isinstance(module, _FusedModule) and len(module):
+    if isinstance(module, _FusedModule) and not module.extra_repr() and len(module):
         module = module[0]
     text = re.sub(r",? ?\b(scale|zero_point|qscheme|dtype)=[^,]+", "", str(module.extra_repr()))
     return text.strip(" ,")
