@@ -29,7 +29,9 @@ def sigmoid(x: FloatArray) -> FloatArray:
     x = np.asarray(x)
     one = x.dtype.type(1)
     with np.errstate(over="ignore"):
-        return one / (one + np.exp(-x))
+        y = np.exp(-x)
+        y += one
+        return one / y
 
 
 def lstm_step(gates: FloatArray, cell: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -51,9 +53,16 @@ def lstm_step(gates: FloatArray, cell: FloatArray) -> tuple[FloatArray, FloatArr
     -------
     The new hidden state and the new cell state, ``(B, H)`` each.
     """
-    i, f, g, o = np.split(gates, 4, axis=-1)
-    new_cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(g)
-    return sigmoid(o) * np.tanh(new_cell), new_cell
+    size = gates.shape[-1] // 4
+    i, f, _, o = _parts(sigmoid(gates), 4)
+    new_cell = f * cell + i * np.tanh(gates[..., 2 * size : 3 * size])
+    return o * np.tanh(new_cell), new_cell
+
+
+def _parts(x: FloatArray, count: int) -> list[FloatArray]:
+    """So many parts of one size, side by side along the last axis."""
+    size = x.shape[-1] // count
+    return [x[..., part * size : (part + 1) * size] for part in range(count)]
 
 
 def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray) -> FloatArray:
@@ -71,10 +80,10 @@ def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray
     hidden
         h, ``(B, H)``.
     """
-    xr, xu, xn = np.split(from_input, 3, axis=-1)
-    hr, hu, hn = np.split(from_hidden, 3, axis=-1)
-    reset, update = sigmoid(xr + hr), sigmoid(xu + hu)
-    new = np.tanh(xn + reset * hn)
+    size = hidden.shape[-1]
+    both = from_input[..., : 2 * size] + from_hidden[..., : 2 * size]
+    reset, update = _parts(sigmoid(both), 2)
+    new = np.tanh(from_input[..., 2 * size :] + reset * from_hidden[..., 2 * size :])
     return (hidden - new) * update + new
 
 

@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from formulas.exact import clamp, f32, rational, rne, single
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyqref.dtypes import float32, qint8, qint32, quint8
 from pyqref.numerics.dynamic_qparams import (
     SMALLEST_DYNAMIC_SCALE,
     choose_qparams_dynamic,
+    choose_qparams_of_range,
     symmetric_range,
 )
 from pyqref.numerics.qparams import (
@@ -199,6 +200,24 @@ def test_eq_choose_qparams_dynamic__zero_points_at_a_half(
             -np.float32(low), np.float32(high), quant_min, quant_max, single=single_scale
         )
         assert (scale, clamp(round(zero_point), quant_min, quant_max)) == actual
+
+
+@pytest.mark.parametrize("single_scale", [False, True])
+@pytest.mark.parametrize(("quant_min", "quant_max"), RANGES)
+@given(low=ends, high=ends)
+@example(low=0.0, high=0.0)
+@example(low=-1e-3, high=0.0)
+@example(low=-3e38, high=3e38)
+@example(low=0.0, high=1e-44)
+def test_eq_choose_qparams_dynamic__of_one_range(
+    quant_min: int, quant_max: int, single_scale: bool, low: float, high: float
+) -> None:
+    """On Python's numbers as on arrays."""
+    low, high = min(low, high), max(low, high)
+    expected = choose_qparams_dynamic(low, high, quant_min, quant_max, single=single_scale)
+    actual = choose_qparams_of_range(low, high, quant_min, quant_max, single=single_scale)
+    assert expected == actual
+    assert (float, int) == (type(actual[0]), type(actual[1]))
 
 
 def test_eq_choose_qparams_dynamic__symmetric() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref.dtypes import quint8
-from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
+from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.tensor.quantized import make_per_tensor
 
 __all__ = ["dynamic_integers", "quantize_input", "require_finite_range"]
@@ -31,8 +31,7 @@ def dynamic_integers(
     low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
     require_finite_range(low, high, what)
     bits = 127 if reduce_range and engine != "qnnpack" else 255
-    chosen = choose_qparams_dynamic(low, high, 0, bits)
-    scale, zero_point = float(chosen[0]), int(chosen[1])
+    scale, zero_point = choose_qparams_of_range(low, high, 0, bits)
     integers = _kernels.quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
     return integers, scale, zero_point
 

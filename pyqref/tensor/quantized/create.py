@@ -17,7 +17,7 @@ from ...dtypes import (
     qint32,
     quint8,
 )
-from ...numerics.dynamic_qparams import choose_qparams_dynamic
+from ...numerics.dynamic_qparams import choose_qparams_of_range
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
@@ -206,8 +206,8 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
             "quantize_per_tensor_dynamic: input holds nan or infinity, which no scale covers, got "
             f"the range {low} to {high}"
         )
-    scale, zero_point = choose_qparams_dynamic(low, high, quant_min, quant_max)
-    return quantize_per_tensor(input, float(scale), int(zero_point), dtype)
+    scale, zero_point = choose_qparams_of_range(low, high, quant_min, quant_max)
+    return quantize_per_tensor(input, scale, zero_point, dtype)
 
 
 def _halved(quant_min: int) -> int:

@@ -17,6 +17,7 @@ from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
 from pyqref.numerics.recurrent import gru_step, lstm_step
 from pyqref.ops.quantized import run_dynamic
+from pyqref.tape.rnn import steps as steps_of
 from pyqref.tensor.arguments import as_flag, as_integer
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
@@ -217,21 +218,18 @@ class RNNBase(Module):
         outputs = np.empty((len(steps), self.hidden_size), np.float32)
         # Rows of sequences that have ended (or, backwards, not begun) stay as they are.
         states = [each.copy() for each in initial]
-        ends = np.cumsum(batch_sizes)
-        order = range(len(batch_sizes))
-        for step in reversed(order) if reverse else order:
-            count, end = batch_sizes[step], ends[step]
-            rows = slice(end - count, end)
-            current = [each[:count] for each in states]
-            updated = self._step(projected[rows], packed, current)
+        for rows, count in steps_of(tuple(batch_sizes), reverse):
+            if count == len(states[0]):
+                states = self._step(projected[rows], packed, states)
+                outputs[rows] = states[0]
+                continue
+            updated = self._step(projected[rows], packed, [each[:count] for each in states])
             for state, new in zip(states, updated, strict=True):
                 state[:count] = new
             outputs[rows] = updated[0]
         return outputs, states
 
-    def _step(
-        self, projected: Any, packed: PackedProjections, states: list[Any]
-    ) -> tuple[Any, ...]:
+    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
         """The states after one step; the first of them is the output."""
         raise TypeError(f"{type(self).__name__} defines no step")
 
@@ -358,11 +356,11 @@ class LSTM(RNNBase):
         output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])
 
-    def _step(
-        self, projected: Any, packed: PackedProjections, states: list[Any]
-    ) -> tuple[Any, ...]:
+    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
         hidden, cell = states
-        return lstm_step(projected + run_dynamic(hidden, packed.of_hidden), cell)
+        gates = run_dynamic(hidden, packed.of_hidden)
+        gates += projected
+        return list(lstm_step(gates, cell))
 
 
 class GRU(RNNBase):
@@ -391,8 +389,6 @@ class GRU(RNNBase):
         output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
         return output, finals[0]
 
-    def _step(
-        self, projected: Any, packed: PackedProjections, states: list[Any]
-    ) -> tuple[Any, ...]:
+    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
         (hidden,) = states
-        return (gru_step(projected, run_dynamic(hidden, packed.of_hidden), hidden),)
+        return [gru_step(projected, run_dynamic(hidden, packed.of_hidden), hidden)]
