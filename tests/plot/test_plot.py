@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import pyqref
 from pyqref import plot
 from pyqref.plot.style import CYCLES
 
@@ -30,6 +31,12 @@ CHANNELS = {"per tensor": [3.0, 1.0, 2.0], "per channel": [0.3, 0.2, 0.1]}
 RANGES = {"MinMax": (0.0, 4.0), "Histogram": (-0.5, 3.0)}
 
 
+def quantized_weight():
+    """100 weights in 4 channels with one scale."""
+    weight = pyqref.linspace(0, 4, 100).reshape(4, 25)
+    return pyqref.quantize_per_tensor(weight, 0.05, 0, pyqref.qint8)
+
+
 def draw_all(ax_of):
     """Every function of the package, each on axes of its own."""
     values = np.linspace(0, 4, 100)
@@ -39,6 +46,9 @@ def draw_all(ax_of):
         plot.channel_error(CHANNELS, ax=ax_of()),
         plot.observer_range(values, RANGES, ax=ax_of()),
         plot.error_histogram({"a": values - 2}, unit="logit", ax=ax_of()),
+        plot.quantization_grid(0.5, 2, quant_max=7, unit="V", ax=ax_of()),
+        plot.sensitivity({"a": 30.0, "b": 40.0}, together=29.0, ax=ax_of()),
+        plot.weights_and_scales(values.reshape(4, 25), quantized_weight(), ax=ax_of()),
     ]
 
 
@@ -163,3 +173,79 @@ def test_lines_stand_out_from_the_paper(name):
     for colour in CYCLES[name]:
         low, high = sorted((paper, luminance(colour)))
         assert (high + 0.05) / (low + 0.05) >= 3
+
+
+def test_a_new_figure_is_made_where_no_axes_are_given():
+    from matplotlib import pyplot
+
+    ax = plot.error_histogram([0.1, -0.1])
+    assert ax.figure.get_layout_engine() is not None
+    pyplot.close(ax.figure)
+
+
+def test_quantization_grid_keeps_the_bound_inside_and_leaves_it_outside(ax):
+    """Half a step, and the excess of float32 that the theory page bounds."""
+    plot.quantization_grid(0.25, 2, quant_min=0, quant_max=7, error=True, ax=ax)
+    (upper, _, error, *_) = ax.get_lines()
+    x, y = np.asarray(error.get_xdata()), np.asarray(error.get_ydata())
+    inside = (x >= -0.5) & (x <= 1.25)
+    assert 0.125 == upper.get_ydata()[0]
+    assert np.abs(y[inside]).max() <= 0.125 * 1.0001
+    assert np.abs(y[~inside]).max() > 0.125
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0.0, 0), "scale must be above 0, got 0.0"), ((1.0, 256), r"must be in \[0, 255\], got 256")],
+)
+def test_quantization_grid_refuses_impossible_grids(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plot.quantization_grid(*arguments)
+
+
+def test_error_histogram_draws_the_box_of_the_bound(ax):
+    """Half a step to either side, of area one."""
+    plot.error_histogram(np.linspace(-0.5, 0.5, 1000), bound=0.5, ax=ax)
+    heights, edges, _ = ax.patches[-1].get_data()
+    assert [1.0] == list(heights)
+    assert [-0.5, 0.5] == list(edges)
+
+
+def test_sensitivity_puts_the_worst_layer_on_top(ax):
+    plot.sensitivity({"good": 50.0, "bad": 20.0}, ax=ax)
+    assert ["bad", "good"] == [label.get_text() for label in ax.get_yticklabels()]
+    assert ax.yaxis_inverted()
+
+
+def test_sensitivity_needs_a_layer():
+    with pytest.raises(ValueError, match="one layer at least"):
+        plot.sensitivity({})
+
+
+def test_weights_and_scales_draws_the_reach_of_the_integers(ax):
+    """-128 and 127 times the scale."""
+    weight = pyqref.linspace(0, 4, 100).reshape(4, 25)
+    plot.weights_and_scales(weight, {"q": quantized_weight()}, ax=ax)
+    ends = sorted(float(patch.get_data().values[0]) for patch in ax.patches)
+    assert [-128 * 0.05, 127 * 0.05] == pytest.approx(ends)
+
+
+def test_weights_and_scales_refuses_another_number_of_channels():
+    weight = pyqref.zeros(3, 2)
+    scales, zeros = pyqref.ones(2), pyqref.zeros(2, dtype=pyqref.int64)
+    quantized = pyqref.quantize_per_channel(pyqref.zeros(2, 2), scales, zeros, 0, pyqref.qint8)
+    with pytest.raises(ValueError, match="must have 3 channels, got 2"):
+        plot.weights_and_scales(weight, quantized)
+
+
+def test_channel_error_refuses_bounds_of_unknown_variants():
+    with pytest.raises(ValueError, match=r"must name variants of errors, \['a'\], got \['b'\]"):
+        plot.channel_error({"a": [1.0]}, bounds={"b": [1.0]})
+
+
+def test_observer_range_asks_an_observer(ax):
+    """0 to 25.5 with 8 bits: the grid reaches as far as the data."""
+    observer = pyqref.quantization.MinMaxObserver()
+    observer(pyqref.tensor([0.0, 25.5]))
+    plot.observer_range([0.0, 25.5], {"MinMax": observer}, ax=ax)
+    assert [0.0, 25.5] == pytest.approx(list(lines_by_label(ax)["MinMax"].get_xdata()))
