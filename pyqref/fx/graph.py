@@ -326,9 +326,8 @@ class Graph:
         ------
         RuntimeError
             A node uses one that is of another graph or comes after it, two have one name,
-            or something follows the output.
-        AttributeError
-            A node names what the owning module does not have.
+            something follows the output, or a node names what the owning module does not
+            have.
         """
         check(self.nodes, self, self.owning_module)
 

@@ -175,15 +175,16 @@ class GraphModule(Module):
     def delete_all_unused_submodules(self) -> None:
         """Remove the modules that no node calls or takes an attribute from."""
         used: set[str] = set()
+        modules = dict(self.named_modules(remove_duplicate=False))
         for node in self.graph.nodes:
             if node.op not in ("call_module", "get_attr"):
                 continue
             steps = node.target.split(".")
             used.update(".".join(steps[:count]) for count in range(1, len(steps) + 1))
-            if node.op == "call_module":
-                called = self.get_submodule(node.target)
-                used.update(f"{node.target}.{path}" for path, _ in called.named_modules())
-        for path in [path for path, _ in self.named_modules(remove_duplicate=False)]:
+            if node.op == "call_module" and node.target in modules:
+                inner = modules[node.target].named_modules()
+                used.update(f"{node.target}.{path}" for path, _ in inner)
+        for path in modules:
             if path and path not in used:
                 self.delete_submodule(path)
 

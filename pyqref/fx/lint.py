@@ -54,7 +54,7 @@ def _check_arguments(node: Node, graph: Any, seen: set[Node]) -> None:
 
 def _check_target(node: Node, module: Any) -> None:
     if not reaches(module, node.target):
-        raise AttributeError(
+        raise RuntimeError(
             f"Node '{node}' ({node.op}) names {node.target!r}, but "
             f"{type(module).__name__} has no such attribute"
         )

@@ -145,7 +145,11 @@ def prepare_fx(
     ['input_1', 'activation_post_process_0', '_0', 'activation_post_process_1', 'output']
     """
     if _equalization_config is not None:
-        raise NotImplementedError("prepare_fx: _equalization_config is not supported; leave it out")
+        raise NotImplementedError(
+            "prepare_fx: _equalization_config must be None, equalization of inputs and weights is "
+            f"private in torch and not offered here; got {type(_equalization_config).__name__}; "
+            "leave it out"
+        )
     check_model("prepare_fx", model)
     return _prepared(
         "prepare_fx",
@@ -377,4 +381,18 @@ def convert_to_reference_fx(
         remove_qconfig=_remove_qconfig,
         mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
         backend_config=optional_config("backend_config", backend_config, BackendConfig),
+    )
+
+
+def _convert_standalone_module_fx(
+    graph_module: GraphModule,
+    is_reference: bool = False,
+    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
+) -> GraphModule:
+    """Convert a module that :func:`_prepare_standalone_module_fx` prepared, by itself."""
+    return _convert(
+        "_convert_standalone_module_fx",
+        graph_module,
+        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+        is_reference=is_reference,
     )

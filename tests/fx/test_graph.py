@@ -172,7 +172,7 @@ def test_lint() -> None:
         graph.lint()
     module = fx.symbolic_trace(nn.Sequential(nn.ReLU()))
     module.delete_submodule("0")
-    with pytest.raises(AttributeError, match=r"names '0', but Sequential has no such"):
+    with pytest.raises(RuntimeError, match=r"names '0', but Sequential has no such"):
         module.graph.lint()
     with pytest.warns(UserWarning, match="no submodule 'zz'"):
         module.graph.call_module("zz")

@@ -7,6 +7,7 @@ import importlib
 import re
 import types
 import warnings
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -80,7 +81,7 @@ def describe(model: Any) -> str:
             line += f" :: {kind(module)}"
             if hasattr(module, "calculate_qparams"):
                 line += f" #{shared.setdefault(id(module), len(shared))} {argument(module.dtype)}"
-            inner = [kind(each) for each in module.children()]
+            inner = sorted(kind(each) for each in module.children())
             if inner and not hasattr(module, "calculate_qparams"):
                 line += f" of {inner}"
         lines.append(line)
@@ -125,7 +126,7 @@ def workflow(
     convert_custom_config: Any = None,
     convert_mapping: Any = None,
     backend_config: Any = None,
-    run: bool = True,
+    run_converted: bool = True,
 ) -> dict[str, Any]:
     """Prepare, calibrate and convert a model; every graph, number and output.
 
@@ -143,6 +144,8 @@ def workflow(
         Whether for training, without any training step.
     reference
         Whether also to convert to the reference model.
+    run_converted
+        Whether to run the lowered model, too; False where torch refuses to, or errs.
     """
     q, fx = torch.ao.quantization, graph_mode(torch)
     fill(torch, model, values)
@@ -159,16 +162,13 @@ def workflow(
         **options,
     )
     found: dict[str, Any] = {"prepared": describe(prepared)}
-    if run:
-        with torch.no_grad():
-            prepared(*example)
-            if inputs is not None:
-                prepared(*inputs(1))
+    with torch.no_grad():
+        prepared(*example)
+        if inputs is not None:
+            prepared(*inputs(1))
     if qat:
         prepared.eval()
     warnings.filterwarnings("ignore", message=".*is called more than once")
-    if not run:
-        warnings.filterwarnings("ignore", message=".*never observed")
     if reference:
         model_ = fx.convert_to_reference_fx(
             copy.deepcopy(prepared),
@@ -177,8 +177,7 @@ def workflow(
             **options,
         )
         found["reference"] = describe(model_)
-        if run:
-            found["reference_output"] = flat(model_(*example))
+        found["reference_output"] = flat(model_(*example))
     converted = fx.convert_fx(
         prepared,
         convert_custom_config=convert_custom_config,
@@ -188,9 +187,26 @@ def workflow(
     found["converted"] = describe(converted)
     found["numbers"] = numbers(converted)
     found["keys"] = "\n".join(sorted(converted.state_dict()))
-    if run:
+    if run_converted:
         found["output"] = flat(converted(*example))
+        found["integers"] = integers(torch, converted, example)
     return found
+
+
+def integers(torch: Any, converted: Any, example: tuple[Any, ...]) -> Any:
+    """A checksum of the stored integers of every quantized value, in the order of the nodes."""
+    found = []
+
+    class Listen(torch.fx.Interpreter):
+        def run_node(self, n: Any) -> Any:
+            value = super().run_node(n)
+            if getattr(value, "is_quantized", False) is True:
+                stored = np.ascontiguousarray(value.int_repr().numpy())
+                found.append(zlib.crc32(repr(stored.shape).encode() + stored.tobytes()))
+            return value
+
+    Listen(converted).run(*example)
+    return np.uint32(found)
 
 
 def flat(value: Any) -> list[Any]:

@@ -193,7 +193,8 @@ def test_custom_modules() -> None:
         @classmethod
         def from_observed(cls, module: Any) -> Any:
             made = cls()
-            made.scale, made.zero_point = module.scale, module.zero_point
+            scale, zero_point = module.activation_post_process.calculate_qparams()
+            made.scale, made.zero_point = float(scale), int(zero_point)
             return made
 
         def forward(self, x: Any) -> Any:

@@ -64,7 +64,7 @@ def insert_observers(
     preparation: Preparation,
     matches: dict[Node, Match],
     special: Callable[[Node], Target | None],
-    after: Callable[[Node], None],
+    after: Callable[[Node], tuple[list[Node], set[Node]]],
 ) -> None:
     """Insert the observers, in place.
 
@@ -79,7 +79,8 @@ def insert_observers(
     special
         What custom and standalone modules want; None for other nodes.
     after
-        Called for those once their inputs and output are observed.
+        Called for those once their inputs and output are observed; gives the nodes that it
+        added, whose values are quantized, and those that have no use any more.
     """
     work = _Work(model, preparation, matches)
     nodes = list(model.graph.nodes)
@@ -94,9 +95,19 @@ def insert_observers(
             preparation.observed.add(node.name)
             _observe_inputs(work, node, work.targets[node], None)
             _observe_output(work, node)
-            after(node)
+            _take_over(work, node, *after(node))
     model.graph.lint()
     model.recompile()
+
+
+def _take_over(work: _Work, node: Node, added: list[Node], unused: set[Node]) -> None:
+    """Values that a special module quantizes itself are not observed again."""
+    given = Want(None, work.targets[node].input.dtype)
+    for each in added:
+        work.targets[each] = Target(given, FLOAT.weight, FLOAT.bias, given)
+        work.tensors[each] = True
+    for each in unused:
+        work.matches.pop(each, None)
 
 
 def _find_targets(work: _Work, nodes: list[Node], special: Callable[[Node], Target | None]) -> None:

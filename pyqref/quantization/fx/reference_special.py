@@ -17,6 +17,7 @@ from typing import Any
 
 from pyqref.fx import GraphModule, Node
 from pyqref.quantization.quant_type import QuantType
+from pyqref.quantization.stubs import DeQuantStub
 
 from .custom_config import ConvertCustomConfig
 from .observed import Preparation, is_observer_node
@@ -75,10 +76,7 @@ class SpecialConversion:
         modules = dict(self._model.named_modules(remove_duplicate=False))
         for user in list(node.users):
             if is_observer_node(user, modules):
-                observer = modules[user.target]
-                module.activation_post_process = observer
-                scale, zero_point = observer.calculate_qparams()
-                module.scale, module.zero_point = float(scale), int(zero_point)
+                module.activation_post_process = modules[user.target]
                 user.replace_all_uses_with(node)
                 self._model.graph.erase_node(user)
                 self.erased.add(user)
@@ -110,4 +108,8 @@ def _dequantize_behind(model: GraphModule, node: Node) -> None:
     with model.graph.inserting_after(node):
         float_node = model.graph.call_method("dequantize", (node,))
     for user in users:
-        user.replace_input_with(node, float_node)
+        if user.op == "call_module" and type(model.get_submodule(user.target)) is DeQuantStub:
+            user.replace_all_uses_with(float_node)
+            model.graph.erase_node(user)
+        else:
+            user.replace_input_with(node, float_node)

@@ -13,10 +13,12 @@ from typing import Any
 
 from pyqref.dtypes import quint8
 from pyqref.fx import GraphModule, Node
+from pyqref.nn import LSTM, quantizable
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.quant_type import QuantType
 
 from .custom_config import PrepareCustomConfig, StandaloneModuleConfigEntry
+from .lstm_outputs import take_outputs_apart
 from .observed import Preparation
 from .paths import replace_module
 from .targets import FLOAT, Target, Want, observed_output
@@ -65,15 +67,23 @@ class SpecialModules:
         """What it wants observed; None if it is no such module, or not quantized."""
         return self._targets.get(node)
 
-    def finish(self, node: Node) -> None:
-        """Replace a custom module by its observed form."""
+    def finish(self, node: Node) -> tuple[list[Node], set[Node]]:
+        """Replace a custom module by its observed form.
+
+        Returns
+        -------
+        list, set
+            Nodes that were added, whose values are quantized, and such as have no use now.
+        """
         module = self.model.get_submodule(node.target)
         if type(module) not in self._observed:
-            return
+            return [], set()
+        is_lstm = type(module) is LSTM and issubclass(self._observed[LSTM], quantizable.LSTM)
         observed = self._observed[type(module)].from_float(module)
         observed.qconfig = module.qconfig
         observed.train(module.training)
         replace_module(self.model, node.target, observed)
+        return take_outputs_apart(self.model, node) if is_lstm else ([], set())
 
     def _entry(self, path: str, module: Any) -> StandaloneModuleConfigEntry | None:
         custom = self.preparation.custom
@@ -86,7 +96,9 @@ class SpecialModules:
             return None
         activation = Want(qconfig.activation, qconfig.activation().dtype)
         # The elements of a tuple are observed inside the module.
+        is_lstm = isinstance(self.model.get_submodule(node.target), LSTM)
         gives_tuple = bool(node.users) and all(u.target is operator.getitem for u in node.users)
+        gives_tuple = gives_tuple or is_lstm
         output = FLOAT.output if gives_tuple else activation
         return Target(activation, FLOAT.weight, FLOAT.bias, output)
 

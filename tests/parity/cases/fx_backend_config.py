@@ -72,7 +72,13 @@ def described(config: Any) -> str:
 
 def back_end(name: str) -> Any:
     def case(torch: Any) -> dict[str, Any]:
-        return {"entries": described(getattr(load(torch), f"get_{name}_backend_config")())}
+        config = getattr(load(torch), f"get_{name}_backend_config")()
+        again = load(torch).BackendConfig.from_dict(config.to_dict())
+        return {
+            "entries": described(config),
+            "again": described(again) == described(config),
+            "equal": again.to_dict() == config.to_dict(),
+        }
 
     case.__name__ = f"{name}_backend_config"
     case.__module__ = __name__

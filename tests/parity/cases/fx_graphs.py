@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import re
@@ -332,4 +333,102 @@ def transforming(torch: Any) -> dict[str, Any]:
         "swapped": plain(str(swapped.graph)),
         "changed": plain(str(module.graph)),
         "same": _equal(torch.fx.Interpreter(module).run(x), module(x)),
+    }
+
+
+@parity_case()
+def surgery(torch: Any) -> dict[str, Any]:
+    """Submodules added, deleted, swept away; a deep copy; what lint refuses."""
+    nn = torch.nn
+
+    def forward(self: Any, x: Any) -> Any:
+        return self.block(x) + self.weight
+
+    block = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
+    model = _module(torch, forward, block=block, unused=nn.Linear(4, 4))
+    model.weight = torch.nn.Parameter(_input(torch, 4))
+    traced = torch.fx.symbolic_trace(model)
+    copied = copy.deepcopy(traced)
+    x = _input(torch, 2, 4)
+    same = _equal(copied(x), traced(x)) and copied.weight is not traced.weight
+    found = {"kept": " ".join(n for n, _ in traced.named_modules()), "copied": same}
+    found["added"] = traced.add_submodule("block.2.more.deep", nn.ReLU())
+    found["twice"] = traced.add_submodule("weight.more", nn.ReLU())
+    found["deleted"] = traced.delete_submodule("block.1")
+    found["missing"] = traced.delete_submodule("block.7")
+    tanh = traced.graph.find_nodes(op="call_module", target="block.2.1")[0]
+    tanh.replace_all_uses_with(tanh.args[0])
+    traced.graph.erase_node(tanh)
+    traced.delete_all_unused_submodules()
+    found["swept"] = " ".join(name for name, _ in traced.named_modules())
+    for name, spoil in SPOILT.items():
+        graph = torch.fx.symbolic_trace(model).graph
+        spoil(graph)
+        found[f"lint {name}"] = _raises(graph.lint)
+    used = next(iter(copied.graph.nodes))
+    found["used"] = _raises(lambda: copied.graph.erase_node(used))
+    return found
+
+
+def _misplace(graph: Any) -> None:
+    first, *_, last, _ = graph.nodes
+    last.append(first)
+
+
+def _foreign(graph: Any) -> None:
+    *_, last, _ = graph.nodes
+    last.args = (last.args[0], next(iter(type(graph)().placeholder("y").graph.nodes)))
+
+
+def _missing(graph: Any) -> None:
+    graph.find_nodes(op="call_module")[0].target = "block.9"
+
+
+SPOILT = {"order": _misplace, "foreign": _foreign, "target": _missing}
+
+
+def _raises(call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
+
+
+@parity_case()
+def interpreting(torch: Any) -> dict[str, Any]:
+    """Every opcode comes to its method of the interpreter, in order, with its values."""
+    calls: list[str] = []
+
+    class Listen(torch.fx.Interpreter):
+        def run_node(self, n: Any) -> Any:
+            calls.append(f"{n.op} {n.name}")
+            return super().run_node(n)
+
+        def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
+            calls.append(f"method {target} {len(args)}")
+            return super().call_method(target, args, kwargs)
+
+        def call_module(self, target: Any, args: Any, kwargs: Any) -> Any:
+            return super().call_module(target, args, kwargs) * 2
+
+    def forward(self: Any, x: Any, y: Any = 2.0) -> Any:
+        return (self.layer(x) + self.weight).clamp(min=y), torch.relu(x)
+
+    model = _module(torch, forward, layer=torch.nn.Linear(4, 4))
+    model.weight = torch.nn.Parameter(_input(torch, 4))
+    with torch.no_grad():
+        model.layer.weight.copy_(_input(torch, 4, 4, seed=3))
+        model.layer.bias.zero_()
+    traced = torch.fx.symbolic_trace(model)
+    x = torch.from_numpy(np.float32([[1, 0, 0, 2]]))
+    result = Listen(traced).run(x)
+    relu = traced.graph.find_nodes(op="call_function", target=torch.relu)[0]
+    given = torch.fx.Interpreter(traced).run(x, 0.5, initial_env={relu: x * 3})
+    return {
+        "calls": "\n".join(calls),
+        "same": _equal(torch.fx.Interpreter(traced).run(x), traced(x)),
+        "relu": result[1],
+        "given": given[1],
+        "too few": _raises(lambda: torch.fx.Interpreter(traced).run()),
     }

@@ -104,7 +104,7 @@ def without_forms_for_integers(torch: Any) -> dict[str, Any]:
         torch, forward, linear=nn.Linear(6, 6), linear2=nn.Linear(6, 6), linear3=nn.Linear(5, 6),
         gelu=nn.GELU(),
     )  # fmt: skip
-    return workflow(torch, net, (rows(torch),), run=False)
+    return workflow(torch, net, (rows(torch),))
 
 
 @parity_case(bounds=SUMS)
@@ -121,7 +121,7 @@ def global_qconfig_only(torch: Any) -> dict[str, Any]:
         tanh=nn.Tanh(),
     )  # fmt: skip
     mapping = global_mapping(torch, q.get_default_qconfig("x86"))
-    return workflow(torch, net, (rows(torch),), mapping=mapping, run=False)
+    return workflow(torch, net, (rows(torch),), mapping=mapping)
 
 
 @parity_case()
@@ -138,9 +138,9 @@ def linear_batch_norm(torch: Any) -> dict[str, Any]:
     return workflow(torch, net, (rows(torch),))
 
 
-@parity_case()
+@parity_case(bounds=SUMS)
 def fused_for_training(torch: Any) -> dict[str, Any]:
-    """All fused layers of training: structure after prepare and convert."""
+    """All fused layers of training."""
     nn = torch.nn
     found = {}
     for d, shape in ((1, (2, 4, 8)), (2, (2, 4, 5, 5)), (3, (1, 4, 3, 4, 4))):
@@ -151,14 +151,14 @@ def fused_for_training(torch: Any) -> dict[str, Any]:
             conv=conv(4, 4, 1), bn=bn(4), relu=nn.ReLU(), conv2=conv(4, 4, 1), bn2=bn(4),
             conv3=conv(4, 4, 1), relu2=nn.ReLU(),
         )  # fmt: skip
-        found[str(d)] = workflow(torch, net, (images(torch, 5, *shape),), qat=True, run=False)
+        found[str(d)] = workflow(torch, net, (images(torch, 5, *shape),), qat=True)
     net = model(
         torch,
         lambda m, x: m.bn(m.linear(x)),
         linear=nn.Linear(6, 6),
         bn=nn.BatchNorm1d(6),
     )
-    found["linear"] = workflow(torch, net, (rows(torch),), qat=True, run=False)
+    found["linear"] = workflow(torch, net, (rows(torch),), qat=True)
     return found
 
 
@@ -172,10 +172,10 @@ def training_of_functions(torch: Any) -> dict[str, Any]:
         return torch.sigmoid(F.linear(m.norm(y), m.w)).reshape(2, -1)
 
     net = model(torch, forward, {"w": (6, 6), "b": (6,)}, norm=nn.LayerNorm(6))
-    return workflow(torch, net, (rows(torch),), qat=True, run=False)
+    return workflow(torch, net, (rows(torch),), qat=True)
 
 
-@parity_case()
+@parity_case(bounds=SUMS)
 def other_back_ends(torch: Any) -> dict[str, Any]:
     """Fbgemm has no layer norm, executorch no matrix product."""
     nn = torch.nn
@@ -188,7 +188,7 @@ def other_back_ends(torch: Any) -> dict[str, Any]:
             linear=nn.Linear(6, 6),
             norm=nn.LayerNorm(6),
         )
-        found[name] = workflow(torch, net, (rows(torch),), backend_config=backend, run=False)
+        found[name] = workflow(torch, net, (rows(torch),), backend_config=backend)
     return found
 
 

@@ -157,7 +157,7 @@ def norms(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def prelu(torch: Any) -> dict[str, Any]:
-    """Structure only: torch's quantized PReLU is wrong above zero, see the errata."""
+    """Up to the reference model: torch's quantized PReLU is wrong above zero, see the errata."""
     nn = torch.nn
     net = model(torch, lambda m, x: m.prelu(m.linear(x)), linear=nn.Linear(6, 6), prelu=nn.PReLU(6))
-    return workflow(torch, net, (rows(torch),), run=False)
+    return workflow(torch, net, (rows(torch),), run_converted=False)

@@ -7,12 +7,12 @@ from typing import Any
 from parity.cases.eager import FLOAT_SUMS
 from parity.cases.fx_backend_config import load
 from parity.fx_graphs import global_mapping, images, model, rows, workflow
-from parity.harness import parity_case
+from parity.harness import Bound, parity_case
+
+CANCELLING = Bound("sums of terms near 1 that leave 0.005, and the scale of that", absolute=1e-6)
 
 
-@parity_case(
-    bounds={"*output*": FLOAT_SUMS, "numbers/scales": FLOAT_SUMS, "*/numbers/scales": FLOAT_SUMS}
-)
+@parity_case(bounds={"*output*": CANCELLING, "*numbers/scales": FLOAT_SUMS})
 def training(torch: Any) -> dict[str, Any]:
     """Prepared for training: convolution, batch norm, ReLU, linear; converted without a step."""
     nn, F = torch.nn, torch.nn.functional
@@ -36,7 +36,7 @@ def training(torch: Any) -> dict[str, Any]:
         linear=nn.Linear(6, 3),
         relu4=nn.ReLU(),
     )
-    return workflow(torch, net, (images(torch),), qat=True, run=False)
+    return workflow(torch, net, (images(torch),), qat=True)
 
 
 @parity_case(bounds={"*output*": FLOAT_SUMS, "*numbers/scales": FLOAT_SUMS})
@@ -160,7 +160,10 @@ def onednn_patterns(torch: Any) -> dict[str, Any]:
 
 @parity_case()
 def symmetric_qnnpack(torch: Any) -> dict[str, Any]:
-    """Signed activations, weights between -127 and 127, scales of at least 2**-12."""
+    """Signed activations, weights between -127 and 127, scales of at least 2**-12.
+
+    torch lowers it, and then refuses to run it: its qnnpack takes unsigned activations only.
+    """
     nn = torch.nn
     load(torch)
     module = __import__(f"{torch.__name__}.ao.quantization.qconfig_mapping", fromlist=["x"])
@@ -174,13 +177,13 @@ def symmetric_qnnpack(torch: Any) -> dict[str, Any]:
     torch.backends.quantized.engine = "qnnpack"
     mapping = module._get_symmetric_qnnpack_qconfig_mapping()
     return workflow(
-        torch, net, (images(torch),), mapping=mapping, backend_config=backend, run=False
+        torch, net, (images(torch),), mapping=mapping, backend_config=backend, run_converted=False
     )
 
 
 @parity_case()
 def tensorrt_reference(torch: Any) -> dict[str, Any]:
-    """Signed activations: only the reference model is of use."""
+    """Signed activations: torch runs the reference model only."""
     nn, q = torch.nn, torch.ao.quantization
     backend = load(torch).get_tensorrt_backend_config()
     qconfig = q.QConfig(
@@ -196,5 +199,5 @@ def tensorrt_reference(torch: Any) -> dict[str, Any]:
         (images(torch),),
         mapping=global_mapping(torch, qconfig),
         backend_config=backend,
-        run=False,
+        run_converted=False,
     )

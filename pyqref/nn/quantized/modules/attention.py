@@ -67,7 +67,7 @@ class MultiheadAttention(Quantizable):
     @classmethod
     def from_observed(cls, other: Any) -> Any:
         """The quantized layer of an observed and calibrated one."""
-        if type(other) is not cls._FLOAT_MODULE:
+        if not isinstance(other, cls._FLOAT_MODULE):
             raise TypeError(
                 "MultiheadAttention.from_observed takes an nn.quantizable.MultiheadAttention, "
                 f"got {type(other).__name__}"
