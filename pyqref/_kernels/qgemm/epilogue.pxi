@@ -75,17 +75,24 @@ cdef void load_columns(
             columns.bias[c] = -0.0  # what can be added to either zero without changing it
 
 
-cdef inline i32v requantize(
-    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v low, f32v high,
-    i32v zero_point,
+cdef inline f32v scaled(
+    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v high
 ) noexcept nogil:
-    """``eq-requantize``; one formula serves every engine.
+    """``eq-requantize`` up to the rounding, clamped from above; one formula serves every engine.
 
     ``fma(bias, bias_multiplier, acc)`` is ``acc + bias`` where the multiplier is 1, and
     ``acc`` where the bias is -0.0. The bounds are whole, so clamping first changes nothing.
     """
-    cdef f32v scaled = mul_f32(fma_f32(bias, bias_multiplier, value), multiplier)
-    return add_i32(to_i32(max_f32(min_f32(scaled, high), low)), zero_point)
+    return min_f32(mul_f32(fma_f32(bias, bias_multiplier, value), multiplier), high)
+
+
+cdef inline i32v requantize(
+    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v low, f32v high,
+    i32v zero_point,
+) noexcept nogil:
+    """``eq-requantize``."""
+    cdef f32v real = scaled(value, multiplier, bias, bias_multiplier, high)
+    return add_i32(to_i32(max_f32(real, low)), zero_point)
 
 
 cdef void finish_row(
@@ -100,12 +107,14 @@ cdef void finish_row(
     cdef i32v row = set_i32(row_sum)
     cdef bint has_zero_points = e.weight_zero_points != NULL
     cdef i32v total
-    cdef f32v real
+    cdef f32v real, multiplier, bias
     cdef uint8_t[4 * LANES_MAX] stored
     cdef int c = 0
     cdef int left
     while c < count:
         total = add_i32(load_i32(sums + c), load_i32(columns.offset + first + c))
+        multiplier = load_f32(columns.multiplier + first + c)
+        bias = load_f32(columns.bias + first + c)
         if has_zero_points:
             total = sub_i32(total, mul_i32(load_i32(columns.weight_zero_point + first + c), row))
         left = count - c
@@ -117,12 +126,9 @@ cdef void finish_row(
                 memcpy(out + 4 * c, stored, 4 * left)
         elif e.store != BYTES:
             if e.store == FUSED:
-                real = fma_f32(
-                    to_f32(total), load_f32(columns.multiplier + first + c), load_f32(columns.bias + first + c)
-                )
+                real = fma_f32(to_f32(total), multiplier, bias)
             else:
-                real = mul_f32(to_f32(total), load_f32(columns.multiplier + first + c))
-                real = add_f32(real, load_f32(columns.bias + first + c))
+                real = add_f32(mul_f32(to_f32(total), multiplier), bias)
             if left >= SIMD_LANES:
                 store_f32((<float*> out) + c, real)
             else:
@@ -130,8 +136,7 @@ cdef void finish_row(
                 memcpy(out + 4 * c, stored, 4 * left)
         else:
             total = requantize(
-                to_f32(total), load_f32(columns.multiplier + first + c), load_f32(columns.bias + first + c),
-                bias_multiplier, low, high, zero_point,
+                to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
             )
             if left >= SIMD_LANES:
                 store_low_bytes(out + c, total)
@@ -141,35 +146,81 @@ cdef void finish_row(
         c += SIMD_LANES
 
 
-cdef void finish_bytes(
+cdef int finish_bytes(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
     uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
-    """Finish a tile as bytes where no weight has a zero point: what most layers are."""
+    """Finish pairs of vectors of columns, two rows at a time, as unsigned bytes.
+
+    Returns the number of columns that are finished; no weight has a zero point.
+    """
     cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
-    cdef f32v low = set_f32(<float> (e.lower - e.zero_point))
     cdef f32v high = set_f32(<float> (e.upper - e.zero_point))
-    cdef i32v zero_point = set_i32(e.zero_point)
-    cdef i32v offset, total
-    cdef f32v multiplier, bias
-    cdef uint8_t[LANES_MAX] stored
+    cdef i32v left_offset, right_offset
+    cdef f32v left_multiplier, left_bias, right_multiplier, right_bias
+    cdef const int32_t* upper_sums
+    cdef const int32_t* lower_sums
+    cdef int c = 0
+    cdef int r, other
+    while c + 2 * SIMD_LANES <= count:
+        left_offset = load_i32(columns.offset + first + c)
+        left_multiplier = load_f32(columns.multiplier + first + c)
+        left_bias = load_f32(columns.bias + first + c)
+        right_offset = load_i32(columns.offset + first + c + SIMD_LANES)
+        right_multiplier = load_f32(columns.multiplier + first + c + SIMD_LANES)
+        right_bias = load_f32(columns.bias + first + c + SIMD_LANES)
+        for r in range(0, rows, 2):
+            other = min(r + 1, rows - 1)
+            upper_sums = sums + r * PANEL_COLUMNS + c
+            lower_sums = sums + other * PANEL_COLUMNS + c
+            store_rounded_u8(
+                out + r * out_stride + c,
+                out + other * out_stride + c,
+                scaled(
+                    to_f32(add_i32(load_i32(upper_sums), left_offset)),
+                    left_multiplier, left_bias, bias_multiplier, high,
+                ),
+                scaled(
+                    to_f32(add_i32(load_i32(upper_sums + SIMD_LANES), right_offset)),
+                    right_multiplier, right_bias, bias_multiplier, high,
+                ),
+                scaled(
+                    to_f32(add_i32(load_i32(lower_sums), left_offset)),
+                    left_multiplier, left_bias, bias_multiplier, high,
+                ),
+                scaled(
+                    to_f32(add_i32(load_i32(lower_sums + SIMD_LANES), right_offset)),
+                    right_multiplier, right_bias, bias_multiplier, high,
+                ),
+                e.zero_point, e.lower,
+            )
+        c += 2 * SIMD_LANES
+    return c
+
+
+cdef int finish_reals(
+    const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
+    uint8_t* out, Py_ssize_t out_stride, int count,
+) noexcept nogil:
+    """Finish vectors of columns as real numbers; the same otherwise."""
+    cdef i32v offset
+    cdef f32v multiplier, bias, value
+    cdef bint is_fused = e.store == FUSED
     cdef int c = 0
     cdef int r
-    while c < count:
+    while c + SIMD_LANES <= count:
         offset = load_i32(columns.offset + first + c)
         multiplier = load_f32(columns.multiplier + first + c)
         bias = load_f32(columns.bias + first + c)
         for r in range(rows):
-            total = add_i32(load_i32(sums + r * PANEL_COLUMNS + c), offset)
-            total = requantize(
-                to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
-            )
-            if c + SIMD_LANES <= count:
-                store_low_bytes(out + r * out_stride + c, total)
+            value = to_f32(add_i32(load_i32(sums + r * PANEL_COLUMNS + c), offset))
+            if is_fused:
+                value = fma_f32(value, multiplier, bias)
             else:
-                store_low_bytes(stored, total)
-                memcpy(out + r * out_stride + c, stored, count - c)
+                value = add_f32(mul_f32(value, multiplier), bias)
+            store_f32((<float*> (out + r * out_stride)) + c, value)
         c += SIMD_LANES
+    return c
 
 
 cdef void finish_tile(
@@ -180,13 +231,21 @@ cdef void finish_tile(
 
     ``out_stride`` is in bytes; ``row_sums`` are read where weights have zero points.
     """
+    cdef int done = 0
+    cdef int itemsize = 1 if e.store == BYTES else 4
     cdef int r
-    if e.store == BYTES and e.weight_zero_points == NULL:
-        finish_bytes(e, columns, first, sums, rows, out, out_stride, count)
+    if e.weight_zero_points == NULL:
+        # What most layers are.
+        if e.store == BYTES and e.lower >= 0:
+            done = finish_bytes(e, columns, first, sums, rows, out, out_stride, count)
+        elif e.store == FUSED or e.store == SEPARATE:
+            done = finish_reals(e, columns, first, sums, rows, out, out_stride, count)
+    if done == count:
         return
     for r in range(rows):
         finish_row(
-            e, columns, first, sums + r * PANEL_COLUMNS, row_sums[r], out + r * out_stride, count
+            e, columns, first + done, sums + r * PANEL_COLUMNS + done, row_sums[r],
+            out + r * out_stride + done * itemsize, count - done,
         )
 
 

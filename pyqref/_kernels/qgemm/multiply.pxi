@@ -39,8 +39,8 @@ cdef struct Product:
     GiveRows give_rows              # writes into scratch
     GiveRows give_rows_in_place     # or points; NULL where that is impossible
     bint whole_rows                 # written into scratch in one run, never in several
-    float row_price                 # of writing rows: where there are fewer columns a row than
-                                    # this, threads had better share the rows than the columns
+    # Of writing rows: with fewer columns than this for each row, threads share the rows.
+    float row_price
     const void* source
     const int8_t* panels
     Epilogue* epilogue

@@ -60,7 +60,8 @@ cdef void multiply_in_tiles(
     cdef Py_ssize_t x_step = TILE_DEPTH if p.whole_rows else p.layout.run
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
-    cdef int rows_a_step = <int> ((GROUP_ROWS + steps - 1) // steps) if steps else 0
+    # Two rows or more: they are finished in pairs.
+    cdef int rows_a_step = <int> ((GROUP_ROWS // 2 + steps - 1) // steps * 2) if steps else 0
     cdef int most_column_tiles = 4 if count <= 16 else 2
     cdef const int8_t* w
     cdef const uint8_t* group

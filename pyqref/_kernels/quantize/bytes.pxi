@@ -18,6 +18,18 @@ cdef inline void quantize_bytes(
     cdef float[LANES_MAX] rest
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
+    while quant_min >= 0 and i + 4 * SIMD_LANES <= n:
+        store_rounded_u8(
+            q + i,
+            q + i + 2 * SIMD_LANES,
+            min_f32(fma_f32(load_f32(x + i), by, zero), high),
+            min_f32(fma_f32(load_f32(x + i + SIMD_LANES), by, zero), high),
+            min_f32(fma_f32(load_f32(x + i + 2 * SIMD_LANES), by, zero), high),
+            min_f32(fma_f32(load_f32(x + i + 3 * SIMD_LANES), by, zero), high),
+            0,
+            <int> quant_min,
+        )
+        i += 4 * SIMD_LANES
     while i + SIMD_LANES <= n:
         store_low_bytes(q + i, saturate(fma_f32(load_f32(x + i), by, zero), low, high))
         i += SIMD_LANES

@@ -85,6 +85,20 @@ static inline f32v to_f32(i32v a) { return _mm256_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm256_cvtps_epi32(a); }
 static inline i32v truncate_i32(f32v a) { return _mm256_cvttps_epi32(a); }
 
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    const __m256i zero = _mm256_set1_epi16((short)zero_point);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
+    __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
+    ab = _mm256_adds_epi16(ab, zero);
+    cd = _mm256_adds_epi16(cd, zero);
+    __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd), order);
+    bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
+    _mm_storeu_si128((__m128i *)first, _mm256_castsi256_si128(bytes));
+    _mm_storeu_si128((__m128i *)second, _mm256_extracti128_si256(bytes, 1));
+}
+
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
 
 #define TILE_ROWS 4

@@ -70,6 +70,20 @@ static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
 static inline i32v truncate_i32(f32v a) { return _mm512_cvttps_epi32(a); }
 
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    const __m512i zero = _mm512_set1_epi16((short)zero_point);
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
+    __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
+    ab = _mm512_adds_epi16(ab, zero);
+    cd = _mm512_adds_epi16(cd, zero);
+    __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(ab, cd));
+    bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
+    _mm256_storeu_si256((__m256i *)first, _mm512_castsi512_si256(bytes));
+    _mm256_storeu_si256((__m256i *)second, _mm512_extracti64x4_epi64(bytes, 1));
+}
+
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     int32_t four;
     memcpy(&four, source, 4);

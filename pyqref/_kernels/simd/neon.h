@@ -73,6 +73,15 @@ static inline f32v to_f32(i32v a) { return vcvtq_f32_s32(a); }
 static inline i32v to_i32(f32v a) { return vcvtnq_s32_f32(a); }
 static inline i32v truncate_i32(f32v a) { return vcvtq_s32_f32(a); }
 
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    const int16x8_t zero = vdupq_n_s16((int16_t)zero_point);
+    int16x8_t ab = vcombine_s16(vqmovn_s32(to_i32(a)), vqmovn_s32(to_i32(b)));
+    int16x8_t cd = vcombine_s16(vqmovn_s32(to_i32(c)), vqmovn_s32(to_i32(d)));
+    vst1_u8(first, vmax_u8(vqmovun_s16(vqaddq_s16(ab, zero)), vdup_n_u8((uint8_t)lower)));
+    vst1_u8(second, vmax_u8(vqmovun_s16(vqaddq_s16(cd, zero)), vdup_n_u8((uint8_t)lower)));
+}
+
 typedef int8x16_t weights_v; /* four weights of each of 4 columns */
 static inline weights_v load_weights(const int8_t *source) { return vld1q_s8(source); }
 

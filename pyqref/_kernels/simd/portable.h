@@ -117,6 +117,16 @@ static inline i32v truncate_i32(f32v a) {
                                                                              : INT32_MIN);
 }
 
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    const f32v low = set_f32((float)(lower - zero_point));
+    const i32v zero = set_i32(zero_point);
+    store_low_bytes(first, add_i32(to_i32(max_f32(a, low)), zero));
+    store_low_bytes(first + SIMD_LANES, add_i32(to_i32(max_f32(b, low)), zero));
+    store_low_bytes(second, add_i32(to_i32(max_f32(c, low)), zero));
+    store_low_bytes(second + SIMD_LANES, add_i32(to_i32(max_f32(d, low)), zero));
+}
+
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     inputs_v x = {{source[0], source[1], source[2], source[3]}};
     return x;

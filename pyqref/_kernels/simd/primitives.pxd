@@ -35,6 +35,13 @@ cdef extern from *:
     i32v load_s8(const int8_t* source) nogil
     void store_low_bytes(uint8_t* target, i32v value) nogil
 
+    # a and b rounded as by to_i32, plus the zero point, not below `lower`: 2 * SIMD_LANES unsigned
+    # bytes to `first`, those of c and d to `second`. The numbers are at most 255 - zero_point and
+    # no nan, but as low as can be; zero_point and lower are in [0, 255].
+    void store_rounded_u8(
+        uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
+    ) nogil
+
     f32v add_f32(f32v a, f32v b) nogil
     f32v sub_f32(f32v a, f32v b) nogil
     f32v mul_f32(f32v a, f32v b) nogil
