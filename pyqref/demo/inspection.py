@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 import pyqref
 from pyqref import Tensor, nn
+from pyqref.measure import channel_error, layer_outputs, layer_sqnr
 from pyqref.quantization import HistogramObserver, MinMaxObserver, MovingAverageMinMaxObserver
-from pyqref.tensor import QuantizedTensor
 
 from .findings import Array, Reading
-from .measure import sqnr
 from .models import DigitCNN
-from .train import predict
 
 __all__ = [
     "activations",
@@ -29,27 +26,14 @@ __all__ = [
 
 def activations(model: nn.Module, images: Tensor, names: Sequence[str]) -> dict[str, Array]:
     """What the modules ``names`` give when ``model`` runs on ``images``, dequantized."""
-    seen: dict[str, list[Array]] = {name: [] for name in names}
-
-    def keep(name: str) -> Any:
-        def hook(_module: nn.Module, _inputs: Any, output: Tensor) -> None:
-            values = output.dequantize() if isinstance(output, QuantizedTensor) else output
-            seen[name].append(values.detach().numpy().copy())
-
-        return hook
-
-    handles = [model.get_submodule(name).register_forward_hook(keep(name)) for name in names]
-    predict(model, images)
-    for handle in handles:
-        handle.remove()
-    return {name: np.concatenate(batches) for name, batches in seen.items()}
+    outputs = layer_outputs(model, images, names)
+    return {name: outputs[name].astype(np.float32) for name in names}
 
 
 def layer_errors(reference: nn.Module, quantized: nn.Module, images: Tensor) -> dict[str, float]:
     """Signal to noise ratio in dB of every layer's output, errors of the layers before included."""
-    exact = activations(reference, images, DigitCNN.LAYERS)
-    rounded = activations(quantized, images, DigitCNN.LAYERS)
-    return {name: sqnr(exact[name], rounded[name]) for name in DigitCNN.LAYERS}
+    ratios = layer_sqnr(reference, quantized, images, DigitCNN.LAYERS)
+    return {name: ratios[name] for name in DigitCNN.LAYERS}
 
 
 def chosen_range(observer: nn.Module) -> tuple[float, float]:
@@ -82,11 +66,8 @@ def channel_errors(reference: nn.Module, quantized: nn.Module, layer: str) -> Ar
     layer
         Name of a convolution or linear layer.
     """
-    exact = convolution(reference.get_submodule(layer)).weight.detach().numpy()
-    rounded = quantized.get_submodule(layer).weight().dequantize().numpy()
-    exact, rounded = (each.reshape(len(each), -1).astype(np.float64) for each in (exact, rounded))
-    error = np.sqrt(((exact - rounded) ** 2).mean(axis=1))
-    return 100 * error / np.sqrt((exact**2).mean(axis=1))
+    exact = convolution(reference.get_submodule(layer)).weight
+    return channel_error(exact, quantized.get_submodule(layer).weight())
 
 
 def readings(images: Tensor, labels: Tensor, exact: Array, rounded: Array) -> list[Reading]:
