@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pyqref
 from pyqref import Tensor, nn
@@ -77,10 +78,24 @@ def fake_quantized(model: nn.Module, images: Tensor, *, bits: int, weights: str)
     return student.apply(disable_observer).apply(enable_fake_quant)
 
 
-def fine_tuned(model: nn.Module, digits: Digits, *, bits: int, epochs: int) -> nn.Module:
+def fine_tuned(
+    model: nn.Module,
+    digits: Digits,
+    *,
+    bits: int,
+    epochs: int,
+    after_epoch: Callable[[float], None] | None = None,
+) -> nn.Module:
     """A copy of ``model`` trained on with the rounding of ``bits`` wide integers."""
     student = fuse_modules_qat(copy.deepcopy(model).train(), DigitCNN.FUSED)
     student.qconfig = qconfig_of_width(bits, "per channel", MovingAverageMinMaxObserver)
     prepare_qat(student, inplace=True)
-    train(student, digits.train_images, digits.train_labels, epochs=epochs, lr=FINE_TUNING_LR)
+    train(
+        student,
+        digits.train_images,
+        digits.train_labels,
+        epochs=epochs,
+        lr=FINE_TUNING_LR,
+        after_epoch=after_epoch,
+    )
     return student.apply(disable_observer)
