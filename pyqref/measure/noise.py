@@ -73,7 +73,8 @@ def add_noises(ratios: Iterable[float]) -> float:
 
 def numbers(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """An array or tensor as float64: quantized ones dequantized, gradients left behind."""
-    for method in ("detach", "dequantize"):
-        if hasattr(values, method):
-            values = getattr(values, method)()
+    if hasattr(values, "detach"):
+        values = values.detach()
+    if getattr(values, "is_quantized", False):
+        values = values.dequantize()
     return np.asarray(values, dtype=np.float64)

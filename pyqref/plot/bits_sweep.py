@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .style import given_or_new, ink, series_colour, series_marker
+from .style import given_or_new, ink, named, series_colour, series_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +51,7 @@ def bits_sweep(
     >>> ax.get_ylabel()
     'test accuracy [%]'
     """
+    values = named(values, "measured", "values")
     ax = given_or_new(ax)
     if reference is not None:
         ax.axhline(reference, color="0.5", linestyle="--", linewidth=1.2, label="float32")

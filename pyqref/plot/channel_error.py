@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import flat, given_or_new, named, series_colour, series_marker
+from ..measure.noise import numbers
+from .style import given_or_new, named, series_colour, series_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +53,9 @@ def channel_error(
     'rms error of the weight [% of its rms]'
     """
     ax = given_or_new(ax)
-    arrays = {name: flat(each) for name, each in named(errors, "error").items()}
-    limits = {name: flat(each) for name, each in (bounds or {}).items()}
+    variants = named(errors, "error", "errors")
+    arrays = {name: numbers(each).ravel() for name, each in variants.items()}
+    limits = {name: numbers(each).ravel() for name, each in (bounds or {}).items()}
     if unknown := sorted(set(limits) - set(arrays)):
         raise ValueError(f"bounds must name variants of errors, {sorted(arrays)}, got {unknown}")
     order = np.argsort(next(iter(arrays.values())), kind="stable")

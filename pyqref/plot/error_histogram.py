@@ -46,6 +46,11 @@ def error_histogram(
     Axes
         Where it was drawn.
 
+    Raises
+    ------
+    ValueError
+        If there are no errors, one of them is not finite, or the bound is not positive.
+
     Examples
     --------
     >>> import pyqref
@@ -55,7 +60,10 @@ def error_histogram(
     'quantized minus float (no unit)'
     """
     ax = given_or_new(ax)
-    series = {name: flat(each) for name, each in named(errors, "error").items()}
+    variants = named(errors, "error", "errors")
+    series = {name: flat(each, f"errors of {name!r}") for name, each in variants.items()}
+    if bound is not None and not bound > 0:
+        raise ValueError(f"bound must be above 0 or None, got {bound}")
     together = np.concatenate(list(series.values()))
     # The bound, if there is one, falls on an edge between two bins.
     outside = (bound or 0.0) * bins / max(bins - 2, 1)

@@ -37,7 +37,7 @@ def layer_sqnr(
     Raises
     ------
     ValueError
-        If two variants have different layers.
+        If there is no layer, or two variants have different ones.
 
     Examples
     --------
@@ -46,6 +46,8 @@ def layer_sqnr(
     ['conv', 'head']
     """
     ax = given_or_new(ax)
+    if not ratios:
+        raise ValueError("ratios must have one layer at least, got none")
     first = next(iter(ratios.values()))
     variants: dict[str, Any] = dict(ratios) if isinstance(first, Mapping) else {"int8": ratios}
     layers = list(next(iter(variants.values())))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..measure.noise import numbers
 from .style import flat, given_or_new, series_colour, unit_label
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def observer_range(
     Axes
         Where it was drawn.
 
+    Raises
+    ------
+    ValueError
+        If there are no values, one is not finite, or an observer has a scale for each channel.
+
     Examples
     --------
     >>> import pyqref
@@ -60,8 +66,8 @@ def observer_range(
     'activation (no unit)'
     """
     ax = given_or_new(ax)
-    ranges = {name: reached(each) for name, each in observers.items()}
-    counts, edges = np.histogram(flat(values), bins=80)
+    ranges = {name: reached(name, each) for name, each in observers.items()}
+    counts, edges = np.histogram(flat(values, "values"), bins=80)
     shown = np.maximum(counts, FLOOR)
     ax.set_yscale("log")
     ax.stairs(shown, edges, baseline=FLOOR, fill=True, color="0.6", label="observed")
@@ -89,12 +95,18 @@ def observer_range(
     return ax
 
 
-def reached(observer: Any) -> tuple[float, float]:
+def reached(name: str, observer: Any) -> tuple[float, float]:
     """The real numbers for which an observer's smallest and largest integers stand."""
     if not hasattr(observer, "calculate_qparams"):
         low, high = observer
         return float(low), float(high)
-    scale, zero_point = (float(each) for each in observer.calculate_qparams())
+    chosen = [numbers(each).ravel() for each in observer.calculate_qparams()[:2]]
+    if chosen[0].size != 1:
+        raise ValueError(
+            f"observer {name!r} must have one scale, got {chosen[0].size}; "
+            "weights_and_scales draws one a channel"
+        )
+    scale, zero_point = (float(each[0]) for each in chosen)
     ends = (observer.quant_min, observer.quant_max)
     low, high = ((end - zero_point) * scale for end in ends)
     return low, high

@@ -90,14 +90,23 @@ def given_or_new(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def named(series: Any, name: str = "") -> dict[str, Any]:
+def named(series: Any, name: str, argument: str) -> dict[str, Any]:
     """``series`` as it is if it gives a name to each of its parts, else one part ``name``."""
-    return dict(series) if isinstance(series, Mapping) else {name: series}
+    if not isinstance(series, Mapping):
+        return {name: series}
+    if not series:
+        raise ValueError(f"{argument} must have one variant at least, got none")
+    return dict(series)
 
 
-def flat(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def flat(values: Any, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """All elements of an array or tensor, quantized or not, as a vector of float64."""
-    return numbers(values).ravel()
+    vector = numbers(values).ravel()
+    if not vector.size:
+        raise ValueError(f"{argument} must not be empty")
+    if wrong := int(np.count_nonzero(~np.isfinite(vector))):
+        raise ValueError(f"{argument} must be finite, got {wrong} elements that are not")
+    return vector
 
 
 def ink(ax: Axes) -> Any:

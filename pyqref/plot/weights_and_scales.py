@@ -69,7 +69,8 @@ def weights_and_scales(
     for channel, values in zip(channels, rows, strict=True):
         place = np.full(values.size, channel)
         ax.plot(place, values, "_", color="0.6", markersize=5, alpha=0.6, zorder=1)
-    for index, (name, each) in enumerate(named(quantized, "reach of the integers").items()):
+    variants = named(quantized, "reach of the integers", "quantized")
+    for index, (name, each) in enumerate(variants.items()):
         low, high = reach(each)
         if low.size not in (1, len(rows)):
             raise ValueError(f"{name!r} must have {len(rows)} channels, got {low.size}")

@@ -249,3 +249,34 @@ def test_observer_range_asks_an_observer(ax):
     observer(pyqref.tensor([0.0, 25.5]))
     plot.observer_range([0.0, 25.5], {"MinMax": observer}, ax=ax)
     assert [0.0, 25.5] == pytest.approx(list(lines_by_label(ax)["MinMax"].get_xdata()))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: plot.error_histogram({}),
+        lambda: plot.error_histogram([]),
+        lambda: plot.error_histogram([float("nan")]),
+        lambda: plot.error_histogram([0.0], bound=0),
+        lambda: plot.channel_error({}),
+        lambda: plot.layer_sqnr({}),
+        lambda: plot.bits_sweep({}),
+        lambda: plot.observer_range([], {}),
+        lambda: plot.observer_range([float("inf")], {}),
+        lambda: plot.weights_and_scales(np.zeros((2, 2)), {}),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call):
+    """With an error that names the argument."""
+    from matplotlib import pyplot
+
+    with pytest.raises(ValueError, match=r"(errors|bound|ratios|values|quantized)"):
+        call()
+    pyplot.close("all")
+
+
+def test_observer_range_refuses_observers_of_channels(ax):
+    observer = pyqref.quantization.PerChannelMinMaxObserver()
+    observer(pyqref.rand(3, 4))
+    with pytest.raises(ValueError, match=r"observer 'weight' must have one scale, got 3"):
+        plot.observer_range([1.0], {"weight": observer}, ax=ax)
