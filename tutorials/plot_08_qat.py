@@ -158,7 +158,7 @@ assert set(paths["starts at 3"][0].tolist()) == {3.0}
 # A network learns
 # ----------------
 #
-# The small residual network of :mod:`pyqref.demo` reads handwritten digits. It is trained in
+# The small residual network of ``pyqref.demo`` reads handwritten digits. It is trained in
 # float, then quantized in three ways: after training; after training on for three more epochs
 # in float (to be fair, since the third way has them too); and while it trains on, with a
 # :class:`~pyqref.quantization.FakeQuantize` on every weight and activation.

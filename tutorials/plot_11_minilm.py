@@ -84,13 +84,19 @@ print(f"{len(linear)} linear layers on integers")
 
 sentences = [sentence for pair in minilm.PAIRS for sentence in pair]
 tokens, mask = encode(sentences)
-inputs = {}
-handles = [
-    model.get_submodule(name).register_forward_pre_hook(
-        lambda _module, args, name=name: inputs.__setitem__(name, args[0])
-    )
-    for name in linear
-]
+inputs, results = {}, {}
+
+
+def keep(name):
+    """A hook that remembers what goes into a layer and what comes out."""
+
+    def hook(_module, arguments, result):
+        inputs[name], results[name] = arguments[0], result
+
+    return hook
+
+
+handles = [model.get_submodule(name).register_forward_hook(keep(name)) for name in linear]
 with torch.no_grad():
     exact = model(tokens, mask).numpy()
 for handle in handles:
@@ -105,7 +111,7 @@ def predicted(name, bits):
     x_step = (max(x.max(), 0) - min(x.min(), 0)) / (2**bits - 1)
     w_step = np.abs(w).max() / 127.5
     noise = x_step**2 / 12 * (w**2).sum() * len(x) + w_step**2 / 12 * (x**2).sum() * len(w)
-    signal = ((x @ w.T + layer.bias.detach().numpy()) ** 2).sum()
+    signal = float((results[name] ** 2).sum())
     return 10 * np.log10(signal / noise)
 
 
@@ -115,10 +121,7 @@ for engine, bits in (("fbgemm", 7), ("qnnpack", 8)):
         theory[engine] = np.array([predicted(name, bits) for name in linear])
         found[engine] = np.array(
             [
-                measure.sqnr(
-                    model.get_submodule(name)(inputs[name]),
-                    small[engine].get_submodule(name)(inputs[name]),
-                )
+                measure.sqnr(results[name], small[engine].get_submodule(name)(inputs[name]))
                 for name in linear
             ]
         )
@@ -170,10 +173,13 @@ first += ["expand", "gelu", "contract", "norm"]
 stations = [f"layers.0.{name}" for name in first] + [
     f"layers.{number}.norm" for number in range(1, 6)
 ]
+outputs = {"float": measure.layer_outputs(model, (tokens, mask), stations)}
 ratios = {}
 for engine, each in small.items():
     with use_engine(engine):
-        ratios[engine] = measure.layer_sqnr(model, each, (tokens, mask), stations)
+        outputs[engine] = measure.layer_outputs(each, (tokens, mask), stations)
+    pairs = {name: (outputs["float"][name], outputs[engine][name]) for name in stations}
+    ratios[engine] = {name: measure.sqnr(*pair) for name, pair in pairs.items()}
 figure, ax = plt.subplots(figsize=(7, 4.4))
 plot.layer_sqnr(ratios, ax=ax)
 ax.set_title("from the first layer to the last")
@@ -186,17 +192,14 @@ plt.show()
 # where there is no integer at all, only an addition and a normalization. How can float
 # arithmetic lose 10 dB?
 
-outputs = [
-    measure.layer_outputs(each, (tokens, mask), ["layers.0.contract"])["layers.0.contract"]
-    for each in (model, small["fbgemm"])
-]
-power = (outputs[0] ** 2).mean(axis=(0, 1))
+exact_output, rounded_output = (outputs[each]["layers.0.contract"] for each in ("float", "fbgemm"))
+power = (exact_output**2).mean(axis=(0, 1))
 loud = int(power.argmax())
 print(f"feature {loud} holds {100 * power[loud] / power.sum():.1f} % of the power of all 384")
-print("its values in the first sentence:", np.round(outputs[0][0, :8, loud], 1).tolist())
+print("its values in the first sentence:", np.round(exact_output[0, :8, loud], 1).tolist())
 ratio = {
-    "first token": measure.sqnr(*(each[:, 0] for each in outputs)),
-    "other tokens": measure.sqnr(*(each[:, 1:] for each in outputs)),
+    "first token": measure.sqnr(exact_output[:, 0], rounded_output[:, 0]),
+    "other tokens": measure.sqnr(exact_output[:, 1:], rounded_output[:, 1:]),
 }
 print({name: f"{each:.1f} dB" for name, each in ratio.items()})
 
