@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -98,6 +99,8 @@ def package_page(name: str, classes: list[str], functions: list[str]) -> str:
         text += f"{_title('Classes', '-')}.. autosummary::\n   :nosignatures:\n\n{rows}\n"
     if functions:
         text += _title("Functions", "-")
+        if name.rpartition(".")[2] in functions:  # pyqref.tensor, to which its source links back
+            text += f'.. raw:: html\n\n   <a id="{name}"></a>\n\n'
         text += "".join(
             f".. autofunction:: {each}\n\n.. used-in:: {name}.{each}\n\n" for each in functions
         )
@@ -140,6 +143,13 @@ def write_pages(app: Any, config: Any) -> None:
             target.write_text(text, encoding="utf-8")
 
 
+def link_equations(
+    app: Any, what: str, name: str, subject: Any, options: Any, lines: list[str]
+) -> None:
+    """Behind the label of an equation put its number, which leads to it."""
+    lines[:] = [re.sub(r"``(eq-[a-z0-9-]+)``", r"``\1`` :eq:`\1`", line) for line in lines]
+
+
 def hide_private_bases(app: Any, name: str, subject: Any, options: Any, bases: list[Any]) -> None:
     """Show only those bases that a reader can look up."""
     documented = _documented()
@@ -157,5 +167,6 @@ def _documented() -> frozenset[int]:
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the pages are there before it looks for its sources."""
     app.connect("config-inited", write_pages)
+    app.connect("autodoc-process-docstring", link_equations)
     app.connect("autodoc-process-bases", hide_private_bases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
