@@ -25,6 +25,11 @@ class QuantWrapper(Module):
     module
         What to wrap; its ``qconfig`` is given to the stubs.
 
+    Raises
+    ------
+    TypeError
+        ``module`` is no module.
+
     Notes
     -----
     Source: ``torch.quantization.QuantWrapper``.

@@ -138,3 +138,9 @@ def test_wrong_keys_and_types() -> None:
         BackendPatternConfig().set_observation_type(1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="must be a DTypeConfig"):
         BackendPatternConfig().add_dtype_config({})  # type: ignore[arg-type]
+
+
+def test_only_pattern_configs_are_set() -> None:
+    """Something else is refused where it is given, not where it would be read."""
+    with pytest.raises(TypeError, match="config must be a BackendPatternConfig, got 3"):
+        BackendConfig().set_backend_pattern_config(3)  # type: ignore[arg-type]

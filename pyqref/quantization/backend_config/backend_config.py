@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyqref.tensor.arguments import described
+
 from .dtype_config import DTypeConfig as DTypeConfig
 from .dtype_config import DTypeWithConstraints as DTypeWithConstraints
 from .observation_type import ObservationType as ObservationType
@@ -32,6 +34,13 @@ class BackendConfig:
     ----------
     name
         The name of the back end.
+
+    Raises
+    ------
+    TypeError
+        What is set is no ``BackendPatternConfig``.
+    ValueError
+        ``from_dict``: a key is unknown.
 
     Notes
     -----
@@ -81,9 +90,13 @@ class BackendConfig:
 
         Raises
         ------
+        TypeError
+            ``config`` is no :class:`BackendPatternConfig`.
         ValueError
             ``config`` has no pattern.
         """
+        if not isinstance(config, BackendPatternConfig):
+            raise TypeError(f"config must be a BackendPatternConfig, got {described(config)}")
         self._pattern_complex_format_to_config[complex_format(config)] = config
         return self
 

@@ -54,6 +54,13 @@ class BackendPatternConfig:
         Into what the pattern is fused, and by which function, called as
         ``fuser_method(is_qat, *modules)``.
 
+    Raises
+    ------
+    TypeError
+        A ``dtype_config`` or ``observation_type`` is of another type.
+    ValueError
+        ``from_dict``: a key is unknown.
+
     Notes
     -----
     Source: ``torch.ao.quantization.backend_config.BackendPatternConfig``.

@@ -68,6 +68,13 @@ _Classes = dict[QuantType, dict[type, type]]
 class PrepareCustomConfig:
     """What :func:`~pyqref.quantization.quantize_fx.prepare_fx` is told besides qconfigs.
 
+    Raises
+    ------
+    TypeError
+        Names or attributes are not given as a list.
+    ValueError
+        ``from_dict``: a key is unknown.
+
     Notes
     -----
     Source: ``torch.ao.quantization.fx.custom_config.PrepareCustomConfig``.
@@ -215,6 +222,13 @@ class PrepareCustomConfig:
 class ConvertCustomConfig:
     """What :func:`~pyqref.quantization.quantize_fx.convert_fx` is told besides.
 
+    Raises
+    ------
+    TypeError
+        Attributes are not given as a list.
+    ValueError
+        ``from_dict``: a key is unknown.
+
     Notes
     -----
     Source: ``torch.ao.quantization.fx.custom_config.ConvertCustomConfig``.
@@ -277,6 +291,13 @@ class ConvertCustomConfig:
 
 class FuseCustomConfig:
     """What :func:`~pyqref.quantization.quantize_fx.fuse_fx` is told besides.
+
+    Raises
+    ------
+    TypeError
+        Attributes are not given as a list.
+    ValueError
+        ``from_dict``: a key is unknown.
 
     Notes
     -----

@@ -44,6 +44,13 @@ class QConfigMapping:
     module_name_object_type_order_qconfigs
         By ``(path, type, index)``.
 
+    Raises
+    ------
+    TypeError
+        What is given as a qconfig is none.
+    ValueError
+        A regular expression is malformed; ``from_dict``: a key is unknown.
+
     Notes
     -----
     Source: ``torch.ao.quantization.qconfig_mapping.QConfigMapping``.

@@ -13,11 +13,11 @@ from .fused import ConvBnReLU3d as ConvBnReLU3d
 from .fused import ConvReLU1d as ConvReLU1d
 from .fused import ConvReLU2d as ConvReLU2d
 from .fused import ConvReLU3d as ConvReLU3d
-from .fused import LinearBn1d as LinearBn1d
-from .fused import LinearLeakyReLU as LinearLeakyReLU
-from .fused import LinearReLU as LinearReLU
-from .fused import LinearTanh as LinearTanh
 from .fused import _FusedModule as _FusedModule
+from .fused_linear import LinearBn1d as LinearBn1d
+from .fused_linear import LinearLeakyReLU as LinearLeakyReLU
+from .fused_linear import LinearReLU as LinearReLU
+from .fused_linear import LinearTanh as LinearTanh
 
 __all__ = [
     "BNReLU2d",

@@ -28,6 +28,11 @@ class ConvAdd2d(_FloatGroup):
     add : callable
         Of two tensors, such as ``pyqref.add``.
 
+    Raises
+    ------
+    TypeError
+        ``conv`` is no ``Conv2d``, or ``add`` cannot be called.
+
     Notes
     -----
     Called with two tensors: ``add(conv(x1), x2)``.
@@ -61,6 +66,11 @@ class ConvAddReLU2d(_FloatGroup):
     add : callable
         Of two tensors, such as ``pyqref.add``.
     relu : ReLU
+
+    Raises
+    ------
+    TypeError
+        ``conv`` is no ``Conv2d``, or ``add`` cannot be called.
 
     Examples
     --------

@@ -17,12 +17,9 @@ from pyqref.nn.modules import (
     Conv1d,
     Conv2d,
     Conv3d,
-    LeakyReLU,
-    Linear,
     Module,
     ReLU,
     Sequential,
-    Tanh,
 )
 
 __all__ = [
@@ -37,10 +34,6 @@ __all__ = [
     "ConvReLU1d",
     "ConvReLU2d",
     "ConvReLU3d",
-    "LinearBn1d",
-    "LinearLeakyReLU",
-    "LinearReLU",
-    "LinearTanh",
 ]
 
 
@@ -64,6 +57,11 @@ class _FloatGroup(_FusedModule):
 
 class ConvBn1d(_FloatGroup):
     """``Conv1d`` and ``BatchNorm1d`` in a row.
+
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
 
     Examples
     --------
@@ -111,6 +109,11 @@ class ConvBn2d(_FloatGroup):
 class ConvBn3d(_FloatGroup):
     """``Conv3d`` and ``BatchNorm3d`` in a row.
 
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -127,6 +130,11 @@ class ConvBn3d(_FloatGroup):
 
 class ConvBnReLU1d(_FloatGroup):
     """``Conv1d``, ``BatchNorm1d`` and ``ReLU`` in a row.
+
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
 
     Examples
     --------
@@ -151,6 +159,11 @@ class ConvBnReLU2d(_FloatGroup):
     bn : BatchNorm2d
     relu : ReLU
 
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -168,6 +181,11 @@ class ConvBnReLU2d(_FloatGroup):
 class ConvBnReLU3d(_FloatGroup):
     """``Conv3d``, ``BatchNorm3d`` and ``ReLU`` in a row.
 
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -184,6 +202,11 @@ class ConvBnReLU3d(_FloatGroup):
 
 class ConvReLU1d(_FloatGroup):
     """``Conv1d`` and ``ReLU`` in a row.
+
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
 
     Examples
     --------
@@ -207,6 +230,11 @@ class ConvReLU2d(_FloatGroup):
     conv : Conv2d
     relu : ReLU
 
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -229,6 +257,11 @@ class ConvReLU3d(_FloatGroup):
     conv : Conv3d
     relu : ReLU
 
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -243,82 +276,13 @@ class ConvReLU3d(_FloatGroup):
         super().__init__(conv, relu)
 
 
-class LinearReLU(_FloatGroup):
-    """``Linear`` and ``ReLU`` in a row.
-
-    Parameters
-    ----------
-    linear : Linear
-    relu : ReLU
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> from pyqref import nn
-    >>> m = nn.intrinsic.LinearReLU(nn.Linear(20, 30), nn.ReLU())
-    >>> m(pyqref.randn(128, 20)).size()
-    pyqref.Size([128, 30])
-    """
-
-    _TYPES = (Linear, ReLU)
-
-    def __init__(self, linear: Module, relu: Module) -> None:
-        super().__init__(linear, relu)
-
-
-class LinearLeakyReLU(_FloatGroup):
-    """``Linear`` and ``LeakyReLU`` in a row.
-
-    Examples
-    --------
-    >>> from pyqref import nn
-    >>> m = nn.intrinsic.LinearLeakyReLU(nn.Linear(3, 2), nn.LeakyReLU())
-    >>> [type(each).__name__ for each in m]
-    ['Linear', 'LeakyReLU']
-    """
-
-    _TYPES = (Linear, LeakyReLU)
-
-    def __init__(self, linear: Module, leaky_relu: Module) -> None:
-        super().__init__(linear, leaky_relu)
-
-
-class LinearTanh(_FloatGroup):
-    """``Linear`` and ``Tanh`` in a row.
-
-    Examples
-    --------
-    >>> from pyqref import nn
-    >>> m = nn.intrinsic.LinearTanh(nn.Linear(3, 2), nn.Tanh())
-    >>> [type(each).__name__ for each in m]
-    ['Linear', 'Tanh']
-    """
-
-    _TYPES = (Linear, Tanh)
-
-    def __init__(self, linear: Module, tanh: Module) -> None:
-        super().__init__(linear, tanh)
-
-
-class LinearBn1d(_FloatGroup):
-    """``Linear`` and ``BatchNorm1d`` in a row.
-
-    Examples
-    --------
-    >>> from pyqref import nn
-    >>> m = nn.intrinsic.LinearBn1d(nn.Linear(3, 2), nn.BatchNorm1d(2))
-    >>> [type(each).__name__ for each in m]
-    ['Linear', 'BatchNorm1d']
-    """
-
-    _TYPES = (Linear, BatchNorm1d)
-
-    def __init__(self, linear: Module, bn: Module) -> None:
-        super().__init__(linear, bn)
-
-
 class BNReLU2d(_FloatGroup):
     """``BatchNorm2d`` and ``ReLU`` in a row.
+
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
 
     Examples
     --------
@@ -336,6 +300,11 @@ class BNReLU2d(_FloatGroup):
 
 class BNReLU3d(_FloatGroup):
     """``BatchNorm3d`` and ``ReLU`` in a row.
+
+    Raises
+    ------
+    TypeError
+        The layers are not of exactly these types, in this order.
 
     Examples
     --------

@@ -119,6 +119,11 @@ class Conv1d(_ConvNd, FloatConv1d):
     As :class:`Conv2d`, along one dimension. ``prepare_qat`` swaps it in only if asked to
     by a mapping, as in torch.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -187,6 +192,11 @@ class Conv3d(_ConvNd, FloatConv3d):
     """A float 3-D convolution that computes with its fake-quantized weight.
 
     As :class:`Conv2d`, along three dimensions.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
 
     Examples
     --------

@@ -154,6 +154,11 @@ class EmbeddingBag(nn.EmbeddingBag):
     qconfig : QConfig
         As of :class:`Embedding`.
 
+    Raises
+    ------
+    ValueError
+        There is no qconfig, or its weights do not have float zero points.
+
     Examples
     --------
     >>> import pyqref

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
-from pyqref.nn.intrinsic.modules.fused import LinearReLU
+from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU
 from pyqref.nn.modules import Linear as FloatLinear
 from pyqref.nn.modules import Module
 from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear

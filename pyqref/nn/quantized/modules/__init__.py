@@ -25,13 +25,13 @@ from .normalization import InstanceNorm1d as InstanceNorm1d
 from .normalization import InstanceNorm2d as InstanceNorm2d
 from .normalization import InstanceNorm3d as InstanceNorm3d
 from .normalization import LayerNorm as LayerNorm
+from .prelu import PReLU as PReLU
 from .quantize import DeQuantize as DeQuantize
 from .quantize import Quantize as Quantize
 from .rnn import LSTM as LSTM
 from .scaled_activation import ELU as ELU
 from .scaled_activation import Hardswish as Hardswish
 from .scaled_activation import LeakyReLU as LeakyReLU
-from .scaled_activation import PReLU as PReLU
 from .scaled_activation import Sigmoid as Sigmoid
 from .scaled_activation import Softmax as Softmax
 

@@ -29,6 +29,11 @@ class ReLU(FloatReLU):
     inplace : bool
         Write the result into the input.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+
     Notes
     -----
     Shapes: any. Dtypes: quint8, qint8, qint32. torch 2.13 has no such class and uses
@@ -71,6 +76,11 @@ class ReLU6(FloatReLU):
     ----------
     inplace : bool
         Write the result into the input.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
 
     Notes
     -----

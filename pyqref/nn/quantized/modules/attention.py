@@ -29,6 +29,11 @@ class MultiheadAttention(Quantizable):
     which ``prepare`` makes of an ``nn.MultiheadAttention``. Between the projections it
     computes in float.
 
+    Raises
+    ------
+    ValueError
+        ``num_heads`` does not divide ``embed_dim``.
+
     Notes
     -----
     Shapes as of :class:`pyqref.nn.MultiheadAttention`, quint8 in and out. The added key and

@@ -106,6 +106,11 @@ class BatchNorm2d(_BatchNorm):
     scale, zero_point : Tensor
         Of the output; 1.0 and 0 until set.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+
     Notes
     -----
     Dtypes: quint8, qint8, qint32.
@@ -128,6 +133,11 @@ class BatchNorm2d(_BatchNorm):
 
 class BatchNorm3d(_BatchNorm):
     """As :class:`BatchNorm2d`, for ``(N, C, D, H, W)``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
 
     Examples
     --------

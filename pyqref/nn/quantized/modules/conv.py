@@ -25,6 +25,11 @@ class Conv1d(_ConvNd):
 
     As :class:`Conv2d`, along one dimension: ``(N, C_in, L) -> (N, C_out, L_out)``.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
+
     Examples
     --------
     >>> import pyqref
@@ -103,6 +108,11 @@ class Conv3d(_ConvNd):
 
     As :class:`Conv2d`, along three dimensions:
     ``(N, C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out)``.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
 
     Examples
     --------

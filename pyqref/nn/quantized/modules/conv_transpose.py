@@ -82,6 +82,11 @@ class ConvTranspose1d(_ConvTransposeNd):
     As :class:`ConvTranspose2d`, along one dimension:
     ``(N, C_in, L) -> (N, C_out, L_out)``.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`ConvTranspose2d`.
+
     Examples
     --------
     >>> import pyqref
@@ -147,6 +152,11 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     As :class:`ConvTranspose2d`, along three dimensions:
     ``(N, C_in, D, H, W) -> (N, C_out, D_out, H_out, W_out)``.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`ConvTranspose2d`.
 
     Examples
     --------

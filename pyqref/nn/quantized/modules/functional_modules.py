@@ -99,6 +99,11 @@ class FloatFunctional(FXFloatFunctional):
         An observed object is used more than once in one forward pass, so that its
         observer mixes two tensors. The message names the path of the object.
 
+    Raises
+    ------
+    RuntimeError
+        It is called itself, or an operand is quantized.
+
     Notes
     -----
     There is no ``forward``: calling the object raises RuntimeError.

@@ -38,6 +38,15 @@ class LayerNorm(nn.LayerNorm):
     scale, zero_point : Tensor
         Buffers.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+    ValueError
+        A scale is not positive.
+    TypeError
+        A zero point is no integer.
+
     Notes
     -----
     Shapes: ``(*, *normalized_shape)``. Dtypes: quint8, qint8, qint32.
@@ -114,6 +123,15 @@ class GroupNorm(nn.GroupNorm):
         As of :class:`LayerNorm`.
     affine : bool
         As of the float layer.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+    ValueError
+        ``num_groups`` does not divide ``num_channels``, or a scale is not positive.
+    TypeError
+        A zero point is no integer.
 
     Notes
     -----
@@ -244,6 +262,15 @@ class _InstanceNorm(nn.InstanceNorm2d):
 class InstanceNorm1d(_InstanceNorm):
     """As :class:`InstanceNorm2d`, for ``(N, C, L)``.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+    ValueError
+        A scale is not positive.
+    TypeError
+        A zero point is no integer.
+
     Examples
     --------
     >>> import pyqref
@@ -274,6 +301,15 @@ class InstanceNorm2d(_InstanceNorm):
     momentum, affine, track_running_stats
         As of the float layer; no effect.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+    ValueError
+        A scale is not positive.
+    TypeError
+        A zero point is no integer.
+
     Notes
     -----
     Shapes: ``(N, C, H, W)``. Dtypes: quint8, qint8, qint32.
@@ -294,6 +330,15 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm3d(_InstanceNorm):
     """As :class:`InstanceNorm2d`, for ``(N, C, D, H, W)``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+    ValueError
+        A scale is not positive.
+    TypeError
+        A zero point is no integer.
 
     Examples
     --------

@@ -227,6 +227,11 @@ class _ConvBnNd(Module):
 class ConvBn1d(_ConvBnNd, Conv1d, _FusedModule):
     """As :class:`ConvBn2d`, with a convolution along one dimension.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -303,6 +308,11 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
 
 class ConvBn3d(_ConvBnNd, Conv3d, _FusedModule):
     """As :class:`ConvBn2d`, with a convolution along three dimensions.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
 
     Examples
     --------

@@ -19,6 +19,11 @@ __all__ = ["ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d"]
 class ConvBnReLU1d(ConvBn1d):
     """As :class:`ConvBn1d`, followed by ReLU.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -46,6 +51,11 @@ class ConvBnReLU2d(ConvBn2d):
 
     Between the parts nothing is rounded: one fake quantizer follows the ReLU.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -68,6 +78,11 @@ class ConvBnReLU2d(ConvBn2d):
 
 class ConvBnReLU3d(ConvBn3d):
     """As :class:`ConvBn3d`, followed by ReLU.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
 
     Examples
     --------

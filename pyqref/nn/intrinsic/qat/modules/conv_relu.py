@@ -20,6 +20,11 @@ __all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
 class ConvReLU1d(QATConv1d, _FusedModule):
     """As :class:`ConvReLU2d`, with a convolution along one dimension.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -54,6 +59,11 @@ class ConvReLU2d(QATConv2d, _FusedModule):
     qconfig : QConfig
         Its ``weight`` makes ``weight_fake_quant``.
 
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
+
     Examples
     --------
     >>> import pyqref
@@ -76,6 +86,11 @@ class ConvReLU2d(QATConv2d, _FusedModule):
 
 class ConvReLU3d(QATConv3d, _FusedModule):
     """As :class:`ConvReLU2d`, with a convolution along three dimensions.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
 
     Examples
     --------

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
 from pyqref.nn import init
-from pyqref.nn.intrinsic.modules.fused import LinearBn1d as FloatLinearBn1d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.intrinsic.modules.fused_linear import LinearBn1d as FloatLinearBn1d
 from pyqref.nn.modules import BatchNorm1d, Linear, Module
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights

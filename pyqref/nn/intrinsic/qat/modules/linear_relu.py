@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
-from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.modules import Module, ReLU
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 
@@ -26,6 +26,11 @@ class LinearReLU(QATLinear, _FusedModule):
     bias : bool
     qconfig : QConfig
         Its ``weight`` makes ``weight_fake_quant``.
+
+    Raises
+    ------
+    ValueError
+        No qconfig was given.
 
     Notes
     -----

@@ -20,6 +20,11 @@ class BNReLU2d(nnq.BatchNorm2d):
     momentum : float
         No effect here.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
+
     Notes
     -----
     Shapes: ``(N, C, H, W)``; equation ``eq-quantized-batch-norm``.
@@ -47,6 +52,11 @@ class BNReLU2d(nnq.BatchNorm2d):
 
 class BNReLU3d(nnq.BatchNorm3d):
     """As :class:`BNReLU2d`, for ``(N, C, D, H, W)``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not quantized. The message names the layer's path in the model.
 
     Examples
     --------

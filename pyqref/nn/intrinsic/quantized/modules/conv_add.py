@@ -20,6 +20,11 @@ class ConvAdd2d(Conv2d):
     Equation ``eq-requantize-function`` with :math:`g(v) = v + s_o (q_o - z_o)`; parameters
     as of :class:`pyqref.nn.quantized.Conv2d`.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Conv2d`.
+
     Notes
     -----
     Called with two quint8 tensors, the input and what is added. torch runs it on the
@@ -53,6 +58,11 @@ class ConvAdd2d(Conv2d):
 
 class ConvAddReLU2d(ConvAdd2d):
     """As :class:`ConvAdd2d`, with negative sums replaced by zero.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Conv2d`.
 
     Examples
     --------

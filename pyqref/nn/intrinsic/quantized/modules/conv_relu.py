@@ -28,6 +28,11 @@ class ConvReLU1d(Conv1d):
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv1d` (equation ``eq-requantize``),
     whose parameters it shares.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Conv2d`.
+
     Examples
     --------
     >>> import pyqref
@@ -58,6 +63,11 @@ class ConvReLU2d(Conv2d):
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv2d` (equation ``eq-requantize``),
     whose parameters it shares.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Conv2d`.
+
     Examples
     --------
     >>> import pyqref
@@ -87,6 +97,11 @@ class ConvReLU3d(Conv3d):
 
     with :math:`v` as in :class:`pyqref.nn.quantized.Conv3d` (equation ``eq-requantize``),
     whose parameters it shares.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Conv2d`.
 
     Examples
     --------

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from pyqref import dtypes
 from pyqref.nn.conversion_checks import require_members
-from pyqref.nn.intrinsic.modules.fused import LinearLeakyReLU as FloatLinearLeakyReLU
-from pyqref.nn.intrinsic.modules.fused import LinearTanh as FloatLinearTanh
+from pyqref.nn.intrinsic.modules.fused_linear import LinearLeakyReLU as FloatLinearLeakyReLU
+from pyqref.nn.intrinsic.modules.fused_linear import LinearTanh as FloatLinearTanh
 from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.modules.arguments import number
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
@@ -30,6 +30,11 @@ class LinearLeakyReLU(QuantizedLinear):
     bias : bool
     dtype
         Of the weight: qint8.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Linear`.
 
     Notes
     -----
@@ -86,6 +91,11 @@ class LinearTanh(QuantizedLinear):
     bias : bool
     dtype
         Of the weight: qint8.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Linear`.
 
     Notes
     -----

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.intrinsic.qat.modules.linear_relu import LinearReLU as QATLinearReLU
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
@@ -28,6 +28,11 @@ class LinearReLU(QuantizedLinear):
     bias : bool
     dtype
         Of the weight: qint8.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`pyqref.nn.quantized.Linear`.
 
     Examples
     --------

@@ -86,6 +86,11 @@ class _Dynamic(Module):
 class Conv1d(_Dynamic, static.Conv1d):
     """1-D convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
+
     Examples
     --------
     >>> import warnings
@@ -149,6 +154,11 @@ class Conv2d(_Dynamic, static.Conv2d):
 class Conv3d(_Dynamic, static.Conv3d):
     """3-D convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
+
     Examples
     --------
     >>> import warnings
@@ -166,6 +176,11 @@ class Conv3d(_Dynamic, static.Conv3d):
 
 class ConvTranspose1d(_Dynamic, static_transpose.ConvTranspose1d):
     """1-D transposed convolution, float ``(N, C_in, L)`` in and out: see :class:`Conv2d`.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
 
     Examples
     --------
@@ -185,6 +200,11 @@ class ConvTranspose1d(_Dynamic, static_transpose.ConvTranspose1d):
 class ConvTranspose2d(_Dynamic, static_transpose.ConvTranspose2d):
     """2-D transposed convolution, float ``(N, C_in, H, W)`` in and out: see :class:`Conv2d`.
 
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
+
     Examples
     --------
     >>> import warnings
@@ -202,6 +222,11 @@ class ConvTranspose2d(_Dynamic, static_transpose.ConvTranspose2d):
 
 class ConvTranspose3d(_Dynamic, static_transpose.ConvTranspose3d):
     """3-D transposed convolution, float ``(N, C_in, D, H, W)`` in and out: see :class:`Conv2d`.
+
+    Raises
+    ------
+    RuntimeError
+        As of :class:`Conv2d`.
 
     Examples
     --------

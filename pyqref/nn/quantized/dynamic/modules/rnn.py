@@ -15,7 +15,7 @@ from pyqref.nn.modules.arguments import probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
-from pyqref.numerics.recurrent import gru_step, lstm_step
+from pyqref.numerics.recurrent import lstm_step
 from pyqref.ops.quantized import run_dynamic
 from pyqref.tape.rnn import steps as steps_of
 from pyqref.tensor.arguments import as_flag, as_integer
@@ -33,7 +33,7 @@ from .projections import (
 )
 from .utils import dynamic_weight, weight_observer_method
 
-__all__ = ["GRU", "LSTM", "PackedParameter", "RNNBase"]
+__all__ = ["LSTM", "PackedParameter", "RNNBase"]
 
 
 class RNNBase(Module):
@@ -331,6 +331,13 @@ class LSTM(RNNBase):
     dtype
         Of the weights: ``qint8`` or ``float16``.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not float32, or has another number of dimensions or features.
+    ValueError
+        ``dtype`` is neither qint8 nor float16.
+
     Notes
     -----
     Shapes: input ``(T, N, input_size)``, or ``(N, T, input_size)`` with
@@ -358,37 +365,3 @@ class LSTM(RNNBase):
 
     def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
         hidden, cell = states
-        gates = run_dynamic(hidden, packed.of_hidden)
-        gates += projected
-        return list(lstm_step(gates, cell))
-
-
-class GRU(RNNBase):
-    r"""Gated recurrent unit with quantized weights, float in and out.
-
-    Equation ``eq-gru-step``, with the projections :math:`\mathrm{dyn}(x_t, W_{ih}) + b_{ih}`
-    of the input and :math:`\mathrm{dyn}(h, W_{hh}) + b_{hh}` of the hidden state;
-    parameters, shapes and quantization as of :class:`LSTM`.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> rnn = pyqref.nn.quantized.dynamic.GRU(10, 20, 2)
-    >>> output, hn = rnn(pyqref.randn(5, 3, 10))
-    >>> tuple(output.size()), tuple(hn.size())
-    ((5, 3, 20), (2, 3, 20))
-    """
-
-    _FLOAT_MODULE: ClassVar[type[Module]] = modules.GRU
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("GRU", *args, **kwargs)
-
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        """Outputs of the last layer, and the final hidden states."""
-        output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
-        return output, finals[0]
-
-    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
-        (hidden,) = states
-        return [gru_step(projected, run_dynamic(hidden, packed.of_hidden), hidden)]

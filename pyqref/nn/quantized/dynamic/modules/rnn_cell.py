@@ -204,6 +204,13 @@ class RNNCellBase(Module):
 class LSTMCell(RNNCellBase):
     """One step of :class:`pyqref.nn.quantized.dynamic.LSTM`.
 
+    Raises
+    ------
+    RuntimeError
+        The input is not float32 ``(N, input_size)``.
+    ValueError
+        ``dtype`` is neither qint8 nor float16.
+
     Examples
     --------
     >>> import pyqref
@@ -232,6 +239,13 @@ class LSTMCell(RNNCellBase):
 
 class GRUCell(RNNCellBase):
     """One step of :class:`pyqref.nn.quantized.dynamic.GRU`.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not float32 ``(N, input_size)``.
+    ValueError
+        ``dtype`` is neither qint8 nor float16.
 
     Examples
     --------
@@ -269,6 +283,13 @@ class RNNCell(RNNCellBase):
         ``"tanh"`` or ``"relu"``.
     dtype
         Of the weights: ``qint8`` or ``float16``.
+
+    Raises
+    ------
+    RuntimeError
+        The input is not float32 ``(N, input_size)``.
+    ValueError
+        ``dtype`` is neither qint8 nor float16; ``nonlinearity`` neither tanh nor relu.
 
     Examples
     --------

@@ -125,6 +125,11 @@ class _ConvTransposeNd(_Convolution):
 class Conv1d(_ConvNd, nn.Conv1d):
     """As :class:`Conv2d`, along one dimension.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Examples
     --------
     >>> import pyqref
@@ -157,6 +162,11 @@ class Conv2d(_ConvNd, nn.Conv2d):
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Examples
     --------
     >>> import pyqref
@@ -178,6 +188,11 @@ class Conv2d(_ConvNd, nn.Conv2d):
 class Conv3d(_ConvNd, nn.Conv3d):
     """As :class:`Conv2d`, along three dimensions.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Examples
     --------
     >>> import pyqref
@@ -198,6 +213,11 @@ class Conv3d(_ConvNd, nn.Conv3d):
 
 class ConvTranspose1d(_ConvTransposeNd, nn.ConvTranspose1d):
     """As :class:`ConvTranspose2d`, along one dimension.
+
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
 
     Examples
     --------
@@ -231,6 +251,11 @@ class ConvTranspose2d(_ConvTransposeNd, nn.ConvTranspose2d):
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Examples
     --------
     >>> import pyqref
@@ -251,6 +276,11 @@ class ConvTranspose2d(_ConvTransposeNd, nn.ConvTranspose2d):
 
 class ConvTranspose3d(_ConvTransposeNd, nn.ConvTranspose3d):
     """As :class:`ConvTranspose2d`, along three dimensions.
+
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
 
     Examples
     --------

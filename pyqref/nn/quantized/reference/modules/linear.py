@@ -35,6 +35,11 @@ class Linear(ReferenceQuantizedModule, FloatLinear):
     weight_qscheme, weight_dtype, weight_scale, weight_zero_point, weight_axis
         Its grid.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Notes
     -----
     The symmetric schemes are taken as the affine ones that they are.

@@ -92,6 +92,11 @@ class LSTM(_Layers, nn.LSTM):
         The grid of each weight by its name, such as ``weight_ih_l0``, each as of
         :class:`pyqref.nn.quantized.reference.Linear`.
 
+    Raises
+    ------
+    ValueError
+        A weight has no grid, or one that lacks an entry.
+
     Examples
     --------
     >>> import pyqref
@@ -112,6 +117,11 @@ class LSTM(_Layers, nn.LSTM):
 
 class GRU(_Layers, nn.GRU):
     """A float GRU that computes with rounded weights; arguments as of :class:`LSTM`.
+
+    Raises
+    ------
+    ValueError
+        A weight has no grid, or one that lacks an entry.
 
     Examples
     --------

@@ -95,6 +95,11 @@ class RNNCell(_Cell, nn.RNNCell):
         The grids of ``weight_ih`` and ``weight_hh``, each as of
         :class:`pyqref.nn.quantized.reference.Linear`.
 
+    Raises
+    ------
+    ValueError
+        A weight has no grid, or one that lacks an entry.
+
     Examples
     --------
     >>> import pyqref
@@ -129,6 +134,11 @@ class RNNCell(_Cell, nn.RNNCell):
 class LSTMCell(_Cell, nn.LSTMCell):
     """A float LSTM cell that computes with rounded weights; arguments as :class:`RNNCell`.
 
+    Raises
+    ------
+    ValueError
+        A weight has no grid, or one that lacks an entry.
+
     Examples
     --------
     >>> import pyqref
@@ -161,6 +171,11 @@ class LSTMCell(_Cell, nn.LSTMCell):
 
 class GRUCell(_Cell, nn.GRUCell):
     """A float GRU cell that computes with rounded weights; arguments as :class:`RNNCell`.
+
+    Raises
+    ------
+    ValueError
+        A weight has no grid, or one that lacks an entry.
 
     Examples
     --------

@@ -26,6 +26,11 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
 
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
+
     Examples
     --------
     >>> import pyqref
@@ -103,6 +108,11 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
         Of the float weight.
     weight_qparams : dict
         The grid, as of :class:`pyqref.nn.quantized.reference.Linear`.
+
+    Raises
+    ------
+    ValueError
+        The grid lacks ``qscheme``, ``dtype``, ``scale`` or ``zero_point``.
 
     Examples
     --------

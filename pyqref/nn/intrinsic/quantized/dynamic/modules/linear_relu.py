@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.intrinsic.modules.fused import LinearReLU as FloatLinearReLU
+from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.dynamic.modules.linear import Linear as DynamicLinear
 from pyqref.nn.quantized.modules.utils import require_float_input
