@@ -365,3 +365,6 @@ class LSTM(RNNBase):
 
     def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
         hidden, cell = states
+        gates = run_dynamic(hidden, packed.of_hidden)
+        gates += projected
+        return list(lstm_step(gates, cell))
