@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
+from pyqref._kernels.lines import empty
 from pyqref.numerics import dynamic
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
@@ -19,6 +20,7 @@ from .pack import PackedLinear
 
 __all__ = ["linear", "linear_accumulator", "linear_dynamic", "linear_float"]
 
+_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _ONE = np.ones(1, np.float32)
 # What a kernel stores: bytes, int32 sums, float32 rounded once or twice.
 _BYTES, _SUMS, _FUSED, _SEPARATE = 0, 1, 2, 3
@@ -56,7 +58,7 @@ def linear(
             x, x_zero_point, packed.weight, weight_zero_points, requant
         )
     x = contiguous(x)
-    out = np.empty((*x.shape[:-1], packed.columns), requant.storage)
+    out = empty((*x.shape[:-1], packed.columns), requant.storage)
     bias, integer_bias = bias_terms(requant)
     kernel.linear(
         x,
@@ -93,7 +95,7 @@ def linear_accumulator(
         sums = reference.linear_accumulator(x, x_zero_point, packed.weight, weight_zero_points)
         return sums.astype(np.int32) if fits(packed.depth, None) else sums
     x = contiguous(x)
-    out = np.empty((*x.shape[:-1], packed.columns), np.int32)
+    out = empty((*x.shape[:-1], packed.columns), _INT32)
     kernel.linear(
         x,
         x.dtype == np.int8,
@@ -152,7 +154,7 @@ def linear_float(
         accumulator = linear_accumulator(x, x_zero_point, packed, weight_zero_points)
         return dequantize_accumulator(accumulator, input_scale, weight_scales, bias, engine)
     x = contiguous(x)
-    out = np.empty((*x.shape[:-1], packed.columns), np.float32)
+    out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     kernel.linear(
         x,
         x.dtype == np.int8,
@@ -216,7 +218,7 @@ def linear_dynamic(
             x, packed, weight_zero_points, weight_scales, bias, engine, reduce_range
         )
     x = contiguous(x)
-    out = np.empty((*x.shape[:-1], packed.columns), np.float32)
+    out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     scales = weight_scales if weight_scales.ndim else weight_scales.reshape(1)
     low, high = kernel.linear_dynamic(
         x,

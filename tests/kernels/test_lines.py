@@ -1,0 +1,22 @@
+"""Where the memory of results begins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyqref._kernels.lines import LARGE, LINE, empty
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (7,), (100, 41), (4096, 3)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_large_arrays_begin_at_a_cache_line(shape: tuple[int, ...], dtype: type) -> None:
+    """Whatever its size, an array is like that of ``np.empty``."""
+    array, expected = empty(shape, np.dtype(dtype)), np.empty(shape, dtype)
+    assert (expected.shape, expected.dtype, expected.strides) == (
+        array.shape,
+        array.dtype,
+        array.strides,
+    )
+    assert array.flags.writeable
+    assert array.nbytes < LARGE or array.ctypes.data % LINE == 0
