@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,6 +24,30 @@ _ORDERS = {
     2: ((0, 2, 3, 1), (0, 3, 1, 2)),
     3: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3)),
 }
+
+
+@lru_cache(maxsize=1024)
+def _geometry(
+    size: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The size of the output, and what a kernel walks by: six times depth, height and width."""
+    unit, zero = (1,) * (3 - len(size)), (0,) * (3 - len(size))
+    out_size = tuple(
+        (i + 2 * p - d * (k - 1) - 1) // s + 1
+        for i, p, d, k, s in zip(size, padding, dilation, window, stride, strict=True)
+    )
+    return out_size, (
+        *(*unit, *size),
+        *(*unit, *window),
+        *(*unit, *stride),
+        *(*zero, *padding),
+        *(*unit, *dilation),
+        *(*unit, *out_size),
+    )
 
 
 def _conv(
@@ -49,29 +74,17 @@ def _conv(
             packed.groups,
         )
     zero_points = zero_points_or_none(weight_zero_points)
-    centred = zero_points is None or not zero_points.any()
+    centred = packed.groups == 1 or zero_points is None or not np.count_nonzero(zero_points)
     is_depthwise = packed.is_depthwise and centred
     if packed.joined > 1 and not centred:
         packed = pack_apart(packed)
-    dimensions = len(stride)
-    unit, zero = (1,) * (3 - dimensions), (0,) * (3 - dimensions)
-    window = packed.shape[2:]
-    out_size = tuple(
-        (i + 2 * p - d * (k - 1) - 1) // s + 1
-        for i, p, d, k, s in zip(x.shape[2:], padding, dilation, window, stride, strict=True)
+    out_size, geometry = _geometry(
+        x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation)
     )
     # No copy where the channels already are last in memory, as they are between layers.
-    last, first = _ORDERS[dimensions]
+    last, first = _ORDERS[len(out_size)]
     channels_last = contiguous(x.transpose(last))
     out = np.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
-    geometry = (
-        *(*unit, *x.shape[2:]),
-        *(*unit, *window),
-        *(*unit, *stride),
-        *(*zero, *padding),
-        *(*unit, *dilation),
-        *(*unit, *out_size),
-    )
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
         channels_last,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -50,12 +51,12 @@ class PackedConv:
     groups: int
     joined: int = 1
 
-    @property
+    @cached_property
     def is_depthwise(self) -> bool:
         """Whether each output channel looks at one input channel of its own."""
         return self.shape[0] == self.groups and self.shape[1] == 1
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """Products in each sum."""
         return prod(self.shape[1:])

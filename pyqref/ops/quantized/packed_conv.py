@@ -34,6 +34,8 @@ class PackedConv(PackedWeight):
         self.dilation = dilation
         self.groups = groups
         self.spatial = len(stride)
+        #: The shape of the last input that was found to fit.
+        self.fitting_shape: tuple[int, ...] = ()
         self.packed = self._pack(weight._array)
 
     def _pack(self, integers: Any) -> Any:
