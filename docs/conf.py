@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gen_modules/backreferences",
     "doc_module": ("pyqref",),
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("two_themes.scrape",),
     "image_srcset": ["2x"],
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,

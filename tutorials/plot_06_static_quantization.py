@@ -75,7 +75,7 @@ print(prepared.head)
 # needed. 256 training images do here, and the last section asks whether fewer would.
 
 predict(prepared, digits.calibration_images)
-print(prepared.head.activation_post_process)
+prepared.head.activation_post_process
 
 # %%
 # Step 4: convert
@@ -92,9 +92,10 @@ quantized
 # ------------
 
 logits = predict(quantized, digits.test_images)
-for name, model, output in (("float32", network, float_logits), ("int8", quantized, logits)):
+variants = {"float32": (network, float_logits), "int8": (quantized, logits)}
+for name, (model, output) in variants.items():
     found = accuracy(output, digits.test_labels)
-    print(f"{name:8} {found:5.1f} % of the test images, {weight_bytes(model):6,} bytes of weights")
+    print(f"{name:8} {found:5.1f} % right, {weight_bytes(model):6,} bytes of weights")
 print(f"signal to noise of the logits: {measure.sqnr(fused_logits, logits):.1f} dB")
 
 figure, ax = plt.subplots(figsize=(6.4, 3.6))
@@ -113,6 +114,12 @@ ratios = measure.layer_sqnr(fused, quantized, digits.test_images)
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
 plot.layer_sqnr(ratios, ax=ax)
 plt.show()
+
+# %%
+# :func:`pyqref.measure.annotate` writes these numbers beside the layers. The error column then
+# has both what was measured and half a step, the bound of the layer's own rounding.
+
+measure.annotate(quantized, ratios)
 
 # %%
 # What can be proved

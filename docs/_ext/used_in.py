@@ -32,7 +32,8 @@ class UsedIn(SphinxDirective):
         ]
         if not links:
             return []
-        return self.parse_text_to_nodes(f"Used in the tutorials {', '.join(links)}.")
+        noun = "tutorial" if len(links) == 1 else "tutorials"
+        return self.parse_text_to_nodes(f"Used in the {noun} {', '.join(links)}.")
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -16,8 +16,8 @@ __all__ = ["Markup", "bars", "block", "element", "faint", "number", "span", "tab
 WIDTH, HEIGHT = 320, 70
 """Size of a histogram, in pixels."""
 
-CELL = "padding:0.15em 0.7em;text-align:right;border:1px solid rgba(128,128,128,0.35)"
-LEFT = "padding:0.15em 0.7em;text-align:left;border:1px solid rgba(128,128,128,0.35)"
+CELL = "padding:0.15em 0.7em;white-space:nowrap;border:1px solid rgba(128,128,128,0.35)"
+RIGHT, LEFT = f"{CELL};text-align:right", f"{CELL};text-align:left"
 
 
 class Markup(str):
@@ -68,7 +68,7 @@ def table(rows: Iterable[Sequence[Any]], header: Sequence[Any] = (), left: int =
     """Rows of cells; the first ``left`` columns are set flush left."""
 
     def line(cells: Sequence[Any], kind: str) -> Markup:
-        styles = [LEFT if index < left else CELL for index in range(len(cells))]
+        styles = [LEFT if index < left else RIGHT for index in range(len(cells))]
         return element(
             "tr",
             *[element(kind, cell, style=style) for cell, style in zip(cells, styles, strict=True)],
