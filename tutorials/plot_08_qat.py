@@ -73,7 +73,7 @@ assert [float(each) for each in inside] == x.grad.tolist()
 
 rng = np.random.default_rng(0)
 step = 0.01
-distances = step * np.geomspace(0.13, 90, 40)
+distances = step * np.geomspace(0.13, 87.3, 40)
 start = rng.uniform(-0.5, 0.5, (2000, 1))
 ends = start + distances
 grid = (torch.from_numpy(each) for each in (start, ends))
@@ -138,7 +138,7 @@ for ax, (name, (latent, integers)) in zip(axes, paths.items(), strict=True):
     ax.set(xlabel="step", ylabel="weight (no unit)", title=name)
     ax.legend(fontsize="small")
 plt.show()
-print("integers of the first:", *paths["starts at -0.6"][1].tolist())
+print("integers of the first:", *paths["starts at -0.6"][1].tolist()[::2], "(every other step)")
 
 # %%
 # The first latent weight settles on the *tie* between 0.25 and 0.5, and the integer jumps
@@ -205,8 +205,8 @@ for index, (name, each) in enumerate(losses.items()):
     axes[0].plot(range(1, EPOCHS + 1), each, marker="os^D"[index], label=name)
 axes[0].set(xlabel="epoch", ylabel="cross entropy [nat]", title="loss while training on")
 axes[0].set_xticks(range(1, EPOCHS + 1))
-axes[0].set_yscale("log")
-axes[0].legend(fontsize="small")
+axes[0].set(yscale="log", ylim=(None, 4))
+axes[0].legend(fontsize="small", ncols=2, loc="upper center")
 plot.bits_sweep(found, reference=score(model), ax=axes[1])
 axes[1].set_title("quantized after training and while training")
 plt.show()

@@ -30,7 +30,7 @@ plt.style.use(plot.settings())
 # --------
 #
 # ``help("for")`` prints a topic that comes with every Python. Put together they are half a
-# million characters. We keep the 63 most frequent ones and write everything else as "\ufffd".
+# million characters. We keep the 63 most frequent ones; one more stands for all others.
 
 text = "\n".join(topics[name] for name in sorted(topics))
 frequent = sorted(set(text), key=lambda each: (-text.count(each), each))[:63]

@@ -65,7 +65,7 @@ assert observer.calculate_qparams()[0].item() == 1 / 16
 
 # %%
 # What does it cost? No number errs by more than half a step, and a step is now up to twice as
-# large: at worst 6.02 dB. Errors that spread evenly over a step have the power :math:`s^2/12`,
+# large: at worst about 6 dB. Errors that spread evenly over a step have the power :math:`s^2/12`,
 # which is what we expect. How much is lost depends on where the range lies between two powers
 # of two; so we stretch the same weights from 1 to 4 times their size.
 

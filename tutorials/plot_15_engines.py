@@ -237,7 +237,8 @@ plot.error_histogram({name: each.dequantize() - real for name, each in variants.
 ax.set_title("error of a linear layer")
 plt.show()
 errors = {name: measure.sqnr(real, each) for name, each in variants.items()}
-print({name: f"{each:.2f} dB" for name, each in errors.items()})
+for name, each in errors.items():
+    print(f"{name:>15}: {each:.2f} dB")
 assert abs(errors["fbgemm, 8 bits"] - errors["qnnpack, 8 bits"]) < 0.1
 assert errors["fbgemm, 7 bits"] < errors["fbgemm, 8 bits"]
 
