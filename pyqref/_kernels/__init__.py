@@ -15,6 +15,7 @@ from .elementwise import relu as relu
 from .elementwise import relu6 as relu6
 from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
 from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+from .fake_quantize import straight_through as straight_through
 from .normalization import group_norm as group_norm
 from .normalization import layer_norm as layer_norm
 from .observe import merge_histogram as merge_histogram
@@ -84,4 +85,5 @@ __all__ = [
     "relu",
     "relu6",
     "set_num_threads",
+    "straight_through",
 ]

@@ -13,6 +13,10 @@ from .optimizer import Optimizer, check_at_least_zero
 __all__ = ["SGD"]
 
 
+#: Elements of a step that are changed at a time: 128 KiB of float32.
+_PIECE = 2**15
+
+
 class SGD(Optimizer):
     """Stochastic gradient descent.
 
@@ -99,6 +103,18 @@ class SGD(Optimizer):
             else:
                 average = state["momentum_buffer"]._array
                 average *= momentum
-                average += (1 - group["dampening"]) * grad
+                fresh = 1 - group["dampening"]
+                average += grad if fresh == 1 else fresh * grad
             grad = grad + momentum * average if group["nesterov"] else average
-        parameter -= group["lr"] * grad
+        _subtract_scaled(parameter, grad, group["lr"])
+
+
+def _subtract_scaled(parameter: Array, grad: Array, factor: float) -> None:
+    """``parameter -= factor * grad``, where both are large a piece at a time, in the cache."""
+    if parameter.size <= _PIECE or not (parameter.flags.c_contiguous and grad.flags.c_contiguous):
+        parameter -= factor * grad
+        return
+    parameter, grad = parameter.reshape(-1), grad.reshape(-1)
+    for start in range(0, parameter.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        parameter[piece] -= factor * grad[piece]

@@ -8,7 +8,9 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products.
+With groups, the matrices are one batch of independent products. Without, and with more than a
+few channels, windows are laid out as rows with the channels last, which is the same product
+transposed and less to copy piece by piece.
 """
 
 from __future__ import annotations
@@ -19,9 +21,13 @@ from typing import Any
 import numpy as np
 
 from .operation import Array, Operation
-from .windows import Windows, fold, pad_spatial, unfold
+from .windows import Windows, fold, fold_last, pad_spatial, unfold, unfold_last
 
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
+
+
+#: From so many channels on, windows are laid out as rows.
+_MANY_CHANNELS = 8
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -63,6 +69,9 @@ class Convolution(Operation):
         self.windows, self.groups, self.size = windows, groups, x.shape[2:]
         if weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
+        self.by_rows = groups == 1 and x.shape[1] >= _MANY_CHANNELS
+        if self.by_rows:
+            return self._of_rows(x, weight, bias)
         columns = unfold(x, windows).reshape(groups, math.prod(weight.shape[1:]), -1)
         self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
         self.weight_shape = weight.shape
@@ -74,6 +83,8 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             return self._depthwise_backward(grads[0])
+        if self.by_rows:
+            return self._of_rows_backward(grads[0])
         weight, columns = self.saved
         grad = channels_first(grads[0], self.groups)
         grad_x = grad_weight = grad_bias = None
@@ -87,6 +98,33 @@ class Convolution(Operation):
             grad_weight = (grad @ columns.swapaxes(1, 2)).reshape(self.weight_shape)
         if self.needs[2]:
             grad_bias = spatial_sum(grads[0])
+        return grad_x, grad_weight, grad_bias
+
+    def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
+        """The product with one row for each window."""
+        rows = unfold_last(x, self.windows)
+        self.save(weight if self.needs[0] else None, rows if self.needs[1] else None)
+        self.weight_shape = weight.shape
+        product = rows.reshape(-1, math.prod(weight.shape[1:])) @ _filters(weight).T
+        if bias is not None:
+            product += bias
+        size = self.windows.output_size(self.size)
+        return _channels_back(product.reshape(x.shape[0], *size, weight.shape[0]))
+
+    def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        weight, rows = self.saved
+        outputs, channels, *kernel = self.weight_shape
+        matrix = np.moveaxis(grad, 1, -1).reshape(-1, outputs)
+        grad_x = grad_weight = grad_bias = None
+        if self.needs[0]:
+            grad_rows = matrix @ _filters(weight)
+            shape = (grad.shape[0], *grad.shape[2:], *kernel, channels)
+            grad_x = _channels_back(fold_last(grad_rows.reshape(shape), self.windows, self.size))
+        if self.needs[1]:
+            filters = matrix.T @ rows.reshape(len(matrix), -1)
+            grad_weight = _channels_back(filters.reshape(outputs, *kernel, channels))
+        if self.needs[2]:
+            grad_bias = spatial_sum(grad)
         return grad_x, grad_weight, grad_bias
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
@@ -120,6 +158,16 @@ class Convolution(Operation):
         if grad_x is not None:
             grad_x = grad_x[self.windows.interior(self.size)]
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+
+def _filters(weight: Array) -> Array:
+    """``(N, C, *kernel)`` as a matrix ``(N, K * C)``, the channels last."""
+    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
+
+
+def _channels_back(x: Array) -> Array:
+    """``(N, *size, C)`` as a contiguous ``(N, C, *size)``."""
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
 
 
 def _per_channel(values: Array, ndim: int) -> Array:

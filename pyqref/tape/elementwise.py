@@ -82,10 +82,23 @@ class Mul(_Binary):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
-        return self.reduced(
-            grads[0] * b if self.needs[0] else None,
-            grads[0] * a if self.needs[1] else None,
+        shape_a, shape_b = self.shapes
+        return (
+            _sum_of_products(grads[0], b, shape_a) if self.needs[0] else None,
+            _sum_of_products(grads[0], a, shape_b) if self.needs[1] else None,
         )
+
+
+def _sum_of_products(grad: Array, other: Array, shape: tuple[int, ...]) -> Array:
+    """``grad * other``, summed over the axes along which the operand of ``shape`` was repeated."""
+    if grad.shape == shape:
+        return grad * other
+    if grad.shape != other.shape or grad.ndim != len(shape):
+        return unbroadcast(grad * other, shape)
+    axes = list(range(grad.ndim))
+    kept = [axis for axis in axes if shape[axis] == grad.shape[axis]]
+    total: Array = np.einsum(grad, axes, other, axes, kept)
+    return total.reshape(shape)
 
 
 class Div(_Binary):
@@ -98,10 +111,16 @@ class Div(_Binary):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
-        return self.reduced(
-            grads[0] / b if self.needs[0] else None,
-            -grads[0] * (a / b) / b if self.needs[1] else None,
-        )
+        shape_a, shape_b = self.shapes
+        grad_a = grad_b = None
+        if self.needs[0]:
+            grad_a = unbroadcast(grads[0] / b, shape_a)
+        if self.needs[1] and shape_b == grads[0].shape:
+            grad_b = -grads[0] * (a / b) / b
+        elif self.needs[1]:
+            # The divisor is the same along the axes of the sum.
+            grad_b = -_sum_of_products(grads[0], a, shape_b) / b / b
+        return grad_a, grad_b
 
 
 class FloorDiv(_Binary):

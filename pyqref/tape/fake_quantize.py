@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pyqref import _kernels
-from pyqref.numerics.fake_quantize import straight_through
 from pyqref.numerics.types import Convention
 
 from .operation import Array, Operation
@@ -30,14 +27,14 @@ class FakeQuantizePerTensor(Operation):
         convention: Convention,
     ) -> Array:
         y, mask = _kernels.fake_quantize_per_tensor(
-            np.ascontiguousarray(x), scale, zero_point, quant_min, quant_max, convention
+            x, scale, zero_point, quant_min, quant_max, convention
         )
         self.save(mask if self.needs[0] else None)
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (mask,) = self.saved
-        return (straight_through(grads[0], mask), *(None,) * 5)
+        return (_kernels.straight_through(grads[0], mask), *(None,) * 5)
 
 
 class FakeQuantizePerChannel(Operation):
@@ -57,11 +54,11 @@ class FakeQuantizePerChannel(Operation):
         convention: Convention,
     ) -> Array:
         y, mask = _kernels.fake_quantize_per_channel(
-            np.ascontiguousarray(x), scales, zero_points, axis, quant_min, quant_max, convention
+            x, scales, zero_points, axis, quant_min, quant_max, convention
         )
         self.save(mask if self.needs[0] else None)
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (mask,) = self.saved
-        return (straight_through(grads[0], mask), *(None,) * 6)
+        return (_kernels.straight_through(grads[0], mask), *(None,) * 6)

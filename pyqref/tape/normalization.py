@@ -59,7 +59,7 @@ class BatchNorm(Operation):
         self.axes = (0, *range(2, x.ndim))
         column = (1, -1, *(1,) * (x.ndim - 2))
         if training:
-            center, variance = moments(x, self.axes)
+            center, variance = _moments_of_channels(x)
             if running_mean is not None and running_var is not None and x.size:
                 count = x.size // x.shape[1]
                 unbiased = variance.reshape(-1) * (count / (count - 1) if count > 1 else np.nan)
@@ -82,8 +82,8 @@ class BatchNorm(Operation):
         grad = grads[0]
         grad_x = grad_weight = grad_bias = None
         if self.needs[1] or (self.training and self.needs[0]):
-            x_hat = (x - center) * inv_std
-            weighted = (grad * x_hat).sum(axis=self.axes, keepdims=True)
+            centered = x - center
+            weighted = _products_of_channels(grad, centered).reshape(center.shape) * inv_std
             grad_weight = weighted.reshape(-1)
         if self.needs[2] or (self.training and self.needs[0]):
             total = grad.sum(axis=self.axes, keepdims=True)
@@ -91,9 +91,34 @@ class BatchNorm(Operation):
         if self.needs[0]:
             grad_x = grad * scale
             if self.training:
+                # scale * (grad - total / count - x_hat * weighted / count), by as few passes.
                 count = x.size // x.shape[1]
-                grad_x -= scale * (total / count + x_hat * (weighted / count))
+                centered *= scale * inv_std * (weighted / count)
+                grad_x -= centered
+                grad_x -= scale * (total / count)
         return grad_x, grad_weight, grad_bias
+
+
+def _channels(x: Array) -> Array:
+    """``(N, C, *size)`` as ``(N, C, L)``."""
+    return x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
+
+
+def _moments_of_channels(x: Array) -> tuple[Array, Array]:
+    """:func:`moments` over all axes but that of the channels, without copies of ``x`` in double."""
+    column = (1, -1, *(1,) * (x.ndim - 2))
+    count = np.float64(x.size // max(x.shape[1], 1))
+    total = np.einsum("ncl->c", _channels(x), dtype=np.float64)
+    center = (total / count).astype(x.dtype).reshape(column)
+    centered = _channels(x - center)
+    squares = np.einsum("ncl,ncl->c", centered, centered, dtype=np.float64)
+    return center, (squares / count).astype(x.dtype).reshape(column)
+
+
+def _products_of_channels(a: Array, b: Array) -> Array:
+    """Sum of ``a * b`` over each channel."""
+    products: Array = np.einsum("ncl,ncl->c", _channels(a), _channels(b))
+    return products
 
 
 def _move(running: Array, current: Array, momentum: float) -> None:

@@ -92,13 +92,15 @@ class MaxPool(Operation):
                 np.maximum(y, padded[where], out=y)
             return y
         winner = np.zeros(y.shape, dtype=np.min_scalar_type(len(slices)))
+        may_be_nan = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
         for index, where in enumerate(slices[1:], 1):
             candidate = padded[where]
             wins = candidate > y
-            if x.dtype.kind == "f":
+            if may_be_nan:
                 wins |= np.isnan(candidate)
             np.copyto(y, candidate, where=wins)
-            np.copyto(winner, index, where=wins)
+            # Places come in order, so that the last winner is the largest.
+            np.maximum(winner, winner.dtype.type(index) * wins, out=winner)
         self.save(winner)
         return (y, self._flat_indices(winner)) if return_indices else y
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .operation import Array
 
-__all__ = ["Windows", "fold", "pad_spatial", "unfold"]
+__all__ = ["Windows", "fold", "fold_last", "pad_spatial", "unfold", "unfold_last"]
 
 
 class Windows(NamedTuple):
@@ -149,3 +149,68 @@ def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:
         at: tuple[Any, ...] = (slice(None), *position)
         padded[where] += columns[at]
     return padded[windows.interior(size)].swapaxes(0, 1)
+
+
+def unfold_last(x: Array, windows: Windows) -> Array:
+    """The rows of ``x`` under the kernel, channels last.
+
+    Copies all channels of a pixel at once, and so is faster than :func:`unfold` where there are
+    many.
+
+    Parameters
+    ----------
+    x
+        Array of shape ``(N, C, *size)``.
+    windows
+        Where the windows lie.
+
+    Returns
+    -------
+    array of shape ``(N, *output_size, *kernel, C)``
+        Contiguous, so that it reshapes to a matrix ``(N * L, K * C)``.
+    """
+    size = x.shape[2:]
+    padded = np.moveaxis(x, 1, -1)
+    if any(before or after for before, after in windows.padding):
+        inside = padded
+        padded = np.zeros((x.shape[0], *windows.padded_size(size), x.shape[1]), dtype=x.dtype)
+        np.moveaxis(padded, -1, 1)[windows.interior(size)] = np.moveaxis(inside, -1, 1)
+    strides = padded.strides[1:-1]
+    view = np.lib.stride_tricks.as_strided(
+        padded,
+        (x.shape[0], *windows.output_size(size), *windows.kernel, x.shape[1]),
+        (
+            padded.strides[0],
+            *(s * step for s, step in zip(strides, windows.stride, strict=True)),
+            *(s * d for s, d in zip(strides, windows.dilation, strict=True)),
+            padded.strides[-1],
+        ),
+        writeable=False,
+    )
+    return np.ascontiguousarray(view)
+
+
+def fold_last(rows: Array, windows: Windows, size: tuple[int, ...]) -> Array:
+    """Add rows back to an array of shape ``(N, *size, C)``; the adjoint of :func:`unfold_last`.
+
+    Parameters
+    ----------
+    rows
+        Array of shape ``(N, *output_size, *kernel, C)``.
+    windows
+        Where the windows lie.
+    size
+        Spatial size of the result.
+    """
+    spatial = len(size)
+    batch, channels, output_size = rows.shape[0], rows.shape[-1], rows.shape[1 : 1 + spatial]
+    if set(windows.kernel + windows.stride) == {1} and size == output_size:
+        return rows.reshape(batch, *size, channels)
+    padded = np.zeros((batch, *windows.padded_size(size), channels), dtype=rows.dtype)
+    every = (slice(None),) * (1 + spatial)
+    for position, (_, *where) in windows.positions(output_size):
+        at: tuple[Any, ...] = (*every, *position)
+        padded[(slice(None), *where)] += rows[at]
+    _, *inside = windows.interior(size)
+    interior: Array = padded[(slice(None), *inside)]
+    return interior

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
-from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
-from pyqref.numerics.fused_observe import fused_average
+from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic, choose_qparams_of_range
+from pyqref.numerics.fused_observe import fused_average, fused_average_of_one
 from pyqref.tape import Array
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
 
@@ -22,6 +23,9 @@ __all__ = [
     "fake_quantize_per_tensor_affine",
     "fused_moving_avg_obs_fake_quant",
 ]
+
+#: Scales between these are positive and finite in float32.
+_SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 def fake_quantize_per_tensor_affine(
@@ -75,22 +79,22 @@ def fake_quantize_per_tensor_affine(
     """
     name = "fake_quantize_per_tensor_affine"
     quant_min, quant_max = _check_input(name, input, quant_min, quant_max)
-    for what, value in (("scale", scale), ("zero_point", zero_point)):
-        if isinstance(value, TensorBase | list | tuple) and len(_flat(value)) != 1:
-            raise ValueError(f"{name}: {what} must have one element, got {described(value)}")
-    single_scale = as_number(scale, f"{name}: scale")
-    single_zero_point = as_integer(zero_point, f"{name}: zero_point")
-    arrays = np.asarray(single_scale), np.asarray(single_zero_point)
-    _check_parameters(name, *arrays, quant_min, quant_max)
+    if not (type(scale) is float and type(zero_point) is int):
+        scale, zero_point = _single("scale", scale), _single("zero_point", zero_point)
+    if not (_SMALLEST <= scale <= _LARGEST and quant_min <= zero_point <= quant_max):
+        arrays = np.asarray(scale), np.asarray(zero_point)
+        _check_parameters(name, *arrays, quant_min, quant_max)
     return apply(
-        FakeQuantizePerTensor,
-        input,
-        single_scale,
-        single_zero_point,
-        quant_min,
-        quant_max,
-        settings.conventions,
+        FakeQuantizePerTensor, input, scale, zero_point, quant_min, quant_max, settings.conventions
     )
+
+
+def _single(what: str, value: Any) -> Any:
+    """The scale or the zero point of a whole tensor as a plain number."""
+    name = f"fake_quantize_per_tensor_affine: {what}"
+    if isinstance(value, (TensorBase, list, tuple)) and len(_flat(value)) != 1:
+        raise ValueError(f"{name} must have one element, got {described(value)}")
+    return as_number(value, name) if what == "scale" else as_integer(value, name)
 
 
 def fake_quantize_per_channel_affine(
@@ -242,10 +246,10 @@ def fused_moving_avg_obs_fake_quant(
     if not 0 <= constant <= 1:
         raise ValueError(f"{name}: averaging_const must be in [0, 1], got {constant}")
     symmetric_quant = as_flag(symmetric_quant, f"{name}: symmetric_quant")
-    if as_integer(observer_on, f"{name}: observer_on") == 1 and input._array.size:
+    if _is_on(name, "observer_on", observer_on) and input._array.size:
         array = np.ascontiguousarray(input._array, dtype=np.float32)
         _observe(array, running_min, running_max, constant, axis)
-    if as_integer(fake_quant_on, f"{name}: fake_quant_on") != 1 or not input._array.size:
+    if not (_is_on(name, "fake_quant_on", fake_quant_on) and input._array.size):
         return input
     if per_row:
         _resize(running_min, running_max, channels)
@@ -254,7 +258,17 @@ def fused_moving_avg_obs_fake_quant(
         return fake_quantize_per_channel_affine(
             input, scale, zero_point, ch_axis, quant_min, quant_max
         )
-    return fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)
+    parameters = scale._array.item(), zero_point._array.item()
+    return fake_quantize_per_tensor_affine(input, *parameters, quant_min, quant_max)
+
+
+def _is_on(name: str, what: str, switch: Any) -> bool:
+    """Whether a switch, a tensor of one element or a number, is 1."""
+    if isinstance(switch, TensorBase):
+        array = switch._array
+        if array.size == 1 and array.dtype.kind in "iub" and not switch.is_quantized:
+            return bool(array.item() == 1)
+    return as_integer(switch, f"{name}: {what}") == 1
 
 
 def _observe(
@@ -265,6 +279,11 @@ def _observe(
         low, high = _kernels.min_max(array)
     else:
         low, high = _kernels.min_max_per_channel(array, axis)
+    of_one = axis is None and running_min._array.size == running_max._array.size == 1
+    if of_one and isfinite(low) and isfinite(high):
+        _move(running_min, low, constant)
+        _move(running_max, high, constant)
+        return
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
         raise ValueError(
@@ -276,6 +295,12 @@ def _observe(
         if before.size != np.size(batch):
             before = np.full(np.shape(batch), np.inf, np.float32)
         _assign(running, fused_average(before, batch, constant))
+
+
+def _move(running: Any, batch: Any, constant: float) -> None:
+    """One end of the range, of one element."""
+    running._array.fill(fused_average_of_one(running._array.item(), float(batch), constant))
+    running._version[0] += 1
 
 
 def _resize(running_min: Any, running_max: Any, channels: int) -> None:
@@ -295,9 +320,16 @@ def _choose(
     symmetric: bool,
 ) -> None:
     """Scale and zero point for the running range."""
+    low, high = running_min._array, running_max._array
+    if not symmetric and low.size == high.size == scale._array.size == zero_point._array.size == 1:
+        chosen = choose_qparams_of_range(low.item(), high.item(), quant_min, quant_max, single=True)
+        for tensor, value in zip((scale, zero_point), chosen, strict=True):
+            tensor._array.fill(value)
+            tensor._version[0] += 1
+        return
     scales, zero_points = choose_qparams_dynamic(
-        np.atleast_1d(running_min._array),
-        np.atleast_1d(running_max._array),
+        np.atleast_1d(low),
+        np.atleast_1d(high),
         quant_min,
         quant_max,
         symmetric=symmetric,

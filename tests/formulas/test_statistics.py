@@ -10,7 +10,7 @@ import pytest
 from formulas.exact import f32, fractions, rational, single
 
 from pyqref._kernels import min_max, min_max_per_channel
-from pyqref.numerics.fused_observe import fused_average, fused_observe
+from pyqref.numerics.fused_observe import fused_average, fused_average_of_one, fused_observe
 from pyqref.numerics.histogram import (
     Histogram,
     histogram_counts,
@@ -61,6 +61,15 @@ def test_eq_fused_average__infinite_end() -> None:
     """An infinite end is replaced, a finite one averaged."""
     assert fused_average(inf, 3.0, 0.5) == 3.0
     assert fused_average(1.0, 3.0, 0.5) == 2.0
+
+
+def test_eq_fused_average__of_one() -> None:
+    """On Python's numbers as on arrays."""
+    for running, batch in RNG.standard_normal((500, 2)).astype(np.float32).tolist():
+        for constant in (0.0, 0.01, 0.5, 1.0):
+            expected = fused_average(running, batch, constant)
+            assert expected == fused_average_of_one(running, batch, constant)
+        assert fused_average_of_one(-inf, batch, 0.5) == batch
 
 
 def test_eq_fused_observe__double_scale() -> None:

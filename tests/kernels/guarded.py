@@ -96,7 +96,8 @@ def exercise() -> None:
                 _kernels.avg_pool(each, 3, (2, 2), (1, 1), (1, 1))
                 _kernels.adaptive_avg_pool(each, 3, (1, 2))
         _kernels.min_max(x)
-        _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
+        _, mask = _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
+        _kernels.straight_through(x, mask)
         for shape, axis in (((1, size), 1), ((size, 1), 0), ((2, size, 3), 1), ((3, size), 0)):
             y = rng.standard_normal(shape).astype(np.float32)
             scales, zero_points = np.full(shape[axis], 0.1), np.full(shape[axis], 3)

@@ -68,3 +68,16 @@ def test_other_float_types(kernel: str, convention: Any, kind: Any) -> None:
     expected = reference.fake_quantize_per_tensor(x, 0.1, 3, 0, 255, convention)
     actual = _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 255, convention)
     assert_same_pair(expected, actual)
+
+
+def test_straight_through_around_the_vector(kernel: str, n_threads: int) -> None:
+    """eq-straight-through, bit for bit: nan, infinity and -0.0 are masked to +0.0."""
+    rng = np.random.default_rng(4)
+    for size in SIZES:
+        gradient = numbers(rng, size)
+        mask = rng.integers(0, 2, size).astype(np.bool_)
+        expected = reference.straight_through(gradient, mask)
+        assert_same_bits(expected, _kernels.straight_through(gradient, mask))
+    gradient, mask = numbers(rng, 24).reshape(2, 3, 4), rng.integers(0, 2, (2, 3, 4)) == 1
+    expected = reference.straight_through(gradient, mask)
+    assert_same_bits(expected, _kernels.straight_through(gradient.T.copy().T, mask))

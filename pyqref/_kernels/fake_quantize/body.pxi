@@ -1,7 +1,7 @@
 # Fake quantization: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
@@ -171,3 +171,32 @@ def fake_quantize_per_channel(
     f.size, f.channels, f.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(scales), inner
     with nogil:
         run_all(&f, n_threads)
+
+
+# --- Gradient -----------------------------------------------------------------------------
+
+cdef struct Masked:
+    const uint32_t* grad
+    const uint8_t* mask
+    uint32_t* out
+    Py_ssize_t size
+
+
+cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Masked m = (<Masked*> context)[0]
+    cdef Py_ssize_t i
+    for i in range(index * CHUNK, min((index + 1) * CHUNK, m.size)):
+        # All bits of the number, or none: +0.0 whatever the number is.
+        m.out[i] = m.grad[i] & (-<uint32_t> m.mask[i])
+
+
+def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_threads):
+    """``eq-straight-through`` of contiguous float32; ``mask`` holds 0 and 1."""
+    cdef Masked m
+    m.grad = <const uint32_t*> cnp.PyArray_DATA(grad)
+    m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
+    m.out = <uint32_t*> cnp.PyArray_DATA(out)
+    m.size = cnp.PyArray_SIZE(grad)
+    n_threads = useful_threads(<double> m.size, WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(straight_through_task, &m, (m.size + CHUNK - 1) // CHUNK, n_threads)

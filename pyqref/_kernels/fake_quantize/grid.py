@@ -13,7 +13,7 @@ from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
-__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor"]
+__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor", "straight_through"]
 
 _FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 # Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
@@ -39,12 +39,11 @@ def fake_quantize_per_tensor(
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    x = np.asarray(x)
+    x = contiguous(x)
     if kernel is None or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_tensor(
             x, scale, zero_point, quant_min, quant_max, convention
         )
-    x = contiguous(x)
     y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
     kernel.fake_quantize_per_tensor(
         x,
@@ -74,13 +73,12 @@ def fake_quantize_per_channel(
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    x, zero_points = np.asarray(x), np.asarray(zero_points)
+    x, zero_points = contiguous(x), np.asarray(zero_points)
     whole = zero_points.dtype.kind in "iu"
     if kernel is None or not whole or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_channel(
             x, scales, zero_points, axis, quant_min, quant_max, convention
         )
-    x = contiguous(x)
     y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
     scales = np.array(scales, np.float32)
     kernel.fake_quantize_per_channel(
@@ -97,3 +95,14 @@ def fake_quantize_per_channel(
         threads.get_num_threads(),
     )
     return y, mask
+
+
+def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
+    """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
+    kernel = registry.twin("fake_quantize")
+    if kernel is None or gradient.dtype != _FLOAT32 or gradient.shape != mask.shape:
+        return reference.straight_through(gradient, mask)
+    gradient = contiguous(gradient)
+    result = room_like(gradient, _FLOAT32)
+    kernel.straight_through(gradient, contiguous(mask), result, threads.get_num_threads())
+    return result

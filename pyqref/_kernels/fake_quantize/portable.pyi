@@ -24,3 +24,6 @@ def fake_quantize_per_channel(
     rule: int,
     n_threads: int,
 ) -> None: ...
+def straight_through(
+    grad: np.ndarray, mask: np.ndarray, out: np.ndarray, n_threads: int
+) -> None: ...

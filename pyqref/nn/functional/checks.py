@@ -108,6 +108,12 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
     """
     if type(value) is int and minimum <= value < LARGEST:
         return (value,) * count
+    if type(value) is tuple and len(value) == count:
+        for each in value:
+            if type(each) is not int or not minimum <= each < LARGEST:
+                break
+        else:
+            return value
     values = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     try:
         values = tuple(each if isinstance(each, bool) else index(each) for each in values)
