@@ -95,7 +95,14 @@ def _is_compiled(module: str) -> bool:
 
 
 def built() -> tuple[str, ...]:
-    """Kernels that this installation holds."""
+    """Kernels that this installation holds.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> "reference" in kernels.built()
+    True
+    """
     return tuple(
         name
         for name, kernel in KERNELS.items()
@@ -120,7 +127,14 @@ def supported() -> tuple[str, ...]:
 
 
 def usable() -> tuple[str, ...]:
-    """Kernels that are both built and supported, from the slowest to the fastest."""
+    """Kernels that are both built and supported, from the slowest to the fastest.
+
+    Examples
+    --------
+    >>> from pyqref import kernels
+    >>> kernels.in_use() in kernels.usable()
+    True
+    """
     possible = supported()
     return tuple(name for name in built() if name in possible)
 

@@ -34,6 +34,14 @@ def backward(
         Their gradients; may be left out for tensors of one element.
     retain_graph, create_graph, inputs
         As in :meth:`pyqref.Tensor.backward`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([3.0], requires_grad=True)
+    >>> pyqref.autograd.backward([x.square().sum()])
+    >>> x.grad
+    tensor([6.])
     """
     refuse_create_graph(create_graph)
     results = _sequence(tensors)
@@ -76,6 +84,13 @@ def grad(
     ------
     RuntimeError
         An input requires no gradient, or was not used.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([3.0], requires_grad=True)
+    >>> pyqref.autograd.grad(x.square().sum(), [x])
+    (tensor([6.]),)
     """
     refuse_create_graph(create_graph)
     if is_grads_batched:

@@ -22,6 +22,15 @@ class LoadRow:
         value of this package can hold it) or ``"refused"`` (by the module itself).
     note : str
         Shape and dtype, or what is wrong.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from pyqref import interop, nn
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> report = interop.load_torch_state_dict(layer, {"weight": numpy.float32([[1, 2]])})
+    >>> report.rows[0].name, report.rows[0].status
+    ('weight', 'loaded')
     """
 
     name: str

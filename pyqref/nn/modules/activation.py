@@ -175,7 +175,14 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """``min(max(x, 0), 6)``."""
+    """``min(max(x, 0), 6)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.ReLU6()(pyqref.tensor([-2.0, 0.0, 2.0])).detach()
+    tensor([0., 0., 2.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -186,7 +193,14 @@ class ReLU6(Hardtanh):
 
 
 class LeakyReLU(Module):
-    """``x`` where it is positive, else ``negative_slope * x``."""
+    """``x`` where it is positive, else ``negative_slope * x``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.LeakyReLU(0.1)(pyqref.tensor([-2.0, 0.0, 2.0])).detach()
+    tensor([-0.2000,  0.0000,  2.0000])
+    """
 
     __constants__ = ["inplace", "negative_slope"]
 
@@ -276,7 +290,14 @@ class GELU(Module):
 
 
 class Sigmoid(Module):
-    """``1 / (1 + exp(-x))``."""
+    """``1 / (1 + exp(-x))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.Sigmoid()(pyqref.tensor([-2.0, 0.0, 2.0])).detach()
+    tensor([0.1192, 0.5000, 0.8808])
+    """
 
     def forward(self, input: Any) -> Any:
         """``1 / (1 + exp(-input))``."""
@@ -284,7 +305,14 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.Tanh()(pyqref.tensor([-2.0, 0.0, 2.0])).detach()
+    tensor([-0.9640,  0.0000,  0.9640])
+    """
 
     def forward(self, input: Any) -> Any:
         """``tanh(input)``."""

@@ -38,7 +38,15 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """Means of windows that cover `(N, C, L)`; see :class:`AdaptiveAvgPool2d`."""
+    """Means of windows that cover `(N, C, L)`; see :class:`AdaptiveAvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.AdaptiveAvgPool1d(3)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 4, 3])
+    """
 
     _function = staticmethod(F.adaptive_avg_pool1d)
 
@@ -69,7 +77,15 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """Means of windows that cover `(N, C, D, H, W)`; see :class:`AdaptiveAvgPool2d`."""
+    """Means of windows that cover `(N, C, D, H, W)`; see :class:`AdaptiveAvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.AdaptiveAvgPool3d(2)
+    >>> m(pyqref.randn(2, 4, 4, 4, 4)).shape
+    pyqref.Size([2, 4, 2, 2, 2])
+    """
 
     _function = staticmethod(F.adaptive_avg_pool3d)
 

@@ -141,7 +141,15 @@ class BatchNormBase(NormBase):
 
 
 class BatchNorm1d(BatchNormBase):
-    """Batch normalization of `(N, C)` or `(N, C, L)`; see :class:`BatchNorm2d`."""
+    """Batch normalization of `(N, C)` or `(N, C, L)`; see :class:`BatchNorm2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.BatchNorm1d(6)
+    >>> m(pyqref.randn(4, 6)).shape
+    pyqref.Size([4, 6])
+    """
 
     _dimensions = (2, 3)
 
@@ -193,6 +201,14 @@ class BatchNorm2d(BatchNormBase):
 
 
 class BatchNorm3d(BatchNormBase):
-    """Batch normalization of `(N, C, D, H, W)`; see :class:`BatchNorm2d`."""
+    """Batch normalization of `(N, C, D, H, W)`; see :class:`BatchNorm2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.BatchNorm3d(6)
+    >>> m(pyqref.randn(4, 6, 2, 2, 2)).shape
+    pyqref.Size([4, 6, 2, 2, 2])
+    """
 
     _dimensions = (5,)

@@ -60,7 +60,15 @@ class _Conv(ConvBase):
 
 
 class Conv1d(_Conv):
-    """Convolution over `(N, C_in, L)`; see :class:`Conv2d`."""
+    """Convolution over `(N, C_in, L)`; see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.Conv1d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 6, 6])
+    """
 
     _axes = 1
     _function = staticmethod(F.conv1d)
@@ -112,7 +120,15 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Convolution over `(N, C_in, D, H, W)`; see :class:`Conv2d`."""
+    """Convolution over `(N, C_in, D, H, W)`; see :class:`Conv2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.Conv3d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 4, 6, 6)).shape
+    pyqref.Size([2, 6, 2, 4, 4])
+    """
 
     _axes = 3
     _function = staticmethod(F.conv3d)

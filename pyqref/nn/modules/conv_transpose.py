@@ -103,7 +103,15 @@ class _ConvTranspose(ConvBase):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """Transposed convolution over `(N, C_in, L)`; see :class:`ConvTranspose2d`."""
+    """Transposed convolution over `(N, C_in, L)`; see :class:`ConvTranspose2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.ConvTranspose1d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 6, 10])
+    """
 
     _axes = 1
     _function = staticmethod(F.conv_transpose1d)
@@ -142,7 +150,15 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """Transposed convolution over `(N, C_in, D, H, W)`; see :class:`ConvTranspose2d`."""
+    """Transposed convolution over `(N, C_in, D, H, W)`; see :class:`ConvTranspose2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.ConvTranspose3d(4, 6, 3)
+    >>> m(pyqref.randn(2, 4, 4, 6, 6)).shape
+    pyqref.Size([2, 6, 6, 8, 8])
+    """
 
     _axes = 3
     _function = staticmethod(F.conv_transpose3d)

@@ -67,7 +67,15 @@ class _InstanceNorm(NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalization of `(N, C, L)` or `(C, L)`; see :class:`InstanceNorm2d`."""
+    """Instance normalization of `(N, C, L)` or `(C, L)`; see :class:`InstanceNorm2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.InstanceNorm1d(4)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 4, 8])
+    """
 
     _dimensions = (2, 3)
     _unbatched = 2
@@ -97,7 +105,15 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of `(N, C, D, H, W)` or `(C, D, H, W)`, as :class:`InstanceNorm2d`."""
+    """Instance normalization of `(N, C, D, H, W)` or `(C, D, H, W)`, as :class:`InstanceNorm2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.InstanceNorm3d(4)
+    >>> m(pyqref.randn(2, 4, 4, 4, 4)).shape
+    pyqref.Size([2, 4, 4, 4, 4])
+    """
 
     _dimensions = (4, 5)
     _unbatched = 4

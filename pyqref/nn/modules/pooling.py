@@ -72,7 +72,15 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element of each window of `(N, C, L)`; see :class:`MaxPool2d`."""
+    """The largest element of each window of `(N, C, L)`; see :class:`MaxPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.MaxPool1d(2)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 4, 4])
+    """
 
     _function = staticmethod(F.max_pool1d)
 
@@ -107,13 +115,29 @@ class MaxPool2d(_MaxPool):
 
 
 class MaxPool3d(_MaxPool):
-    """The largest element of each window of `(N, C, D, H, W)`; see :class:`MaxPool2d`."""
+    """The largest element of each window of `(N, C, D, H, W)`; see :class:`MaxPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.MaxPool3d(2)
+    >>> m(pyqref.randn(2, 4, 4, 4, 4)).shape
+    pyqref.Size([2, 4, 2, 2, 2])
+    """
 
     _function = staticmethod(F.max_pool3d)
 
 
 class AvgPool1d(Module):
-    """The mean of each window of `(N, C, L)`; see :class:`AvgPool2d`."""
+    """The mean of each window of `(N, C, L)`; see :class:`AvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.AvgPool1d(2)
+    >>> m(pyqref.randn(2, 4, 8)).shape
+    pyqref.Size([2, 4, 4])
+    """
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
 
@@ -229,7 +253,15 @@ class AvgPool2d(_AvgPool):
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of each window of `(N, C, D, H, W)`; see :class:`AvgPool2d`."""
+    """The mean of each window of `(N, C, D, H, W)`; see :class:`AvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> m = pyqref.nn.AvgPool3d(2)
+    >>> m(pyqref.randn(2, 4, 4, 4, 4)).shape
+    pyqref.Size([2, 4, 2, 2, 2])
+    """
 
     _function = staticmethod(F.avg_pool3d)
 

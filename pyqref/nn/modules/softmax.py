@@ -102,6 +102,12 @@ class PReLU(Module):
         1, or the number of channels (dimension 1 of the input).
     init
         First value of the weight.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.PReLU()(pyqref.tensor([-2.0, 0.0, 2.0])).detach()
+    tensor([-0.5000,  0.0000,  2.0000])
     """
 
     __constants__ = ["num_parameters"]

@@ -81,6 +81,15 @@ def embedding_bag_4bit_prepack(
     Returns
     -------
     uint8 ``(R, ceil(D / 2) + 4)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> table = pyqref.tensor([[0.0, 15.0, 7.0, 8.0]])
+    >>> packed = ops.embedding_bag_4bit_prepack(table)
+    >>> ops.embedding_bag_4bit_unpack(packed).tolist()
+    [[0.0, 15.0, 7.0, 8.0]]
     """
     options = (optimized_qparams, nbins, ratio)
     return _prepack("quantized.embedding_bag_4bit_prepack", weight, 4, None, *options)

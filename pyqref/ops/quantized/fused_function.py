@@ -101,6 +101,16 @@ def conv2d_add(
         From :func:`pyqref.ops.quantized.conv2d_prepack`.
     output_scale, output_zero_point
         Parameters of the output, quint8 ``(B, N, H_out, W_out)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 1, 1), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> y = pyqref.quantize_per_tensor(pyqref.rand(2, 4, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> ops.conv2d_add(x, y, ops.conv2d_prepack(w, pyqref.zeros(4)), 0.1, 128).shape
+    pyqref.Size([2, 4, 5, 5])
     """
     name = "quantized.conv2d_add"
     return _conv_add(name, qx, qaccum, packed_weight, output_scale, output_zero_point, False)
@@ -113,7 +123,18 @@ def conv2d_add_relu(
     output_scale: float,
     output_zero_point: int,
 ) -> Any:
-    """:func:`conv2d_add`, with negative sums replaced by zero."""
+    """:func:`conv2d_add`, with negative sums replaced by zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> w = pyqref.quantize_per_tensor(pyqref.randn(4, 1, 1, 1), 0.1, 0, pyqref.qint8)
+    >>> x = pyqref.quantize_per_tensor(pyqref.rand(2, 1, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> y = pyqref.quantize_per_tensor(pyqref.rand(2, 4, 5, 5), 1 / 255, 0, pyqref.quint8)
+    >>> ops.conv2d_add_relu(x, y, ops.conv2d_prepack(w, pyqref.zeros(4)), 0.1, 128).shape
+    pyqref.Size([2, 4, 5, 5])
+    """
     name = "quantized.conv2d_add_relu"
     return _conv_add(name, qx, qaccum, packed_weight, output_scale, output_zero_point, True)
 

@@ -261,6 +261,16 @@ def group_norm(
         float32 ``(C,)``, or None: one and zero.
     eps, output_scale, output_zero_point
         As of :func:`layer_norm`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> x = pyqref.tensor([0.0, 1.0, 4.0, 8.0]).reshape(1, 4, 1)
+    >>> q = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    >>> y = ops.group_norm(q, 2, pyqref.ones(4), pyqref.zeros(4), 1e-5, 0.1, 20)
+    >>> y.dequantize().flatten()
+    tensor([-1.,  1., -1.,  1.])
     """
     name = "quantized.group_norm"
     out = _out(name, input, output_scale, output_zero_point)
@@ -292,6 +302,14 @@ def instance_norm(
         float32 ``(C,)``, or None: one and zero.
     eps, output_scale, output_zero_point
         As of :func:`layer_norm`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[[0.0, 1.0]]]), 0.1, 0, pyqref.quint8)
+    >>> ops.instance_norm(x, pyqref.ones(1), pyqref.zeros(1), 1e-5, 0.1, 20).dequantize()
+    tensor([[[-1.,  1.]]])
     """
     name = "quantized.instance_norm"
     out = _out(name, input, output_scale, output_zero_point)
