@@ -94,9 +94,13 @@ def _public(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], list[st
 def package_page(name: str, classes: list[str], functions: list[str]) -> str:
     """The page of one package: its docstring, a table of its classes, its functions."""
     text = _title(name) + f".. automodule:: {name}\n   :no-members:\n\n"
-    if classes:
-        rows = "".join(f"   {each}\n" for each in classes)
-        text += f"{_title('Classes', '-')}.. autosummary::\n   :nosignatures:\n\n{rows}\n"
+    module = importlib.import_module(name)
+    errors = [each for each in classes if issubclass(getattr(module, each), Exception)]
+    others = [each for each in classes if each not in errors]
+    for title, names in (("Classes", others), ("Warnings and errors", errors)):
+        if names:
+            rows = "".join(f"   {each}\n" for each in names)
+            text += f"{_title(title, '-')}.. autosummary::\n   :nosignatures:\n\n{rows}\n"
     if functions:
         text += _title("Functions", "-")
         if name.rpartition(".")[2] in functions:  # pyqref.tensor, to which its source links back
