@@ -409,7 +409,7 @@ if TYPE_CHECKING:
     from .tensor.fake_quantize import (
         fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
     )
-    from .tensor.fake_quantize import (
+    from .tensor.fused_fake_quantize import (
         fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant,
     )
     from .nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
@@ -473,7 +473,7 @@ _FROM = {
     "save": ".serialization",
     "fake_quantize_per_channel_affine": ".tensor.fake_quantize",
     "fake_quantize_per_tensor_affine": ".tensor.fake_quantize",
-    "fused_moving_avg_obs_fake_quant": ".tensor.fake_quantize",
+    "fused_moving_avg_obs_fake_quant": ".tensor.fused_fake_quantize",
     "adaptive_avg_pool1d": ".nn.functional",
     "adaptive_max_pool1d": ".nn.functional",
     "alpha_dropout": ".nn.functional",

@@ -35,6 +35,7 @@ __all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "inte
 NAMESPACES = (
     "pyqref.tensor",
     "pyqref.tensor.fake_quantize",
+    "pyqref.tensor.fused_fake_quantize",
     "pyqref.nn.functional",
     "pyqref.ops.quantized",
     "pyqref.nn.quantized.functional",

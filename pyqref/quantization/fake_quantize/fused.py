@@ -13,7 +13,7 @@ from pyqref.quantization.observer.moving_average_per_channel_min_max import (
     MovingAveragePerChannelMinMaxObserver,
 )
 from pyqref.tensor.base import wrap
-from pyqref.tensor.fake_quantize import fused_moving_avg_obs_fake_quant
+from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
 
 from .fake_quantize import FakeQuantize
 
