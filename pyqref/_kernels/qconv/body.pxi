@@ -83,7 +83,7 @@ def conv(
     image.inputs = image.channels // groups
     image.zero_point, image.flip = <uint8_t> x_zero_point, <uint8_t> shift
     fill_epilogue(
-        &epilogue, x_zero_point + shift - (0 if is_depthwise else INPUT_SHIFT),
+        &epilogue, x_zero_point + shift - INPUT_SHIFT,
         image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs, weight_sums,
         weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
         upper, BYTES,

@@ -1,250 +1,259 @@
 # Depthwise convolution: each channel with its own taps, vectors along the channels.
+#
+# An instruction adds four products of bytes to each lane; the four bytes of a channel lie far
+# apart, in four lines of the image. So each pixel of a line is first woven with those above and
+# below: four vectors of bytes become four vectors of quads, each of which serves all the windows
+# that the pixel is in. Where the rows of the kernel are no multiple of four, a quad takes pixels
+# that lie side by side, too.
 
 cdef enum:
-    PIXELS = 64         # outputs a task
+    VECTOR_BYTES = 4 * SIMD_LANES   # channels that are computed together
+    WOVEN_BYTES = 1 << 15           # of quads that are kept at a time
+    SLAB_BYTES = 1 << 16            # of input whose outputs are one task
+    NO_TAP = -1
+
+
+# Four pixels that are woven together, counted from the first of a window.
+cdef struct Weave:
+    Py_ssize_t[4] row               # of the kernel
+    Py_ssize_t[4] column            # in pixels
+
+
+# Quads that are multiplied: those of a weave, some pixels further on.
+cdef struct Step:
+    Py_ssize_t weave
+    Py_ssize_t column
+    Py_ssize_t[4] tap               # whose weights they meet, or NO_TAP
 
 
 cdef struct Depthwise:
     const Image* image
     const Epilogue* epilogue
-    const int32_t* column_offset    # (padded channels,), as in Columns
-    const float* multiplier
-    const float* bias
-    const int32_t* taps             # (taps, padded channels), widened once for all pixels
-    Py_ssize_t n_taps, padded, pixels
-    const Py_ssize_t* offsets       # of the taps, in bytes from the first
-    const uint8_t* blank            # a pixel of the padding
-    Py_ssize_t* own_offsets         # n_taps for each thread: those of a window with padding
-    int64_t first_inner, last_inner  # outputs of a line whose windows lie inside it
+    const int8_t* taps              # (taps, padded channels)
+    Py_ssize_t padded
+    Py_ssize_t rows                 # of the kernel
+    Weave* weaves
+    Step* steps
+    Py_ssize_t n_weaves, n_steps
+    Py_ssize_t pixels_a_vector      # more than one where an image has few channels
+    Py_ssize_t span                 # pixels of a line with its padding that are under windows
+    Py_ssize_t segment, columns     # outputs whose pixels are woven at a time; those pixels
+    Py_ssize_t lines, lines_a_task
+    uint8_t* scratch                # scratch_size bytes for each thread
+    Py_ssize_t scratch_size, woven_size, line_size
     uint8_t* out
 
 
-cdef inline const uint8_t* pixel_at(
-    const Image* image, Py_ssize_t batch, Py_ssize_t z, Py_ssize_t y, Py_ssize_t x
+# What a thread works with; all of it lies in its scratch.
+cdef struct Loom:
+    uint8_t* woven                  # [weave][column][VECTOR_BYTES][4]
+    int8_t* weights                 # [step][VECTOR_BYTES][4]
+    const uint8_t** rows            # lines under the rows of the kernel; NULL: padding
+    uint8_t* copies                 # of these lines, where a vector is longer than a pixel
+    uint8_t* blank                  # VECTOR_BYTES of padding
+    Py_ssize_t limit, padding       # of a line, in pixels
+    int32_t[4 * LANES_MAX] offset   # as in Columns, in the order of quads
+    float[4 * LANES_MAX] multiplier
+    float[4 * LANES_MAX] bias
+
+
+cdef void plan(Depthwise* d) noexcept nogil:
+    """Say what is woven, and where it is used."""
+    cdef Py_ssize_t width = d.image.kernel[2]
+    cdef Py_ssize_t dilation = d.image.dilation[2]
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t n_rows, side, i, k
+    cdef Weave* weave
+    cdef Step* step
+    d.n_weaves = d.n_steps = 0
+    while row < d.rows:
+        n_rows = min(<Py_ssize_t> 4, d.rows - row)
+        side = 4 // n_rows              # pixels side by side
+        weave = &d.weaves[d.n_weaves]
+        for i in range(4):
+            weave.row[i], weave.column[i] = row, 0
+            if i < n_rows * side:
+                weave.row[i], weave.column[i] = row + i % n_rows, i // n_rows * dilation
+        k = 0
+        while k < width:
+            step = &d.steps[d.n_steps]
+            step.weave, step.column = d.n_weaves, k * dilation
+            for i in range(4):
+                step.tap[i] = NO_TAP
+                if i < n_rows * side and k + i // n_rows < width:
+                    step.tap[i] = (row + i % n_rows) * width + k + i // n_rows
+            d.n_steps += 1
+            k += side
+        d.n_weaves += 1
+        row += n_rows
+
+
+cdef void repeat(
+    uint8_t* target, const void* source, Py_ssize_t bytes, Py_ssize_t times
 ) noexcept nogil:
-    cdef Py_ssize_t line = (batch * image.size[0] + z) * image.size[1] + y
-    return image.x + (line * image.size[2] + x) * image.channels
+    cdef Py_ssize_t i
+    for i in range(times):
+        memcpy(target + i * bytes, source, bytes)
 
 
-cdef inline bint is_inner(const Depthwise* d, const Position* p) noexcept nogil:
-    """Whether every tap is inside the image."""
-    cdef const Image* image = d.image
-    cdef int axis
-    if not d.first_inner <= p.at[2] < d.last_inner:
-        return False
-    for axis in range(2):
-        if reach(image, p, axis, 0) < 0:
-            return False
-        if reach(image, p, axis, image.kernel[axis] - 1) >= image.size[axis]:
-            return False
-    return True
+cdef void prepare_weights(const Depthwise* d, Loom* loom, Py_ssize_t channel) noexcept nogil:
+    """Weave the weights of some channels as their pixels are."""
+    cdef uint8_t[4 * VECTOR_BYTES] tap
+    cdef Py_ssize_t channels = min(<Py_ssize_t> VECTOR_BYTES, d.image.channels)
+    cdef Py_ssize_t s, i
+    for s in range(d.n_steps):
+        memset(tap, 0, sizeof(tap))
+        for i in range(4):
+            if d.steps[s].tap[i] != NO_TAP:
+                repeat(
+                    tap + i * VECTOR_BYTES, d.taps + d.steps[s].tap[i] * d.padded + channel,
+                    channels, d.pixels_a_vector,
+                )
+        interleave_u8(
+            <uint8_t*> loom.weights + s * 4 * VECTOR_BYTES, tap, tap + VECTOR_BYTES,
+            tap + 2 * VECTOR_BYTES, tap + 3 * VECTOR_BYTES, 0,
+        )
 
 
-cdef void find_offsets(const Image* image, Py_ssize_t* offsets) noexcept nogil:
-    cdef Py_ssize_t i, j, k
-    cdef Py_ssize_t tap = 0
-    for i in range(image.kernel[0]):
-        for j in range(image.kernel[1]):
-            for k in range(image.kernel[2]):
-                offsets[tap] = pixel_at(
-                    image, 0, i * image.dilation[0], j * image.dilation[1], k * image.dilation[2]
-                ) - image.x
-                tap += 1
-
-
-cdef void find_own_offsets(
-    const Depthwise* d, const Position* p, const uint8_t* first, Py_ssize_t* offsets
+cdef void in_order_of_quads(
+    uint8_t* target, const void* numbers, Py_ssize_t channels, Py_ssize_t pixels
 ) noexcept nogil:
-    """Where the pixel under each tap is, counted from ``first``: the blank one for padding."""
+    """Numbers of 32 bits, one a channel, in the order that ``interleave_u8`` gives bytes."""
+    cdef uint8_t[16 * LANES_MAX] all_numbers
+    cdef Py_ssize_t vector, chunk
+    memset(all_numbers, 0, sizeof(all_numbers))
+    repeat(all_numbers, numbers, 4 * channels, pixels)
+    for vector in range(4):
+        for chunk in range(SIMD_LANES // 4):
+            memcpy(
+                target + 4 * SIMD_LANES * vector + 16 * chunk,
+                all_numbers + 64 * chunk + 16 * vector, 16,
+            )
+
+
+cdef void prepare_columns(const Depthwise* d, Loom* loom, Py_ssize_t channel) noexcept nogil:
+    cdef Columns columns
+    cdef Py_ssize_t channels = min(<Py_ssize_t> VECTOR_BYTES, d.image.channels)
+    load_columns(d.epilogue, &columns, channel, <int> channels)
+    in_order_of_quads(<uint8_t*> loom.offset, columns.offset, channels, d.pixels_a_vector)
+    in_order_of_quads(<uint8_t*> loom.multiplier, columns.multiplier, channels, d.pixels_a_vector)
+    in_order_of_quads(<uint8_t*> loom.bias, columns.bias, channels, d.pixels_a_vector)
+
+
+cdef void find_rows(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
+    """The lines of the image under a line of outputs."""
     cdef const Image* image = d.image
-    cdef const uint8_t* source
-    cdef Py_ssize_t i, j, k, z, y, x
-    cdef Py_ssize_t tap = 0
+    cdef Py_ssize_t i, j, y, z
+    cdef Py_ssize_t row = 0
     for i in range(image.kernel[0]):
         z = reach(image, p, 0, i)
         for j in range(image.kernel[1]):
             y = reach(image, p, 1, j)
-            for k in range(image.kernel[2]):
-                x = reach(image, p, 2, k)
-                source = d.blank
-                if is_in(image, 0, z) and is_in(image, 1, y) and is_in(image, 2, x):
-                    source = pixel_at(image, p.image, z, y, x)
-                offsets[tap] = <Py_ssize_t> source - <Py_ssize_t> first
-                tap += 1
+            loom.rows[row] = NULL
+            if is_in(image, 0, z) and is_in(image, 1, y):
+                loom.rows[row] = image.x + (
+                    ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2]
+                ) * image.channels
+            row += 1
 
 
-cdef inline i32v load_input(const uint8_t* x, bint is_signed) noexcept nogil:
-    # Never negative, as the 16-bit products want it.
-    if is_signed:
-        return add_i32(load_s8(<const int8_t*> x), set_i32(128))
-    return load_u8(x)
-
-
-# What is the same for all channels when their sums are finished.
-cdef struct Finish:
-    f32v bias_multiplier, low, high
-    i32v zero_point
-
-
-cdef inline i32v finished(
-    const Depthwise* d, const Finish* f, i32v total, Py_ssize_t channel
-) noexcept nogil:
-    return requantize(
-        to_f32(add_i32(total, load_i32(d.column_offset + channel))),
-        load_f32(d.multiplier + channel), load_f32(d.bias + channel), f.bias_multiplier, f.low,
-        f.high, f.zero_point,
-    )
-
-
-cdef inline void some_channels(
-    const Depthwise* d, const Finish* f, const uint8_t* first, const Py_ssize_t* offsets,
-    Py_ssize_t channel, uint8_t* out, const int vectors, bint is_signed,
-) noexcept nogil:
-    """1, 2 or 4 vectors of channels from ``channel``: none waits for another."""
-    cdef i32v[4] total
-    cdef const int32_t* weight = d.taps + channel
-    cdef const uint8_t* x
-    cdef Py_ssize_t tap
-    first += channel
-    out += channel
-    total[0] = total[1] = total[2] = total[3] = set_i32(0)
-    for tap in range(d.n_taps):
-        x = first + offsets[tap]
-        total[0] = multiply_add_i16(total[0], load_input(x, is_signed), load_i32(weight))
-        if vectors > 1:
-            total[1] = multiply_add_i16(
-                total[1], load_input(x + SIMD_LANES, is_signed), load_i32(weight + SIMD_LANES)
+cdef void copy_rows(const Depthwise* d, Loom* loom) noexcept nogil:
+    """The same lines with their padding, and with room for a vector that begins anywhere."""
+    cdef const Image* image = d.image
+    cdef Py_ssize_t channels = image.channels
+    cdef Py_ssize_t before = min(<Py_ssize_t> image.padding[2], d.span)
+    cdef Py_ssize_t pixels = min(<Py_ssize_t> image.size[2], d.span - before)
+    cdef Py_ssize_t row
+    cdef uint8_t* copy = loom.copies
+    for row in range(d.rows):
+        if loom.rows[row] == NULL:
+            memset(copy, image.zero_point, d.line_size)
+        else:
+            memset(copy, image.zero_point, before * channels)
+            memcpy(copy + before * channels, loom.rows[row], pixels * channels)
+            memset(
+                copy + (before + pixels) * channels, image.zero_point,
+                d.line_size - (before + pixels) * channels,
             )
-        if vectors > 2:
-            total[2] = multiply_add_i16(
-                total[2], load_input(x + 2 * SIMD_LANES, is_signed),
-                load_i32(weight + 2 * SIMD_LANES),
-            )
-            total[3] = multiply_add_i16(
-                total[3], load_input(x + 3 * SIMD_LANES, is_signed),
-                load_i32(weight + 3 * SIMD_LANES),
-            )
-        weight += d.padded
-    store_low_bytes(out, finished(d, f, total[0], channel))
-    if vectors > 1:
-        store_low_bytes(out + SIMD_LANES, finished(d, f, total[1], channel + SIMD_LANES))
-    if vectors > 2:
-        store_low_bytes(out + 2 * SIMD_LANES, finished(d, f, total[2], channel + 2 * SIMD_LANES))
-        store_low_bytes(out + 3 * SIMD_LANES, finished(d, f, total[3], channel + 3 * SIMD_LANES))
+        loom.rows[row] = copy
+        copy += d.line_size
 
 
-cdef void few_channels(
-    const Depthwise* d, const Finish* f, const uint8_t* first, const Py_ssize_t* offsets,
-    uint8_t* out, bint is_signed,
-) noexcept nogil:
-    """The same for fewer channels than a vector has lanes."""
-    cdef uint8_t[LANES_MAX] rest
-    cdef i32v total = set_i32(0)
-    cdef Py_ssize_t tap
-    memset(rest, 0, sizeof(rest))
-    for tap in range(d.n_taps):
-        memcpy(rest, first + offsets[tap], d.image.channels)
-        total = multiply_add_i16(
-            total, load_input(rest, is_signed), load_i32(d.taps + tap * d.padded)
-        )
-    store_low_bytes(rest, finished(d, f, total, 0))
-    memcpy(out, rest, d.image.channels)
+include "weave.pxi"
 
 
-cdef inline void all_channels(
-    const Depthwise* d, const Finish* f, const uint8_t* first, const Py_ssize_t* offsets,
-    uint8_t* out, bint is_signed,
-) noexcept nogil:
-    """All channels of one output; the taps are at ``first`` plus their offsets."""
-    cdef Py_ssize_t count = d.image.channels
-    cdef Py_ssize_t c = 0
-    if count < SIMD_LANES:
-        few_channels(d, f, first, offsets, out, is_signed)
-        return
-    while c + 4 * SIMD_LANES <= count:
-        some_channels(d, f, first, offsets, c, out, 4, is_signed)
-        c += 4 * SIMD_LANES
-    if c + 2 * SIMD_LANES <= count:
-        some_channels(d, f, first, offsets, c, out, 2, is_signed)
-        c += 2 * SIMD_LANES
-    while c < count:
-        # The last vector ends with the channels, and may take some once more.
-        some_channels(d, f, first, offsets, min(c, count - SIMD_LANES), out, 1, is_signed)
-        c += SIMD_LANES
-
-
-cdef inline void depthwise_pixel(
-    const Depthwise* d, const Finish* f, const uint8_t* first, const Py_ssize_t* offsets,
-    uint8_t* out,
-) noexcept nogil:
-    if d.image.flip:
-        all_channels(d, f, first, offsets, out, True)
-    else:
-        all_channels(d, f, first, offsets, out, False)
+cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
+    """Lay a thread's things out in its scratch."""
+    cdef uint8_t* scratch = d.scratch + thread * d.scratch_size
+    loom.woven = scratch
+    loom.weights = <int8_t*> scratch + d.woven_size
+    loom.blank = <uint8_t*> loom.weights + d.n_steps * 4 * VECTOR_BYTES
+    loom.rows = <const uint8_t**> (loom.blank + VECTOR_BYTES)
+    loom.copies = <uint8_t*> (loom.rows + d.rows)
+    loom.limit, loom.padding = d.image.size[2], d.image.padding[2]
+    if d.line_size:
+        loom.limit, loom.padding = d.span, 0
+    memset(loom.blank, d.image.zero_point, VECTOR_BYTES)
 
 
 cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """All channels of some lines of outputs."""
     cdef Depthwise* d = <Depthwise*> context
     cdef const Image* image = d.image
-    cdef Py_ssize_t* own_offsets = d.own_offsets + thread * d.n_taps
-    cdef Py_ssize_t pixel = index * PIXELS
-    cdef Py_ssize_t last = min(pixel + PIXELS, d.pixels)
-    cdef const uint8_t* first
-    cdef Position p
+    cdef const Epilogue* e = d.epilogue
+    cdef Py_ssize_t first = index * d.lines_a_task
+    cdef Py_ssize_t last = min(first + d.lines_a_task, d.lines)
+    cdef Py_ssize_t pixels = image.out[2]
+    cdef Py_ssize_t channel = 0
+    cdef Py_ssize_t line
+    cdef Loom loom
     cdef Finish f
-    f.bias_multiplier = set_f32(d.epilogue.bias_multiplier)
-    f.low = set_f32(<float> (d.epilogue.lower - d.epilogue.zero_point))
-    f.high = set_f32(<float> (d.epilogue.upper - d.epilogue.zero_point))
-    f.zero_point = set_i32(d.epilogue.zero_point)
-    locate(image, pixel, &p)
-    while pixel < last:
-        if is_inner(d, &p):
-            first = pixel_at(
-                image, p.image, reach(image, &p, 0, 0), reach(image, &p, 1, 0),
-                reach(image, &p, 2, 0),
-            )
-            # To the end of the line nothing changes but where the window begins.
-            while True:
-                depthwise_pixel(d, &f, first, d.offsets, d.out + pixel * image.channels)
-                advance(image, &p)
-                pixel += 1
-                if pixel == last or p.at[2] == 0 or p.at[2] >= d.last_inner:
-                    break
-                first += image.stride[2] * image.channels
-        else:
-            find_own_offsets(d, &p, image.x, own_offsets)
-            depthwise_pixel(
-                d, &f, image.x, own_offsets, d.out + pixel * image.channels
-            )
+    cdef Position p
+    set_up(d, &loom, thread)
+    f.flip = 128 if e.lower < 0 else 0
+    f.zero_point, f.lower = e.zero_point + f.flip, e.lower + f.flip
+    f.bias_multiplier = set_f32(e.bias_multiplier)
+    f.high = set_f32(<float> (e.upper - e.zero_point))
+    while channel < image.channels:
+        # The last vector ends with the channels, and may take some once more.
+        channel = max(min(channel, image.channels - VECTOR_BYTES), <Py_ssize_t> 0)
+        prepare_weights(d, &loom, channel)
+        prepare_columns(d, &loom, channel)
+        locate(image, first * pixels, &p)
+        for line in range(first, last):
+            find_rows(d, &loom, &p)
+            if d.line_size:
+                copy_rows(d, &loom)
+            one_line(d, &loom, &f, channel, d.out + line * pixels * image.channels)
+            p.at[2] = pixels - 1
             advance(image, &p)
-            pixel += 1
+        channel += VECTOR_BYTES
 
 
-cdef void find_inner(Depthwise* d) noexcept nogil:
-    """The outputs of a line whose windows lie inside it."""
+cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
+    """Choose how much is done at a time, and what scratch that takes."""
     cdef const Image* image = d.image
-    cdef int64_t stride = image.stride[2]
-    cdef int64_t room = image.size[2] + image.padding[2]
-    room -= (image.kernel[2] - 1) * image.dilation[2]
-    d.first_inner = (image.padding[2] + stride - 1) // stride
-    d.last_inner = min((room + stride - 1) // stride if room > 0 else 0, image.out[2])
-
-
-cdef void load_all_columns(
-    const Epilogue* epilogue, Py_ssize_t channels, int32_t* offset, float* multiplier, float* bias
-) noexcept nogil:
-    """Columns of all panels, one after another."""
-    cdef Columns columns
-    cdef Py_ssize_t first = 0
-    cdef int count
-    while first < channels:
-        count = <int> min(<Py_ssize_t> PANEL_COLUMNS, channels - first)
-        load_columns(epilogue, &columns, first, count)
-        count = (count + 15) // 16 * 16
-        memcpy(offset + first, columns.offset, count * sizeof(int32_t))
-        memcpy(multiplier + first, columns.multiplier, count * sizeof(float))
-        memcpy(bias + first, columns.bias, count * sizeof(float))
-        first += PANEL_COLUMNS
+    cdef Py_ssize_t reached = (image.kernel[2] - 1) * image.dilation[2] + 1
+    cdef Py_ssize_t stride = image.stride[2]
+    cdef Py_ssize_t granule, tasks
+    d.span = (image.out[2] - 1) * stride + reached
+    d.pixels_a_vector, d.line_size = 1, 0
+    if image.channels < VECTOR_BYTES:
+        d.line_size = (d.span * image.channels + VECTOR_BYTES + 63) // 64 * 64
+        if stride == 1:
+            d.pixels_a_vector = VECTOR_BYTES // image.channels
+    granule = 2 * d.pixels_a_vector
+    d.segment = (WOVEN_BYTES // (4 * VECTOR_BYTES * d.n_weaves) - reached) // stride + 1
+    d.segment = max(d.segment // granule, <Py_ssize_t> 1) * granule
+    d.segment = min(d.segment, <Py_ssize_t> image.out[2])
+    d.columns = (d.segment - 1) * stride + reached
+    d.woven_size = d.n_weaves * d.columns * 4 * VECTOR_BYTES
+    d.scratch_size = d.woven_size + d.n_steps * 4 * VECTOR_BYTES + VECTOR_BYTES
+    d.scratch_size += d.rows * (<Py_ssize_t> sizeof(void*) + d.line_size)
+    d.scratch_size = (d.scratch_size + 63) // 64 * 64
+    tasks = d.lines * image.out[2] * image.channels // SLAB_BYTES + 1
+    tasks = min((tasks + n_threads - 1) // n_threads * n_threads, d.lines)
+    d.lines_a_task = (d.lines + tasks - 1) // tasks
 
 
 cdef int depthwise(
@@ -253,41 +262,29 @@ cdef int depthwise(
 ) except -1 nogil:
     """Run a depthwise convolution with as many outputs as inputs, whose weights are centred."""
     cdef Depthwise d
-    cdef Py_ssize_t i
-    cdef int32_t* widened
-    cdef void* buffer
-    cdef Py_ssize_t* offsets
-    cdef uint8_t* blank
+    cdef Py_ssize_t n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    cdef uint8_t* scratch
+    if n_taps == 0 or image.channels == 0:
+        return 0
+    d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
-    d.n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
-    n_threads = useful_threads(<double> pixels * image.channels * d.n_taps, 1 << 20, n_threads)
-    blank = <uint8_t*> malloc(image.channels)
-    offsets = <Py_ssize_t*> malloc((n_threads + 1) * d.n_taps * sizeof(Py_ssize_t))
-    buffer = malloc((d.n_taps + 3) * d.padded * sizeof(int32_t) + 64)
-    if blank and offsets and buffer:
-        # From a cache line on, so that no load straddles two.
-        widened = <int32_t*> ((<size_t> buffer + 63) // 64 * 64)
-        for i in range(d.n_taps * d.padded):
-            widened[i] = taps[i]
-        d.taps, d.column_offset = widened, widened + d.n_taps * d.padded
-        d.multiplier = <float*> d.column_offset + d.padded
-        d.bias = d.multiplier + d.padded
-        load_all_columns(
-            epilogue, image.channels, <int32_t*> d.column_offset, <float*> d.multiplier,
-            <float*> d.bias,
+    d.rows, d.lines = image.kernel[0] * image.kernel[1], pixels // image.out[2]
+    n_threads = useful_threads(<double> pixels * image.channels * n_taps, 1 << 20, n_threads)
+    d.weaves = <Weave*> malloc(d.rows * sizeof(Weave) + n_taps * sizeof(Step))
+    scratch = NULL
+    if d.weaves:
+        d.steps = <Step*> (d.weaves + d.rows)
+        plan(&d)
+        measure_depthwise(&d, n_threads)
+        scratch = <uint8_t*> malloc(d.scratch_size * n_threads + 64)
+    if scratch:
+        d.scratch = scratch + (-<size_t> scratch) % 64
+        parallel_for(
+            depthwise_task, &d, (d.lines + d.lines_a_task - 1) // d.lines_a_task, n_threads
         )
-        find_offsets(image, offsets)
-        d.offsets, d.own_offsets = offsets, offsets + d.n_taps
-        memset(blank, image.zero_point, image.channels)
-        d.image, d.epilogue, d.blank = image, epilogue, blank
-        d.pixels, d.out = pixels, out
-        find_inner(&d)
-        parallel_for(depthwise_task, &d, (pixels + PIXELS - 1) // PIXELS, n_threads)
-        pixels = -1
-    free(offsets)
-    free(buffer)
-    free(blank)
-    if pixels != -1:
+    free(scratch)
+    free(d.weaves)
+    if not scratch:
         with gil:
             raise MemoryError()
     return 0

@@ -99,6 +99,33 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     _mm_storeu_si128((__m128i *)second, _mm256_extracti128_si256(bytes, 1));
 }
 
+static inline __m256i load_vector(const uint8_t *source) {
+    return _mm256_loadu_si256((const __m256i *)source);
+}
+static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
+                                 const uint8_t *c, const uint8_t *d, int flip) {
+    const __m256i top = _mm256_set1_epi8((char)flip);
+    const __m256i av = _mm256_xor_si256(load_vector(a), top);
+    const __m256i bv = _mm256_xor_si256(load_vector(b), top);
+    const __m256i cv = _mm256_xor_si256(load_vector(c), top);
+    const __m256i dv = _mm256_xor_si256(load_vector(d), top);
+    const __m256i low_ab = _mm256_unpacklo_epi8(av, bv), high_ab = _mm256_unpackhi_epi8(av, bv);
+    const __m256i low_cd = _mm256_unpacklo_epi8(cv, dv), high_cd = _mm256_unpackhi_epi8(cv, dv);
+    store_i32((int32_t *)target, _mm256_unpacklo_epi16(low_ab, low_cd));
+    store_i32((int32_t *)target + SIMD_LANES, _mm256_unpackhi_epi16(low_ab, low_cd));
+    store_i32((int32_t *)target + 2 * SIMD_LANES, _mm256_unpacklo_epi16(high_ab, high_cd));
+    store_i32((int32_t *)target + 3 * SIMD_LANES, _mm256_unpackhi_epi16(high_ab, high_cd));
+}
+static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       int zero_point, int lower, int flip) {
+    const __m256i zero = _mm256_set1_epi16((short)zero_point);
+    __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
+    __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
+    __m256i bytes = _mm256_packus_epi16(_mm256_adds_epi16(ab, zero), _mm256_adds_epi16(cd, zero));
+    bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
+    store_i32((int32_t *)target, _mm256_xor_si256(bytes, _mm256_set1_epi8((char)flip)));
+}
+
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
 
 #define TILE_ROWS 4
@@ -111,13 +138,18 @@ typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, a
 static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
     return _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
 }
-static inline inputs_v broadcast_inputs(const uint8_t *source) {
-    int32_t four;
-    memcpy(&four, source, 4);
-    __m256i bytes = _mm256_set1_epi32(four);
+typedef inputs_v quads_v;
+
+static inline inputs_v widened(__m256i bytes) {
     inputs_v x = {_mm256_and_si256(bytes, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(bytes, 8)};
     return x;
 }
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    int32_t four;
+    memcpy(&four, source, 4);
+    return widened(_mm256_set1_epi32(four));
+}
+static inline quads_v load_quads(const uint8_t *source) { return widened(load_vector(source)); }
 static inline weights_v load_weights(const int8_t *source) {
     __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
     weights_v w = {_mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8), _mm256_srai_epi16(bytes, 8)};
@@ -128,6 +160,7 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     __m256i odd = _mm256_madd_epi16(x.odd, w.odd);
     return _mm256_add_epi32(sum, _mm256_add_epi32(even, odd));
 }
+static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 
 #endif
 #endif

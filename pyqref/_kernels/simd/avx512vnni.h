@@ -84,14 +84,41 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     _mm256_storeu_si256((__m256i *)second, _mm512_extracti64x4_epi64(bytes, 1));
 }
 
+static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
+                                 const uint8_t *c, const uint8_t *d, int flip) {
+    const __m512i top = _mm512_set1_epi8((char)flip);
+    const __m512i av = _mm512_xor_si512(_mm512_loadu_si512(a), top);
+    const __m512i bv = _mm512_xor_si512(_mm512_loadu_si512(b), top);
+    const __m512i cv = _mm512_xor_si512(_mm512_loadu_si512(c), top);
+    const __m512i dv = _mm512_xor_si512(_mm512_loadu_si512(d), top);
+    const __m512i low_ab = _mm512_unpacklo_epi8(av, bv), high_ab = _mm512_unpackhi_epi8(av, bv);
+    const __m512i low_cd = _mm512_unpacklo_epi8(cv, dv), high_cd = _mm512_unpackhi_epi8(cv, dv);
+    store_i32((int32_t *)target, _mm512_unpacklo_epi16(low_ab, low_cd));
+    store_i32((int32_t *)target + SIMD_LANES, _mm512_unpackhi_epi16(low_ab, low_cd));
+    store_i32((int32_t *)target + 2 * SIMD_LANES, _mm512_unpacklo_epi16(high_ab, high_cd));
+    store_i32((int32_t *)target + 3 * SIMD_LANES, _mm512_unpackhi_epi16(high_ab, high_cd));
+}
+static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       int zero_point, int lower, int flip) {
+    const __m512i zero = _mm512_set1_epi16((short)zero_point);
+    __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
+    __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
+    __m512i bytes = _mm512_packus_epi16(_mm512_adds_epi16(ab, zero), _mm512_adds_epi16(cd, zero));
+    bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
+    store_i32((int32_t *)target, _mm512_xor_si512(bytes, _mm512_set1_epi8((char)flip)));
+}
+
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     int32_t four;
     memcpy(&four, source, 4);
     return _mm512_set1_epi32(four);
 }
+typedef __m512i quads_v;
+static inline quads_v load_quads(const uint8_t *source) { return _mm512_loadu_si512(source); }
 static inline weights_v load_weights(const int8_t *source) { return _mm512_loadu_si512(source); }
 static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm512_dpbusd_epi32(sum, x, w);
 }
+static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 
 #endif

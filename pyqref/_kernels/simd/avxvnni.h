@@ -26,5 +26,8 @@ static inline weights_v load_weights(const int8_t *source) {
 static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm256_dpbusd_avx_epi32(sum, x, w);
 }
+typedef __m256i quads_v;
+static inline quads_v load_quads(const uint8_t *source) { return load_vector(source); }
+static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 
 #endif

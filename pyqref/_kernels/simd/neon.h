@@ -82,6 +82,22 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     vst1_u8(second, vmax_u8(vqmovun_s16(vqaddq_s16(cd, zero)), vdup_n_u8((uint8_t)lower)));
 }
 
+static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
+                                 const uint8_t *c, const uint8_t *d, int flip) {
+    const uint8x16_t top = vdupq_n_u8((uint8_t)flip);
+    uint8x16x4_t all;
+    all.val[0] = veorq_u8(vld1q_u8(a), top);
+    all.val[1] = veorq_u8(vld1q_u8(b), top);
+    all.val[2] = veorq_u8(vld1q_u8(c), top);
+    all.val[3] = veorq_u8(vld1q_u8(d), top);
+    vst4q_u8(target, all);
+}
+static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       int zero_point, int lower, int flip) {
+    store_rounded_u8(target, target + 2 * SIMD_LANES, a, b, c, d, zero_point, lower);
+    vst1q_u8(target, veorq_u8(vld1q_u8(target), vdupq_n_u8((uint8_t)flip)));
+}
+
 typedef int8x16_t weights_v; /* four weights of each of 4 columns */
 static inline weights_v load_weights(const int8_t *source) { return vld1q_s8(source); }
 

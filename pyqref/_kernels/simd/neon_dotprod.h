@@ -14,4 +14,10 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vdotq_s32(sum, x, w); }
 
+typedef int8x16_t quads_v;
+static inline quads_v load_quads(const uint8_t *source) {
+    return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(source), vdupq_n_u8(0x80)));
+}
+static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
+
 #endif

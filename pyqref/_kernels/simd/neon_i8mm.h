@@ -13,4 +13,8 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vusdotq_s32(sum, x, w); }
 
+typedef uint8x16_t quads_v;
+static inline quads_v load_quads(const uint8_t *source) { return vld1q_u8(source); }
+static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
+
 #endif

@@ -15,6 +15,10 @@ cdef extern from *:
         pass
     ctypedef struct i32v:
         pass
+    ctypedef struct quads_v:     # four bytes in each lane
+        pass
+    ctypedef struct weights_v:   # four weights in each lane
+        pass
 
     enum:
         SIMD_LANES
@@ -40,6 +44,22 @@ cdef extern from *:
     # no nan, but as low as can be; zero_point and lower are in [0, 255].
     void store_rounded_u8(
         uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
+    ) nogil
+
+    # Bytes of four places side by side: 4 * SIMD_LANES are read from each, their top bit changed
+    # where flip is 128, not 0, and 4 vectors of quads written. Lane l of vector v has the bytes
+    # l // 4 * 16 + v * 4 + l % 4 of the four.
+    void interleave_u8(
+        uint8_t* target, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d,
+        int flip
+    ) nogil
+    quads_v load_quads(const uint8_t* source) nogil
+    weights_v load_weights(const int8_t* source) nogil
+    i32v dot4_quads(i32v sum, quads_v x, weights_v w) nogil
+    # As store_rounded_u8, for numbers in the order of interleave_u8: 4 * SIMD_LANES bytes in the
+    # order of their places, and their top bit changed where flip is 128.
+    void store_rounded_quads(
+        uint8_t* target, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower, int flip
     ) nogil
 
     f32v add_f32(f32v a, f32v b) nogil
