@@ -2,6 +2,8 @@
 
 The tutorials draw with the light theme. Each figure is saved as it is, then its colours are
 exchanged for those of the dark theme, and it is saved again; the page shows the one that fits.
+Figures with areas in other colours, such as graphs, stay light: what is written on these areas
+has to be read on them.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib import cm, colors, pyplot
+from matplotlib.patches import Patch
 from sphinx_gallery.scrapers import matplotlib_scraper
 
 from pyqref.plot.style import CYCLES, PAPERS
@@ -37,7 +40,7 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
     """Called by sphinx-gallery after each block of a tutorial."""
     figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
     text = matplotlib_scraper(block, block_vars, gallery_conf)
-    if not figures:
+    if not figures or not all(themed(figure) for figure in figures):
         return text
     files = re.findall(r"image-sg:: /(\S+)\.png", text)
     for figure, file in zip(figures, files, strict=True):
@@ -47,6 +50,14 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
         figure.savefig(f"{path}_dark.png", facecolor=paper)
         figure.savefig(f"{path}_2_00x_dark.png", facecolor=paper, dpi=2 * figure.dpi)
     return within("only-light", text) + within("only-dark", text.replace(".png", "_dark.png"))
+
+
+def themed(figure: Any) -> bool:
+    """Whether all areas of a figure have a colour of the theme, or a grey."""
+    filled = [patch.get_facecolor() for patch in figure.findobj(Patch)]
+    return all(
+        colors.to_hex(each) in EXCHANGED or np.ptp(each[:3]) == 0 for each in filled if each[3]
+    )
 
 
 def within(name: str, text: str) -> str:
