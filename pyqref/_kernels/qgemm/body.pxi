@@ -39,13 +39,14 @@ cdef void rows_in_place(
 
 
 cdef inline void copy_run(uint8_t* run, const uint8_t* x, uint8_t flip) noexcept nogil:
-    """A run of a row for tile registers: a constant size makes this a load and a store."""
+    """A run of a row for tile registers."""
     cdef int k
     if flip:
         for k in range(TILE_DEPTH):
             run[k] = x[k] ^ flip
-    else:
-        memcpy(run, x, TILE_DEPTH)
+        return
+    for k in range(TILE_DEPTH // (4 * SIMD_LANES)):
+        store_i32(<int32_t*> run + k * SIMD_LANES, load_i32(<const int32_t*> x + k * SIMD_LANES))
 
 
 cdef void rows_copied(

@@ -30,6 +30,7 @@ cdef enum:
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 18         # bytes that a block may take
     SCRATCH_BYTES_OF_TILES = 1 << 20
+    LINE = 64                       # bytes of a cache line, which no vector of ours straddles
     BALANCED = 8                    # blocks a thread from which their ends matter no more
     WORK_PER_THREAD = 1 << 23       # products that are worth a thread
 
@@ -55,6 +56,11 @@ cdef struct Product:
     Py_ssize_t block_rows, blocks, column_splits
 
 
+cdef inline void* next_line(void* memory) noexcept nogil:
+    """The first byte of a cache line at or behind an address."""
+    return <uint8_t*> memory + (-<size_t> memory) % LINE
+
+
 cdef inline uint8_t* place_of_row(
     uint8_t* scratch, const Layout* layout, Py_ssize_t r
 ) noexcept nogil:
@@ -74,6 +80,22 @@ cdef inline int32_t sum_of(
     return total
 
 
+cdef void take_rows(
+    Product* p, Py_ssize_t first_row, Py_ssize_t count, uint8_t* scratch, const uint8_t** rows,
+    int32_t* row_sums,
+) noexcept nogil:
+    """Get rows, and what each sums to where weights have zero points."""
+    cdef GiveRows give_rows = p.give_rows if p.copies else p.give_rows_in_place
+    cdef Py_ssize_t r
+    give_rows(p.source, first_row, count, scratch, &p.layout, rows)
+    if p.epilogue.weight_zero_points == NULL:
+        memset(row_sums, 0, count * sizeof(int32_t))
+        return
+    for r in range(count):
+        row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
+        row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
+
+
 include "tiles.pxi"
 
 
@@ -82,7 +104,8 @@ cdef void multiply_panel(
     const int32_t* row_sums, Py_ssize_t first_column,
 ) noexcept nogil:
     """Some rows times one panel."""
-    cdef int32_t[TILE_ROWS * PANEL_COLUMNS] sums
+    cdef int32_t[TILE_ROWS * PANEL_COLUMNS + LINE] room
+    cdef int32_t* sums = <int32_t*> next_line(room)
     cdef Columns columns
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16
@@ -112,9 +135,8 @@ cdef void multiply_panel(
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
-    cdef Bytes[BLOCK_ROWS_OF_TILES] rows
-    cdef int32_t[BLOCK_ROWS_OF_TILES] row_sums
-    cdef GiveRows give_rows
+    cdef Bytes[BLOCK_ROWS] rows
+    cdef int32_t[BLOCK_ROWS] row_sums
     cdef uint8_t* scratch = p.scratch + thread * p.scratch_size
     # Columns vary slowest: a thread keeps to its part of the weights.
     cdef Py_ssize_t first_row = index % p.blocks * p.block_rows
@@ -123,18 +145,10 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
-    cdef Py_ssize_t r
-    give_rows = p.give_rows if p.copies else p.give_rows_in_place
-    give_rows(p.source, first_row, count, scratch, &p.layout, rows)
-    if p.epilogue.weight_zero_points != NULL:
-        for r in range(count):
-            row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
-            row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
-    else:
-        memset(row_sums, 0, count * sizeof(int32_t))
     if p.in_tiles:
-        multiply_in_tiles(p, scratch, first_row, count, row_sums, panel, last)
+        multiply_in_tiles(p, scratch, first_row, count, panel, last)
         return
+    take_rows(p, first_row, count, scratch, rows, row_sums)
     while panel < last:
         multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS)
         panel += 1
@@ -194,12 +208,12 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     p.scratch_size = 0
     if p.copies:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
-        p.scratch_size = (groups * p.layout.group + 63) // 64 * 64
-    scratch = <uint8_t*> malloc(p.scratch_size * n_threads + 64)
+        p.scratch_size = (groups * p.layout.group + LINE - 1) // LINE * LINE
+    scratch = <uint8_t*> malloc(p.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:
             raise MemoryError()
-    p.scratch = scratch + (-<size_t> scratch) % 64
+    p.scratch = <uint8_t*> next_line(scratch)
     parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
     free(scratch)
     return 0

@@ -48,11 +48,17 @@ cdef inline void finish_some(Product* p, Part* part, int rows) noexcept nogil:
 
 
 cdef void multiply_in_tiles(
-    Product* p, const uint8_t* x, Py_ssize_t first_row, Py_ssize_t count,
-    const int32_t* row_sums, Py_ssize_t panel, Py_ssize_t last,
+    Product* p, uint8_t* scratch, Py_ssize_t first_row, Py_ssize_t count, Py_ssize_t panel,
+    Py_ssize_t last,
 ) noexcept nogil:
-    """A block of rows, laid out for tiles, times some of the panels."""
-    cdef int32_t[GROUP_ROWS * PANEL_COLUMNS] sums
+    """A block of rows times some of the panels.
+
+    Each group of rows is written into scratch when its first columns are due.
+    """
+    cdef Bytes[GROUP_ROWS] rows
+    cdef int32_t[BLOCK_ROWS_OF_TILES] row_sums
+    cdef int32_t[GROUP_ROWS * PANEL_COLUMNS + LINE] room
+    cdef int32_t* sums = <int32_t*> next_line(room)
     cdef Columns[2] columns         # of this panel, and of the one before
     cdef int8_t[TILE_QUADS * PANEL_COLUMNS * 4] rest_of_panel
     cdef Part part, waiting
@@ -60,11 +66,12 @@ cdef void multiply_in_tiles(
     cdef Py_ssize_t x_step = TILE_DEPTH if p.whole_rows else p.layout.run
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
-    # Two rows or more: they are finished in pairs.
-    cdef int rows_a_step = <int> ((GROUP_ROWS // 2 + steps - 1) // steps * 2) if steps else 0
+    # Of a part: enough at a time to load what its columns need once for many rows.
+    cdef Py_ssize_t pause = max(steps // 4, <Py_ssize_t> 1)
     cdef int most_column_tiles = 4 if count <= 16 else 2
     cdef const int8_t* w
-    cdef const uint8_t* group
+    cdef uint8_t* group
+    cdef Py_ssize_t first_panel = panel
     cdef Py_ssize_t row, step, w_quad, first_column
     cdef int used, width, column, column_tiles, row_tiles
     cdef int configured = 0
@@ -99,14 +106,17 @@ cdef void multiply_in_tiles(
                 if configured != part.rows:
                     configured = part.rows
                     tiles_configure(min(16, part.rows), max(0, part.rows - 16))
+                group = scratch + row // GROUP_ROWS * p.layout.group
+                if panel == first_panel and column == 0:
+                    take_rows(p, first_row + row, part.rows, group, rows, row_sums + row)
                 tiles_clear()
-                group = x + row // GROUP_ROWS * p.layout.group
                 w = p.panels + (first_column * p.quads + column) * 4
                 for step in range(steps):
                     tiles_multiply(row_tiles, column_tiles, group, x_row, w, w_quad)
                     group += x_step
                     w += TILE_QUADS * w_quad
-                    finish_some(p, &waiting, rows_a_step)
+                    if step % pause == 0:
+                        finish_some(p, &waiting, GROUP_ROWS // 4)
                 if rest:
                     tiles_multiply(
                         row_tiles, column_tiles, group, x_row, rest_of_panel + column * 4, w_quad
