@@ -152,9 +152,9 @@ for engine in found:
 # %%
 # The prediction holds, to a fraction of a decibel: single layers hold no surprise. What it says
 # is sobering, though. 7 bits could give more than 40 dB if inputs were spread evenly; most
-# layers have less than 27. The figure on the right tells why. A few features of a transformer
-# are ten to eighty times larger than the rest, one scale must cover all of them, and the rest
-# is left with few steps. No rounding rule can mend that; another grid could.
+# layers have less than 27. The figure on the right tells why. The largest inputs of these
+# layers are seven to eighty times their root mean square; one scale must cover all of them, and
+# most are left with few steps. No rounding rule can mend that; another grid could.
 
 for engine in found:
     assert np.abs(found[engine] - theory[engine]).mean() < 1
@@ -186,11 +186,11 @@ ax.set_title("from the first layer to the last")
 plt.show()
 
 # %%
-# The five layers behind lose little, although each has six products of its own: it adds its
-# output to its input, so that most of what arrives passes by the products and gets no new
-# error. The loss happens in the first layer, and most of it between ``contract`` and ``norm``,
-# where there is no integer at all, only an addition and a normalization. How can float
-# arithmetic lose 10 dB?
+# The five layers behind lose little, although each has six linear layers of its own: it adds
+# its output to its input, so that most of what arrives passes them by and gets no new error.
+# The loss happens in the first layer, and most of it between ``contract`` and ``norm``, where
+# there is no integer at all, only an addition and a normalization. How can float arithmetic
+# lose 10 dB?
 
 exact_output, rounded_output = (outputs[each]["layers.0.contract"] for each in ("float", "fbgemm"))
 power = (exact_output**2).mean(axis=(0, 1))
