@@ -218,7 +218,7 @@ assert abs(ratio["qnnpack"] - ratio["fbgemm"] - expected) < 0.2
 # %%
 # All together in one linear layer, compared with the real one: fbgemm and qnnpack on 8-bit
 # input, and fbgemm on 7-bit input. Most of the error is the rounding of the output, which all
-# three share; the two engines cannot be told apart, and the seventh bit can, by half a decibel
+# three share; the two engines cannot be told apart, and the missing bit can, by half a decibel
 # in this one layer.
 
 xf = torch.from_numpy(rng.uniform(0, 12, (400, 64)).astype(np.float32))
