@@ -35,7 +35,7 @@ class PackedConv(PackedWeight):
         self.groups = groups
         self.spatial = len(stride)
         #: The shape of the last input that was found to fit.
-        self.fitting_shape: tuple[int, ...] = ()
+        self.fitting_shape: tuple[int, ...] | None = None
         self.packed = self._pack(weight._array)
 
     def _pack(self, integers: Any) -> Any:
