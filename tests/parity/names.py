@@ -165,16 +165,46 @@ TORCH = {
     "quantization.qconfig_mapping": """
         get_default_qconfig_mapping get_default_qat_qconfig_mapping
     """,
-    "quantization.fx.custom_config": "PrepareCustomConfig ConvertCustomConfig FuseCustomConfig",
+    "quantization.fx.custom_config": """
+        PrepareCustomConfig PrepareCustomConfig.set_standalone_module_name
+        PrepareCustomConfig.set_standalone_module_class
+        PrepareCustomConfig.set_float_to_observed_mapping
+        PrepareCustomConfig.set_non_traceable_module_names
+        PrepareCustomConfig.set_non_traceable_module_classes
+        PrepareCustomConfig.set_input_quantized_indexes
+        PrepareCustomConfig.set_output_quantized_indexes
+        PrepareCustomConfig.set_preserved_attributes PrepareCustomConfig.to_dict
+        PrepareCustomConfig.from_dict ConvertCustomConfig
+        ConvertCustomConfig.set_observed_to_quantized_mapping
+        ConvertCustomConfig.set_preserved_attributes ConvertCustomConfig.to_dict
+        ConvertCustomConfig.from_dict FuseCustomConfig FuseCustomConfig.set_preserved_attributes
+        FuseCustomConfig.to_dict FuseCustomConfig.from_dict
+    """,
     "quantization.backend_config": """
-        get_native_backend_config get_native_backend_config_dict get_fbgemm_backend_config
+        BackendPatternConfig.set_observation_type BackendPatternConfig.add_dtype_config
+        BackendPatternConfig.set_dtype_configs BackendPatternConfig.set_root_module
+        BackendPatternConfig.set_qat_module BackendPatternConfig.set_reference_quantized_module
+        BackendPatternConfig.set_fused_module BackendPatternConfig.set_fuser_method
+        BackendPatternConfig.from_dict BackendPatternConfig.to_dict get_native_backend_config
+        get_native_backend_config_dict get_fbgemm_backend_config
         get_qnnpack_backend_config get_onednn_backend_config get_executorch_backend_config
         get_tensorrt_backend_config
     """,
     "fx": """
-        symbolic_trace Tracer Graph Node GraphModule Proxy wrap Interpreter Transformer
+        symbolic_trace wrap Proxy Tracer Tracer.trace Tracer.is_leaf_module Tracer.path_of_module
+        Tracer.create_arg Graph Graph.placeholder Graph.get_attr Graph.call_function
+        Graph.call_method Graph.call_module Graph.output Graph.create_node Graph.node_copy
+        Graph.graph_copy Graph.find_nodes Graph.inserting_before Graph.inserting_after
+        Graph.erase_node Graph.eliminate_dead_code Graph.lint Graph.print_tabular
+        Graph.python_code Graph.nodes Node Node.args Node.kwargs Node.all_input_nodes
+        Node.replace_all_uses_with Node.replace_input_with Node.prepend Node.append Node.update_arg
+        Node.update_kwarg Node.insert_arg Node.next Node.prev Node.format_node Node.is_impure
+        GraphModule GraphModule.graph GraphModule.code GraphModule.recompile
+        GraphModule.print_readable GraphModule.add_submodule GraphModule.delete_submodule
+        GraphModule.delete_all_unused_submodules Interpreter Interpreter.run Interpreter.run_node
+        Transformer Transformer.transform replace_pattern
     """,
-    "fx.subgraph_rewriter": "replace_pattern",
+    "fx.subgraph_rewriter": "replace_pattern replace_pattern_with_filters",
     "optim": "SGD Adam AdamW",
     "optim.lr_scheduler": "StepLR CosineAnnealingLR",
     "utils.data": "Dataset TensorDataset DataLoader",

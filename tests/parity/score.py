@@ -8,54 +8,45 @@ With live torch by default; with the recorded answers where ``--recorded`` is gi
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from parity.harness import CASES, differences, load_cases, recorded
+from parity.running import Outcome, outcomes
 from rich.console import Console
 from rich.table import Table
 
 
 def main() -> int:
     """Run every case and print a table; the exit status tells whether all agree."""
-    import pyqref
-
-    live = "--recorded" not in sys.argv[1:]
-    if live:
-        import torch
-    load_cases()
+    topics: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes(live="--recorded" not in sys.argv[1:]):
+        topics[outcome.topic].append(outcome)
     table = Table("topic", "cases", "agree", "elements", "equal bit for bit", "largest difference")
-    failures = []
-    totals = [0, 0, 0, 0]
-    for topic, cases in sorted(CASES.items()):
-        agreeing = elements = equal = 0
-        largest = 0.0
-        for case in cases.values():
-            try:
-                theirs = case.run(torch) if live else recorded(case)
-                found = differences(case, case.run(pyqref), theirs)
-            except Exception as error:
-                failures.append(f"{topic}.{case.name}: {type(error).__name__}: {error}")
-                continue
-            bad = [f"{topic}.{case.name}: {p}: {d.problem}" for p, d in found.items() if d.problem]
-            failures += bad
-            agreeing += not bad
-            elements += sum(d.elements for d in found.values())
-            equal += sum(d.elements - d.different for d in found.values() if d.elements)
-            largest = max([largest, *(d.largest for d in found.values())])
-        for index, value in enumerate((len(cases), agreeing, elements, equal)):
-            totals[index] += value
-        table.add_row(
-            topic, str(len(cases)), str(agreeing), f"{elements:,}", f"{equal:,}", f"{largest:.3g}"
-        )
+    for topic in sorted(topics):
+        table.add_row(topic, *summary(topics[topic]))
     table.add_section()
-    table.add_row("all", *(f"{each:,}" for each in totals), "")
+    every = [each for found in topics.values() for each in found]
+    table.add_row("all", *summary(every))
     console = Console()
     console.print(table)
-    for line in failures:
+    problems = [f"{each.topic}.{each.name}: {p}" for each in every for p in each.problems]
+    for line in sorted(problems):
         console.print(line, markup=False, highlight=False)
-    return 1 if failures else 0
+    return 1 if problems else 0
+
+
+def summary(found: list[Outcome]) -> list[str]:
+    """Cases, agreeing ones, elements, equal ones, the largest difference."""
+    elements = sum(each.elements for each in found)
+    counts = (
+        len(found),
+        sum(not each.problems for each in found),
+        elements,
+        elements - sum(each.different for each in found),
+    )
+    return [*(f"{each:,}" for each in counts), f"{max(each.largest for each in found):.3g}"]
 
 
 if __name__ == "__main__":

@@ -11,20 +11,15 @@ shows the first test that mentions it.
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
-import warnings
-from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from parity.harness import HERE, Case, differences, load_cases, recorded
+from parity.harness import HERE
 from parity.names import names
+from parity.running import outcomes, resolve
 
 TESTS = HERE.parent
 TARGET = TESTS.parent / "docs" / "parity.rst"
@@ -36,50 +31,7 @@ class Evidence:
 
     cases: list[str] = field(default_factory=list)
     elements: int = 0
-    different: int = 0
     largest: float = 0.0
-
-
-def resolve(name: str) -> Any:
-    """The object behind a dotted name below the package; None if there is none."""
-    import pyqref
-
-    found: Any = pyqref
-    for part in name.split("."):
-        found = getattr(found, part, None)
-        if found is None:
-            return None
-    return found
-
-
-def keys_of(value: Any) -> set[Any]:
-    """What to look for in a running program: a class, or the code of a function."""
-    if inspect.isclass(value):
-        return {value}
-    if isinstance(value, ModuleType):
-        value = type(value).__dict__.get("__call__")
-    if isinstance(value, property):
-        value = value.fget
-    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
-    return {code} if isinstance(code, CodeType) else set()
-
-
-def reached(run: Callable[[], Any]) -> tuple[Any, set[Any]]:
-    """Run something; its result, and all code and all classes that it used."""
-    seen: set[Any] = set()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            code = frame.f_code
-            seen.add(code)
-            if code.co_argcount and code.co_varnames[0] == "self":
-                seen.add(type(frame.f_locals.get("self")))
-
-    sys.setprofile(note)
-    try:
-        return run(), seen
-    finally:
-        sys.setprofile(None)
 
 
 def mentions(path: Path) -> dict[str, set[str]]:
@@ -96,30 +48,12 @@ def mentions(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def run_cases(live: bool) -> list[tuple[Case, set[Any], Evidence]]:
-    """Run every case; what it reached, and how its results compare."""
-    import pyqref
-
-    if live:
-        import torch
-    results = []
-    for case in load_cases():
-        theirs = case.run(torch) if live else recorded(case)
-        ours, seen = reached(lambda case=case: case.run(pyqref))
-        found = differences(case, ours, theirs).values()
-        evidence = Evidence(
-            [case.name],
-            sum(each.elements for each in found),
-            sum(each.different for each in found),
-            max((each.largest for each in found), default=0.0),
-        )
-        results.append((case, seen, evidence))
-    return results
-
-
 def collect(live: bool) -> list[tuple[str, str, bool, str, Evidence]]:
     """Name, origin, whether it exists, the test that proves it, the evidence."""
-    cases = run_cases(live)
+    cases = sorted(outcomes(live, reaching=True), key=lambda each: (each.topic, each.name))
+    for each in cases:
+        for problem in each.problems:
+            print(f"{each.topic}.{each.name}: {problem}", flush=True)
     words = {
         f"{path.stem}.{name}": found
         for path in sorted((HERE / "cases").glob("[a-z]*.py"))
@@ -133,21 +67,17 @@ def collect(live: bool) -> list[tuple[str, str, bool, str, Evidence]]:
                     tests.setdefault(word, f"{path.relative_to(TESTS).as_posix()}::{name}")
     rows = []
     for name, origin in names():
-        value = resolve(name)
-        keys, last = keys_of(value), name.rpartition(".")[2]
-        reaches = any(keys & seen for _, seen, _ in cases)
-        total: dict[str, Evidence] = defaultdict(Evidence)
-        for case, seen, evidence in cases:
+        last = name.rpartition(".")[2]
+        reaches = any(name in case.reaches for case in cases)
+        joined = Evidence()
+        for case in cases:
             label = f"{case.topic}.{case.name}"
-            if keys & seen or (not reaches and last in words.get(label, ())):
-                joined = total[name]
+            if name in case.reaches or (not reaches and last in words.get(label, ())):
                 joined.cases.append(label)
-                joined.elements += evidence.elements
-                joined.different += evidence.different
-                joined.largest = max(joined.largest, evidence.largest)
-        joined = total[name]
+                joined.elements += case.elements
+                joined.largest = max(joined.largest, case.largest)
         proof = joined.cases[0] if joined.cases else tests.get(last, "")
-        rows.append((name, origin, value is not None, proof, joined))
+        rows.append((name, origin, resolve(name) is not None, proof, joined))
     return rows
 
 
@@ -192,7 +122,6 @@ def render(rows: list[tuple[str, str, bool, str, Evidence]], live: bool) -> str:
 def main() -> None:
     """Write the page and say what is missing."""
     live = "--live" in sys.argv[1:]
-    warnings.simplefilter("ignore")
     rows = collect(live)
     TARGET.write_text(render(rows, live), encoding="utf-8")
     missing = [name for name, _, exists, _, _ in rows if not exists]

@@ -116,14 +116,19 @@ TYPES = [
         types(Activation(pyqref.quint8, scale_exact_match=0.5, zero_point_exact_match=3)),
         default_qconfig,
         (
-            "the input must have scale 0.5 and zero point 3, of a FixedQParamsObserver; its "
+            "the input must have scale 0.5 and zero_point 3, of a FixedQParamsObserver; its "
             "observer is MinMaxObserver"
         ),
     ),
     (
         types(Activation(pyqref.quint8, scale_exact_match=0.5, zero_point_exact_match=3)),
         QConfig(FixedQParamsObserver.with_args(scale=0.5, zero_point=4), default_weight_observer),
-        "scale and zero point of the input are (0.5, 4), supported is (0.5, 3)",
+        "the zero_point of the input is 4, supported is 3 exactly",
+    ),
+    (
+        types(Activation(pyqref.quint8, scale_exact_match=0.25)),
+        QConfig(FixedQParamsObserver.with_args(scale=0.5, zero_point=4), default_weight_observer),
+        "the scale of the input is 0.5, supported is 0.25 exactly",
     ),
 ]
 
@@ -132,6 +137,17 @@ TYPES = [
 def test_types_and_constraints(supported: DTypeConfig, qconfig: Any, expected: str) -> None:
     """A QConfig that satisfies no ``DTypeConfig`` is ignored, and the reason names both sides."""
     assert FITS + expected == reason(nn.Linear(2, 2), qconfig, backend(supported))
+
+
+def test_one_part_of_a_grid_may_be_fixed() -> None:
+    """An exact zero point leaves the scale free."""
+    exact = types(Activation(pyqref.quint8, zero_point_exact_match=4))
+    fixed = FixedQParamsObserver.with_args(scale=0.5, zero_point=4)
+    mapping = QConfigMapping().set_global(QConfig(fixed, default_weight_observer))
+    x = pyqref.rand(2, 2)
+    model = nn.Sequential(nn.Linear(2, 2)).eval()
+    prepared = prepare_fx(model, mapping, (x,), backend_config=backend(exact))
+    assert prepared.graph.find_nodes(op="call_module", target="activation_post_process_0")
 
 
 def test_all_types_are_told() -> None:

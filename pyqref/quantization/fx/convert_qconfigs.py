@@ -1,7 +1,10 @@
 """Pass: the qconfigs at convert, where entries may have become None.
 
 The mapping given to ``convert_fx`` may leave operations out by None. Everything else must
-be as it was given to ``prepare_fx``, since the observers are there already.
+be as it was given to ``prepare_fx``, since the observers are there already. With None for ``fc``::
+
+    x -> observer 0 -> conv -> observer 1 -> fc -> observer 2 -> y      before
+    x -> quantize -> conv -> dequantize -> fc -> y                      what convert makes of it
 """
 
 from __future__ import annotations

@@ -143,16 +143,19 @@ def _check_scale(what: str, observer: Any, supported: DTypeWithConstraints) -> I
 
 
 def _check_exact(what: str, observer: Any, supported: DTypeWithConstraints) -> Iterator[str]:
-    wanted = (supported.scale_exact_match, supported.zero_point_exact_match)
-    if wanted == (None, None):
+    wanted = {"scale": supported.scale_exact_match, "zero_point": supported.zero_point_exact_match}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    if not wanted:
         return
     fixed = getattr(observer, "activation_post_process", observer)
+    grid = " and ".join(f"{name} {value}" for name, value in wanted.items())
     if type(fixed).__name__ != "FixedQParamsObserver":
         yield (
-            f"the {what} must have scale {wanted[0]} and zero point {wanted[1]}, of a "
-            f"FixedQParamsObserver; its observer is {type(fixed).__name__}"
+            f"the {what} must have {grid}, of a FixedQParamsObserver; "
+            f"its observer is {type(fixed).__name__}"
         )
         return
-    found = (float(fixed.scale), int(fixed.zero_point))
-    if found != wanted:
-        yield f"scale and zero point of the {what} are {found}, supported is {wanted}"
+    found = {"scale": float(fixed.scale), "zero_point": int(fixed.zero_point)}
+    for name, value in wanted.items():
+        if found[name] != value:
+            yield f"the {name} of the {what} is {found[name]}, supported is {value} exactly"

@@ -6,7 +6,10 @@ A custom module takes and gives quantized tensors::
     quantize -> quantized -> dequantize                                   after
 
 A standalone module is converted by itself; where its custom config says that it takes or
-gives quantized tensors, the nodes around it do, too.
+gives quantized tensors, the nodes around it do, too::
+
+    x -> observer 0 -> prepared graph -> y                                before
+    x -> quantize -> converted graph -> dequantize -> y                   after
 """
 
 from __future__ import annotations

@@ -2,7 +2,12 @@
 
 All patterns of the back end are looked for. A match is kept if its qconfig is not None
 and the back end can do what the qconfig asks for. For every node that stays float the
-reason is kept.
+reason is kept. The graph is as before; the nodes are divided::
+
+    x -> linear -> sin -> sigmoid -> y          before
+         kept: linear                           after, with sigmoid=None in the mapping
+         float: sin      (the back end has no pattern for it)
+                sigmoid  (its qconfig is None)
 """
 
 from __future__ import annotations

@@ -2,7 +2,10 @@
 
 A *custom* module is replaced by ``observed_class.from_float(module)`` and later by
 ``quantized_class.from_observed(module)``. A *standalone* module is prepared and converted
-by itself, as one module of the graph around it.
+by itself, as one module of the graph around it::
+
+    x -> custom (Float) -> standalone -> y                                before
+    x -> custom (Observed) -> standalone (its own observed graph) -> y    after
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """While a model is traced, ``FloatFunctional`` is ``FXFloatFunctional``.
 
-``self.skip.add(x, y)`` is then recorded as ``pyqref.add(x, y)``: a sum as any other. Threads
-that prepare such models take turns at tracing, since the model may be the same.
+``self.skip.add(x, y)`` is then recorded as a sum like any other::
+
+    x, y -> add -> skip.activation_post_process -> z        otherwise
+    x, y -> add -> z                                        here
+
+Threads that prepare such models take turns at tracing, since the model may be the same.
 """
 
 from __future__ import annotations

@@ -2,7 +2,11 @@
 
 A node that no pattern matches, or whose QConfig the back end cannot satisfy, is float on
 both sides. ``x.size()`` and what is computed from it alone is no tensor: nothing is
-observed there.
+observed there. :mod:`.observing` reads it::
+
+    x -> linear -> sin -> y
+         linear     input quint8, weight qint8, bias float32, output quint8
+         sin        float32 on both sides
 """
 
 from __future__ import annotations

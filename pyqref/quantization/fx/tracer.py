@@ -1,4 +1,11 @@
-"""The tracer of graph mode: what stays whole besides the layers of ``nn``."""
+"""Pass: record the model.
+
+The layers of ``nn``, fused layers and the modules that the user names stay whole; all else is
+entered::
+
+    y = self.block(x); y.relu()                     before: Python, and modules in modules
+    x -> block_0 -> block_1 -> relu -> output       after
+"""
 
 from __future__ import annotations
 

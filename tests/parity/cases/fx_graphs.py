@@ -35,13 +35,15 @@ def plain(text: str) -> str:
     text = re.sub(r"\b(?:torch|pyqref)\.(?:\w+\.)*(\w+)", r"\1", text)
     text = re.sub(r"\b(?:math_|math\.)(\w+)", r"\1", text)
     text = text.replace("_operator_abs", "operator.abs")
-    # torch writes x[(slice(1, None, None), Ellipsis)], pyqref x[1:, ...]
-    return re.sub(r"\[\((.*?)\)\](?=;|$)", _index, text, flags=re.MULTILINE)
+    # torch writes some indices as x[(slice(1, None, None), Ellipsis)], pyqref all as x[1:, ...]
+    text = re.sub(r"\[\((.*?)\)\](?=;|$)", r"[\1]", text, flags=re.MULTILINE)
+    return re.sub(r"(?<== )(\w+\[.*?\])(?=;|$)", _index, text, flags=re.MULTILINE)
 
 
 def _index(found: re.Match[str]) -> str:
     inner = re.sub(r"slice\((.*?), (.*?), None\)", r"\1:\2", found[1])
-    return f"[{inner.replace('None:', ':').replace(':None', ':').replace('Ellipsis', '...')}]"
+    inner = re.sub(r"slice\((.*?), (.*?), (\d+)\)", r"\1:\2:\3", inner)
+    return inner.replace("None:", ":").replace(":None", ":").replace("Ellipsis", "...")
 
 
 def describe(torch: Any, model: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:

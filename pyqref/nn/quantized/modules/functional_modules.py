@@ -17,6 +17,7 @@ from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor import arithmetic, joining, linalg
 from pyqref.tensor.arguments import described
+from pyqref.tensor.base import TensorBase
 
 from .reuse import used_before_in_this_pass
 from .utils import (
@@ -215,28 +216,32 @@ class QFunctional(Module):
         raise RuntimeError(_NO_FORWARD.format("QFunctional"))
 
     def _require_quantized(self, *tensors: Any) -> None:
+        allowed = (dtypes.quint8, dtypes.qint8, dtypes.qint32)
         for each in tensors:
-            require_quantized_input(self, each, (dtypes.quint8, dtypes.qint8, dtypes.qint32))
+            if isinstance(each, TensorBase):  # the operation refuses, or records, anything else
+                require_quantized_input(self, each, allowed)
 
     def add(self, x: Any, y: Any) -> Any:
         """``x + y``, requantized."""
         self._require_quantized(x, y)
-        return self.activation_post_process(ops.add(x, y, self.scale, self.zero_point))
+        result = ops.add(x, y, scale=self.scale, zero_point=self.zero_point)
+        return self.activation_post_process(result)
 
     def add_scalar(self, x: Any, y: float) -> Any:
         """``x + y`` with a number; moves the zero point where it can."""
         self._require_quantized(x)
-        return self.activation_post_process(ops.add_scalar(x, y))
+        return ops.add_scalar(x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
         """``x * y``, requantized."""
         self._require_quantized(x, y)
-        return self.activation_post_process(ops.mul(x, y, self.scale, self.zero_point))
+        result = ops.mul(x, y, scale=self.scale, zero_point=self.zero_point)
+        return self.activation_post_process(result)
 
     def mul_scalar(self, x: Any, y: float) -> Any:
         """``x * y`` with a number; changes the scale instead of the integers."""
         self._require_quantized(x)
-        return self.activation_post_process(ops.mul_scalar(x, y))
+        return ops.mul_scalar(x, y)
 
     def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
         """The tensors of ``x`` one after the other along ``dim``, requantized."""
@@ -249,12 +254,14 @@ class QFunctional(Module):
     def add_relu(self, x: Any, y: Any) -> Any:
         """``max(x + y, 0)``, requantized."""
         self._require_quantized(x, y)
-        return self.activation_post_process(ops.add_relu(x, y, self.scale, self.zero_point))
+        result = ops.add_relu(x, y, scale=self.scale, zero_point=self.zero_point)
+        return self.activation_post_process(result)
 
     def matmul(self, x: Any, y: Any) -> Any:
         """Matrix product of ``x`` and ``y``, requantized."""
         self._require_quantized(x, y)
-        return self.activation_post_process(ops.matmul(x, y, self.scale, self.zero_point))
+        result = ops.matmul(x, y, scale=self.scale, zero_point=self.zero_point)
+        return self.activation_post_process(result)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
