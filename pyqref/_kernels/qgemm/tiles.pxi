@@ -75,7 +75,7 @@ cdef void multiply_in_tiles(
     cdef Py_ssize_t row, step, w_quad, first_column
     cdef int used, width, column, column_tiles, row_tiles
     cdef int configured = 0
-    waiting.rows = 0
+    memset(&waiting, 0, sizeof(waiting))
     while panel < last:
         first_column = panel * PANEL_COLUMNS
         used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
