@@ -85,8 +85,8 @@ def batch_norm(kind: type, channels: int) -> nn.Module:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("transpose", [True, False])
-def test_eq_fold_weight_and_eq_fold_bias_of_conv(bias: bool, transpose: bool) -> None:
-    """The folded convolution computes what both did."""
+def test_eq_fold_weight__and_bias_of_conv(bias: bool, transpose: bool) -> None:
+    """eq-fold-weight, eq-fold-bias: the folded convolution computes what both did."""
     pyqref.manual_seed(0)
     kind = nn.ConvTranspose2d if transpose else nn.Conv2d
     layer = kind(3, 4, 3, bias=bias).eval()
@@ -99,8 +99,8 @@ def test_eq_fold_weight_and_eq_fold_bias_of_conv(bias: bool, transpose: bool) ->
     assert bias is (layer.bias is not None)
 
 
-def test_eq_fold_weight_and_eq_fold_bias_of_linear() -> None:
-    """The folded linear layer computes what both did."""
+def test_eq_fold_weight__and_bias_of_linear() -> None:
+    """eq-fold-weight, eq-fold-bias: the folded linear layer computes what both did."""
     pyqref.manual_seed(0)
     layer, norm = nn.Linear(3, 4).eval(), batch_norm(nn.BatchNorm1d, 4)
     x = pyqref.rand(5, 3)

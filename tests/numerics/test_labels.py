@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pyqref
@@ -64,3 +66,42 @@ def test_the_exact_tests_are_named_after_equations() -> None:
     assert set() == names - named
     own = {"test_" + label.replace("-", "_") for label in labels_of_functions()}
     assert set() == own - names
+
+
+def _survey():
+    """The search by which the page of all equations is written."""
+    path = ROOT / "docs" / "_ext" / "equations.py"
+    spec = importlib.util.spec_from_file_location("equations", path)
+    module = sys.modules["equations"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, module.survey()
+
+
+def test_every_equation_has_a_function_and_a_test() -> None:
+    """The page of all equations has no gap."""
+    module, found = _survey()
+    assert {} == module.lacking(found.equations)
+
+
+def test_every_label_is_an_equation() -> None:
+    """No docstring, kernel or test names a label that the theory does not display."""
+    _, found = _survey()
+    assert {} == found.unknown
+
+
+def test_a_compiled_equation_has_a_twin_for_every_instruction_set() -> None:
+    """A kernel that names an equation is compiled for each kernel but the reference."""
+    _, found = _survey()
+    from pyqref._kernels.registry import KERNELS
+
+    expected = [name for name in KERNELS if name != "reference"]
+    kernels = [sets for each in found.equations.values() for sets in each.kernels.values()]
+    assert len(kernels) > 25
+    assert all(expected == sets for sets in kernels)
+
+
+def test_cases_are_those_that_pytest_collects() -> None:
+    """The count of a parametrized test is the number of its cases."""
+    module, _ = _survey()
+    file = "tests/formulas/test_requantize.py"
+    assert 16 == module.cases([file])[f"{file}::test_eq_requantize_bias__engines"]

@@ -44,7 +44,7 @@ SETTINGS = [
 ]
 
 
-def test_eq_sgd_by_hand() -> None:
+def test_eq_sgd__by_hand() -> None:
     """Equation eq-sgd with numbers that are exact in binary."""
     parameter = nn.Parameter(pyqref.tensor([1.0]))
     optimizer = optim.SGD([parameter], lr=0.5, momentum=0.5)
@@ -57,7 +57,7 @@ def test_eq_sgd_by_hand() -> None:
     assert [0.5, -0.25, -1.125] == values
 
 
-def test_eq_sgd_nesterov_by_hand() -> None:
+def test_eq_sgd__nesterov_by_hand() -> None:
     """The look-ahead adds mu * b to the gradient."""
     parameter = nn.Parameter(pyqref.tensor([1.0]))
     optimizer = optim.SGD([parameter], lr=0.5, momentum=0.5, nesterov=True)
@@ -90,8 +90,8 @@ ROUNDING = 10 * 8 * 2.0**-52
 
 
 @pytest.mark.parametrize("decoupled", [False, True])
-def test_eq_adam_and_eq_adamw(decoupled: bool) -> None:
-    """Ten steps agree with the definition."""
+def test_eq_adam__eq_adamw(decoupled: bool) -> None:
+    """eq-adam, eq-adamw: ten steps agree with the definition."""
     kind = optim.AdamW if decoupled else optim.Adam
     parameter = nn.Parameter(pyqref.tensor([0.7], dtype=pyqref.float64))
     optimizer = kind([parameter], lr=0.1, weight_decay=0.3)

@@ -131,6 +131,8 @@ def conv2d(
 ) -> IntArray:
     """As :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
 
+    Equations ``eq-conv-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
+
     Parameters
     ----------
     x

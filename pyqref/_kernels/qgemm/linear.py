@@ -35,6 +35,8 @@ def linear(
 ) -> IntArray:
     """As :func:`pyqref.numerics.linear.quantized_linear`, on packed weights.
 
+    Equations ``eq-linear-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
+
     Parameters
     ----------
     x
