@@ -89,15 +89,13 @@ def test_every_label_is_an_equation() -> None:
     assert {} == found.unknown
 
 
-def test_a_compiled_equation_has_a_twin_for_every_instruction_set() -> None:
-    """A kernel that names an equation is compiled for each kernel but the reference."""
+def test_a_compiled_equation_has_twins_on_every_processor() -> None:
+    """A kernel that names an equation is compiled plainly, and for x86-64 and for ARM."""
     _, found = _survey()
-    from pyqref._kernels.registry import KERNELS
-
-    expected = [name for name in KERNELS if name != "reference"]
     kernels = [sets for each in found.equations.values() for sets in each.kernels.values()]
     assert len(kernels) > 25
-    assert all(expected == sets for sets in kernels)
+    least = {"portable", "avx2", "avxvnni", "avx512vnni", "neon_dotprod", "neon_i8mm"}
+    assert [] == [sets for sets in kernels if not least <= set(sets)]
 
 
 def test_cases_are_those_that_pytest_collects() -> None:
