@@ -42,6 +42,7 @@ FLOORS: dict[str, float] = {
     "pyqref.measure": 8,
     # These use the package as its users do.
     "pyqref.cli": 10,
+    "pyqref.course": 10,
     "pyqref.demo": 10,
     "pyqref.plot": 10,
     "pyqref.__main__": 10,

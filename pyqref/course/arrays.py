@@ -1,0 +1,29 @@
+"""Short names for arrays of one type, in which the cases of exercises are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["float32", "int8", "int32", "uint8"]
+
+
+def float32(values: Any) -> np.ndarray:
+    """Real numbers."""
+    return np.array(values, np.float32)
+
+
+def uint8(values: Any) -> np.ndarray:
+    """Unsigned bytes."""
+    return np.array(values, np.uint8)
+
+
+def int8(values: Any) -> np.ndarray:
+    """Signed bytes."""
+    return np.array(values, np.int8)
+
+
+def int32(values: Any) -> np.ndarray:
+    """Accumulators."""
+    return np.array(values, np.int32)
