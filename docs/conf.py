@@ -34,6 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "used_in",
     "graph_picture",
+    "exercise_table",
     "api_pages",
     "languages",
 ]

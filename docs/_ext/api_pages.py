@@ -56,6 +56,7 @@ PACKAGES = [
     "pyqref.utils.data",
     "pyqref.serialization",
     "pyqref.interop",
+    "pyqref.course",
     "pyqref.measure",
     "pyqref.plot",
 ]

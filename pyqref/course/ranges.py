@@ -240,7 +240,7 @@ MIN_MAX_OBSERVER = Exercise(
     ),
     signature="class MinMaxObserver: __init__(self), forward(self, x), min_val, max_val",
     results=RESULTS,
-    label="eq-extreme-range",
+    label="eq-running-range",
     reference="pyqref.quantization.MinMaxObserver",
     solution=MinMax,
     use=lambda observer, *batches: observe(observer, (), batches),

@@ -106,7 +106,7 @@ def test_solutions_of_layers_give_what_the_equations_give() -> None:
     ],
 )
 def test_observers_of_pyqref_pass(name: str, observer: Any) -> None:
-    """eq-extreme-range, eq-average-range: adapted to take and give arrays."""
+    """eq-running-range, eq-average-range: adapted to take and give arrays."""
 
     class Adapted(observer):  # type: ignore[misc]
         def forward(self, x: Any) -> Any:
