@@ -32,12 +32,16 @@ cdef int each_group(
     cdef Py_ssize_t group
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
-    p.give_rows_in_place = NULL
+    p.give_rows_in_place, p.matrix = NULL, NULL
     if is_pixelwise(image):
         p.give_rows_in_place = pixels_in_place
+    if is_matrix(image):
+        p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, panels
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
     for group in range(groups):
+        if is_matrix(image):
+            p.matrix, p.matrix_end = image.x, end_of(image)
         multiply(&p, n_threads)
         image.x += image.inputs
         p.panels += (outputs + 15) // 16 * 16 * p.quads * 4
@@ -79,6 +83,7 @@ def conv(
         image.stride[axis], image.padding[axis] = geometry[6 + axis], geometry[9 + axis]
         image.dilation[axis], image.out[axis] = geometry[12 + axis], geometry[15 + axis]
     image.x = <const uint8_t*> cnp.PyArray_DATA(x)
+    image.batch = cnp.PyArray_DIM(x, 0)
     image.channels = cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1)
     image.inputs = image.channels // groups
     image.zero_point, image.flip = <uint8_t> x_zero_point, <uint8_t> shift

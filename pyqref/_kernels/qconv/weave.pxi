@@ -9,28 +9,49 @@ cdef inline const uint8_t* pixel_of(
     return loom.rows[row] + at * channels + channel
 
 
+cdef inline void weave_run(
+    const Loom* loom, const Weave* weave, Py_ssize_t first, Py_ssize_t last, Py_ssize_t channels,
+    Py_ssize_t channel, uint8_t* target, const int flip,
+) noexcept nogil:
+    """Weave some pixels that all lie inside the image, or above or below it."""
+    cdef Bytes[4] x
+    cdef Py_ssize_t[4] step
+    cdef Py_ssize_t c
+    cdef int i
+    for i in range(4):
+        x[i] = pixel_of(loom, weave.row[i], first + weave.column[i], channels, channel)
+        step[i] = channels if loom.rows[weave.row[i]] != NULL else 0
+    for c in range(first, last):
+        interleave_u8(target, x[0], x[1], x[2], x[3], flip)
+        for i in range(4):
+            x[i] += step[i]
+        target += 4 * VECTOR_BYTES
+
+
 cdef void weave_pixels(
     const Depthwise* d, Loom* loom, Py_ssize_t first, Py_ssize_t count, Py_ssize_t channel
 ) noexcept nogil:
     """Weave ``count`` pixels of a line, counted with its padding."""
     cdef Py_ssize_t channels = d.image.channels
-    cdef int flip = d.image.flip
     cdef const Weave* weave
     cdef uint8_t* target
-    cdef Py_ssize_t w, c
+    cdef Py_ssize_t end = first + count
+    cdef Py_ssize_t w, c, last, inner, inner_end
     for w in range(d.n_weaves):
         weave = &d.weaves[w]
         target = loom.woven + w * d.columns * 4 * VECTOR_BYTES
-        for c in range(first, first + count):
-            interleave_u8(
-                target,
-                pixel_of(loom, weave.row[0], c + weave.column[0], channels, channel),
-                pixel_of(loom, weave.row[1], c + weave.column[1], channels, channel),
-                pixel_of(loom, weave.row[2], c + weave.column[2], channels, channel),
-                pixel_of(loom, weave.row[3], c + weave.column[3], channels, channel),
-                flip,
-            )
-            target += 4 * VECTOR_BYTES
+        # The columns of a weave ascend: the first and the last tell whether all are inside.
+        inner = min(max(first, loom.padding), end)
+        inner_end = min(max(inner, loom.padding + loom.limit - weave.column[3]), end)
+        c = first
+        while c < end:
+            last = c + 1 if c < inner or c >= inner_end else inner_end
+            if d.image.flip:
+                weave_run(loom, weave, c, last, channels, channel, target, 128)
+            else:
+                weave_run(loom, weave, c, last, channels, channel, target, 0)
+            target += (last - c) * 4 * VECTOR_BYTES
+            c = last
 
 
 # What is the same for all channels when their sums are finished.

@@ -1,9 +1,12 @@
 # The windows of an image as rows of a matrix, made block by block: never the whole matrix.
 
+cdef enum:
+    MOST_LINES = 64                 # under a window, whose places are known at a time
 
 # An image (batch, depth, height, width, channels) of bytes and how a kernel walks over it.
 cdef struct Image:
     const uint8_t* x                # at the first channel of the group
+    Py_ssize_t batch
     Py_ssize_t channels             # of the image
     Py_ssize_t inputs               # of the group
     int64_t[3] size
@@ -53,47 +56,108 @@ cdef inline bint is_in(const Image* image, int axis, Py_ssize_t at) noexcept nog
     return 0 <= at < image.size[axis]
 
 
-cdef inline void copy_pixel(uint8_t* row, const uint8_t* pixel, Py_ssize_t n) noexcept nogil:
-    # Compilers turn copies of a constant size into one load and one store.
-    if n == 4:
-        memcpy(row, pixel, 4)
-    elif n == 8:
-        memcpy(row, pixel, 8)
-    elif n == 16:
-        memcpy(row, pixel, 16)
-    elif n == 32:
-        memcpy(row, pixel, 32)
-    elif n == 64:
-        memcpy(row, pixel, 64)
-    else:
-        memcpy(row, pixel, n)
+# What a window takes of each line under it: pieces of memory.
+cdef struct Pieces:
+    Py_ssize_t count, size          # bytes of each
+    Py_ssize_t step                 # bytes from one to the next
+    Py_ssize_t line                 # bytes of all
+    const uint8_t* end              # of the image
 
 
-cdef inline uint8_t* copy_line(
-    const Image* image, const Position* p, const uint8_t* line, uint8_t* row
+cdef inline const uint8_t* end_of(const Image* image) noexcept nogil:
+    cdef Py_ssize_t pixels = image.batch * image.size[0] * image.size[1] * image.size[2]
+    # x begins with the group: what is before it is counted at the end, and left out.
+    return image.x + (pixels - 1) * image.channels + image.inputs
+
+
+cdef void cut_lines(const Image* image, Pieces* pieces) noexcept nogil:
+    pieces.count, pieces.size = image.kernel[2], image.inputs
+    pieces.step = image.dilation[2] * image.channels
+    if image.dilation[2] == 1 and image.inputs == image.channels:
+        pieces.count, pieces.size = 1, image.kernel[2] * image.inputs
+    pieces.line = pieces.count * pieces.size
+    pieces.end = end_of(image)
+
+
+cdef inline void copy_piece(
+    uint8_t* row, const uint8_t* x, Py_ssize_t size, const uint8_t* end
 ) noexcept nogil:
-    """The taps along one line of the image; returns the end of what was written."""
-    cdef Py_ssize_t taps = image.kernel[2]
-    cdef Py_ssize_t n = image.inputs
-    cdef Py_ssize_t first = reach(image, p, 2, 0)
-    cdef Py_ssize_t tap, at
-    cdef bint is_inside = first >= 0 and first + taps <= image.size[2]
-    if is_inside and image.dilation[2] == 1:
-        if n == image.channels:
-            memcpy(row, line + first * n, taps * n)
-            return row + taps * n
-        line += first * image.channels
-        for tap in range(taps):
-            copy_pixel(row + tap * n, line + tap * image.channels, n)
-        return row + taps * n
-    for tap in range(taps):
-        at = reach(image, p, 2, tap)
-        if is_in(image, 2, at):
-            copy_pixel(row, line + at * image.channels, n)
+    """Copies of a constant size are one load and one store: they may write more than asked for.
+
+    What follows in the scratch is written later.
+    """
+    cdef Py_ssize_t i
+    if x + size + COPIED_TOO_MUCH > end:
+        memcpy(row, x, size)
+    elif size <= 4:
+        memcpy(row, x, 4)
+    elif size <= 16:
+        memcpy(row, x, 16)
+    elif size <= 32:
+        memcpy(row, x, 32)
+    else:
+        for i in range(0, size, 64):
+            memcpy(row + i, x + i, 64)
+
+
+cdef inline uint8_t* copy_inner_window(
+    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    Py_ssize_t first, uint8_t* row,
+) noexcept nogil:
+    """A window none of whose columns is in the padding; ``first`` is where it begins, in bytes."""
+    cdef Py_ssize_t i, k
+    cdef const uint8_t* x
+    for i in range(n_lines):
+        if lines[i] == NULL:
+            memset(row, image.zero_point, pieces.line)
+            row += pieces.line
         else:
-            memset(row, image.zero_point, n)
-        row += n
+            x = lines[i] + first
+            for k in range(pieces.count):
+                copy_piece(row, x, pieces.size, pieces.end)
+                row += pieces.size
+                x += pieces.step
     return row
+
+
+cdef inline uint8_t* copy_outer_window(
+    const Image* image, const Position* p, const uint8_t** lines, Py_ssize_t n_lines, uint8_t* row
+) noexcept nogil:
+    cdef Py_ssize_t n = image.inputs
+    cdef Py_ssize_t i, tap, at
+    for i in range(n_lines):
+        for tap in range(image.kernel[2]):
+            at = reach(image, p, 2, tap)
+            if lines[i] != NULL and is_in(image, 2, at):
+                memcpy(row, lines[i] + at * image.channels, n)
+            else:
+                memset(row, image.zero_point, n)
+            row += n
+    return row
+
+
+cdef inline bint is_inner(const Image* image, const Position* p) noexcept nogil:
+    cdef Py_ssize_t last = reach(image, p, 2, image.kernel[2] - 1)
+    return reach(image, p, 2, 0) >= 0 and last < image.size[2]
+
+
+cdef Py_ssize_t find_lines(
+    const Image* image, const Position* p, Py_ssize_t first, const uint8_t** lines
+) noexcept nogil:
+    """At most MOST_LINES lines under a window, from its line ``first``; NULL: in the padding."""
+    cdef Py_ssize_t count = min(
+        <Py_ssize_t> MOST_LINES, image.kernel[0] * image.kernel[1] - first
+    )
+    cdef Py_ssize_t i, y, z
+    for i in range(count):
+        z = reach(image, p, 0, (first + i) // image.kernel[1])
+        y = reach(image, p, 1, (first + i) % image.kernel[1])
+        lines[i] = NULL
+        if is_in(image, 0, z) and is_in(image, 1, y):
+            lines[i] = image.x + (
+                ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2]
+            ) * image.channels
+    return count
 
 
 cdef void windows_copied(
@@ -101,35 +165,38 @@ cdef void windows_copied(
     const Layout* layout, const uint8_t** rows,
 ) noexcept nogil:
     cdef const Image* image = <const Image*> source
-    cdef Py_ssize_t depth = image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs
-    cdef Py_ssize_t line_taps = image.kernel[2] * image.inputs
-    cdef Py_ssize_t r, i, j, y, z, k
-    cdef const uint8_t* line
+    cdef Py_ssize_t all_lines = image.kernel[0] * image.kernel[1]
+    cdef Py_ssize_t r, line, k, n_lines
+    cdef Bytes[MOST_LINES] lines
     cdef uint8_t* row
+    cdef Pieces pieces
     cdef Position p
+    cut_lines(image, &pieces)
     locate(image, first, &p)
+    n_lines = find_lines(image, &p, 0, lines)
     for r in range(count):
-        row = place_of_row(scratch, layout, r)
-        rows[r] = row
-        for i in range(image.kernel[0]):
-            z = reach(image, &p, 0, i)
-            for j in range(image.kernel[1]):
-                y = reach(image, &p, 1, j)
-                if is_in(image, 0, z) and is_in(image, 1, y):
-                    line = image.x + (
-                        ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2]
-                    ) * image.channels
-                    row = copy_line(image, &p, line, row)
-                else:
-                    memset(row, image.zero_point, line_taps)
-                    row += line_taps
-        row = place_of_row(scratch, layout, r)
-        if image.flip:
-            for k in range(depth):
-                row[k] ^= image.flip
-        for k in range(depth, layout.run_depth):
+        rows[r] = row = place_of_row(scratch, layout, r)
+        line = 0
+        while True:
+            if is_inner(image, &p):
+                row = copy_inner_window(
+                    image, &pieces, lines, n_lines, reach(image, &p, 2, 0) * image.channels, row
+                )
+            else:
+                row = copy_outer_window(image, &p, lines, n_lines, row)
+            line += n_lines
+            if line == all_lines:
+                break
+            n_lines = find_lines(image, &p, line, lines)
+        for k in range(layout.depth - pieces.line * all_lines):
             row[k] = 0
+        if image.flip:
+            row = place_of_row(scratch, layout, r)
+            for k in range(pieces.line * all_lines):
+                row[k] ^= image.flip
         advance(image, &p)
+        if p.at[2] == 0 or all_lines > MOST_LINES:
+            n_lines = find_lines(image, &p, 0, lines)
 
 
 cdef void pixels_in_place(
@@ -149,10 +216,20 @@ cdef void pixels_in_place(
         advance(image, &p)
 
 
-cdef bint is_pixelwise(const Image* image) noexcept nogil:
-    """Whether ``pixels_in_place`` will do."""
+cdef bint is_one_tap(const Image* image) noexcept nogil:
     cdef int axis
     for axis in range(3):
         if image.kernel[axis] != 1 or image.padding[axis] != 0:
             return False
-    return image.inputs % 4 == 0 and not image.flip
+    return not image.flip
+
+
+cdef bint is_pixelwise(const Image* image) noexcept nogil:
+    """Whether ``pixels_in_place`` will do."""
+    return is_one_tap(image) and image.inputs % 4 == 0
+
+
+cdef bint is_matrix(const Image* image) noexcept nogil:
+    """Whether the windows are all pixels, one after another."""
+    cdef bint has_all = image.stride[0] == image.stride[1] == image.stride[2] == 1
+    return is_one_tap(image) and has_all

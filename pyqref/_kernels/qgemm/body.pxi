@@ -84,7 +84,7 @@ cdef void fill_product(
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
     p.out_itemsize = 1 if e.store == BYTES else 4
-    p.whole_rows, p.give_rows_in_place = False, NULL
+    p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
 
 
 def linear(

@@ -146,13 +146,26 @@ cdef void finish_row(
         c += SIMD_LANES
 
 
-cdef int finish_bytes(
+cdef inline void copy_few(uint8_t* target, const uint8_t* source, int count) noexcept nogil:
+    """At most 32 bytes; usual layers leave a multiple of 8, whose copies have a constant size."""
+    if count == 24:
+        memcpy(target, source, 16)
+        memcpy(target + 16, source + 16, 8)
+    elif count == 16:
+        memcpy(target, source, 16)
+    elif count == 8:
+        memcpy(target, source, 8)
+    else:
+        memcpy(target, source, count)
+
+
+cdef void finish_bytes(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int rows,
     uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil:
     """Finish pairs of vectors of columns, two rows at a time, as unsigned bytes.
 
-    Returns the number of columns that are finished; no weight has a zero point.
+    No weight has a zero point. Columns that are not asked for are computed, but not stored.
     """
     cdef f32v bias_multiplier = set_f32(e.bias_multiplier)
     cdef f32v high = set_f32(<float> (e.upper - e.zero_point))
@@ -160,9 +173,14 @@ cdef int finish_bytes(
     cdef f32v left_multiplier, left_bias, right_multiplier, right_bias
     cdef const int32_t* upper_sums
     cdef const int32_t* lower_sums
+    cdef uint8_t[2 * LANES_MAX] upper, lower
+    cdef uint8_t* upper_out
+    cdef uint8_t* lower_out
+    cdef bint is_whole
     cdef int c = 0
     cdef int r, other
-    while c + 2 * SIMD_LANES <= count:
+    while c < count:
+        is_whole = c + 2 * SIMD_LANES <= count
         left_offset = load_i32(columns.offset + first + c)
         left_multiplier = load_f32(columns.multiplier + first + c)
         left_bias = load_f32(columns.bias + first + c)
@@ -173,9 +191,12 @@ cdef int finish_bytes(
             other = min(r + 1, rows - 1)
             upper_sums = sums + r * PANEL_COLUMNS + c
             lower_sums = sums + other * PANEL_COLUMNS + c
+            upper_out, lower_out = upper, lower
+            if is_whole:
+                upper_out, lower_out = out + r * out_stride + c, out + other * out_stride + c
             store_rounded_u8(
-                out + r * out_stride + c,
-                out + other * out_stride + c,
+                upper_out,
+                lower_out,
                 scaled(
                     to_f32(add_i32(load_i32(upper_sums), left_offset)),
                     left_multiplier, left_bias, bias_multiplier, high,
@@ -194,8 +215,10 @@ cdef int finish_bytes(
                 ),
                 e.zero_point, e.lower,
             )
+            if not is_whole:
+                copy_few(out + r * out_stride + c, upper, count - c)
+                copy_few(out + other * out_stride + c, lower, count - c)
         c += 2 * SIMD_LANES
-    return c
 
 
 cdef int finish_reals(
@@ -237,7 +260,8 @@ cdef void finish_tile(
     if e.weight_zero_points == NULL:
         # What most layers are.
         if e.store == BYTES and e.lower >= 0:
-            done = finish_bytes(e, columns, first, sums, rows, out, out_stride, count)
+            finish_bytes(e, columns, first, sums, rows, out, out_stride, count)
+            return
         elif e.store == FUSED or e.store == SEPARATE:
             done = finish_reals(e, columns, first, sums, rows, out, out_stride, count)
     if done == count:

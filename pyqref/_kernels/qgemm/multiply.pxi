@@ -13,6 +13,7 @@ cdef struct Layout:
     Py_ssize_t run                  # and from a run to the next
     Py_ssize_t run_depth            # depths in a run
     Py_ssize_t runs
+    Py_ssize_t depth                # that matter: a multiple of four; weights of others are zero
     Py_ssize_t group                # bytes from a group of GROUP_ROWS rows to the next
 
 
@@ -35,6 +36,8 @@ cdef enum:
     WORK_PER_THREAD = 1 << 23       # products by vectors that are worth a thread
     TILES_FASTER = 3                # as many products take tile registers the time of one
     READING = 20                    # products in the time in which a weight comes from memory
+    COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
+    COPIED_TOO_MUCH = 64            # bytes that may be written after a row
 
 
 cdef struct Product:
@@ -45,6 +48,10 @@ cdef struct Product:
     # Of writing rows: with fewer columns than this for each row, threads share the rows.
     float row_price
     const void* source
+    # Rows as they lie, where their distance is the same everywhere; NULL: they do not.
+    const uint8_t* matrix
+    const uint8_t* matrix_end       # of what may be read
+    Py_ssize_t matrix_row           # bytes from a row to the next
     const int8_t* panels
     Epilogue* epilogue
     uint8_t* out
@@ -164,7 +171,7 @@ cdef void lay_out(Product* p) noexcept nogil:
     p.in_tiles = HAS_TILES and p.rows >= ROWS_WORTH_TILES
     p.in_tiles = p.in_tiles and 0 < padded * GROUP_ROWS <= SCRATCH_BYTES_OF_TILES
     p.copies = p.in_tiles or p.give_rows_in_place == NULL
-    layout.runs, layout.run_depth = 1, depth
+    layout.runs, layout.run_depth, layout.depth = 1, depth, depth
     layout.row = layout.run = depth
     if p.in_tiles and p.whole_rows:
         # Rows whose distance is a multiple of 512 would meet in few sets of the cache.
@@ -174,6 +181,10 @@ cdef void lay_out(Product* p) noexcept nogil:
         layout.runs, layout.run_depth = padded // TILE_DEPTH, TILE_DEPTH
         layout.row, layout.run = TILE_DEPTH, TILE_DEPTH * GROUP_ROWS
     layout.group = layout.row * GROUP_ROWS if layout.runs == 1 else layout.run * layout.runs
+    if p.epilogue.weight_zero_points != NULL:
+        p.matrix = NULL             # the sums of rows are wanted
+    if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
+        p.matrix = NULL             # rows are read so often that they are worth a copy
 
 
 cdef void cut(Product* p, int n_threads) noexcept nogil:
@@ -213,7 +224,7 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     p.scratch_size = 0
     if p.copies:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
-        p.scratch_size = (groups * p.layout.group + LINE - 1) // LINE * LINE
+        p.scratch_size = (groups * p.layout.group + COPIED_TOO_MUCH + LINE - 1) // LINE * LINE
     scratch = <uint8_t*> malloc(p.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:

@@ -47,6 +47,24 @@ cdef inline void finish_some(Product* p, Part* part, int rows) noexcept nogil:
     part.rows -= rows
 
 
+cdef Py_ssize_t rows_in_reach(
+    const Product* p, Py_ssize_t first_row, Py_ssize_t count
+) noexcept nogil:
+    """How many rows tiles may read where they lie, in whole groups but for the last.
+
+    A tile reads 64 depths at a time: what follows a row meets weights that are zero.
+    """
+    cdef Py_ssize_t padded = (p.layout.depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+    cdef Py_ssize_t room
+    if p.matrix == NULL:
+        return 0
+    room = p.matrix_end - p.matrix - padded
+    room = room // p.matrix_row + 1 - first_row if room >= 0 else 0
+    if room >= count:
+        return count
+    return max(room, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
+
+
 cdef void multiply_in_tiles(
     Product* p, uint8_t* scratch, Py_ssize_t first_row, Py_ssize_t count, Py_ssize_t panel,
     Py_ssize_t last,
@@ -62,20 +80,22 @@ cdef void multiply_in_tiles(
     cdef Columns[2] columns         # of this panel, and of the one before
     cdef int8_t[TILE_QUADS * PANEL_COLUMNS * 4] rest_of_panel
     cdef Part part, waiting
-    cdef Py_ssize_t x_row = p.layout.row
-    cdef Py_ssize_t x_step = TILE_DEPTH if p.whole_rows else p.layout.run
+    cdef Py_ssize_t in_reach = rows_in_reach(p, first_row, count)
+    cdef Py_ssize_t x_row, x_step
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
     # Of a part: enough at a time to load what its columns need once for many rows.
     cdef Py_ssize_t pause = max(steps // 4, <Py_ssize_t> 1)
     cdef int most_column_tiles = 4 if count <= 16 else 2
     cdef const int8_t* w
-    cdef uint8_t* group
+    cdef const uint8_t* group
+    cdef uint8_t* copies
     cdef Py_ssize_t first_panel = panel
     cdef Py_ssize_t row, step, w_quad, first_column
     cdef int used, width, column, column_tiles, row_tiles
     cdef int configured = 0
     memset(&waiting, 0, sizeof(waiting))
+    memset(row_sums, 0, in_reach * sizeof(int32_t))
     while panel < last:
         first_column = panel * PANEL_COLUMNS
         used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
@@ -106,9 +126,15 @@ cdef void multiply_in_tiles(
                 if configured != part.rows:
                     configured = part.rows
                     tiles_configure(min(16, part.rows), max(0, part.rows - 16))
-                group = scratch + row // GROUP_ROWS * p.layout.group
-                if panel == first_panel and column == 0:
-                    take_rows(p, first_row + row, part.rows, group, rows, row_sums + row)
+                if row < in_reach:
+                    group = p.matrix + (first_row + row) * p.matrix_row
+                    x_row, x_step = p.matrix_row, TILE_DEPTH
+                else:
+                    group = copies = scratch + row // GROUP_ROWS * p.layout.group
+                    x_row = p.layout.row
+                    x_step = TILE_DEPTH if p.whole_rows else p.layout.run
+                    if panel == first_panel and column == 0:
+                        take_rows(p, first_row + row, part.rows, copies, rows, row_sums + row)
                 tiles_clear()
                 w = p.panels + (first_column * p.quads + column) * 4
                 for step in range(steps):
