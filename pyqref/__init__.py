@@ -18,9 +18,9 @@ Below stands the namespace, name by name.
 
 # ruff: noqa: I001  (the order is the reading order)
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ._lazy import on_first_use
 from .version import __version__ as __version__
 
 # 1. number types
@@ -453,79 +453,77 @@ if TYPE_CHECKING:
     from .nn.functional import threshold as threshold
     from .nn.functional import triplet_margin_loss as triplet_margin_loss
 
-_PACKAGES = {
-    "ao",
-    "cuda",
-    "autograd",
-    "fx",
-    "interop",
-    "kernels",
-    "nn",
-    "ops",
-    "optim",
-    "library",
-    "quantization",
-    "serialization",
-    "utils",
-}
-_FROM = {
-    "load": ".serialization",
-    "save": ".serialization",
-    "fake_quantize_per_channel_affine": ".tensor.fake_quantize",
-    "fake_quantize_per_tensor_affine": ".tensor.fake_quantize",
-    "fused_moving_avg_obs_fake_quant": ".tensor.fused_fake_quantize",
-    "adaptive_avg_pool1d": ".nn.functional",
-    "adaptive_max_pool1d": ".nn.functional",
-    "alpha_dropout": ".nn.functional",
-    "avg_pool1d": ".nn.functional",
-    "batch_norm": ".nn.functional",
-    "bilinear": ".nn.functional",
-    "binary_cross_entropy_with_logits": ".nn.functional",
-    "celu": ".nn.functional",
-    "channel_shuffle": ".nn.functional",
-    "conv1d": ".nn.functional",
-    "conv2d": ".nn.functional",
-    "conv3d": ".nn.functional",
-    "conv_transpose1d": ".nn.functional",
-    "conv_transpose2d": ".nn.functional",
-    "conv_transpose3d": ".nn.functional",
-    "cosine_embedding_loss": ".nn.functional",
-    "cosine_similarity": ".nn.functional",
-    "dropout": ".nn.functional",
-    "embedding": ".nn.functional",
-    "embedding_bag": ".nn.functional",
-    "feature_alpha_dropout": ".nn.functional",
-    "group_norm": ".nn.functional",
-    "hardshrink": ".nn.functional",
-    "hinge_embedding_loss": ".nn.functional",
-    "instance_norm": ".nn.functional",
-    "kl_div": ".nn.functional",
-    "layer_norm": ".nn.functional",
-    "margin_ranking_loss": ".nn.functional",
-    "max_pool1d": ".nn.functional",
-    "max_pool2d": ".nn.functional",
-    "max_pool3d": ".nn.functional",
-    "native_channel_shuffle": ".nn.functional",
-    "pairwise_distance": ".nn.functional",
-    "pixel_shuffle": ".nn.functional",
-    "pixel_unshuffle": ".nn.functional",
-    "prelu": ".nn.functional",
-    "rms_norm": ".nn.functional",
-    "selu": ".nn.functional",
-    "threshold": ".nn.functional",
-    "triplet_margin_loss": ".nn.functional",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a package when it is first asked for."""
-    if name in _PACKAGES:
-        return import_module(f".{name}", __name__)
-    if name in _FROM:
-        found = getattr(import_module(_FROM[name], __name__), name)
-        globals()[name] = found
-        return found
-    raise AttributeError(f"module 'pyqref' has no attribute {name!r}")
+__getattr__ = on_first_use(
+    __name__,
+    {
+        ".serialization": (
+            "load",
+            "save",
+        ),
+        ".tensor.fake_quantize": (
+            "fake_quantize_per_channel_affine",
+            "fake_quantize_per_tensor_affine",
+        ),
+        ".tensor.fused_fake_quantize": ("fused_moving_avg_obs_fake_quant",),
+        ".nn.functional": (
+            "adaptive_avg_pool1d",
+            "adaptive_max_pool1d",
+            "alpha_dropout",
+            "avg_pool1d",
+            "batch_norm",
+            "bilinear",
+            "binary_cross_entropy_with_logits",
+            "celu",
+            "channel_shuffle",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "conv_transpose1d",
+            "conv_transpose2d",
+            "conv_transpose3d",
+            "cosine_embedding_loss",
+            "cosine_similarity",
+            "dropout",
+            "embedding",
+            "embedding_bag",
+            "feature_alpha_dropout",
+            "group_norm",
+            "hardshrink",
+            "hinge_embedding_loss",
+            "instance_norm",
+            "kl_div",
+            "layer_norm",
+            "margin_ranking_loss",
+            "max_pool1d",
+            "max_pool2d",
+            "max_pool3d",
+            "native_channel_shuffle",
+            "pairwise_distance",
+            "pixel_shuffle",
+            "pixel_unshuffle",
+            "prelu",
+            "rms_norm",
+            "selu",
+            "threshold",
+            "triplet_margin_loss",
+        ),
+    },
+    modules=(
+        "ao",
+        "cuda",
+        "autograd",
+        "fx",
+        "interop",
+        "kernels",
+        "nn",
+        "ops",
+        "optim",
+        "library",
+        "quantization",
+        "serialization",
+        "utils",
+    ),
+)
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ PACKAGE = Path(pyqref.__file__).parent
 FLOORS: dict[str, float] = {
     "pyqref": 9,
     "pyqref.version": 0,
+    "pyqref._lazy": 0,
     "pyqref.dtypes": 0,
     "pyqref.backends": 0,
     "pyqref.numerics": 1,

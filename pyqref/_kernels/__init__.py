@@ -4,47 +4,94 @@ Every function here gives the bits of its twin in ``numerics``, whatever kernel 
 however many threads run it. Reading order: :mod:`.registry` (which kernel), ``simd/``
 (what an instruction set must offer), ``quantize/`` (the simplest operation), ``qgemm/``
 and ``qconv/`` (the ones that matter). Arguments are taken as valid; the layers above check.
+
+Each operation is imported when it is first used: many scripts need few of them.
 """
 
-from .elementwise import add as add
-from .elementwise import cat as cat
-from .elementwise import clamp as clamp
-from .elementwise import look_up as look_up
-from .elementwise import mul as mul
-from .elementwise import relu as relu
-from .elementwise import relu6 as relu6
-from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
-from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
-from .fake_quantize import straight_through as straight_through
-from .normalization import group_norm as group_norm
-from .normalization import layer_norm as layer_norm
-from .observe import merge_histogram as merge_histogram
-from .observe import min_max as min_max
-from .observe import min_max_per_channel as min_max_per_channel
-from .pooling import adaptive_avg_pool as adaptive_avg_pool
-from .pooling import avg_pool as avg_pool
-from .pooling import max_pool as max_pool
-from .qconv import PackedConv as PackedConv
-from .qconv import conv1d as conv1d
-from .qconv import conv2d as conv2d
-from .qconv import conv3d as conv3d
-from .qconv import pack_conv1d as pack_conv1d
-from .qconv import pack_conv2d as pack_conv2d
-from .qconv import pack_conv3d as pack_conv3d
-from .qgemm import PackedLinear as PackedLinear
-from .qgemm import linear as linear
-from .qgemm import linear_accumulator as linear_accumulator
-from .qgemm import linear_dynamic as linear_dynamic
-from .qgemm import linear_float as linear_float
-from .qgemm import pack_linear as pack_linear
-from .quantize import dequantize_per_channel as dequantize_per_channel
-from .quantize import dequantize_per_tensor as dequantize_per_tensor
-from .quantize import quantize_per_channel as quantize_per_channel
-from .quantize import quantize_per_tensor as quantize_per_tensor
-from .resize import bilinear as bilinear
-from .resize import nearest as nearest
+from typing import TYPE_CHECKING
+
+from pyqref._lazy import on_first_use
+
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
+
+if TYPE_CHECKING:
+    from .elementwise import add as add
+    from .elementwise import cat as cat
+    from .elementwise import clamp as clamp
+    from .elementwise import look_up as look_up
+    from .elementwise import mul as mul
+    from .elementwise import relu as relu
+    from .elementwise import relu6 as relu6
+    from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
+    from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+    from .fake_quantize import straight_through as straight_through
+    from .normalization import group_norm as group_norm
+    from .normalization import layer_norm as layer_norm
+    from .observe import merge_histogram as merge_histogram
+    from .observe import min_max as min_max
+    from .observe import min_max_per_channel as min_max_per_channel
+    from .pooling import adaptive_avg_pool as adaptive_avg_pool
+    from .pooling import avg_pool as avg_pool
+    from .pooling import max_pool as max_pool
+    from .qconv import PackedConv as PackedConv
+    from .qconv import conv1d as conv1d
+    from .qconv import conv2d as conv2d
+    from .qconv import conv3d as conv3d
+    from .qconv import pack_conv1d as pack_conv1d
+    from .qconv import pack_conv2d as pack_conv2d
+    from .qconv import pack_conv3d as pack_conv3d
+    from .qgemm import PackedLinear as PackedLinear
+    from .qgemm import linear_accumulator as linear_accumulator
+    from .qgemm import linear_dynamic as linear_dynamic
+    from .qgemm import linear_float as linear_float
+    from .qgemm import pack_linear as pack_linear
+    from .qgemm.linear import linear as linear
+    from .quantize import dequantize_per_channel as dequantize_per_channel
+    from .quantize import dequantize_per_tensor as dequantize_per_tensor
+    from .quantize import quantize_per_channel as quantize_per_channel
+    from .quantize import quantize_per_tensor as quantize_per_tensor
+    from .resize import bilinear as bilinear
+    from .resize import nearest as nearest
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        ".elementwise": ("add", "cat", "clamp", "look_up", "mul", "relu", "relu6"),
+        ".fake_quantize": (
+            "fake_quantize_per_channel",
+            "fake_quantize_per_tensor",
+            "straight_through",
+        ),
+        ".normalization": ("group_norm", "layer_norm"),
+        ".observe": ("merge_histogram", "min_max", "min_max_per_channel"),
+        ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
+        ".qconv": (
+            "PackedConv",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "pack_conv1d",
+            "pack_conv2d",
+            "pack_conv3d",
+        ),
+        ".qgemm": (
+            "PackedLinear",
+            "linear",
+            "linear_accumulator",
+            "linear_dynamic",
+            "linear_float",
+            "pack_linear",
+        ),
+        ".quantize": (
+            "dequantize_per_channel",
+            "dequantize_per_tensor",
+            "quantize_per_channel",
+            "quantize_per_tensor",
+        ),
+        ".resize": ("bilinear", "nearest"),
+    },
+)
 
 __all__ = [
     "PackedConv",

@@ -12,7 +12,6 @@ import os
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -33,7 +32,7 @@ OPERATIONS = (
 )
 #: Those that are matrix products.
 PRODUCTS = ("qconv", "qgemm")
-_HERE = Path(__file__).parent
+_HERE = os.path.dirname(__file__)
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,9 @@ def features() -> frozenset[str]:
 
 
 def _is_compiled(module: str) -> bool:
-    return any((_HERE / (module + suffix)).exists() for suffix in EXTENSION_SUFFIXES)
+    return any(
+        os.path.exists(os.path.join(_HERE, module + suffix)) for suffix in EXTENSION_SUFFIXES
+    )
 
 
 def built() -> tuple[str, ...]:

@@ -39,9 +39,16 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream that belongs to ``seed`` (its low 32 bits are used)."""
         self._seed = int(seed) % (1 << 64)
-        self._state = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        self._started: Any = None
         self._next_normal: float | None = None
         return self
+
+    @property
+    def _state(self) -> Any:
+        """The twister, started when it is first used: importing ``numpy.random`` takes long."""
+        if self._started is None:
+            self._started = np.random.RandomState(self._seed & 0xFFFFFFFF)
+        return self._started
 
     def seed(self) -> int:
         """Seed with a number of the operating system and return it."""
@@ -60,6 +67,7 @@ class Generator:
     def set_state(self, state: tuple[Any, ...]) -> Generator:
         """Go to a place that :meth:`get_state` gave."""
         self._seed, twister, self._next_normal = state
+        self._started = None
         self._state.set_state(twister)
         return self
 

@@ -16,7 +16,6 @@ from ..base import TensorBase, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, tensor_repr, with_suffixes
 from ..tensor import Tensor
-from .html import quantized_html
 from .quantizer import (
     PerChannelQuantizer,
     PerTensorQuantizer,
@@ -93,6 +92,8 @@ class QuantizedTensor(Tensor):
         return quantized_repr(self)
 
     def _repr_html_(self) -> str:
+        from .html import quantized_html
+
         return quantized_html(self)
 
     # the parameters

@@ -1,0 +1,94 @@
+"""Importing the package takes what every script needs; the rest comes when it is first used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+from pyqref._lazy import on_first_use
+
+#: Long to import, or needed by few scripts.
+LATER = (
+    "numpy.random",
+    "pathlib",
+    "html",
+    "pyqref.ao",
+    "pyqref.fx",
+    "pyqref.nn",
+    "pyqref.optim",
+    "pyqref.quantization",
+    "pyqref.serialization",
+    "pyqref._kernels.qconv",
+    "pyqref._kernels.qgemm",
+)
+
+
+def loaded_by(script: str) -> set[str]:
+    """Modules that a fresh process has after ``script``."""
+    script += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
+    program = [sys.executable, "-c", script]
+    result = subprocess.run(program, capture_output=True, text=True, check=True, timeout=120)
+    return set(json.loads(result.stdout))
+
+
+def test_the_import_leaves_for_later_what_few_scripts_need():
+    """Beyond what ``import numpy`` has loaded."""
+    new = loaded_by("import pyqref") - loaded_by("import numpy")
+    assert set() == new & set(LATER)
+
+
+@pytest.mark.parametrize(
+    ("script", "module"),
+    [
+        ("import pyqref; pyqref.nn", "pyqref.nn"),
+        ("import pyqref; pyqref.conv2d", "pyqref.nn.functional"),
+        ("import pyqref; pyqref.rand(1)", "numpy.random"),
+        ("from pyqref import save", "pyqref.serialization"),
+        ("import pyqref; pyqref._kernels.conv2d", "pyqref._kernels.qconv"),
+    ],
+)
+def test_the_first_use_imports(script, module):
+    """An attribute or a ``from`` import brings the module that has the name."""
+    assert module in loaded_by(script)
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """A package with the names ``left`` and ``right`` of one module, and another module."""
+    package = ModuleType("lazy_package")
+    package.__path__ = [str(tmp_path)]
+    (tmp_path / "both.py").write_text("left, right = object(), object()", encoding="utf-8")
+    (tmp_path / "whole.py").write_text("", encoding="utf-8")
+    package.__getattr__ = on_first_use(  # type: ignore[method-assign]
+        "lazy_package", {".both": ("left", "right")}, modules=("whole",)
+    )
+    monkeypatch.setitem(sys.modules, "lazy_package", package)
+    for name in ("both", "whole"):
+        monkeypatch.delitem(sys.modules, f"lazy_package.{name}", raising=False)
+    yield package
+    for name in ("both", "whole"):
+        sys.modules.pop(f"lazy_package.{name}", None)
+
+
+def test_a_name_is_looked_up_once(package):
+    """It then is an attribute as any other, the same object as in its module."""
+    assert "left" not in vars(package)
+    first = package.left
+    assert first is vars(package)["left"]
+    assert first is sys.modules["lazy_package.both"].left
+    assert "right" not in vars(package)
+
+
+def test_a_module_is_a_name_too(package):
+    """``package.whole`` imports ``package/whole.py``."""
+    assert package.whole is sys.modules["lazy_package.whole"]
+
+
+def test_a_name_that_is_nowhere(package):
+    """The message is Python's own."""
+    with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'neither'"):
+        _ = package.neither
