@@ -41,6 +41,9 @@ DENSE = [
     plane(0, 3, 5, 2, 3),
     plane(1, 3, 7, 8, 3, padding=1),
     plane(2, 3, 20, 66, 5, padding=2, stride=2),
+    plane(1, 3, 37, 20, 3, padding=1),
+    plane(1, 3, 37, 20, 7, padding=3, stride=2),
+    plane(1, 20, 12, 24, 1),
     plane(2, 4, 6, 5, 1),
     plane(3, 8, 5, 65, 1, stride=2),
     plane(1, 5, 6, 4, 1, padding=1),
@@ -56,6 +59,7 @@ GROUPED = [
     plane(1, 130, 4, 130, 3, padding=1, groups=2),
     plane(1, 64, 5, 96, 3, padding=1, groups=16),
     plane(2, 30, 6, 15, 3, padding=1, stride=2, groups=15),
+    plane(1, 24, 11, 48, 3, padding=2, dilation=2, groups=6),
     plane(1, 7, 5, 35, 3, padding=1, groups=7),
 ]
 #: Around vectors of 4, 8, 16 channels, and panels of 64.
@@ -161,6 +165,26 @@ def test_packed_weights_unpack_to_themselves(case: Case) -> None:
     shape = (case.outputs, case.channels // case.groups, *case.kernel)
     weight = integers(np.random.default_rng(7), shape, np.int8)
     assert_same_bits(weight, PACK[len(case.size)](weight, case.groups).weight)
+
+
+@pytest.mark.parametrize(
+    ("shape", "groups"),
+    [
+        ((64, 64, 3, 3), 1),
+        ((256, 64, 1, 1), 1),
+        ((128, 4, 3, 3), 32),
+        ((1024, 32, 3, 3), 32),
+        ((96, 3, 3, 3), 32),
+        ((96, 1, 3, 3), 96),
+    ],
+)
+def test_packed_weights_take_little_more_than_their_bytes(
+    shape: tuple[int, ...], groups: int
+) -> None:
+    """Joined groups are kept without the zeros between them."""
+    weight = np.ones(shape, np.int8)
+    packed = _kernels.pack_conv2d(weight, groups)
+    assert packed.panels.nbytes <= 1.1 * weight.nbytes
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -23,13 +23,47 @@ include "windows.pxi"
 include "depthwise.pxi"
 
 
+cdef void join_groups(
+    const int8_t* rows, Py_ssize_t joined, Py_ssize_t outputs, Py_ssize_t inputs, Py_ssize_t taps,
+    int8_t* panels,
+) noexcept nogil:
+    """Pack groups ``(joined, outputs, taps, inputs)`` as one, with zeros where they differ."""
+    cdef Py_ssize_t width = (joined * outputs + 15) // 16 * 16
+    cdef Py_ssize_t quads = (taps * joined * inputs + 3) // 4
+    cdef Py_ssize_t column, tap, i, depth
+    memset(panels, 0, width * quads * 4)
+    for column in range(joined * outputs):
+        for tap in range(taps):
+            depth = (tap * joined + column // outputs) * inputs
+            if inputs % 4 == 0:
+                for i in range(0, inputs, 4):
+                    memcpy(panels + ((depth + i) // 4 * width + column) * 4, rows + i, 4)
+            else:
+                for i in range(inputs):
+                    panels[((depth + i) // 4 * width + column) * 4 + (depth + i) % 4] = rows[i]
+            rows += inputs
+
+
+cdef void next_group(Epilogue* e, Py_ssize_t outputs) noexcept nogil:
+    e.weight_sums += outputs
+    e.multiplier += outputs * e.multiplier_step
+    if e.weight_zero_points != NULL:
+        e.weight_zero_points += outputs * e.weight_zero_point_step
+    if e.bias != NULL:
+        e.bias += outputs
+    if e.integer_bias != NULL:
+        e.integer_bias += outputs
+
+
 cdef int each_group(
-    Image* image, Epilogue* e, const int8_t* panels, Py_ssize_t rows, Py_ssize_t outputs,
-    Py_ssize_t groups, uint8_t* out, int n_threads,
+    Image* image, Epilogue* e, const int8_t* weights, Py_ssize_t rows, Py_ssize_t outputs,
+    Py_ssize_t groups, Py_ssize_t joined, uint8_t* out, int n_threads,
 ) except -1 nogil:
     """One matrix product a group; ``outputs`` of each."""
     cdef Product p
     cdef Py_ssize_t group
+    cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    cdef int8_t* room = NULL
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
     p.give_rows_in_place, p.matrix = NULL, NULL
@@ -37,29 +71,38 @@ cdef int each_group(
         p.give_rows_in_place = pixels_in_place
     if is_matrix(image):
         p.matrix_row = image.channels
-    p.source, p.epilogue, p.panels = image, e, panels
+    p.source, p.epilogue, p.panels = image, e, weights
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
-    for group in range(groups):
-        if is_matrix(image):
-            p.matrix, p.matrix_end = image.x, end_of(image)
-        multiply(&p, n_threads)
-        image.x += image.inputs
-        p.panels += (outputs + 15) // 16 * 16 * p.quads * 4
-        p.out += outputs
-        e.weight_sums += outputs
-        e.multiplier += outputs * e.multiplier_step
-        if e.weight_zero_points != NULL:
-            e.weight_zero_points += outputs * e.weight_zero_point_step
-        if e.bias != NULL:
-            e.bias += outputs
-        if e.integer_bias != NULL:
-            e.integer_bias += outputs
+    if joined > 1:
+        room = <int8_t*> malloc((outputs + 15) // 16 * 64 * p.quads + LINE)
+        if room == NULL:
+            with gil:
+                raise MemoryError()
+        p.panels = <int8_t*> next_line(room)
+    try:
+        for group in range(groups):
+            if is_matrix(image):
+                p.matrix, p.matrix_end = image.x, end_of(image)
+            if joined > 1:
+                join_groups(
+                    weights, joined, outputs // joined, image.inputs // joined, taps,
+                    <int8_t*> p.panels,
+                )
+                weights += outputs * taps * image.inputs // joined
+            multiply(&p, n_threads)
+            if joined == 1:
+                p.panels += (outputs + 15) // 16 * 16 * p.quads * 4
+            image.x += image.inputs
+            p.out += outputs
+            next_group(e, outputs)
+    finally:
+        free(room)
     return 0
 
 
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple geometry,
-    Py_ssize_t groups, bint is_depthwise, cnp.ndarray panels, cnp.ndarray weight_sums,
+    Py_ssize_t groups, Py_ssize_t joined, bint is_depthwise, cnp.ndarray panels, cnp.ndarray weight_sums,
     weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
     int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
 ):
@@ -98,5 +141,6 @@ def conv(
             depthwise(&image, &epilogue, packed, rows, result, n_threads)
         else:
             each_group(
-                &image, &epilogue, packed, rows, outputs // groups, groups, result, n_threads
+                &image, &epilogue, packed, rows, outputs // groups, groups, joined, result,
+                n_threads,
             )

@@ -92,6 +92,7 @@ def _conv(
         x_zero_point,
         geometry,
         packed.groups // packed.joined,
+        packed.joined,
         is_depthwise,
         _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
         packed.sums,

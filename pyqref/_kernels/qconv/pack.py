@@ -26,15 +26,15 @@ class PackedConv:
     A convolution is a matrix product of the windows of the image (rows) with the
     weights of each output channel (columns), one product a group. Each group is packed
     as :class:`pyqref._kernels.PackedLinear` says, with the depth in the order
-    ``(*kernel, C // groups)``. Groups with few outputs are joined: together they are one
-    group whose weights are zero where they belong to different ones, which is faster than
-    many small products. Depthwise weights (one channel in and out of each group) are kept
+    ``(*kernel, C // groups)``. Groups with few outputs are joined when they are used: together
+    they are one group whose weights are zero where they belong to different ones, which is
+    faster than many small products. These are kept as they are, ``(N, depth)``, without zeros. Depthwise weights (one channel in and out of each group) are kept
     as ``(taps, N)`` instead, N padded with zeros to a multiple of 16.
 
     Attributes
     ----------
     panels
-        int8, one dimension: the packed groups one after another, or the taps.
+        int8, one dimension: the packed groups one after another, the rows of joined ones, or the taps.
     sums
         int32 ``(N,)``: the sum of the weights of each output channel.
     shape
@@ -42,7 +42,7 @@ class PackedConv:
     groups
         Number of groups.
     joined
-        How many groups each packed one holds.
+        How many groups are one while they are multiplied.
     """
 
     panels: IntArray
@@ -67,33 +67,17 @@ class PackedConv:
         outputs, inputs, *kernel = self.shape
         if self.is_depthwise:
             rows = self.panels.reshape(self.depth, -1)[:, :outputs].T
+        elif self.joined > 1:
+            rows = self.panels
         else:
-            packed = self.groups // self.joined
-            columns, depth = outputs // packed, self.depth * self.joined
+            columns = outputs // self.groups
             rows = np.concatenate(
                 [
-                    _take_apart(PackedLinear(panels, self.sums, columns, depth).weight, self)
-                    for panels in self.panels.reshape(packed, -1)
+                    PackedLinear(panels, self.sums, columns, self.depth).weight
+                    for panels in self.panels.reshape(self.groups, -1)
                 ]
             )
         return np.moveaxis(rows.reshape(outputs, *kernel, inputs), -1, 1)
-
-
-def _join(rows: IntArray, taps: int, inputs: int, joined: int) -> IntArray:
-    """``(joined * outputs, taps * inputs)`` with zeros where groups differ."""
-    outputs = len(rows) // joined
-    apart = np.zeros((joined, outputs, taps, joined, inputs), np.int8)
-    each = np.arange(joined)
-    apart[each, :, :, each] = rows.reshape(joined, outputs, taps, inputs)
-    return apart.reshape(joined * outputs, taps * joined * inputs)
-
-
-def _take_apart(rows: IntArray, packed: PackedConv) -> IntArray:
-    """The other way round."""
-    joined, inputs = packed.joined, packed.shape[1]
-    taps, each = prod(packed.shape[2:]), np.arange(joined)
-    apart = rows.reshape(joined, len(rows) // joined, taps, joined, inputs)
-    return apart[each, :, :, each].reshape(len(rows), taps * inputs)
 
 
 def _groups_to_join(groups: int, outputs: int) -> int:
@@ -114,22 +98,16 @@ def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> 
         panels[:, :outputs] = rows.T
     elif groups == 1:
         panels = pack_linear(rows).panels
+    elif join and _groups_to_join(groups, outputs // groups) > 1:
+        joined, panels = _groups_to_join(groups, outputs // groups), np.ascontiguousarray(rows)
     else:
-        joined = _groups_to_join(groups, outputs // groups) if join else 1
-        taps, inputs = prod(weight.shape[2:]), weight.shape[1]
-        panels = np.concatenate(
-            [
-                pack_linear(_join(each, taps, inputs, joined)).panels
-                for each in rows.reshape(
-                    groups // joined, outputs // groups * joined, rows.shape[1]
-                )
-            ]
-        )
+        each = rows.reshape(groups, outputs // groups, rows.shape[1])
+        panels = np.concatenate([pack_linear(group).panels for group in each])
     return PackedConv(panels.reshape(-1), sums, weight.shape, groups, joined)
 
 
 def pack_apart(packed: PackedConv) -> PackedConv:
-    """The same without joined groups, for weights with zero points: no zeros stand between."""
+    """The same with every group packed, for weights with zero points: none are joined."""
     return _pack(packed.weight, packed.groups, len(packed.shape) - 2, join=False)
 
 

@@ -6,6 +6,7 @@ def conv(
     x_zero_point: int,
     geometry: tuple[int, ...],
     groups: int,
+    joined: int,
     is_depthwise: bool,
     panels: np.ndarray,
     weight_sums: np.ndarray,

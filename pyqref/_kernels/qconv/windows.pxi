@@ -120,6 +120,57 @@ cdef inline uint8_t* copy_inner_window(
     return row
 
 
+cdef inline void copy_plain_windows(
+    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    Py_ssize_t first, Py_ssize_t count, uint8_t* row, Py_ssize_t row_step, const int chunk,
+) noexcept nogil:
+    """Windows side by side, none of whose pieces is longer than ``chunk`` bytes."""
+    cdef Py_ssize_t size = pieces.size
+    cdef Py_ssize_t step = image.stride[2] * image.channels
+    cdef const uint8_t* x
+    cdef uint8_t* target
+    cdef Py_ssize_t r, i, k
+    for r in range(count):
+        target = row
+        for i in range(n_lines):
+            x = lines[i] + first
+            for k in range(pieces.count):
+                memcpy(target, x, chunk)
+                target += size
+                x += pieces.step
+        target[0] = target[1] = target[2] = 0   # up to a multiple of four
+        first += step
+        row += row_step
+
+
+cdef Py_ssize_t plain_windows(
+    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    const Position* p,
+) noexcept nogil:
+    """How many windows from here ``copy_plain_windows`` may copy."""
+    cdef Py_ssize_t i, at, room
+    cdef Py_ssize_t step = image.stride[2] * image.channels
+    if n_lines != image.kernel[0] * image.kernel[1] or image.flip or reach(image, p, 2, 0) < 0:
+        return 0
+    if not 0 < pieces.size <= COPIED_TOO_MUCH:
+        return 0
+    for i in range(n_lines):
+        if lines[i] == NULL:
+            return 0
+    room = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
+    if room < 0:
+        return 0
+    at = reach(image, p, 2, 0) * image.channels + (pieces.count - 1) * pieces.step
+    # The last line is the one nearest to the end of the image.
+    return max(
+        min(
+            min(room // image.stride[2] + 1, image.out[2] - p.at[2]),
+            (pieces.end - lines[n_lines - 1] - at - COPIED_TOO_MUCH) // step + 1,
+        ),
+        0,
+    )
+
+
 cdef inline uint8_t* copy_outer_window(
     const Image* image, const Position* p, const uint8_t** lines, Py_ssize_t n_lines, uint8_t* row
 ) noexcept nogil:
@@ -166,7 +217,7 @@ cdef void windows_copied(
 ) noexcept nogil:
     cdef const Image* image = <const Image*> source
     cdef Py_ssize_t all_lines = image.kernel[0] * image.kernel[1]
-    cdef Py_ssize_t r, line, k, n_lines
+    cdef Py_ssize_t r, line, k, n_lines, plain
     cdef Bytes[MOST_LINES] lines
     cdef uint8_t* row
     cdef Pieces pieces
@@ -174,8 +225,28 @@ cdef void windows_copied(
     cut_lines(image, &pieces)
     locate(image, first, &p)
     n_lines = find_lines(image, &p, 0, lines)
-    for r in range(count):
+    r = 0
+    while r < count:
         rows[r] = row = place_of_row(scratch, layout, r)
+        plain = min(plain_windows(image, &pieces, lines, n_lines, &p), count - r)
+        plain = min(plain, GROUP_ROWS - r % GROUP_ROWS)
+        if plain > 1:
+            k = reach(image, &p, 2, 0) * image.channels
+            if pieces.size <= 16:
+                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 16)
+            elif pieces.size <= 32:
+                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 32)
+            else:
+                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 64)
+            for k in range(plain):
+                rows[r + k] = row + k * layout.row
+            r += plain
+            p.at[2] += plain - 1
+            advance(image, &p)
+            if p.at[2] == 0:
+                n_lines = find_lines(image, &p, 0, lines)
+            continue
+        r += 1
         line = 0
         while True:
             if is_inner(image, &p):
@@ -191,7 +262,7 @@ cdef void windows_copied(
         for k in range(layout.depth - pieces.line * all_lines):
             row[k] = 0
         if image.flip:
-            row = place_of_row(scratch, layout, r)
+            row = place_of_row(scratch, layout, r - 1)
             for k in range(pieces.line * all_lines):
                 row[k] ^= image.flip
         advance(image, &p)
