@@ -28,13 +28,15 @@ class PackedConv:
     as :class:`pyqref._kernels.PackedLinear` says, with the depth in the order
     ``(*kernel, C // groups)``. Groups with few outputs are joined when they are used: together
     they are one group whose weights are zero where they belong to different ones, which is
-    faster than many small products. These are kept as they are, ``(N, depth)``, without zeros. Depthwise weights (one channel in and out of each group) are kept
-    as ``(taps, N)`` instead, N padded with zeros to a multiple of 16.
+    faster than many small products. These are kept as they are, ``(N, depth)``, without zeros.
+    Depthwise weights (one channel in and out of each group) are kept as ``(taps, N)`` instead,
+    N padded with zeros to a multiple of 16.
 
     Attributes
     ----------
     panels
-        int8, one dimension: the packed groups one after another, the rows of joined ones, or the taps.
+        int8, one dimension: the packed groups one after another, the rows of joined ones, or
+        the taps.
     sums
         int32 ``(N,)``: the sum of the weights of each output channel.
     shape
