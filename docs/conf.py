@@ -36,6 +36,7 @@ extensions = [
     "graph_picture",
     "exercise_table",
     "api_pages",
+    "equation_table",
     "languages",
 ]
 exclude_patterns = ["_build", "_ext", "gen_modules", "locale"]

@@ -20,9 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 THEORY = ROOT / "docs" / "theory"
+PACKAGE = ROOT / "pyqref"
 TESTS = ROOT / "tests"
 LABEL = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*\b")
-KERNEL_BODIES = (".pxi", ".pxd", ".h")
+KERNEL_BODIES = (".pxi", ".h", ".py")
 
 
 @dataclass
@@ -71,11 +72,11 @@ def theory_pages() -> list[Path]:
     return [path for name in names if (path := THEORY / f"{name}.rst").exists()]
 
 
-def _functions(path: Path, package: Path) -> Iterator[tuple[Function, str]]:
+def _functions(path: Path) -> Iterator[tuple[Function, str]]:
     text = path.read_text(encoding="utf-8")
     if "eq-" not in text:
         return
-    parts = path.relative_to(package.parent).with_suffix("").parts
+    parts = path.relative_to(ROOT).with_suffix("").parts
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -94,19 +95,13 @@ def kernels_of(folder: Path) -> list[str]:
     return [name for name in KERNELS if (folder / f"{name}.pyx").exists()]
 
 
-def _kernels(package: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Label, operation and instruction sets, for every file of a kernel's body.
-
-    What stands in ``simd/`` is a primitive: each set has its own header.
-    """
-    for path in sorted((package / "_kernels").rglob("*")):
-        folder = path.parent
-        if path.suffix not in (*KERNEL_BODIES, ".py") or folder.name == "_kernels":
-            continue
-        text = path.read_text(encoding="utf-8")
-        compiled = folder.with_name("quantize") if folder.name == "simd" else folder
-        for label in sorted(set(LABEL.findall(text))):
-            yield label, folder.name, kernels_of(compiled)
+def _kernels() -> Iterator[tuple[str, str, list[str]]]:
+    """Label, operation and instruction sets, for every file of a kernel's folder."""
+    for path in sorted((PACKAGE / "_kernels").glob("*/*")):
+        if path.suffix in KERNEL_BODIES:
+            text = path.read_text(encoding="utf-8")
+            for label in sorted(set(LABEL.findall(text))):
+                yield label, path.parent.name, kernels_of(path.parent)
 
 
 def _tests() -> Iterator[tuple[str, str]]:
@@ -122,10 +117,9 @@ def _tests() -> Iterator[tuple[str, str]]:
             for node in inner:
                 if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
                     continue
-                found = set(LABEL.findall(ast.get_docstring(node) or ""))
-                head = node.name.partition("__")[0].removeprefix("test_")
-                if head.startswith("eq_"):
-                    found.add(head.replace("_", "-"))
+                parts = node.name.removeprefix("test_").split("__")
+                found = {part.replace("_", "-") for part in parts if part.startswith("eq_")}
+                found |= set(LABEL.findall(ast.get_docstring(node) or ""))
                 owner = f"::{outer.name}" if isinstance(outer, ast.ClassDef) else ""
                 for label in found:
                     yield label, f"{file}{owner}::{node.name}"
@@ -141,8 +135,6 @@ class Survey:
 
 def survey() -> Survey:
     """Search the theory, the package and the tests for labels."""
-    import pyqref
-
     equations: dict[str, Equation] = {}
     unknown: dict[str, list[str]] = {}
     for page in theory_pages():
@@ -155,12 +147,11 @@ def survey() -> Survey:
             unknown.setdefault(label, []).append(place)
         return label in equations
 
-    package = Path(pyqref.__file__).parent
-    for path in sorted(package.rglob("*.py")):
-        for function, label in _functions(path, package):
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for function, label in _functions(path):
             if known(label, function.path):
                 equations[label].functions.append(function)
-    for label, operation, sets in _kernels(package):
+    for label, operation, sets in _kernels():
         if known(label, f"_kernels/{operation}"):
             equations[label].kernels[operation] = sets
     for label, test in _tests():
@@ -173,17 +164,13 @@ def survey() -> Survey:
 
 def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
     """For each equation that is not whole, what it lacks."""
-    return {
-        label: parts
-        for label, each in equations.items()
-        if (
-            parts := [
-                name
-                for name, there in (("function", each.functions), ("test", each.tests))
-                if not there
-            ]
-        )
-    }
+    found = {}
+    for label, each in equations.items():
+        parts = {"function": each.functions, "test": each.tests}
+        missing = [name for name, there in parts.items() if not there]
+        if missing:
+            found[label] = missing
+    return found
 
 
 def cases(files: list[str], cache: Path | None = None) -> dict[str, int]:
@@ -192,9 +179,8 @@ def cases(files: list[str], cache: Path | None = None) -> dict[str, int]:
     The numbers are those of this machine: tests of kernels run for each kernel that it
     supports. They are kept in ``cache`` until a test file changes.
     """
-    sources = [*sorted(TESTS.rglob("*.py")), Path(sys.executable)]
-    text = "".join(f"{path}{path.stat().st_mtime_ns}" for path in sources)
-    key = hashlib.sha256((text + "".join(files)).encode()).hexdigest()
+    sources = b"".join(path.read_bytes() for path in sorted(TESTS.rglob("*.py")))
+    key = hashlib.sha256(sources + f"{sys.version}{files}".encode()).hexdigest()
     if cache is not None and cache.exists():
         kept = json.loads(cache.read_text(encoding="utf-8"))
         if kept["key"] == key:

@@ -63,7 +63,7 @@ cdef inline f32v normalized(
     const Rows* r, const uint8_t* x, const float* weight, const float* bias, f32v mean,
     f32v inverse,
 ) noexcept nogil:
-    """Some results as whole numbers within the range."""
+    """``eq-quantized-standardize`` of some elements, as whole numbers within the range."""
     cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x, r.is_signed)), mean), inverse)
     if weight != NULL or bias != NULL:
         y = fma_f32(

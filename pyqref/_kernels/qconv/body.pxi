@@ -108,6 +108,8 @@ def conv(
 ):
     """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
 
+    ``eq-conv-accumulator``, then ``eq-requantize-bias`` and ``eq-requantize``.
+
     ``geometry`` is 18 numbers: size, kernel, stride, padding, dilation, out, each as
     depth, height and width. Everything is contiguous.
     """

@@ -105,6 +105,8 @@ def linear_dynamic(
 ):
     """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
 
+    ``eq-dynamic-input``, then ``eq-linear-dynamic``.
+
     Returns the smallest and largest number of ``x``; where one of them is not finite there is no
     grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
     ``multiplier`` is room for as many float32. Stores: 2 a fused multiply-add, 3 without.

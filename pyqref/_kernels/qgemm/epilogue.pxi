@@ -5,8 +5,8 @@
 cdef enum Store:
     BYTES       # eq-requantize
     SUMS        # int32, as they are
-    FUSED       # float32, fma(sum, multiplier, bias)
-    SEPARATE    # float32, sum * multiplier + bias, rounded twice
+    FUSED       # eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias)
+    SEPARATE    # eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice
 
 
 # How the columns of a matrix product are finished; numerics/requantize.py states the order.
@@ -78,7 +78,7 @@ cdef void load_columns(
 cdef inline f32v scaled(
     f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v high
 ) noexcept nogil:
-    """``eq-requantize`` up to the rounding, clamped from above; one formula serves every engine.
+    """``eq-requantize-bias``, clamped from above; one formula serves every engine.
 
     ``fma(bias, bias_multiplier, acc)`` is ``acc + bias`` where the multiplier is 1, and
     ``acc`` where the bias is -0.0. The bounds are whole, so clamping first changes nothing.
