@@ -113,6 +113,11 @@ def bias_as_integer(bias: Any, input_scale: float, weight_scales: Any) -> IntArr
               b_n \cdot \iota(\mathrm{fl}_{64}(s_x\, s_{w,n}))\big)\Big)
 
     The product of the scales is taken in double and rounded once to float32.
+
+    Notes
+    -----
+    Error bound ``eq-engine-difference``: half a unit of the accumulator, and roundings,
+    between this and a bias that stays real.
     """
     unit = np.float64(input_scale) * np.asarray(weight_scales, dtype=np.float64)
     scaled = np.asarray(bias, np.float32) * (np.float32(1) / unit.astype(np.float32))
@@ -223,6 +228,11 @@ def requantize(accumulator: IntArray, requant: Requantization) -> IntArray:
         Integers ``(..., N)``, output channels last.
     requant
         From :func:`requantization`.
+
+    Notes
+    -----
+    Error bound ``eq-requantize-error``: half a step, eight roundings of the sum and twelve
+    of the bias; with qnnpack half a unit of the accumulator more.
 
     Examples
     --------
