@@ -75,7 +75,23 @@ cdef inline void add_run(
     const Pair* p, Py_ssize_t start, Py_ssize_t stop, bint is_signed
 ) noexcept nogil:
     cdef uint8_t[2][LANES_MAX] rest
+    cdef f32v[4] scaled
+    cdef f32v multiplier = set_f32(p.multiplier)
+    cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
     cdef Py_ssize_t i = start
+    cdef int v
+    # As store_scaled does it, four vectors at a time.
+    while not is_signed and i + 4 * SIMD_LANES <= stop:
+        for v in range(4):
+            scaled[v] = sum_of_reals(
+                p, p.a + i + v * SIMD_LANES, p.b + i + v * SIMD_LANES, is_signed
+            )
+            scaled[v] = min_f32(mul_f32(scaled[v], multiplier), high)
+        store_rounded_u8(
+            p.out + i, p.out + i + 2 * SIMD_LANES, scaled[0], scaled[1], scaled[2], scaled[3],
+            p.zero_point, p.lower,
+        )
+        i += 4 * SIMD_LANES
     while i + SIMD_LANES <= stop:
         store_scaled(p, sum_of_reals(p, p.a + i, p.b + i, is_signed), p.out + i, SIMD_LANES)
         i += SIMD_LANES

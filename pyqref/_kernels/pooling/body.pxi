@@ -17,6 +17,7 @@ cdef extern from "pooling/bytes.h":
 
 cdef enum:
     WORK_PER_THREAD = 1 << 20   # bytes under all windows that are worth a thread
+    ACROSS = 4                  # vectors of channels that are averaged together
 
 
 # Where a window lies along one axis, and its part of the divisor.
@@ -37,7 +38,7 @@ cdef struct Pool:
     int32_t zero_point, lower, upper
     float scale
     int64_t divisor                 # 0: that of the window
-    int32_t* sums                   # `longest` for each thread, and as many divisors
+    int32_t* sums                   # where there is one channel: `longest` a thread
     float* divisors
     Py_ssize_t longest
 
@@ -82,46 +83,115 @@ cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept n
     return load_u8(source)
 
 
-cdef inline void add_channels(
-    int32_t* sums, const uint8_t* x, Py_ssize_t n, bint is_signed
+# How a sum becomes a mean: divided, or multiplied by a factor.
+cdef struct Division:
+    f32v divisor, factor
+    bint divides
+
+
+cdef inline Division division_by(const Pool* p, int64_t divisor) noexcept nogil:
+    cdef Division d
+    cdef f32v scale = set_f32(p.scale)
+    d.divisor = set_f32(<float> divisor)
+    d.divides = False
+    if p.by_reciprocal:
+        d.factor = div_f32(scale, mul_f32(scale, d.divisor))
+    else:
+        # The reciprocal of a power of two is exact: the product then is the quotient.
+        d.divides = divisor < 1 or (divisor & (divisor - 1)) != 0
+        d.factor = div_f32(set_f32(1), d.divisor)
+    return d
+
+
+cdef inline f32v mean_of(const Pool* p, i32v total, Division* d) noexcept nogil:
+    """``eq-quantized-mean``, neither rounded nor clamped but where torch rounds early."""
+    cdef f32v offset = set_f32(<float> p.zero_point)
+    cdef f32v value = to_f32(total)
+    if p.by_reciprocal:
+        return add_f32(round_f32(mul_f32(value, d.factor)), offset)
+    if d.divides:
+        return add_f32(div_f32(value, d.divisor), offset)
+    return add_f32(mul_f32(value, d.factor), offset)
+
+
+cdef inline void store_mean(const Pool* p, f32v value, uint8_t* out, Py_ssize_t left) noexcept nogil:
+    cdef uint8_t[LANES_MAX] stored
+    # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
+    cdef i32v q = to_i32(
+        max_f32(min_f32(value, set_f32(<float> p.upper)), set_f32(<float> p.lower))
+    )
+    if left >= SIMD_LANES:
+        store_low_bytes(out, q)
+    else:
+        store_low_bytes(stored, q)
+        memcpy(out, stored, left)
+
+
+cdef inline void mean_across(
+    const Pool* p, const Taps* taps, int32_t start, Division* d, bint is_signed, uint8_t* out
 ) noexcept nogil:
+    """All channels of one result; ``start`` is what the sums begin with."""
+    cdef i32v[ACROSS] totals
+    cdef f32v[ACROSS] means
+    cdef uint8_t[LANES_MAX] rest
+    cdef f32v high = set_f32(<float> p.upper)
+    cdef const uint8_t* x
     cdef Py_ssize_t c = 0
-    while c + SIMD_LANES <= n:
-        store_i32(sums + c, add_i32(load_i32(sums + c), load_bytes_of(x + c, is_signed)))
+    cdef Py_ssize_t left, y, at
+    cdef int v
+    while c + ACROSS * SIMD_LANES <= p.inner:
+        for v in range(ACROSS):
+            totals[v] = set_i32(start)
+        for y in range(taps.rows):
+            x = taps.first + y * taps.row_step + c
+            for at in range(taps.columns):
+                for v in range(ACROSS):
+                    totals[v] = add_i32(totals[v], load_bytes_of(x + v * SIMD_LANES, is_signed))
+                x += taps.column_step
+        for v in range(ACROSS):
+            means[v] = mean_of(p, totals[v], d)
+        if is_signed:
+            for v in range(ACROSS):
+                store_mean(p, means[v], out + c + v * SIMD_LANES, SIMD_LANES)
+        else:
+            store_rounded_u8(
+                out + c, out + c + 2 * SIMD_LANES, min_f32(means[0], high),
+                min_f32(means[1], high), min_f32(means[2], high), min_f32(means[3], high),
+                0, p.lower,
+            )
+        c += ACROSS * SIMD_LANES
+    while c < p.inner:
+        left = min(p.inner - c, <Py_ssize_t> SIMD_LANES)
+        totals[0] = set_i32(start)
+        for y in range(taps.rows):
+            x = taps.first + y * taps.row_step + c
+            for at in range(taps.columns):
+                if left == SIMD_LANES:
+                    totals[0] = add_i32(totals[0], load_bytes_of(x, is_signed))
+                else:
+                    memset(rest, 0, sizeof(rest))
+                    memcpy(rest, x, left)
+                    totals[0] = add_i32(totals[0], load_bytes_of(rest, is_signed))
+                x += taps.column_step
+        store_mean(p, mean_of(p, totals[0], d), out + c, left)
         c += SIMD_LANES
-    while c < n:
-        sums[c] += <int32_t> (<const int8_t*> x)[c] if is_signed else <int32_t> x[c]
-        c += 1
 
 
 cdef void finish(
-    const Pool* p, const int32_t* sums, const float* divisors, Py_ssize_t step, Py_ssize_t n,
-    uint8_t* out,
+    const Pool* p, const int32_t* sums, const float* divisors, Py_ssize_t n, uint8_t* out
 ) noexcept nogil:
-    """``eq-quantized-mean`` of n sums with one divisor (step 0), or one for each (step 1).
+    """``eq-quantized-mean`` of n sums, each with its divisor, but all with that of the pool.
 
     The arrays may be read up to whole vectors.
     """
-    cdef f32v low = set_f32(<float> p.lower)
-    cdef f32v high = set_f32(<float> p.upper)
-    cdef f32v offset = set_f32(<float> p.zero_point)
+    cdef Division d = division_by(p, p.divisor)
     cdef f32v scale = set_f32(p.scale)
-    cdef f32v divisor = set_f32(divisors[0])
-    cdef f32v value
-    cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
     while i < n:
-        if step:
-            divisor = load_f32(divisors + i)
-        value = to_f32(load_i32(sums + i))
-        if p.by_reciprocal:
-            value = mul_f32(value, div_f32(scale, mul_f32(scale, divisor)))
-            value = add_f32(round_f32(value), offset)
-        else:
-            value = add_f32(div_f32(value, divisor), offset)
-        # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
-        store_low_bytes(stored, to_i32(max_f32(min_f32(value, high), low)))
-        memcpy(out + i, stored, min(n - i, <Py_ssize_t> SIMD_LANES))
+        if not p.divisor:
+            d.divisor = load_f32(divisors + i)
+            d.factor = div_f32(scale, mul_f32(scale, d.divisor))
+        store_mean(p, mean_of(p, load_i32(sums + i), &d), out + i, n - i)
         i += SIMD_LANES
 
 
@@ -138,42 +208,55 @@ cdef inline int64_t inside(const Window* row, const Window* column) noexcept nog
 cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One line of results."""
     cdef const Pool* p = <const Pool*> context
-    cdef int32_t* sums = p.sums + thread * p.longest
-    cdef float* divisors = p.divisors + thread * p.longest
     cdef uint8_t* out = p.out + index * p.out_width * p.inner
     cdef const Window* row = p.rows + index % p.out_height
     cdef const Window* column
-    cdef const uint8_t* line
-    cdef Py_ssize_t x, c
-    cdef int64_t y, at
-    cdef int32_t total
+    cdef int64_t divisor
+    cdef int64_t last_divisor = 0
+    cdef Division d
+    cdef Taps taps
+    cdef Py_ssize_t x
+    cdef int32_t start
+    if p.inner == 1:
+        mean_along(p, index, thread)
+        return
+    taps.rows, taps.row_step = row.last - row.first, p.width * p.inner
+    taps.column_step = p.inner
     for x in range(p.out_width):
         column = p.columns + x
+        taps.first = line_of(p, index, row.first) + column.first * p.inner
+        taps.columns = column.last - column.first
         # The padding adds nothing to the sum of what is left of the zero point.
-        total = <int32_t> (-p.zero_point * inside(row, column))
-        if p.inner == 1:
-            for y in range(row.first, row.last):
-                line = line_of(p, index, y)
-                if column.first < column.last:
-                    total += sum_of(
-                        line + column.first, column.last - column.first, p.is_signed
-                    )
-            sums[x] = total
-            divisors[x] = <float> divisor_of(p, row, column)
+        start = <int32_t> (-p.zero_point * inside(row, column))
+        divisor = divisor_of(p, row, column)
+        if x == 0 or divisor != last_divisor:
+            d = division_by(p, divisor)
+            last_divisor = divisor
+        if p.is_signed:
+            mean_across(p, &taps, start, &d, True, out + x * p.inner)
+        else:
+            mean_across(p, &taps, start, &d, False, out + x * p.inner)
+
+
+cdef void mean_along(const Pool* p, Py_ssize_t index, int thread) noexcept nogil:
+    """One line of results of one channel: places side by side are neighbours in memory."""
+    cdef int32_t* sums = p.sums + thread * p.longest
+    cdef float* divisors = p.divisors + thread * p.longest
+    cdef const Window* row = p.rows + index % p.out_height
+    cdef const Window* column
+    cdef Py_ssize_t x
+    cdef int64_t y
+    for x in range(p.out_width):
+        column = p.columns + x
+        sums[x] = <int32_t> (-p.zero_point * inside(row, column))
+        divisors[x] = <float> divisor_of(p, row, column)
+        if column.first >= column.last:
             continue
-        for c in range(p.inner):
-            sums[c] = total
         for y in range(row.first, row.last):
-            line = line_of(p, index, y)
-            for at in range(column.first, column.last):
-                if p.is_signed:
-                    add_channels(sums, line + at * p.inner, p.inner, True)
-                else:
-                    add_channels(sums, line + at * p.inner, p.inner, False)
-        divisors[0] = <float> divisor_of(p, row, column)
-        finish(p, sums, divisors, 0, p.inner, out + x * p.inner)
-    if p.inner == 1:
-        finish(p, sums, divisors, 1, p.out_width, out)
+            sums[x] += sum_of(
+                line_of(p, index, y) + column.first, column.last - column.first, p.is_signed
+            )
+    finish(p, sums, divisors, p.out_width, p.out + index * p.out_width)
 
 
 # --- Calls --------------------------------------------------------------------------------
@@ -235,7 +318,7 @@ def mean_pool(
             <double> p.outer * p.inner * covered_rows * covered_columns, WORK_PER_THREAD,
             n_threads,
         )
-        p.longest = (max(p.inner, p.out_width) + LANES_MAX + 15) // 16 * 16
+        p.longest = (p.out_width + LANES_MAX + 15) // 16 * 16
         p.sums = <int32_t*> malloc(p.longest * n_threads * sizeof(int32_t))
         p.divisors = <float*> malloc(p.longest * n_threads * sizeof(float))
         if p.sums and p.divisors:
