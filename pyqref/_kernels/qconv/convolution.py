@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pyqref._kernels import registry, threads
+from pyqref._kernels import lines, registry, threads
 from pyqref._kernels.arrays import contiguous
 from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
@@ -84,7 +84,7 @@ def _conv(
     # No copy where the channels already are last in memory, as they are between layers.
     last, first = _ORDERS[len(out_size)]
     channels_last = contiguous(x.transpose(last))
-    out = np.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
+    out = lines.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
         channels_last,

@@ -49,7 +49,8 @@ cdef struct Loom:
     uint8_t* woven                  # [weave][column][VECTOR_BYTES][4]
     int8_t* weights                 # [step][VECTOR_BYTES][4]
     const uint8_t** rows            # lines under the rows of the kernel; NULL: padding
-    uint8_t* copies                 # of these lines, where a vector is longer than a pixel
+    uint8_t* copies                 # of lines, where a vector is longer than a pixel
+    const uint8_t** copied          # which ones these are
     uint8_t* blank                  # VECTOR_BYTES of padding
     Py_ssize_t limit, padding       # of a line, in pixels
     int32_t[4 * LANES_MAX] offset   # as in Columns, in the order of quads
@@ -157,26 +158,45 @@ cdef void find_rows(const Depthwise* d, Loom* loom, const Position* p) noexcept 
             row += 1
 
 
+cdef Py_ssize_t copy_of(const Depthwise* d, const Loom* loom, const uint8_t* line) noexcept nogil:
+    """Which copy is of a line, or else which one no line of this window needs."""
+    cdef Py_ssize_t copy, row
+    for copy in range(d.rows):
+        if loom.copied[copy] == line:
+            return copy
+    for copy in range(d.rows):
+        for row in range(d.rows):
+            if loom.copied[copy] != NULL and loom.rows[row] == loom.copied[copy]:
+                break
+        else:
+            return copy
+    return 0
+
+
 cdef void copy_rows(const Depthwise* d, Loom* loom) noexcept nogil:
-    """The same lines with their padding, and with room for a vector that begins anywhere."""
+    """The same lines with their padding, and with room for a vector that begins anywhere.
+
+    Lines that were under the window before are copies already.
+    """
     cdef const Image* image = d.image
     cdef Py_ssize_t channels = image.channels
-    cdef Py_ssize_t before = min(<Py_ssize_t> image.padding[2], d.span)
-    cdef Py_ssize_t pixels = min(<Py_ssize_t> image.size[2], d.span - before)
-    cdef Py_ssize_t row
-    cdef uint8_t* copy = loom.copies
+    cdef Py_ssize_t before = min(<Py_ssize_t> image.padding[2], d.span) * channels
+    cdef Py_ssize_t size = min(image.size[2] * channels, d.span * channels - before)
+    cdef Py_ssize_t row, copy
+    cdef uint8_t* target
     for row in range(d.rows):
         if loom.rows[row] == NULL:
-            memset(copy, image.zero_point, d.line_size)
-        else:
-            memset(copy, image.zero_point, before * channels)
-            memcpy(copy + before * channels, loom.rows[row], pixels * channels)
-            memset(
-                copy + (before + pixels) * channels, image.zero_point,
-                d.line_size - (before + pixels) * channels,
-            )
-        loom.rows[row] = copy
-        copy += d.line_size
+            continue
+        copy = copy_of(d, loom, loom.rows[row])
+        target = loom.copies + copy * d.line_size
+        if loom.copied[copy] != loom.rows[row]:
+            loom.copied[copy] = loom.rows[row]
+            memset(target, image.zero_point, before)
+            memcpy(target + before, loom.rows[row], size)
+            memset(target + before + size, image.zero_point, d.line_size - before - size)
+    for row in range(d.rows):
+        if loom.rows[row] != NULL:
+            loom.rows[row] = loom.copies + copy_of(d, loom, loom.rows[row]) * d.line_size
 
 
 include "weave.pxi"
@@ -189,7 +209,9 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     loom.weights = <int8_t*> scratch + d.woven_size
     loom.blank = <uint8_t*> loom.weights + d.n_steps * 4 * VECTOR_BYTES
     loom.rows = <const uint8_t**> (loom.blank + VECTOR_BYTES)
-    loom.copies = <uint8_t*> (loom.rows + d.rows)
+    loom.copied = loom.rows + d.rows
+    loom.copies = <uint8_t*> (loom.copied + d.rows)
+    memset(loom.copied, 0, d.rows * sizeof(void*))
     loom.limit, loom.padding = d.image.size[2], d.image.padding[2]
     if d.line_size:
         loom.limit, loom.padding = d.span, 0
@@ -249,7 +271,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.columns = (d.segment - 1) * stride + reached
     d.woven_size = d.n_weaves * d.columns * 4 * VECTOR_BYTES
     d.scratch_size = d.woven_size + d.n_steps * 4 * VECTOR_BYTES + VECTOR_BYTES
-    d.scratch_size += d.rows * (<Py_ssize_t> sizeof(void*) + d.line_size)
+    d.scratch_size += d.rows * (2 * <Py_ssize_t> sizeof(void*) + d.line_size)
     d.scratch_size = (d.scratch_size + 63) // 64 * 64
     tasks = d.lines * image.out[2] * image.channels // SLAB_BYTES + 1
     tasks = min((tasks + n_threads - 1) // n_threads * n_threads, d.lines)
