@@ -53,6 +53,7 @@ def _walk(
     for edge, grad in roots:
         _add(pending, edge, grad)
     captured: dict[Edge, Array] = {}
+    new: set[Operation] = set()  # nodes whose gradient was made for them alone
     wanted = set(capture or ())
     for node in _in_order([edge.node for edge, _ in roots]):
         arrived = pending.pop(node, None)
@@ -62,11 +63,14 @@ def _walk(
         for edge in wanted:
             if edge.node is node and edge.output_index in arrived:
                 captured[edge] = arrived[edge.output_index]
-        if capture is not None and isinstance(node, AccumulateGrad):
+        if isinstance(node, AccumulateGrad):
+            if capture is None:
+                node.accumulate(arrived[0], is_new=node in new and not node.hooks)
             continue
         for next_edge, gradient in zip(node.edges, _gradients(node, arrived), strict=False):
             if next_edge is not None and gradient is not None:
                 _add(pending, next_edge, gradient)
+                (new.add if node.makes_gradients else new.discard)(next_edge.node)
         if not retain_graph:
             node.release()
     return [captured.get(edge) for edge in capture or ()]
@@ -94,8 +98,6 @@ def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None
             "call backward(retain_graph=True) the first time"
         )
     node.check_unmodified()
-    if isinstance(node, AccumulateGrad):
-        return node.backward(arrived[0])
     grads = [
         arrived[index] if index in arrived else np.zeros(shape, dtype)
         for index, (shape, dtype) in enumerate(node.output_shapes)

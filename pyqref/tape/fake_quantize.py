@@ -17,6 +17,8 @@ class FakeQuantizePerTensor(Operation):
     ``[quant_min, quant_max]`` and is zero elsewhere (``eq-straight-through``).
     """
 
+    makes_gradients = True
+
     def forward(
         self,
         x: Array,
@@ -42,6 +44,8 @@ class FakeQuantizePerChannel(Operation):
 
     See ``eq-fake-quantize-channel`` and ``eq-straight-through``.
     """
+
+    makes_gradients = True
 
     def forward(
         self,

@@ -59,9 +59,13 @@ class Operation:
         For each positional argument, where its gradient goes.
     output_shapes : tuple of (shape, dtype)
         Of each result, so that a missing gradient can be taken as zero.
+    makes_gradients : bool
+        Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
+        for each edge. A leaf may keep its own without a copy.
     """
 
     is_view = False
+    makes_gradients = False
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -141,9 +145,9 @@ class AccumulateGrad(Operation):
     def name(self) -> str:
         return "AccumulateGrad"
 
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        self.leaf._accumulate_grad(grads[0])
-        return ()
+    def accumulate(self, grad: Array, is_new: bool) -> None:
+        """Add ``grad``; ``is_new`` where nothing else holds the array."""
+        self.leaf._accumulate_grad(grad, is_new)
 
     def release(self) -> None:
         """A leaf keeps nothing and stays usable."""

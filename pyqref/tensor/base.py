@@ -135,12 +135,12 @@ class TensorBase:
             self._node, self._output_index = _view_of(self, base), 0
             self._epoch = base._epoch
 
-    def _accumulate_grad(self, grad: Array) -> None:
-        """Add a gradient that has arrived to ``grad``."""
+    def _accumulate_grad(self, grad: Array, is_new: bool = False) -> None:
+        """Add a gradient that has arrived to ``grad``; nothing else holds one that is new."""
         grad = grad.astype(self._array.dtype, copy=False)
         own = self._grad
         if own is None:
-            self._grad = wrap(grad.copy())
+            self._grad = wrap(grad if is_new else grad.copy())
         elif overlaps(own._array):
             self._grad = wrap(own._array + grad)
         else:

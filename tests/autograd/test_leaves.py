@@ -103,3 +103,45 @@ def test_a_graph_without_saved_arrays_can_be_walked_again() -> None:
 def test_name_of_a_node() -> None:
     """As torch calls it, a method."""
     assert "MulBackward0" == (_leaf() * 2).grad_fn.name()
+
+
+def fake_quantized(leaf):
+    """An operation that makes its gradients for one input alone."""
+    return pyqref.fake_quantize_per_tensor_affine(leaf, 0.5, 0, 0, 255)
+
+
+def test_a_gradient_belongs_to_its_leaf():
+    """Neither what was given to ``backward`` nor what came before shares its memory."""
+    leaf = pyqref.tensor([1.0, 2.0, -9.0], requires_grad=True)
+    given = pyqref.ones(3)
+    fake_quantized(leaf).backward(given)
+    first = leaf.grad
+    given.fill_(5)
+    assert [1.0, 1.0, 0.0] == first.tolist()
+    leaf.grad = None
+    fake_quantized(leaf).backward(given)
+    assert [1.0, 1.0, 0.0] == first.tolist()
+    assert [5.0, 5.0, 0.0] == leaf.grad.tolist()
+
+
+def test_the_gradients_of_two_uses_are_added():
+    """Of operations that make their gradients anew, and of others, in both orders."""
+    for first, second in ((fake_quantized, lambda leaf: leaf + 0), (fake_quantized,) * 2):
+        for uses in ((first, second), (second, first)):
+            leaf = pyqref.tensor([1.0, 2.0], requires_grad=True)
+            given = pyqref.ones(2)
+            (uses[0](leaf) + uses[1](leaf)).backward(given)
+            assert [2.0, 2.0] == leaf.grad.tolist()
+            leaf.grad.zero_()
+            assert [1.0, 1.0] == given.tolist()
+
+
+def test_a_gradient_that_a_hook_keeps_stays():
+    """Later gradients are added to a copy."""
+    leaf = pyqref.tensor([1.0, 2.0], requires_grad=True)
+    kept = []
+    leaf.register_hook(kept.append)
+    fake_quantized(leaf).backward(pyqref.ones(2))
+    fake_quantized(leaf).backward(pyqref.ones(2))
+    assert [[1.0, 1.0]] * 2 == [each.tolist() for each in kept]
+    assert [2.0, 2.0] == leaf.grad.tolist()

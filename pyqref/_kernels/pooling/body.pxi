@@ -114,7 +114,9 @@ cdef inline f32v mean_of(const Pool* p, i32v total, Division* d) noexcept nogil:
     return add_f32(mul_f32(value, d.factor), offset)
 
 
-cdef inline void store_mean(const Pool* p, f32v value, uint8_t* out, Py_ssize_t left) noexcept nogil:
+cdef inline void store_mean(
+    const Pool* p, f32v value, uint8_t* out, Py_ssize_t left
+) noexcept nogil:
     cdef uint8_t[LANES_MAX] stored
     # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
     cdef i32v q = to_i32(
