@@ -111,6 +111,11 @@ def linear_dynamic(
     Returns
     -------
     float32 ``(..., N)``.
+
+    Notes
+    -----
+    Error bound ``eq-dynamic-error``: half a step of each input times its weight, and half a
+    step of each weight times its input.
     """
     q, scale, zero_point = quantize_input(x, engine, reduce_range)
     accumulator = linear_accumulator(q, zero_point, weight, weight_zero_points)

@@ -41,6 +41,10 @@ def reduce_range(quant_min: int, quant_max: int) -> tuple[int, int]:
 
     Sums of products then stay within 16 bits on processors that accumulate there.
 
+    Notes
+    -----
+    Bound ``eq-pair-sum``: two products of a 7-bit input and an 8-bit weight fit 16 bits.
+
     Examples
     --------
     >>> reduce_range(0, 255), reduce_range(-128, 127), reduce_range(-127, 127)

@@ -1,24 +1,33 @@
 """The error bounds of the theory pages, from requantization to parameters.
 
 Both sides of every bound are exact: results are float32 numbers or integers, taken as
-``Fraction``s, and so is the real value to which they are compared. Each bound is the one
-displayed, with every small term in it; no tolerance is added.
+``Fraction``s, and so is the real value to which they are compared; square roots have 60
+digits. Each bound is the one displayed, with every small term in it; no tolerance is added.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
+from math import isqrt
 
 import numpy as np
 import pytest
-from formulas.exact import rational
+from formulas.exact import fractions, rational
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyqref.numerics.affine import quantize_per_channel
+from pyqref.numerics.dynamic import linear_dynamic, quantize_input
+from pyqref.numerics.fake_quantize import fake_quantize_per_tensor
+from pyqref.numerics.folding import fold_batch_norm, inverse_deviation
+from pyqref.numerics.linear import linear_accumulator
+from pyqref.numerics.qparams import choose_qparams, reduce_range
 from pyqref.numerics.requantize import requantization, requantize, scaled_accumulator
 
 U = Fraction(1, 2**24)
 HALF = Fraction(1, 2)
+ETA = 3 * 256 * U  # float32 roundings of a quantized number of 8 bits, in steps
 
 
 def gamma(n: int) -> Fraction:
@@ -67,3 +76,126 @@ def test_eq_engine_difference__is_reached() -> None:
     prepared = [requantization(each, 1.0, 1.0, 1.0, 0, [0.5]) for each in ("fbgemm", "qnnpack")]
     kept, rounded = (scaled_accumulator(np.array([[3]]), each).item() for each in prepared)
     assert (3.5, 3.0) == (kept, rounded)
+
+
+@pytest.mark.parametrize("zero_point", [0, 1, 100, 128, 254, 255])
+def test_eq_accumulator_bound__largest_sum(zero_point: int) -> None:
+    """Reached by inputs at the far end and the most negative weight; grows with K alone."""
+    end = 0 if zero_point > 127 else 255
+    for depth in (1, 2, 1000, 65793):
+        x, w = np.full((1, depth), end, np.uint8), np.full((1, depth), -128, np.int8)
+        largest = depth * max(zero_point, 255 - zero_point) * 128
+        assert largest == abs(linear_accumulator(x, zero_point, w, 0).item())
+        assert largest <= 255 * 128 * depth < 2**31
+
+
+def test_eq_accumulator_bound__depths() -> None:
+    """The largest depths for which 32 bits are enough."""
+    assert 255 * 128 * 65793 < 2**31 <= 255 * 128 * 65794
+    assert 255 * 255 * 33025 < 2**31 <= 255 * 255 * 33026
+
+
+def test_eq_pair_sum__every_pair_of_products() -> None:
+    """All sums of two products of 7-bit inputs fit 16 bits; of 8-bit inputs they do not."""
+    weights = np.arange(-128, 128)
+    for (low, high), fits in ((reduce_range(0, 255), True), ((0, 255), False)):
+        products = np.unique(np.arange(low, high + 1)[:, None] * weights)
+        sums = products[:, None] + products
+        assert fits == bool(sums.min() >= -(2**15) and sums.max() < 2**15)
+        assert (2 * high * -128, 2 * high * 127) == (sums.min(), sums.max())
+    assert 3 * 127 * 128 > 2**15
+
+
+def root(x: Fraction) -> Fraction:
+    """The square root, to 60 digits behind the point."""
+    return Fraction(isqrt(x.numerator * 10**120 // x.denominator), 10**60)
+
+
+singles = st.floats(-8, 8, width=32).filter(lambda x: x == 0 or abs(x) > 2.0**-20)
+variances = st.floats(2.0**-10, 16, width=32)
+normalizations = st.tuples(singles, singles, variances, singles, singles)
+EPS = 1e-5
+
+
+@given(singles, variances, singles)
+def test_eq_fold_weight_error__five_roundings(weight: float, var: float, gain: float) -> None:
+    """Sum and root, quotient, and two products; exact where the weight or the gain is 0."""
+    channel = [np.float32([each]) for each in (0.0, var, gain, 0.0)]
+    mean, variance, scale, shift = channel
+    folded, _ = fold_batch_norm(np.float32([[weight]]), None, mean, variance, EPS, scale, shift)
+    exact = rational(weight) * rational(gain) / root(rational(var) + Fraction(EPS))
+    assert abs(rational(folded) - exact) <= gamma(5) * abs(exact)
+
+
+@given(st.lists(st.tuples(singles, singles), min_size=1, max_size=20), normalizations)
+def test_eq_fold_output_error__both_orders(
+    pairs: list[tuple[float, float]], normalization: tuple[float, ...]
+) -> None:
+    """One layer or two, summed from left to right: each within its bound of the truth."""
+    w, x = (np.float32(each) for each in zip(*pairs, strict=True))
+    bias, mean, var, gain, shift = (np.float32([each]) for each in normalization)
+    weight, offset = fold_batch_norm(w[None], bias, mean, var, EPS, gain, shift)
+    one = np.add.accumulate(np.append(weight[0] * x, offset))[-1]
+    summed = np.add.accumulate(np.append(w * x, bias))[-1:]
+    two = (summed - mean) * inverse_deviation(var, EPS) * gain + shift
+    factor = rational(gain) / root(rational(var) + Fraction(EPS))
+    b, mu, beta = map(rational, (bias, mean, shift))
+    products = [a * c for a, c in zip(fractions(w), fractions(x), strict=True)]
+    exact = (sum(products) + b - mu) * factor + beta
+    sizes = (sum(map(abs, products)) + abs(b) + abs(mu)) * abs(factor) + abs(beta)
+    bound = gamma(len(pairs) + 8) * sizes
+    assert abs(rational(one) - exact) <= bound
+    assert abs(rational(two) - exact) <= bound
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("reduce", [False, True])
+@pytest.mark.parametrize("depth", [1, 2, 7, 40])
+def test_eq_dynamic_error__both_grids(engine: str, reduce: bool, depth: int) -> None:
+    """Every output of 20 layers: input and weight each lose half a step a product."""
+    rng = np.random.default_rng(depth)
+    for size, shift in [*product(np.geomspace(1e-3, 1e3, 5), (-1.0, 0.0, 0.3, 3.0))]:
+        x = np.float32((rng.standard_normal((3, depth)) + shift) * size)
+        w = rng.standard_normal((4, depth)).astype(np.float32)
+        bias = rng.standard_normal(4).astype(np.float32)
+        w_scales, _ = choose_qparams(w.min(1), w.max(1), -128, 127, symmetric=True)
+        p = quantize_per_channel(w, w_scales, [0] * 4, 0, -128, 127, np.int8)
+        y = linear_dynamic(x, p, w_scales, [0] * 4, bias, False, engine, reduce)
+        q, scale, zero_point = quantize_input(x, engine, reduce)
+        s_x = rational(np.float32(scale))
+        for m, n in np.ndindex(y.shape):
+            s_w, b = rational(w_scales[n]), rational(bias[n])
+            x_real, w_real = fractions(x[m]), fractions(w[n])
+            w_hat = [s_w * each for each in fractions(p[n])]
+            x_hat = [s_x * (each - zero_point) for each in fractions(q[m])]
+            exact = sum(a * c for a, c in zip(w_real, x_real, strict=True)) + b
+            bound = (HALF + ETA) * (s_x * sum(map(abs, w_hat)) + s_w * sum(map(abs, x_real)))
+            bound += gamma(4) * abs(sum(a * c for a, c in zip(w_hat, x_hat, strict=True)))
+            assert abs(rational(y[m, n]) - exact) <= bound + U * abs(b)
+
+
+@pytest.mark.parametrize("convention", ["documented", "torch"])
+@given(st.floats(2.0**-10, 8, width=32), st.integers(0, 255), st.data())
+def test_eq_straight_through_error__staircase(
+    convention: str, scale: float, zero_point: int, data: st.DataObject
+) -> None:
+    """Rise of the staircase against the distance, between any two numbers of the range."""
+    ends = st.floats(-zero_point * scale, (255 - zero_point) * scale)
+    a, b = (np.float32(data.draw(ends)) for _ in "ab")
+    y, inside = fake_quantize_per_tensor([a, b], scale, zero_point, 0, 255, convention)
+    rise = rational(np.float32(y[1])) - rational(np.float32(y[0]))
+    assert inside.all()
+    assert abs(rise - (rational(b) - rational(a))) <= rational(scale) * (1 + 2 * ETA)
+
+
+@pytest.mark.parametrize("convention", ["documented", "torch"])
+def test_eq_straight_through_error__whole_steps(convention: str) -> None:
+    """Over n steps of a power of two the staircase rises by exactly n steps."""
+    start = np.arange(-1, 1, 2.0**-9, dtype=np.float32)
+    for n in (1, 2, 5, 50):
+        low, high = (
+            fake_quantize_per_tensor(x, 0.25, 100, 0, 255, convention)[0]
+            for x in (start, start + np.float32(n * 0.25))
+        )
+        settled = start % 0.25 != 0.125
+        assert (high - low)[settled].tolist() == [n * 0.25] * int(settled.sum())
