@@ -37,9 +37,10 @@ def bars(measured: dict[str, Any], ax: Any = None) -> Any:
         left=1,
         color=[FAST if mean >= 1 else SLOW for mean in middle],
         xerr=(middle - low, high - middle),
+        ecolor=plt.rcParams["text.color"],
         error_kw={"elinewidth": 0.8, "alpha": 0.6},
     )
-    ax.axvline(1, color="black", linewidth=1)
+    ax.axvline(1, color=plt.rcParams["text.color"], linewidth=1)
     ax.set_xscale("log")
     ax.set_xticks([0.25, 0.5, 1, 2, 5, 10, 20], ["¼", "½", "1", "2", "5", "10", "20"])
     ax.minorticks_off()
@@ -67,7 +68,13 @@ def roofline(measured: dict[str, Any], ax: Any = None) -> Any:
         ax.plot(density, work / seconds / 1e9, marker, color=colour, ms=4, alpha=0.75, label=label)
     peak, bandwidth = measured["peaks"]["operations"], measured["peaks"]["bytes"]
     x = np.geomspace(density.min() / 1.5, density.max() * 1.5, 200)
-    ax.plot(x, np.minimum(peak, x * bandwidth) / 1e9, color="black", linewidth=1.2, label="roof")
+    ax.plot(
+        x,
+        np.minimum(peak, x * bandwidth) / 1e9,
+        color=plt.rcParams["text.color"],
+        linewidth=1.2,
+        label="roof",
+    )
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("operations per byte of input, weight and output")

@@ -37,6 +37,7 @@ extensions = [
     "exercise_table",
     "api_pages",
     "equation_table",
+    "benchmark_pages",
     "languages",
 ]
 exclude_patterns = ["_build", "_ext", "gen_modules", "locale"]

@@ -1,0 +1,124 @@
+"""The directive ``benchmark``: what ``benchmarks/measured.json`` says, as words, table or chart.
+
+``.. benchmark:: WHAT`` where WHAT is ``machine`` (on what it was measured), ``below`` (the races
+that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``). All
+is made when the page is read, so that no page can say anything else than the file.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from matplotlib import pyplot
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from two_themes import darken
+
+from pyqref import plot
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+CHARTS = runpy.run_path(str(FOLDER / "charts.py"))
+
+
+def machine(measured: dict[str, Any]) -> list[str]:
+    """On what, against whom, and how it went in all."""
+    races, peaks = measured["races"], measured["peaks"]
+    below = sum(race["ratio"] < 1 for race in races)
+    same = sum(race["difference"] == 0 for race in races)
+    rows = {
+        "Processor": measured["processor"],
+        "Kernel of pyqref": f"``{measured['kernel']}``",
+        "Threads": measured["threads"],
+        "Other libraries": measured["versions"],
+        "Peak of the processor": f"{peaks['operations'] / 1e9:,.0f}·10⁹ operations a second",
+        "Peak of the memory": f"{peaks['bytes'] / 1e9:.1f}·10⁹ bytes a second",
+        "Races": len(races),
+        "Races below 1": f"{below} of {len(races)}",
+        "Same result from all libraries": f"{same} of {len(races)}",
+    }
+    return table([], [[key, str(each)] for key, each in rows.items()])
+
+
+def below(measured: dict[str, Any]) -> list[str]:
+    """The races with a ratio below 1, the smallest ratio first."""
+    lost = sorted((race for race in measured["races"] if race["ratio"] < 1), key=ratio)
+    if not lost:
+        return ["In this measurement no race is below 1."]
+    rows = [
+        [
+            race["kind"],
+            f"``{race['shape']}``",
+            min(race["peers"], key=race["peers"].__getitem__),
+            f"{race['ratio']:.2f}",
+        ]
+        for race in lost
+    ]
+    count = f"{len(lost)} of {len(measured['races'])} races are below 1:"
+    return [count, "", *table(["Kind", "Shape", "Fastest other library", "Ratio"], rows)]
+
+
+def ratio(race: dict[str, Any]) -> float:
+    return race["ratio"]
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Source of a list table."""
+    lines = [".. list-table::", f"   :header-rows: {int(bool(head))}", ""]
+    for first, *others in [head, *rows] if head else rows:
+        lines += [f"   * - {first}", *(f"     - {cell}" for cell in others)]
+    return lines
+
+
+def chart(measured: dict[str, Any], name: str) -> str:
+    """A chart on light and on dark paper, as HTML."""
+    height = 4.2 if name == "roofline" else 1.2 + 0.28 * len({r["kind"] for r in measured["races"]})
+    images = []
+    with plot.theme("light"):
+        figure, ax = pyplot.subplots(figsize=(6.2, height), layout="constrained")
+        CHARTS[name](measured, ax)
+        for paper in ("light", "dark"):
+            if paper == "dark":
+                darken(figure)
+            made = io.BytesIO()
+            colour = figure.get_facecolor()
+            figure.savefig(made, format="svg", facecolor=colour, metadata={"Date": None})
+            data = base64.b64encode(made.getvalue()).decode()
+            alt = f"{ax.get_title(loc='left') or ax.get_title()}: {ax.get_xlabel()}"
+            images.append(
+                f'<img class="only-{paper}" alt="{alt}" src="data:image/svg+xml;base64,{data}"/>'
+            )
+        pyplot.close(figure)
+    return "\n".join(images)
+
+
+class Benchmark(SphinxDirective):
+    """See the head of this file."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        what = self.arguments[0]
+        for file in ("measured.json", "charts.py"):
+            self.env.note_dependency(str(FOLDER / file))
+        measured = json.loads((FOLDER / "measured.json").read_text())
+        if what in ("bars", "roofline"):
+            return [nodes.raw("", chart(measured, what), format="html")]
+        if what not in ("machine", "below"):
+            raise self.error(f"must be machine, below, bars or roofline, got {what!r}")
+        lines = machine(measured) if what == "machine" else below(measured)
+        container = nodes.container()
+        self.state.nested_parse(StringList(lines, "benchmark"), 0, container)
+        return container.children
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.add_directive("benchmark", Benchmark)
+    return {"parallel_read_safe": True}
