@@ -143,7 +143,8 @@ def tuple_of(function: str, name: str, value: Any, count: int, minimum: int = 0)
 
 def require_room(function: str, name: str, shape: Sequence[int], value: Any) -> None:
     """A result of ``shape``, asked for by ``name``, could fit some memory."""
-    require(
-        math.prod(shape) < MOST_ELEMENTS,
-        f"{function}(): {name} makes a result of more than 2**36 elements, got {described(value)}",
-    )
+    if math.prod(shape) >= MOST_ELEMENTS:
+        raise RuntimeError(
+            f"{function}(): {name} makes a result of more than 2**36 elements, got "
+            f"{described(value)}"
+        )

@@ -23,6 +23,7 @@ __all__ = [
     "upsample_nearest",
 ]
 
+_NEAREST = ("nearest", "nearest-exact", "area")
 _DIMENSIONS = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
 _ADAPTIVE = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
 
@@ -32,31 +33,53 @@ def _target_size(
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """Size of the result, and the factors that positions are computed with."""
     spatial = len(size)
-    require(
-        (wanted is None) != (scale_factor is None),
-        "interpolate(): exactly one of size and scale_factor must be defined, got "
-        f"{described(wanted)} and {described(scale_factor)}",
-        ValueError,
-    )
+    if (wanted is None) == (scale_factor is None):
+        raise ValueError(
+            "interpolate(): exactly one of size and scale_factor must be defined, got "
+            f"{described(wanted)} and {described(scale_factor)}"
+        )
     given = wanted if wanted is not None else scale_factor
     values = tuple(given) if isinstance(given, list | tuple) else (given,) * spatial
-    require(
-        len(values) == spatial,
-        f"interpolate(): input has {spatial} spatial dimensions, got "
-        f"{'size' if wanted is not None else 'scale_factor'} {described(given)}",
-        ValueError,
-    )
+    if len(values) != spatial:
+        raise ValueError(
+            f"interpolate(): input has {spatial} spatial dimensions, got "
+            f"{'size' if wanted is not None else 'scale_factor'} {described(given)}"
+        )
     if wanted is not None:
         require(not recompute, "recompute_scale_factor is not meaningful with size", ValueError)
         return tuple(as_integer(each, "interpolate(): size") for each in values), (None,) * spatial
     factors = tuple(as_number(each, "interpolate(): scale_factor") for each in values)
-    require(
-        all(math.isfinite(f) and f > 0 for f in factors),
-        f"interpolate(): scale_factor must be positive and finite, got {described(scale_factor)}",
-        ValueError,
-    )
+    if not all(math.isfinite(f) and f > 0 for f in factors):
+        raise ValueError(
+            "interpolate(): scale_factor must be positive and finite, got "
+            f"{described(scale_factor)}"
+        )
     target = tuple(math.floor(n * f) for n, f in zip(size, factors, strict=True))
     return target, (None,) * spatial if recompute else factors
+
+
+def _check_mode(input: Any, mode: Any, align_corners: bool | None) -> None:
+    """Raise unless the mode is one, and fits the input and ``align_corners``."""
+    if not 3 <= input.ndim <= 5:
+        raise NotImplementedError(
+            f"interpolate(): expected input of 3, 4 or 5 dimensions, got {shape_text(input)}"
+        )
+    nearest = isinstance(mode, str) and mode in _NEAREST
+    if not nearest and not (isinstance(mode, str) and mode in _DIMENSIONS):
+        raise NotImplementedError(
+            "interpolate(): mode must be nearest, nearest-exact, linear, bilinear, bicubic, "
+            f"trilinear or area, got {described(mode)}"
+        )
+    if nearest and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            f"| bicubic | trilinear, got {described(align_corners)}"
+        )
+    if not nearest and _DIMENSIONS[mode] != input.ndim:
+        raise NotImplementedError(
+            f"interpolate(): mode {mode!r} takes input of {_DIMENSIONS[mode]} dimensions, got "
+            f"{shape_text(input)}"
+        )
 
 
 def interpolate(
@@ -90,41 +113,17 @@ def interpolate(
     """
     require_tensor("interpolate", "input", input)
     require(not antialias, "interpolate(): antialias=True is not available", ValueError)
-    require(
-        3 <= input.ndim <= 5,
-        f"interpolate(): expected input of 3, 4 or 5 dimensions, got {shape_text(input)}",
-        NotImplementedError,
-    )
-    nearest = isinstance(mode, str) and mode in ("nearest", "nearest-exact", "area")
-    require(
-        nearest or (isinstance(mode, str) and mode in _DIMENSIONS),
-        "interpolate(): mode must be nearest, nearest-exact, linear, bilinear, bicubic, trilinear "
-        f"or area, got {described(mode)}",
-        NotImplementedError,
-    )
-    require(
-        not nearest or align_corners is None,
-        "align_corners option can only be set with the interpolating modes: linear | bilinear | "
-        f"bicubic | trilinear, got {described(align_corners)}",
-        ValueError,
-    )
-    require(
-        nearest or _DIMENSIONS[mode] == input.ndim,
-        f"interpolate(): mode {mode!r} takes input of {_DIMENSIONS.get(mode)} dimensions, got "
-        f"{shape_text(input)}",
-        NotImplementedError,
-    )
-    target, factors = _target_size(
-        tuple(input.shape[2:]), size, scale_factor, recompute_scale_factor
-    )
+    _check_mode(input, mode, align_corners)
+    shape = tuple(input.shape)
+    target, factors = _target_size(shape[2:], size, scale_factor, recompute_scale_factor)
     what = "scale_factor" if size is None else "size"
     given = scale_factor if size is None else size
-    require_room("interpolate", what, (*input.shape[:2], *target), given)
-    require(
-        all(n > 0 for n in (*target, *input.shape[2:])),
-        f"Input and output sizes should be greater than 0, but got input "
-        f"{list(input.shape[2:])} and output {list(target)}",
-    )
+    require_room("interpolate", what, (*shape[:2], *target), given)
+    if min(*target, *shape[2:]) <= 0:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} "
+            f"and output {list(target)}"
+        )
     if mode == "area":
         return _ADAPTIVE[input.ndim - 3](input, target)
     return apply(tape.Interpolate, input, target, mode, bool(align_corners), factors)
