@@ -119,9 +119,9 @@ def test_patterns_are_needed_and_unique() -> None:
     with pytest.raises(ValueError, match="must be specified"):
         BackendConfig().set_backend_pattern_config(BackendPatternConfig())
     with pytest.raises(ValueError, match="Only one of"):
-        BackendPatternConfig(torch.nn.Linear)._set_pattern_complex_format((1, 2))
+        BackendPatternConfig(torch.nn.Linear)._set_pattern_complex_format(("add", "mul"))
     with pytest.raises(ValueError, match="Only one of"):
-        BackendPatternConfig()._set_pattern_complex_format((1, 2)).set_pattern("add")
+        BackendPatternConfig()._set_pattern_complex_format(("add", "mul")).set_pattern("add")
 
 
 def test_wrong_keys_and_types() -> None:

@@ -128,6 +128,7 @@ _QUANTIZED = {each for each in HOSTILE if "quint8" in each or "channel" in each}
     "qint8",
     "qint32",
 }
+_TEXTS = {"text", "empty text", "text of a number"}
 _WEIRD = {"nan", "infinity", "minus infinity"}
 
 #: What an argument whose valid value is of a kind must refuse.
@@ -147,6 +148,14 @@ REFUSED: dict[str, set[str]] = {
     "dtype": set(HOSTILE) - {"dtype", "float dtype", "None"},
     "word": set(HOSTILE) - {"text", "empty text", "None"},
     "module": _OBJECTS | {"three", "float matrix", "None"},
+    "name": set(HOSTILE) - _TEXTS,
+    "class": set(HOSTILE) - {"class"},
+    "operation": set(HOSTILE) - _TEXTS - {"class", "function"},
+    "operations": set(HOSTILE) - _TEXTS - {"class", "function", "empty tuple", "None"},
+    "names": set(HOSTILE) - {"empty list", "empty tuple", "list of text"},
+    "classes": set(HOSTILE) - {"empty list", "empty tuple"},
+    "config": set(HOSTILE) - {"None", "dict"},
+    "indexes": set(HOSTILE) - {"empty list", "empty tuple", "many ones", "zeros", "huge pair"},
     "flag": _NOT_NUMBERS | {"nan", "minus one", "300", "empty list", "float matrix"},
     "any": set(),
 }

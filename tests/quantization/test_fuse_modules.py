@@ -236,3 +236,15 @@ def test_get_fuser_method() -> None:
     assert q.fuse_conv_bn_relu is q.get_fuser_method((nn.Conv2d, nn.BatchNorm2d, nn.ReLU))
     with pytest.raises(ValueError, match=r"no fusion is known for \(Tanh\)"):
         q.get_fuser_method((nn.Tanh,))
+
+
+def test_a_model_in_evaluation_mode_is_fused_for_training() -> None:
+    """As in torch it stays in that mode, and ``prepare_qat`` asks for the other."""
+    model = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1)).eval()
+    fused = q.fuse_modules_qat(model, ["0", "1"])
+    assert isinstance(fused[0], nn.intrinsic.ConvBn2d)
+    assert (False, False) == (fused.training, fused[0][1].training)
+    fused.qconfig = q.default_qat_qconfig
+    with pytest.raises(ValueError, match=r"call model.train\(\) first"):
+        q.prepare_qat(fused)
+    q.prepare_qat(fused.train())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyqref.quantization.arguments import as_text
 from pyqref.tensor.arguments import described
 
 from .dtype_config import DTypeConfig as DTypeConfig
@@ -38,7 +39,7 @@ class BackendConfig:
     Raises
     ------
     TypeError
-        What is set is no ``BackendPatternConfig``.
+        What is set is no ``BackendPatternConfig``, or the name no string.
     ValueError
         ``from_dict``: a key is unknown.
 
@@ -74,7 +75,7 @@ class BackendConfig:
     """
 
     def __init__(self, name: str = "") -> None:
-        self.name = name
+        self.name = as_text(name, "name")
         self._pattern_complex_format_to_config: dict[Any, BackendPatternConfig] = {}
 
     def __repr__(self) -> str:
@@ -82,7 +83,7 @@ class BackendConfig:
 
     def set_name(self, name: str) -> BackendConfig:
         """Set the name of the back end."""
-        self.name = name
+        self.name = as_text(name, "name")
         return self
 
     def set_backend_pattern_config(self, config: BackendPatternConfig) -> BackendConfig:

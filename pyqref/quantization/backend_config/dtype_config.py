@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyqref.dtypes import dtype as DType
+from pyqref.tensor.arguments import as_flag, as_integer, as_number, described
 
 __all__ = ["DTypeConfig", "DTypeWithConstraints"]
 
@@ -28,6 +29,11 @@ class DTypeWithConstraints:
         The one scale and zero point of an operation with fixed parameters; they must be
         those of a ``FixedQParamsObserver``.
 
+    Raises
+    ------
+    TypeError
+        The type is no dtype, a bound or a scale no number, or a zero point no integer.
+
     Notes
     -----
     Source: ``torch.ao.quantization.backend_config.DTypeWithConstraints``.
@@ -46,6 +52,15 @@ class DTypeWithConstraints:
     scale_max_upper_bound: int | float | None = None
     scale_exact_match: float | None = None
     zero_point_exact_match: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the types of all."""
+        _check_dtype(self.dtype, "dtype")
+        for name in _BOUNDS:
+            if getattr(self, name) is not None:
+                as_number(getattr(self, name), name)
+        if self.zero_point_exact_match is not None:
+            as_integer(self.zero_point_exact_match, "zero_point_exact_match")
 
 
 @dataclass
@@ -85,7 +100,7 @@ class DTypeConfig:
     Raises
     ------
     TypeError
-        A type is no dtype.
+        A type is no dtype, or ``is_dynamic`` no flag.
 
     Notes
     -----
@@ -126,10 +141,9 @@ class DTypeConfig:
         self.input_dtype_with_constraints = _constrained("input_dtype", input_dtype)
         self.output_dtype_with_constraints = _constrained("output_dtype", output_dtype)
         self.weight_dtype_with_constraints = _constrained("weight_dtype", weight_dtype)
-        if bias_dtype is not None and not isinstance(bias_dtype, DType):
-            raise TypeError(f"bias_dtype must be a dtype, got {bias_dtype!r}")
+        _check_dtype(bias_dtype, "bias_dtype")
         self.bias_dtype = bias_dtype
-        self.is_dynamic = is_dynamic
+        self.is_dynamic = None if is_dynamic is None else as_flag(is_dynamic, "is_dynamic")
 
     @property
     def input_dtype(self) -> DType | None:
@@ -199,9 +213,23 @@ def _check_keys(given: Mapping[str, Any]) -> None:
         raise ValueError(f"DTypeConfig.from_dict knows the keys {_KEYS}, got {unknown}")
 
 
+_BOUNDS = (
+    "quant_min_lower_bound",
+    "quant_max_upper_bound",
+    "scale_min_lower_bound",
+    "scale_max_upper_bound",
+    "scale_exact_match",
+)
+
+
+def _check_dtype(value: Any, name: str) -> None:
+    if value is not None and not isinstance(value, DType):
+        raise TypeError(f"{name} must be a dtype, got {described(value)}")
+
+
 def _constrained(name: str, value: Any) -> DTypeWithConstraints:
     if isinstance(value, DTypeWithConstraints):
         return value
     if value is not None and not isinstance(value, DType):
-        raise TypeError(f"{name} must be a dtype or a DTypeWithConstraints, got {value!r}")
+        raise TypeError(f"{name} must be a dtype or a DTypeWithConstraints, got {described(value)}")
     return DTypeWithConstraints(dtype=value)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pyqref.quantization.arguments import as_class, as_list, as_pattern
+from pyqref.tensor.arguments import described
+
 from .dtype_config import DTypeConfig
 from .observation_type import ObservationType
 
@@ -57,7 +60,8 @@ class BackendPatternConfig:
     Raises
     ------
     TypeError
-        A ``dtype_config`` or ``observation_type`` is of another type.
+        A ``dtype_config`` or ``observation_type`` is of another type, a pattern is no
+        operation, a module is no class, or what fuses is no function.
     ValueError
         ``from_dict``: a key is unknown.
 
@@ -79,7 +83,7 @@ class BackendPatternConfig:
     """
 
     def __init__(self, pattern: Any = None) -> None:
-        self.pattern: Any = pattern
+        self.pattern: Any = _optional(as_pattern, pattern, "pattern")
         self.observation_type = ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT
         self.dtype_configs: list[DTypeConfig] = []
         self.root_module: Any = None
@@ -107,7 +111,7 @@ class BackendPatternConfig:
         """
         if self._pattern_complex_format is not None:
             raise ValueError("Only one of 'pattern' or 'pattern_complex_format' can be set")
-        self.pattern = pattern
+        self.pattern = _optional(as_pattern, pattern, "pattern")
         return self
 
     def set_observation_type(self, observation_type: ObservationType) -> BackendPatternConfig:
@@ -121,14 +125,12 @@ class BackendPatternConfig:
 
     def add_dtype_config(self, dtype_config: DTypeConfig) -> BackendPatternConfig:
         """Add a supported combination of data types."""
-        if not isinstance(dtype_config, DTypeConfig):
-            raise TypeError(f"dtype_config must be a DTypeConfig, got {dtype_config!r}")
-        self.dtype_configs.append(dtype_config)
+        self.dtype_configs.append(_dtype_config_itself(dtype_config, "dtype_config"))
         return self
 
     def set_dtype_configs(self, dtype_configs: list[DTypeConfig]) -> BackendPatternConfig:
         """Set all supported combinations of data types, in place of those set before."""
-        self.dtype_configs = dtype_configs
+        self.dtype_configs = as_list(dtype_configs, "dtype_configs", _dtype_config_itself)
         return self
 
     def set_root_module(self, root_module: Any) -> BackendPatternConfig:
@@ -136,24 +138,26 @@ class BackendPatternConfig:
 
         For ``nn.intrinsic.ConvReLU2d`` it is ``nn.Conv2d``.
         """
-        self.root_module = root_module
+        self.root_module = _optional(as_class, root_module, "root_module")
         return self
 
     def set_qat_module(self, qat_module: Any) -> BackendPatternConfig:
         """Set what replaces the pattern for quantization-aware training."""
-        self.qat_module = qat_module
+        self.qat_module = _optional(as_class, qat_module, "qat_module")
         return self
 
     def set_reference_quantized_module(
         self, reference_quantized_module: Any
     ) -> BackendPatternConfig:
         """Set what replaces the root module in the reference model."""
-        self.reference_quantized_module = reference_quantized_module
+        self.reference_quantized_module = _optional(
+            as_class, reference_quantized_module, "reference_quantized_module"
+        )
         return self
 
     def set_fused_module(self, fused_module: Any) -> BackendPatternConfig:
         """Set into what class the pattern is fused."""
-        self.fused_module = fused_module
+        self.fused_module = _optional(as_class, fused_module, "fused_module")
         return self
 
     def set_fuser_method(self, fuser_method: Callable[..., Any]) -> BackendPatternConfig:
@@ -163,19 +167,19 @@ class BackendPatternConfig:
         ``(nn.Conv2d, nn.ReLU)``. For a pattern in the complex format its arguments are
         nested as the pattern is.
         """
-        self.fuser_method = fuser_method
+        self.fuser_method = _optional(_function, fuser_method, "fuser_method")
         return self
 
     def _set_root_node_getter(self, root_node_getter: Callable[..., Any]) -> BackendPatternConfig:
         """Set how to find the node of the root module among the matched nodes."""
-        self._root_node_getter = root_node_getter
+        self._root_node_getter = _optional(_function, root_node_getter, "root_node_getter")
         return self
 
     def _set_extra_inputs_getter(
         self, extra_inputs_getter: Callable[..., Any]
     ) -> BackendPatternConfig:
         """Set how to find inputs of the fused module beyond those of the root module."""
-        self._extra_inputs_getter = extra_inputs_getter
+        self._extra_inputs_getter = _optional(_function, extra_inputs_getter, "extra_inputs_getter")
         return self
 
     def _set_num_tensor_args_to_observation_type(
@@ -206,7 +210,7 @@ class BackendPatternConfig:
         """
         if self.pattern is not None:
             raise ValueError("Only one of 'pattern' or 'pattern_complex_format' can be set")
-        self._pattern_complex_format = pattern
+        self._pattern_complex_format = as_pattern(pattern, "pattern")
         return self
 
     @classmethod
@@ -235,7 +239,9 @@ class BackendPatternConfig:
             elif key == "dtype_configs":
                 config.dtype_configs = [_dtype_config(each) for each in _listed(value)]
             elif key in _OPTIONAL:
-                setattr(config, _OPTIONAL[key], value)
+                check = _CHECKS.get(key)
+                checked = value if check is None else _optional(check, value, key)
+                setattr(config, _OPTIONAL[key], checked)
             else:
                 known = ["observation_type", "dtype_configs", *_OPTIONAL]
                 raise ValueError(
@@ -256,6 +262,22 @@ class BackendPatternConfig:
         return found
 
 
+def _optional(check: Callable[[Any, str], Any], value: Any, name: str) -> Any:
+    return None if value is None else check(value, name)
+
+
+def _function(value: Any, name: str) -> Any:
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, got {described(value)}")
+    return value
+
+
+def _dtype_config_itself(value: Any, name: str) -> DTypeConfig:
+    if not isinstance(value, DTypeConfig):
+        raise TypeError(f"{name} must be a DTypeConfig, got {described(value)}")
+    return value
+
+
 def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise ValueError(f'"dtype_configs" must be a list of DTypeConfigs, got {value!r}')
@@ -268,3 +290,17 @@ def _dtype_config(value: Any) -> DTypeConfig:
     if isinstance(value, Mapping):
         return DTypeConfig.from_dict(value)
     raise ValueError(f'"dtype_configs" must be a list of DTypeConfigs, got {value!r} in it')
+
+
+# How from_dict checks the values that the setters check.
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "pattern": as_pattern,
+    "pattern_complex_format": as_pattern,
+    "root_module": as_class,
+    "qat_module": as_class,
+    "reference_quantized_module_for_root": as_class,
+    "fused_module": as_class,
+    "fuser_method": _function,
+    "root_node_getter": _function,
+    "extra_inputs_getter": _function,
+}

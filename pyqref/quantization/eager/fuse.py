@@ -149,6 +149,9 @@ def fuse_modules_qat(
     As :func:`fuse_modules`, but a batch norm is kept, together with its convolution, so
     that its statistics go on being learned.
 
+    The model is to be trained. In evaluation mode its layers are fused all the same, as in
+    torch, and stay in that mode; :func:`prepare_qat` then asks for ``model.train()``.
+
     Parameters
     ----------
     model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict

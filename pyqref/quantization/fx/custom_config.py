@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyqref.quantization.arguments import as_class, as_config, as_index, as_list, as_text
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.quant_type import QuantType
+from pyqref.tensor.arguments import described
 
 __all__ = [
     "ConvertCustomConfig",
@@ -34,6 +36,17 @@ class StandaloneModuleConfigEntry:
     example_inputs: tuple[Any, ...]
     prepare_custom_config: PrepareCustomConfig | None
     backend_config: BackendConfig | None
+
+    def __post_init__(self) -> None:
+        """Check the types of all."""
+        as_config(self.qconfig_mapping, "qconfig_mapping", QConfigMapping)
+        as_config(self.prepare_custom_config, "prepare_custom_config", PrepareCustomConfig)
+        as_config(self.backend_config, "backend_config", BackendConfig)
+        if not isinstance(self.example_inputs, tuple | list):
+            raise TypeError(
+                "example_inputs must be a tuple of inputs such as (x,), got "
+                f"{described(self.example_inputs)}"
+            )
 
     def to_tuple(self) -> tuple[Any, ...]:
         """The four as in a dictionary."""
@@ -71,7 +84,8 @@ class PrepareCustomConfig:
     Raises
     ------
     TypeError
-        Names or attributes are not given as a list.
+        Names, classes, indexes or attributes are not given as a list of those, or another
+        argument is of the wrong type.
     ValueError
         ``from_dict``: a key is unknown.
 
@@ -115,6 +129,7 @@ class PrepareCustomConfig:
         Where ``qconfig_mapping`` is None, the qconfig that the module has in the model around
         it is used for all of it.
         """
+        module_name = as_text(module_name, "module_name")
         self.standalone_module_names[module_name] = StandaloneModuleConfigEntry(
             qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         )
@@ -129,6 +144,7 @@ class PrepareCustomConfig:
         backend_config: BackendConfig | None,
     ) -> PrepareCustomConfig:
         """Quantize all modules of a class by themselves."""
+        module_class = as_class(module_class, "module_class")
         self.standalone_module_classes[module_class] = StandaloneModuleConfigEntry(
             qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         )
@@ -149,32 +165,33 @@ class PrepareCustomConfig:
                 "set_float_to_observed_mapping is only for static quantization, got "
                 f"quant_type={quant_type!r}"
             )
-        self.float_to_observed_mapping.setdefault(quant_type, {})[float_class] = observed_class
+        classes = self.float_to_observed_mapping.setdefault(quant_type, {})
+        classes[as_class(float_class, "float_class")] = as_class(observed_class, "observed_class")
         return self
 
     def set_non_traceable_module_names(self, module_names: list[str]) -> PrepareCustomConfig:
         """Set paths of modules that are kept whole: they are not traced, nor quantized."""
-        self.non_traceable_module_names = _listed("module_names", module_names)
+        self.non_traceable_module_names = as_list(module_names, "module_names", as_text)
         return self
 
     def set_non_traceable_module_classes(self, module_classes: list[type]) -> PrepareCustomConfig:
         """Set classes of modules that are kept whole."""
-        self.non_traceable_module_classes = _listed("module_classes", module_classes)
+        self.non_traceable_module_classes = as_list(module_classes, "module_classes", as_class)
         return self
 
     def set_input_quantized_indexes(self, indexes: list[int]) -> PrepareCustomConfig:
         """Set which inputs of the model are quantized tensors already."""
-        self.input_quantized_indexes = _listed("indexes", indexes)
+        self.input_quantized_indexes = as_list(indexes, "indexes", as_index)
         return self
 
     def set_output_quantized_indexes(self, indexes: list[int]) -> PrepareCustomConfig:
         """Set which outputs of the model stay quantized tensors."""
-        self.output_quantized_indexes = _listed("indexes", indexes)
+        self.output_quantized_indexes = as_list(indexes, "indexes", as_index)
         return self
 
     def set_preserved_attributes(self, attributes: list[str]) -> PrepareCustomConfig:
         """Set attributes of the model that the result has, too, though no code uses them."""
-        self.preserved_attributes = _listed("attributes", attributes)
+        self.preserved_attributes = as_list(attributes, "attributes", as_text)
         return self
 
     @classmethod
@@ -204,8 +221,8 @@ class PrepareCustomConfig:
         for kind, classes in given.get(_FLOAT_TO_OBSERVED, {}).items():
             for float_class, observed_class in classes.items():
                 config.set_float_to_observed_mapping(float_class, observed_class, _kind(kind))
-        for key, name in _LISTS.items():
-            setattr(config, name, _listed(key, given.get(key, [])))
+        for key, (name, check) in _LISTS.items():
+            setattr(config, name, as_list(given.get(key, []), key, check))
         return config
 
     def to_dict(self) -> dict[str, Any]:
@@ -215,7 +232,7 @@ class PrepareCustomConfig:
             entries = getattr(self, name)
             found[key] = [(module, *each.to_tuple()) for module, each in entries.items()]
         found[_FLOAT_TO_OBSERVED] = _by_name(self.float_to_observed_mapping)
-        found.update({key: getattr(self, name) for key, name in _LISTS.items()})
+        found.update({key: getattr(self, name) for key, (name, _) in _LISTS.items()})
         return {key: value for key, value in found.items() if value}
 
 
@@ -225,7 +242,7 @@ class ConvertCustomConfig:
     Raises
     ------
     TypeError
-        Attributes are not given as a list.
+        Attributes are not given as a list of strings.
     ValueError
         ``from_dict``: a key is unknown.
 
@@ -250,13 +267,16 @@ class ConvertCustomConfig:
         self, observed_class: type, quantized_class: type, quant_type: QuantType = QuantType.STATIC
     ) -> ConvertCustomConfig:
         """Replace modules of a class by ``quantized_class.from_observed(module)``."""
+        if not isinstance(quant_type, QuantType):
+            raise TypeError(f"quant_type must be a QuantType, got {described(quant_type)}")
+        as_class(observed_class, "observed_class")
         classes = self.observed_to_quantized_mapping.setdefault(quant_type, {})
-        classes[observed_class] = quantized_class
+        classes[observed_class] = as_class(quantized_class, "quantized_class")
         return self
 
     def set_preserved_attributes(self, attributes: list[str]) -> ConvertCustomConfig:
         """Set attributes of the model that the result has, too."""
-        self.preserved_attributes = _listed("attributes", attributes)
+        self.preserved_attributes = as_list(attributes, "attributes", as_text)
         return self
 
     @classmethod
@@ -295,7 +315,7 @@ class FuseCustomConfig:
     Raises
     ------
     TypeError
-        Attributes are not given as a list.
+        Attributes are not given as a list of strings.
     ValueError
         ``from_dict``: a key is unknown.
 
@@ -317,7 +337,7 @@ class FuseCustomConfig:
 
     def set_preserved_attributes(self, attributes: list[str]) -> FuseCustomConfig:
         """Set attributes of the model that the result has, too."""
-        self.preserved_attributes = _listed("attributes", attributes)
+        self.preserved_attributes = as_list(attributes, "attributes", as_text)
         return self
 
     @classmethod
@@ -342,11 +362,11 @@ _STANDALONE = {
 _FLOAT_TO_OBSERVED = "float_to_observed_custom_module_class"
 _OBSERVED_TO_QUANTIZED = "observed_to_quantized_custom_module_class"
 _LISTS = {
-    "non_traceable_module_name": "non_traceable_module_names",
-    "non_traceable_module_class": "non_traceable_module_classes",
-    "input_quantized_idxs": "input_quantized_indexes",
-    "output_quantized_idxs": "output_quantized_indexes",
-    "preserved_attributes": "preserved_attributes",
+    "non_traceable_module_name": ("non_traceable_module_names", as_text),
+    "non_traceable_module_class": ("non_traceable_module_classes", as_class),
+    "input_quantized_idxs": ("input_quantized_indexes", as_index),
+    "output_quantized_idxs": ("output_quantized_indexes", as_index),
+    "preserved_attributes": ("preserved_attributes", as_text),
 }
 _KINDS = {"static": QuantType.STATIC, "dynamic": QuantType.DYNAMIC, "qat": QuantType.QAT}
 _KINDS["weight_only"] = QuantType.WEIGHT_ONLY
@@ -369,12 +389,6 @@ def _known(kind: type, given: Mapping[str, Any], keys: Iterable[str]) -> Mapping
     if unknown:
         raise ValueError(f"{kind.__name__}.from_dict knows the keys {known}, got {unknown}")
     return given
-
-
-def _listed(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"{name} must be a list, got {value!r}")
-    return list(value)
 
 
 def _text(config: Any) -> str:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from pyqref.quantization.arguments import as_index, as_operation, as_text
 from pyqref.quantization.qconfig.base import QConfig, QConfigAny, QConfigDynamic
 
 __all__ = ["QConfigMapping"]
@@ -47,9 +48,10 @@ class QConfigMapping:
     Raises
     ------
     TypeError
-        What is given as a qconfig is none.
+        What is given as a qconfig is none, as a path or expression no string, or as a type
+        neither a class, nor a function, nor a method's name.
     ValueError
-        A regular expression is malformed; ``from_dict``: a key is unknown.
+        An index is negative, a regular expression is malformed; ``from_dict``: a key is unknown.
 
     Notes
     -----
@@ -87,7 +89,7 @@ class QConfigMapping:
 
     def set_global(self, global_qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of everything that no other level names."""
-        self.global_qconfig = _checked(global_qconfig)
+        self.global_qconfig = _checked(global_qconfig, "global_qconfig")
         return self
 
     def set_object_type(self, object_type: Any, qconfig: QConfigAny) -> QConfigMapping:
@@ -95,6 +97,7 @@ class QConfigMapping:
 
         It takes the place of one set for the same type before.
         """
+        object_type = as_operation(object_type, "object_type")
         self.object_type_qconfigs[object_type] = _checked(qconfig)
         return self
 
@@ -121,6 +124,7 @@ class QConfigMapping:
         ...     .set_module_name_regex("foo.*bar.*", qconfig)
         ...     .set_module_name_regex("foo.*", qconfig))
         """
+        as_text(getattr(module_name_regex, "pattern", module_name_regex), "module_name_regex")
         try:
             re.compile(module_name_regex)
         except re.error as error:
@@ -136,7 +140,7 @@ class QConfigMapping:
 
         It takes the place of one set for the same path before.
         """
-        self.module_name_qconfigs[module_name] = _checked(qconfig)
+        self.module_name_qconfigs[as_text(module_name, "module_name")] = _checked(qconfig)
         return self
 
     def set_module_name_object_type_order(
@@ -146,7 +150,11 @@ class QConfigMapping:
 
         It takes the place of one set for the same three before.
         """
-        key = (module_name, object_type, index)
+        key = (
+            as_text(module_name, "module_name"),
+            as_operation(object_type, "object_type"),
+            as_index(index, "index"),
+        )
         self.module_name_object_type_order_qconfigs[key] = _checked(qconfig)
         return self
 
@@ -219,7 +227,7 @@ class QConfigMapping:
         return mapping
 
 
-def _checked(qconfig: Any) -> Any:
+def _checked(qconfig: Any, name: str = "qconfig") -> Any:
     if qconfig is not None and not isinstance(qconfig, QConfig | QConfigDynamic):
-        raise TypeError(f"qconfig must be a QConfig, a QConfigDynamic or None, got {qconfig!r}")
+        raise TypeError(f"{name} must be a QConfig, a QConfigDynamic or None, got {qconfig!r}")
     return qconfig
