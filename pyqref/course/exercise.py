@@ -26,6 +26,12 @@ class Case:
         What is special about them, such as ``"ties"``.
     arguments
         Given one after another.
+
+    Examples
+    --------
+    >>> import pyqref.course
+    >>> pyqref.course.get('quantize').cases[0].name
+    'inside the range'
     """
 
     name: str
@@ -44,6 +50,12 @@ class Mistake:
         One sentence: what goes wrong, and what to do.
     function
         A solution with this mistake.
+
+    Examples
+    --------
+    >>> import pyqref.course
+    >>> pyqref.course.get('quantize').mistakes[2].name
+    'truncates'
     """
 
     name: str
@@ -78,6 +90,15 @@ class Exercise:
     tolerance
         Largest relative error of results that are not integers: room for a solution in
         double where pyqref's is in float32, or the other way round.
+
+    Examples
+    --------
+    >>> import pyqref.course
+    >>> exercise = pyqref.course.get('quantize')
+    >>> exercise.results
+    ('integers',)
+    >>> len(exercise.mistakes)
+    9
     """
 
     name: str

@@ -26,7 +26,13 @@ __all__ = [
 
 
 class Grid(NamedTuple):
-    """Scale, zero point and integer range of one quantized array."""
+    """Scale, zero point and integer range of one quantized array.
+
+    Examples
+    --------
+    >>> Grid(0.1, 3).lowest
+    (3, 255)
+    """
 
     scale: float
     zero_point: int

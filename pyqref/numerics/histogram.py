@@ -42,6 +42,12 @@ class Histogram:
     min_val, max_val
         Ends of the range, float32 values. If equal, the counts stand over
         ``min_val - 1 .. max_val + 1``.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.histogram import Histogram, search_range
+    >>> search_range(Histogram(np.float32([0, 5, 5, 0]), 0.0, 4.0), 2)
+    (1.0, 2.0)
     """
 
     counts: FloatArray

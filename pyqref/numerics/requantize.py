@@ -62,6 +62,11 @@ class Requantization:
         ``lower`` to ``output_zero_point``.
     storage
         NumPy integer type of the output.
+
+    Examples
+    --------
+    >>> requantization('fbgemm', 0.5, 0.25, 1.0, 3).multiplier
+    array([0.125], dtype=float32)
     """
 
     multiplier: FloatArray

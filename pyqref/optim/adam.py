@@ -46,6 +46,16 @@ class Adam(Optimizer):
     Notes
     -----
     Source: documentation of ``torch.optim.Adam``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.Parameter(pyqref.ones(1))
+    >>> optimizer = pyqref.optim.Adam([weight], lr=0.1)
+    >>> (weight * weight).sum().backward()
+    >>> optimizer.step()
+    >>> weight.item() < 1
+    True
     """
 
     def __init__(
@@ -125,6 +135,16 @@ class AdamW(Adam):
         See :class:`Adam`.
     weight_decay
         Fraction of the parameters taken off, per unit of learning rate, >= 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.Parameter(pyqref.ones(1))
+    >>> optimizer = pyqref.optim.AdamW([weight], lr=0.1)
+    >>> (weight * weight).sum().backward()
+    >>> optimizer.step()
+    >>> weight.item() < 1
+    True
     """
 
     def __init__(

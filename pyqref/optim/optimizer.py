@@ -39,6 +39,15 @@ class Optimizer:
     Notes
     -----
     A method of optimisation defines :meth:`_update`, its equation for one parameter.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=0.1)
+    >>> isinstance(optimizer, pyqref.optim.Optimizer)
+    True
+    >>> optimizer.param_groups[0]['lr']
+    0.1
     """
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:

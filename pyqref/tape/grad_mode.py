@@ -25,7 +25,17 @@ def is_grad_enabled() -> bool:
 
 
 class set_grad_enabled:
-    """Record operations (``mode=True``) or not, at once and until the ``with`` block ends."""
+    """Record operations (``mode=True``) or not, at once and until the ``with`` block ends.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> with pyqref.set_grad_enabled(False):
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
         self.previous = _state.enabled
@@ -89,13 +99,34 @@ class no_grad(_GradMode):
 
 
 class enable_grad(_GradMode):
-    """Record operations again inside a ``no_grad`` block."""
+    """Record operations again inside a ``no_grad`` block.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> with pyqref.no_grad():
+    ...     with pyqref.enable_grad():
+    ...         y = x * 2
+    >>> y.requires_grad
+    True
+    """
 
     mode = True
 
 
 class inference_mode(_GradMode):
-    """The same as :class:`no_grad` here; ``inference_mode(False)`` records."""
+    """The same as :class:`no_grad` here; ``inference_mode(False)`` records.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> with pyqref.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         if callable(mode):

@@ -19,6 +19,12 @@ class Parameter(Tensor):
         Its elements, whose memory it shares; none by default.
     requires_grad
         Whether gradients are collected.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.Parameter(pyqref.ones(2)).requires_grad
+    True
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:

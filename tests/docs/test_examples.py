@@ -29,6 +29,10 @@ PACKAGES = [
     "pyqref.ao.nn.quantized",
     "pyqref.ao.nn.intrinsic",
     "pyqref.ao.nn.qat",
+    "pyqref.nn",
+    "pyqref.optim",
+    "pyqref.optim.lr_scheduler",
+    "pyqref.utils.data",
 ]
 """Here each class must have an example; of functions those too on which workflows stand."""
 

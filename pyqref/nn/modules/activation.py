@@ -16,23 +16,17 @@ __all__ = [
     "CELU",
     "ELU",
     "GELU",
-    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
     "LeakyReLU",
-    "LogSigmoid",
     "Mish",
     "ReLU",
     "ReLU6",
     "SELU",
     "SiLU",
     "Sigmoid",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
     "Tanh",
-    "Tanhshrink",
     "Threshold",
 ]
 
@@ -73,7 +67,15 @@ class ReLU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """``x * sigmoid(x)``, also called swish."""
+    """``x * sigmoid(x)``, also called swish.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.SiLU()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-0.2736,  0.0000,  1.7616])
+    """
 
     def forward(self, input: Any) -> Any:
         """``input * sigmoid(input)``."""
@@ -81,7 +83,15 @@ class SiLU(_InPlace):
 
 
 class Mish(_InPlace):
-    """``x * tanh(log(1 + exp(x)))``."""
+    """``x * tanh(log(1 + exp(x)))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Mish()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-0.2981,  0.0000,  1.9440])
+    """
 
     def forward(self, input: Any) -> Any:
         """``input * tanh(softplus(input))``."""
@@ -89,7 +99,15 @@ class Mish(_InPlace):
 
 
 class SELU(_InPlace):
-    """``scale * elu(x, alpha)`` with the constants that keep mean 0 and variance 1."""
+    """``scale * elu(x, alpha)`` with the constants that keep mean 0 and variance 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.SELU()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-1.3658,  0.0000,  2.1014])
+    """
 
     def forward(self, input: Any) -> Any:
         """The scaled ELU."""
@@ -118,7 +136,15 @@ class Hardswish(Module):
 
 
 class Hardsigmoid(Module):
-    """``relu6(x + 3) / 6``."""
+    """``relu6(x + 3) / 6``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Hardsigmoid()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([0.2500, 0.5000, 0.8333])
+    """
 
     __constants__ = ["inplace"]
 
@@ -143,6 +169,13 @@ class Hardtanh(Module):
     ------
     ValueError
         The range is empty.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Hardtanh(-1.0, 1.0)
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-1.,  0.,  1.])
     """
 
     __constants__ = ["min_val", "max_val", "inplace"]
@@ -219,7 +252,15 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ELU()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-0.7769,  0.0000,  2.0000])
+    """
 
     __constants__ = ["alpha", "inplace"]
 
@@ -238,7 +279,15 @@ class ELU(Module):
 
 
 class CELU(ELU):
-    """``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
+    """``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.CELU()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-0.7769,  0.0000,  2.0000])
+    """
 
     def forward(self, input: Any) -> Any:
         """The continuously differentiable exponential linear unit."""
@@ -246,7 +295,15 @@ class CELU(ELU):
 
 
 class Threshold(Module):
-    """``x`` where it is above ``threshold``, else ``value``."""
+    """``x`` where it is above ``threshold``, else ``value``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Threshold(0.5, 20.0)
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([20., 20.,  2.])
+    """
 
     __constants__ = ["inplace", "threshold", "value"]
 
@@ -272,6 +329,13 @@ class GELU(Module):
     ----------
     approximate
         ``"none"`` for the error function, ``"tanh"`` for the approximation by it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.GELU()
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-0.1002,  0.0000,  1.9545])
     """
 
     __constants__ = ["approximate"]
@@ -317,72 +381,3 @@ class Tanh(Module):
     def forward(self, input: Any) -> Any:
         """``tanh(input)``."""
         return F.tanh(input)
-
-
-class Tanhshrink(Module):
-    """``x - tanh(x)``."""
-
-    def forward(self, input: Any) -> Any:
-        """``input - tanh(input)``."""
-        return F.tanhshrink(input)
-
-
-class LogSigmoid(Module):
-    """``log(sigmoid(x))``."""
-
-    def forward(self, input: Any) -> Any:
-        """``log(sigmoid(input))``."""
-        return F.logsigmoid(input)
-
-
-class Softsign(Module):
-    """``x / (1 + |x|)``."""
-
-    def forward(self, input: Any) -> Any:
-        """``input / (1 + |input|)``."""
-        return F.softsign(input)
-
-
-class Softplus(Module):
-    """``log(1 + exp(beta * x)) / beta``; ``x`` where ``beta * x > threshold``."""
-
-    __constants__ = ["beta", "threshold"]
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = number(beta, "beta")
-        self.threshold = number(threshold, "threshold")
-
-    def forward(self, input: Any) -> Any:
-        """A smooth ReLU."""
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        """``beta`` and ``threshold``."""
-        return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class Hardshrink(Module):
-    """``x`` where ``|x| > lambd``, else 0."""
-
-    __constants__ = ["lambd"]
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = number(lambd, "lambd")
-
-    def forward(self, input: Any) -> Any:
-        """``input`` where it is large."""
-        return F.hardshrink(input, self.lambd)
-
-    def extra_repr(self) -> str:
-        """``lambd``."""
-        return f"{self.lambd}"
-
-
-class Softshrink(Hardshrink):
-    """``x`` moved towards 0 by ``lambd``; 0 where ``|x| <= lambd``."""
-
-    def forward(self, input: Any) -> Any:
-        """``input`` moved towards 0."""
-        return F.softshrink(input, self.lambd)

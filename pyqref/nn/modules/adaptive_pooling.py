@@ -111,18 +111,42 @@ class _AdaptiveMaxPool(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """Largest elements of windows that cover `(N, C, L)`; see :class:`AdaptiveAvgPool2d`."""
+    """Largest elements of windows that cover `(N, C, L)`; see :class:`AdaptiveAvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.AdaptiveMaxPool1d(2)
+    >>> layer(pyqref.ones(1, 1, 4)).shape
+    pyqref.Size([1, 1, 2])
+    """
 
     _function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """Largest elements of windows that cover `(N, C, H, W)`; see :class:`AdaptiveAvgPool2d`."""
+    """Largest elements of windows that cover `(N, C, H, W)`; see :class:`AdaptiveAvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.AdaptiveMaxPool2d(2)
+    >>> layer(pyqref.ones(1, 1, 4, 4)).shape
+    pyqref.Size([1, 1, 2, 2])
+    """
 
     _function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """Largest elements of windows that cover `(N, C, D, H, W)`; see :class:`AdaptiveAvgPool2d`."""
+    """Largest elements of windows that cover `(N, C, D, H, W)`; see :class:`AdaptiveAvgPool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.AdaptiveMaxPool3d(2)
+    >>> layer(pyqref.ones(1, 1, 4, 4, 4)).shape
+    pyqref.Size([1, 1, 2, 2, 2])
+    """
 
     _function = staticmethod(F.adaptive_max_pool3d)

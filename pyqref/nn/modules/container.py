@@ -215,6 +215,13 @@ class ModuleDict(Module):
     ----------
     modules
         A mapping, or pairs, of names and modules.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layers = pyqref.nn.ModuleDict({'relu': pyqref.nn.ReLU()})
+    >>> layers['relu'](pyqref.tensor([-1.0, 1.0]))
+    tensor([0., 1.])
     """
 
     def __init__(self, modules: Any = None) -> None:

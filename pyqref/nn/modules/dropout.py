@@ -66,30 +66,71 @@ class Dropout(_Dropout):
 
 
 class Dropout1d(_Dropout):
-    """:class:`Dropout` of whole channels of `(N, C, L)` or `(C, L)`."""
+    """:class:`Dropout` of whole channels of `(N, C, L)` or `(C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Dropout1d(0.5)
+    >>> layer.eval()(pyqref.ones(1, 2, 3))
+    tensor([[[1., 1., 1.],
+             [1., 1., 1.]]])
+    """
 
     _function = staticmethod(F.dropout1d)
 
 
 class Dropout2d(_Dropout):
-    """:class:`Dropout` of whole channels of `(N, C, H, W)`."""
+    """:class:`Dropout` of whole channels of `(N, C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Dropout2d(0.5)
+    >>> layer.eval()(pyqref.ones(1, 1, 4, 4)).shape
+    pyqref.Size([1, 1, 4, 4])
+    """
 
     _function = staticmethod(F.dropout2d)
 
 
 class Dropout3d(_Dropout):
-    """:class:`Dropout` of whole channels of `(N, C, D, H, W)`."""
+    """:class:`Dropout` of whole channels of `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Dropout3d(0.5)
+    >>> layer.eval()(pyqref.ones(1, 1, 4, 4, 4)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _function = staticmethod(F.dropout3d)
 
 
 class AlphaDropout(_Dropout):
-    """Dropout to the lowest value of SELU that keeps mean 0 and variance 1."""
+    """Dropout to the lowest value of SELU that keeps mean 0 and variance 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.AlphaDropout(0.2).eval()
+    >>> layer(pyqref.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     _function = staticmethod(F.alpha_dropout)
 
 
 class FeatureAlphaDropout(_Dropout):
-    """:class:`AlphaDropout` of whole channels of `(N, C, *)`."""
+    """:class:`AlphaDropout` of whole channels of `(N, C, *)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.FeatureAlphaDropout(0.2).eval()
+    >>> layer(pyqref.ones(1, 2, 2)).shape
+    pyqref.Size([1, 2, 2])
+    """
 
     _function = staticmethod(F.feature_alpha_dropout)

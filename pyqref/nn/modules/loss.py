@@ -52,7 +52,15 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """``|x - y|``."""
+    """``|x - y|``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.L1Loss()
+    >>> loss(pyqref.tensor([1.0, 4.0]), pyqref.tensor([2.0, 2.0]))
+    tensor(1.5000)
+    """
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss of `(*)` and `(*)`."""
@@ -77,7 +85,15 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """``d^2 / (2 beta)`` where ``d = |x - y| < beta``, else ``d - beta / 2``."""
+    """``d^2 / (2 beta)`` where ``d = |x - y| < beta``, else ``d - beta / 2``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.SmoothL1Loss()
+    >>> loss(pyqref.tensor([1.0, 4.0]), pyqref.tensor([2.0, 2.0]))
+    tensor(1.)
+    """
 
     def __init__(
         self,
@@ -95,7 +111,15 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """``d^2 / 2`` where ``d = |x - y| < delta``, else ``delta (d - delta / 2)``."""
+    """``d^2 / 2`` where ``d = |x - y| < delta``, else ``delta (d - delta / 2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.HuberLoss()
+    >>> loss(pyqref.tensor([1.0, 4.0]), pyqref.tensor([2.0, 2.0]))
+    tensor(1.)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -115,6 +139,13 @@ class NLLLoss(_WeightedLoss):
         A factor for each class, shape `(C,)`; the mean is over the weights.
     ignore_index
         A target that does not count.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.NLLLoss()
+    >>> loss(pyqref.tensor([[-0.5, -1.0]]), pyqref.tensor([1]))
+    tensor(1.)
     """
 
     __constants__ = ["ignore_index", "reduction"]
@@ -197,7 +228,15 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """``-(y log(x) + (1 - y) log(1 - x))`` of probabilities; ``weight`` multiplies it."""
+    """``-(y log(x) + (1 - y) log(1 - x))`` of probabilities; ``weight`` multiplies it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.BCELoss()
+    >>> loss(pyqref.tensor([0.2, 0.9]), pyqref.tensor([0.0, 1.0]))
+    tensor(0.1643)
+    """
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss of `(*)` and `(*)`."""
@@ -213,6 +252,13 @@ class BCEWithLogitsLoss(_Loss):
         A factor for each loss, broadcast.
     pos_weight
         A factor for the term of positive targets, broadcast.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.BCEWithLogitsLoss()
+    >>> loss(pyqref.tensor([-1.0, 2.0]), pyqref.tensor([0.0, 1.0]))
+    tensor(0.2201)
     """
 
     def __init__(
@@ -238,6 +284,13 @@ class KLDivLoss(_Loss):
     """``y (log(y) - x)`` with ``x`` a logarithm, and ``y`` too with ``log_target``.
 
     ``reduction="batchmean"`` gives the divergence; ``"mean"`` divides by all elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.KLDivLoss(reduction='batchmean')
+    >>> loss(pyqref.tensor([[0.5, 0.5]]).log(), pyqref.tensor([[0.25, 0.75]]))
+    tensor(0.1308)
     """
 
     __constants__ = ["reduction"]

@@ -172,6 +172,13 @@ class RMSNorm(Module):
         That of the dtype if None.
     elementwise_affine
         Whether there is a weight.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.RMSNorm(2, eps=0.0)
+    >>> layer(pyqref.tensor([[1.0, 7.0]])).shape
+    pyqref.Size([1, 2])
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -211,7 +218,15 @@ class RMSNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``."""
+    """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.LocalResponseNorm(2)
+    >>> layer(pyqref.ones(1, 4, 1)).shape
+    pyqref.Size([1, 4, 1])
+    """
 
     __constants__ = ["size", "alpha", "beta", "k"]
 

@@ -88,99 +88,234 @@ class _ZeroPad(_ConstantPad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Put a constant around `(N, C, L)`."""
+    """Put a constant around `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ConstantPad1d(1, 9.0)
+    >>> layer(pyqref.tensor([[[1.0, 2.0, 3.0]]]))
+    tensor([[[9., 1., 2., 3., 9.]]])
+    """
 
     _axes = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """Put a constant around `(N, C, H, W)`."""
+    """Put a constant around `(N, C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ConstantPad2d(1, 9.0)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
+    tensor([[[[9., 9., 9., 9.],
+              [9., 1., 2., 9.],
+              [9., 3., 4., 9.],
+              [9., 9., 9., 9.]]]])
+    """
 
     _axes = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """Put a constant around `(N, C, D, H, W)`."""
+    """Put a constant around `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ConstantPad3d(1, 9.0)
+    >>> layer(pyqref.ones(1, 1, 2, 2, 2)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _axes = 3
 
 
 class ZeroPad1d(_ZeroPad):
-    """Put zeros around `(N, C, L)`."""
+    """Put zeros around `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ZeroPad1d(1)
+    >>> layer(pyqref.tensor([[[1.0, 2.0, 3.0]]]))
+    tensor([[[0., 1., 2., 3., 0.]]])
+    """
 
     _axes = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Put zeros around `(N, C, H, W)`."""
+    """Put zeros around `(N, C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ZeroPad2d(1)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
+    tensor([[[[0., 0., 0., 0.],
+              [0., 1., 2., 0.],
+              [0., 3., 4., 0.],
+              [0., 0., 0., 0.]]]])
+    """
 
     _axes = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Put zeros around `(N, C, D, H, W)`."""
+    """Put zeros around `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ZeroPad3d(1)
+    >>> layer(pyqref.ones(1, 1, 2, 2, 2)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _axes = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Continue `(N, C, L)` by its mirror image; the border is not repeated."""
+    """Continue `(N, C, L)` by its mirror image; the border is not repeated.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReflectionPad1d(1)
+    >>> layer(pyqref.tensor([[[1.0, 2.0, 3.0]]]))
+    tensor([[[2., 1., 2., 3., 2.]]])
+    """
 
     _axes = 1
     _mode = "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Continue `(N, C, H, W)` by its mirror image; the border is not repeated."""
+    """Continue `(N, C, H, W)` by its mirror image; the border is not repeated.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReflectionPad2d(1)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
+    tensor([[[[4., 3., 4., 3.],
+              [2., 1., 2., 1.],
+              [4., 3., 4., 3.],
+              [2., 1., 2., 1.]]]])
+    """
 
     _axes = 2
     _mode = "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Continue `(N, C, D, H, W)` by its mirror image; the border is not repeated."""
+    """Continue `(N, C, D, H, W)` by its mirror image; the border is not repeated.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReflectionPad3d(1)
+    >>> layer(pyqref.ones(1, 1, 2, 2, 2)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _axes = 3
     _mode = "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """Continue `(N, C, L)` by its border elements."""
+    """Continue `(N, C, L)` by its border elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReplicationPad1d(1)
+    >>> layer(pyqref.tensor([[[1.0, 2.0, 3.0]]]))
+    tensor([[[1., 1., 2., 3., 3.]]])
+    """
 
     _axes = 1
     _mode = "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """Continue `(N, C, H, W)` by its border elements."""
+    """Continue `(N, C, H, W)` by its border elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReplicationPad2d(1)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.],
+              [3., 3., 4., 4.],
+              [3., 3., 4., 4.]]]])
+    """
 
     _axes = 2
     _mode = "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """Continue `(N, C, D, H, W)` by its border elements."""
+    """Continue `(N, C, D, H, W)` by its border elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ReplicationPad3d(1)
+    >>> layer(pyqref.ones(1, 1, 2, 2, 2)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _axes = 3
     _mode = "replicate"
 
 
 class CircularPad1d(_Pad):
-    """Continue `(N, C, L)` by its other end."""
+    """Continue `(N, C, L)` by its other end.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.CircularPad1d(1)
+    >>> layer(pyqref.tensor([[[1.0, 2.0, 3.0]]]))
+    tensor([[[3., 1., 2., 3., 1.]]])
+    """
 
     _axes = 1
     _mode = "circular"
 
 
 class CircularPad2d(_Pad):
-    """Continue `(N, C, H, W)` by its other end."""
+    """Continue `(N, C, H, W)` by its other end.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.CircularPad2d(1)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))
+    tensor([[[[4., 3., 4., 3.],
+              [2., 1., 2., 1.],
+              [4., 3., 4., 3.],
+              [2., 1., 2., 1.]]]])
+    """
 
     _axes = 2
     _mode = "circular"
 
 
 class CircularPad3d(_Pad):
-    """Continue `(N, C, D, H, W)` by its other end."""
+    """Continue `(N, C, D, H, W)` by its other end.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.CircularPad3d(1)
+    >>> layer(pyqref.ones(1, 1, 2, 2, 2)).shape
+    pyqref.Size([1, 1, 4, 4, 4])
+    """
 
     _axes = 3
     _mode = "circular"

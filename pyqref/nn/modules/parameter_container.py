@@ -110,6 +110,13 @@ class ParameterDict(Module):
     parameters
         A mapping, or pairs, of names and values. Tensors become parameters; other
         values are kept as they are.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> parameters = pyqref.nn.ParameterDict({'scale': pyqref.nn.Parameter(pyqref.ones(1))})
+    >>> list(parameters)
+    ['scale']
     """
 
     def __init__(self, parameters: Any = None) -> None:

@@ -295,18 +295,42 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """The ``norm_type``-norm of each window of `(N, C, L)`."""
+    """The ``norm_type``-norm of each window of `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.LPPool1d(2, kernel_size=2)
+    >>> layer(pyqref.ones(1, 1, 4)).flatten()[:2]
+    tensor([1.4142, 1.4142])
+    """
 
     _function = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
-    """The ``norm_type``-norm of each window of `(N, C, H, W)`."""
+    """The ``norm_type``-norm of each window of `(N, C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.LPPool2d(2, kernel_size=2)
+    >>> layer(pyqref.ones(1, 1, 4, 4)).flatten()[:2]
+    tensor([2., 2.])
+    """
 
     _function = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
-    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`."""
+    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.LPPool3d(2, kernel_size=2)
+    >>> layer(pyqref.ones(1, 1, 4, 4, 4)).flatten()[:2]
+    tensor([2.8284, 2.8284])
+    """
 
     _function = staticmethod(F.lp_pool3d)

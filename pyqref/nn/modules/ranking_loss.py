@@ -33,7 +33,15 @@ class _MarginLoss(_Loss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """``max(0, -y (x1 - x2) + margin)`` for ``y`` 1 or -1; the margin is 0 by default."""
+    """``max(0, -y (x1 - x2) + margin)`` for ``y`` 1 or -1; the margin is 0 by default.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.MarginRankingLoss()
+    >>> loss(pyqref.tensor([1.0]), pyqref.tensor([3.0]), pyqref.tensor([1.0]))
+    tensor(2.)
+    """
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         """The loss of three `(N,)`."""
@@ -41,7 +49,15 @@ class MarginRankingLoss(_MarginLoss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """``x`` where ``y = 1``, ``max(0, margin - x)`` where ``y = -1``; margin 1 by default."""
+    """``x`` where ``y = 1``, ``max(0, margin - x)`` where ``y = -1``; margin 1 by default.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.HingeEmbeddingLoss()
+    >>> loss(pyqref.tensor([0.3, 0.4]), pyqref.tensor([1.0, -1.0]))
+    tensor(0.4500)
+    """
 
     def __init__(
         self,
@@ -58,7 +74,15 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """``1 - cos`` where ``y = 1``, ``max(0, cos - margin)`` where ``y = -1``; margin 0."""
+    """``1 - cos`` where ``y = 1``, ``max(0, cos - margin)`` where ``y = -1``; margin 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.CosineEmbeddingLoss()
+    >>> loss(pyqref.tensor([[1.0, 0.0]]), pyqref.tensor([[0.0, 1.0]]), pyqref.tensor([1.0]))
+    tensor(1.)
+    """
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         """The loss of `(N, D)`, `(N, D)` and `(N,)`."""
@@ -68,7 +92,15 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class SoftMarginLoss(_Loss):
-    """``log(1 + exp(-y x))`` for ``y`` 1 or -1."""
+    """``log(1 + exp(-y x))`` for ``y`` 1 or -1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.SoftMarginLoss()
+    >>> loss(pyqref.tensor([1.0, -4.0]), pyqref.tensor([1.0, 1.0]))
+    tensor(2.1657)
+    """
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss of `(*)` and `(*)`."""
@@ -88,6 +120,13 @@ class TripletMarginLoss(_Loss):
         Added to the differences.
     swap
         Take the distance of positive and negative where it is the smaller.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> loss = pyqref.nn.TripletMarginLoss()
+    >>> loss(pyqref.tensor([[0.0]]), pyqref.tensor([[1.0]]), pyqref.tensor([[3.0]]))
+    tensor(0.)
     """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]

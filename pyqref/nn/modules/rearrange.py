@@ -44,7 +44,15 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``."""
+    """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.PixelUnshuffle(2)
+    >>> layer(pyqref.arange(4.0).reshape(1, 1, 2, 2)).flatten()
+    tensor([0., 1., 2., 3.])
+    """
 
     __constants__ = ["downscale_factor"]
 
@@ -62,7 +70,15 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged."""
+    """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.ChannelShuffle(2)
+    >>> layer(pyqref.arange(4.0).reshape(1, 4, 1, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
 
     __constants__ = ["groups"]
 
@@ -80,7 +96,18 @@ class ChannelShuffle(Module):
 
 
 class Unfold(Module):
-    """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows."""
+    """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Unfold(kernel_size=2)
+    >>> layer(pyqref.arange(6.0).reshape(1, 1, 2, 3))
+    tensor([[[0., 1.],
+             [1., 2.],
+             [3., 4.],
+             [4., 5.]]])
+    """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
@@ -106,7 +133,16 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up."""
+    """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Fold((2, 3), kernel_size=(2, 2))
+    >>> layer(pyqref.ones(1, 4, 2))
+    tensor([[[[1., 2., 1.],
+              [1., 2., 1.]]]])
+    """
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -140,7 +176,15 @@ class Fold(Module):
 
 
 class CosineSimilarity(Module):
-    """``sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``."""
+    """``sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.CosineSimilarity(dim=0)
+    >>> layer(pyqref.tensor([1.0, 0.0]), pyqref.tensor([1.0, 1.0]))
+    tensor(0.7071)
+    """
 
     __constants__ = ["dim", "eps"]
 
@@ -155,7 +199,15 @@ class CosineSimilarity(Module):
 
 
 class PairwiseDistance(Module):
-    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""
+    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.PairwiseDistance(eps=0.0)
+    >>> layer(pyqref.tensor([[0.0, 0.0]]), pyqref.tensor([[3.0, 4.0]]))
+    tensor([5.])
+    """
 
     __constants__ = ["norm", "eps", "keepdim"]
 

@@ -51,6 +51,12 @@ class RNNBase(Module):
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0 : Parameter
         And so on for every layer, with suffix ``_reverse`` for the second direction; uniform in
         ``±1 / sqrt(hidden_size)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> isinstance(pyqref.nn.LSTM(2, 3), pyqref.nn.RNNBase)
+    True
     """
 
     __constants__ = [

@@ -27,6 +27,12 @@ class RNNCellBase(Module):
         Shapes `(chunks hidden_size, input_size)` and `(chunks hidden_size, hidden_size)`.
     bias_ih, bias_hh : Parameter or None
         Shape `(chunks hidden_size,)`. All are uniform in ``±1 / sqrt(hidden_size)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> isinstance(pyqref.nn.LSTMCell(2, 3), pyqref.nn.RNNCellBase)
+    True
     """
 
     __constants__ = ["input_size", "hidden_size", "bias"]

@@ -73,6 +73,13 @@ class Unflatten(Module):
     ------
     TypeError
         ``dim`` is no int, or ``unflattened_size`` no tuple or list of ints.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Unflatten(1, (2, 3))
+    >>> layer(pyqref.zeros(4, 6)).shape
+    pyqref.Size([4, 2, 3])
     """
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:

@@ -50,7 +50,15 @@ class Softmax(_Along):
 
 
 class LogSoftmax(_Along):
-    """``log(softmax(x))`` along ``dim``."""
+    """``log(softmax(x))`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.LogSoftmax(dim=0)
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([-3.6532, -2.1532, -0.1532])
+    """
 
     def forward(self, input: Any) -> Any:
         """Logarithms of probabilities."""
@@ -58,7 +66,15 @@ class LogSoftmax(_Along):
 
 
 class Softmin(_Along):
-    """``softmax(-x)`` along ``dim``."""
+    """``softmax(-x)`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Softmin(dim=0)
+    >>> layer(pyqref.tensor([-1.5, 0.0, 2.0]))
+    tensor([0.7979, 0.1780, 0.0241])
+    """
 
     def forward(self, input: Any) -> Any:
         """Non-negative elements of sum 1 along the dimension."""
@@ -66,7 +82,15 @@ class Softmin(_Along):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of `(N, C, H, W)` or `(C, H, W)`."""
+    """Softmax over the channels of `(N, C, H, W)` or `(C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Softmax2d()
+    >>> layer(pyqref.zeros(1, 4, 2, 1))[0, :, 0, 0]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     def forward(self, input: Any) -> Any:
         """Channels of sum 1 at every pixel."""
@@ -76,7 +100,15 @@ class Softmax2d(Module):
 
 
 class GLU(Module):
-    """The first half along ``dim`` times the sigmoid of the second half."""
+    """The first half along ``dim`` times the sigmoid of the second half.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.GLU()
+    >>> layer(pyqref.tensor([1.0, 2.0, 0.0, 3.0]))
+    tensor([0.5000, 1.9051])
+    """
 
     __constants__ = ["dim"]
 

@@ -145,6 +145,14 @@ class TransformerEncoder(Module):
         A normalization after the last, or None.
     enable_nested_tensor, mask_check
         Without meaning here: there are no nested tensors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    >>> encoder = pyqref.nn.TransformerEncoder(layer, 2).eval()
+    >>> encoder(pyqref.zeros(1, 3, 4)).shape
+    pyqref.Size([1, 3, 4])
     """
 
     __constants__ = ["norm"]

@@ -72,14 +72,31 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Resize `(N, C, H, W)` by the nearest neighbour."""
+    """Resize `(N, C, H, W)` by the nearest neighbour.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.UpsamplingNearest2d(scale_factor=2)
+    >>> layer(pyqref.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Resize `(N, C, H, W)` by bilinear interpolation with aligned corners."""
+    """Resize `(N, C, H, W)` by bilinear interpolation with aligned corners.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.UpsamplingBilinear2d(size=(1, 3))
+    >>> layer(pyqref.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1.0000, 1.5000, 2.0000]]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -27,6 +27,19 @@ class CosineAnnealingLR(LRScheduler):
         The lowest rate.
     last_epoch
         See :class:`LRScheduler`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> scheduler = pyqref.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=3)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(scheduler.get_last_lr()[0])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> [round(rate, 3) for rate in rates]
+    [1.0, 0.75, 0.25, 0.0]
     """
 
     def __init__(

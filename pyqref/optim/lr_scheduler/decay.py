@@ -72,6 +72,19 @@ class MultiStepLR(LRScheduler):
         The factor.
     last_epoch
         See :class:`LRScheduler`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> scheduler = pyqref.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3], gamma=0.5)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(scheduler.get_last_lr()[0])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(
@@ -108,6 +121,19 @@ class ExponentialLR(LRScheduler):
         The factor.
     last_epoch
         See :class:`LRScheduler`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> scheduler = pyqref.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(scheduler.get_last_lr()[0])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [1.0, 0.5, 0.25, 0.125]
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:

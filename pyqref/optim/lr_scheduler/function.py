@@ -23,6 +23,19 @@ class LambdaLR(LRScheduler):
         A function of the epoch, or a list of one for each group.
     last_epoch
         See :class:`LRScheduler`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> scheduler = pyqref.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+    >>> rates = []
+    >>> for _ in range(4):
+    ...     rates.append(scheduler.get_last_lr()[0])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> [round(rate, 3) for rate in rates]
+    [1.0, 0.5, 0.333, 0.25]
     """
 
     def __init__(

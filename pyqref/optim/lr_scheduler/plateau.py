@@ -34,6 +34,17 @@ class ReduceLROnPlateau(LRScheduler):
         Lowest rate, one for all groups or a list.
     eps
         A reduction by less is not made.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> Scheduler = pyqref.optim.lr_scheduler.ReduceLROnPlateau
+    >>> scheduler = Scheduler(optimizer, factor=0.5, patience=0)
+    >>> for loss in (1.0, 1.0, 1.0):
+    ...     scheduler.step(loss)
+    >>> optimizer.param_groups[0]['lr']
+    0.25
     """
 
     def __init__(

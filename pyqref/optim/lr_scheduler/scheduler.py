@@ -24,6 +24,16 @@ class LRScheduler:
     -----
     A schedule defines :meth:`get_lr`: the rates of epoch ``self.last_epoch``, from those
     of the epoch before, which stand in the groups.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> optimizer = pyqref.optim.SGD([pyqref.nn.Parameter(pyqref.ones(1))], lr=1.0)
+    >>> scheduler = pyqref.optim.lr_scheduler.StepLR(optimizer, 2)
+    >>> isinstance(scheduler, pyqref.optim.lr_scheduler.LRScheduler)
+    True
+    >>> scheduler.get_last_lr()
+    [1.0]
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:

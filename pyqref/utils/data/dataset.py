@@ -25,7 +25,20 @@ _Sample = TypeVar("_Sample")
 
 
 class Dataset(Generic[_Sample]):
-    """Samples by index: subclasses define ``__getitem__`` and ``__len__``."""
+    """Samples by index: subclasses define ``__getitem__`` and ``__len__``.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> class Squares(pyqref.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...
+    ...     def __getitem__(self, index):
+    ...         return index * index
+    >>> Squares()[3]
+    9
+    """
 
     def __getitem__(self, index: Any) -> _Sample:
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__")
@@ -35,7 +48,17 @@ class Dataset(Generic[_Sample]):
 
 
 class IterableDataset(Dataset[_Sample]):
-    """Samples one after the other: subclasses define ``__iter__``."""
+    """Samples one after the other: subclasses define ``__iter__``.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> class Countdown(pyqref.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> list(Countdown())
+    [3, 2, 1]
+    """
 
     def __iter__(self) -> Iterator[_Sample]:
         raise NotImplementedError(f"{type(self).__name__} must define __iter__")
@@ -80,6 +103,14 @@ class ConcatDataset(Dataset[_Sample]):
     ----------
     datasets
         At least one, none of them an :class:`IterableDataset`.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> Subset = pyqref.utils.data.Subset
+    >>> data = pyqref.utils.data.ConcatDataset([Subset([1, 2], [0, 1]), Subset([3], [0])])
+    >>> len(data), data[2]
+    (3, 3)
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
@@ -103,7 +134,17 @@ class ConcatDataset(Dataset[_Sample]):
 
 
 class ChainDataset(IterableDataset[_Sample]):
-    """Iterable data sets one after the other."""
+    """Iterable data sets one after the other.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> class Count(pyqref.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(pyqref.utils.data.ChainDataset([Count(), Count()]))
+    [1, 2, 1, 2]
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
@@ -125,6 +166,12 @@ class Subset(Dataset[_Sample]):
         The whole.
     indices
         Which samples of it, in this order.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> list(pyqref.utils.data.Subset([10, 11, 12, 13], [0, 2]))
+    [10, 12]
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:

@@ -28,14 +28,28 @@ def draw_seed(generator: Generator | None = None) -> int:
 
 
 class Sampler(Generic[_Index]):
-    """An order of visiting: subclasses define ``__iter__``, which yields indices."""
+    """An order of visiting: subclasses define ``__iter__``, which yields indices.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> isinstance(pyqref.utils.data.SequentialSampler(range(3)), pyqref.utils.data.Sampler)
+    True
+    """
 
     def __iter__(self) -> Iterator[_Index]:
         raise NotImplementedError(f"{type(self).__name__} must define __iter__")
 
 
 class SequentialSampler(Sampler[int]):
-    """First to last."""
+    """First to last.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> list(pyqref.utils.data.SequentialSampler(range(3)))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -60,6 +74,12 @@ class RandomSampler(Sampler[int]):
         How many are drawn; by default as many as there are.
     generator
         Source of the random order; by default one seeded from the default stream.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> sorted(pyqref.utils.data.RandomSampler(range(4)))
+    [0, 1, 2, 3]
     """
 
     def __init__(
@@ -105,7 +125,14 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices in random order."""
+    """The given indices in random order.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> sorted(pyqref.utils.data.SubsetRandomSampler([1, 5, 7]))
+    [1, 5, 7]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
@@ -132,6 +159,12 @@ class WeightedRandomSampler(Sampler[int]):
         Whether a sample can come more than once.
     generator
         Source of random numbers.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> list(pyqref.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
+    [1, 1, 1]
     """
 
     def __init__(
@@ -169,6 +202,13 @@ class BatchSampler(Sampler[list[int]]):
         Length of a list, > 0.
     drop_last
         Leave out the last list if it is shorter.
+
+    Examples
+    --------
+    >>> import pyqref.utils.data
+    >>> sampler = pyqref.utils.data.SequentialSampler(range(5))
+    >>> list(pyqref.utils.data.BatchSampler(sampler, 2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
