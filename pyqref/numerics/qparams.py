@@ -128,7 +128,12 @@ def affine_qparams(
         s = \max\left(\frac{x^+ - x^-}{q_{max} - q_{min}},\, \varepsilon\right), \qquad
         z = \mathrm{sat}\big(q_{min} - \mathrm{rne}(x^- / s)\big)
 
-    in float32 with true divisions. Real zero is an integer exactly: ``z`` itself.
+    in float32 with true divisions. Real zero is an integer exactly: ``z`` itself,
+    ``eq-real-zero``.
+
+    Notes
+    -----
+    Error bound ``eq-range-ends``: each end of the range is met within half a step.
 
     Examples
     --------

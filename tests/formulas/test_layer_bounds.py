@@ -17,12 +17,19 @@ from formulas.exact import fractions, rational
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyqref.numerics.affine import quantize_per_channel
+from pyqref.numerics.affine import (
+    dequantize_per_channel,
+    dequantize_per_tensor,
+    quantize_per_channel,
+    quantize_per_tensor,
+)
 from pyqref.numerics.dynamic import linear_dynamic, quantize_input
+from pyqref.numerics.dynamic_qparams import SMALLEST_DYNAMIC_SCALE, choose_qparams_dynamic
 from pyqref.numerics.fake_quantize import fake_quantize_per_tensor
 from pyqref.numerics.folding import fold_batch_norm, inverse_deviation
 from pyqref.numerics.linear import linear_accumulator
-from pyqref.numerics.qparams import choose_qparams, reduce_range
+from pyqref.numerics.moving_average import moving_average
+from pyqref.numerics.qparams import choose_qparams, reduce_range, symmetric_zero_point
 from pyqref.numerics.requantize import requantization, requantize, scaled_accumulator
 
 U = Fraction(1, 2**24)
@@ -199,3 +206,100 @@ def test_eq_straight_through_error__whole_steps(convention: str) -> None:
         )
         settled = start % 0.25 != 0.125
         assert (high - low)[settled].tolist() == [n * 0.25] * int(settled.sum())
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("spread", [0, 3, 10])
+def test_eq_channel_error__no_worse_than_per_tensor(symmetric: bool, spread: int) -> None:
+    """Each weight is within half a step of its channel, a step not above the tensor's."""
+    rng = np.random.default_rng(spread)
+    factors = np.exp2(rng.uniform(0, spread, (12, 1)))
+    w = np.float32((rng.standard_normal((12, 100)) + rng.standard_normal((12, 1))) * factors)
+    low, high, chosen = -128, 127, {"symmetric": symmetric, "midpoint": 0}
+    s, _ = choose_qparams(w.min(), w.max(), low, high, **chosen)
+    scales, zero_points = choose_qparams(w.min(1), w.max(1), low, high, **chosen)
+    q = quantize_per_channel(w, scales, zero_points, 0, low, high, np.int8)
+    back = dequantize_per_channel(q, scales, zero_points, 0)
+    for channel, scale in enumerate(fractions(scales)):
+        errors = zip(fractions(w[channel]), fractions(back[channel]), strict=True)
+        assert max(abs(a - b) for a, b in errors) <= scale * (HALF + 4 * 256 * U)
+        assert scale <= rational(s)
+
+
+@given(st.lists(singles, min_size=2, max_size=60), st.floats(2.0**-10, 1, width=32))
+def test_eq_moving_average_error__long_runs(values: list[float], c: float) -> None:
+    """Far from the sum of weighted batches by no more than (5 + 1/c) u of the largest."""
+    mean = np.float32(values[0])
+    for x in values[1:]:
+        mean = moving_average(mean, x, c)
+    weight, exact = Fraction(c), rational(values[0])
+    for x in values[1:]:
+        exact = weight * rational(x) + (1 - weight) * exact
+    largest = max(abs(rational(x)) for x in values)
+    assert abs(rational(mean) - exact) <= (5 + 1 / weight) * U * largest
+
+
+@given(st.lists(st.integers(-128, 127), min_size=1, max_size=9), st.sampled_from([1, 2, 3, 4]))
+def test_eq_moving_average_weights__expansion(values: list[int], quarters: int) -> None:
+    """With quarters every step is exact; weights sum to one; the mean stays in the range."""
+    c, n = Fraction(quarters, 4), len(values) - 1
+    weights = [(1 - c) ** n, *(c * (1 - c) ** (n - k) for k in range(1, n + 1))]
+    mean = np.float32(values[0])
+    for x in values[1:]:
+        mean = moving_average(mean, x, float(c))
+    assert 1 == sum(weights)
+    assert rational(mean) == sum(a * x for a, x in zip(weights, values, strict=True))
+    assert min(values) <= mean <= max(values)
+
+
+INTEGERS = [(0, 255), (0, 127), (-128, 127), (-64, 63), (-127, 127), (0, 15), (0, 3)]
+ranges = st.tuples(st.floats(-1e3, 1e3, width=32), st.floats(-1e3, 1e3, width=32)).filter(
+    lambda ends: abs(ends[0]) + abs(ends[1]) > 1e-3
+)
+
+
+@given(ranges)
+@pytest.mark.parametrize(("q_min", "q_max"), INTEGERS)
+def test_eq_range_ends__half_a_step(q_min: int, q_max: int, ends: tuple[float, float]) -> None:
+    """Both ends of the widened range, by an observer and by a dynamic layer."""
+    low, high = min(ends), max(ends)
+    wide = min(rational(low), Fraction(0)), max(rational(high), Fraction(0))
+    for scale, zero_point in (
+        choose_qparams(low, high, q_min, q_max, convention="torch"),
+        choose_qparams_dynamic(low, high, q_min, q_max),
+    ):
+        s, z = rational(scale), int(zero_point)
+        if s == rational(SMALLEST_DYNAMIC_SCALE):
+            continue
+        for q, end in zip((q_min, q_max), wide, strict=True):
+            assert abs(s * (q - z) - end) <= s * (HALF + ETA)
+
+
+@given(ranges)
+@pytest.mark.parametrize(("q_min", "q_max"), INTEGERS)
+def test_eq_range_ends__symmetric(q_min: int, q_max: int, ends: tuple[float, float]) -> None:
+    """Neither end is clamped by more than half a step."""
+    low, high = min(ends), max(ends)
+    middle = symmetric_zero_point(q_min < 0, q_min, q_max)
+    scale, _ = choose_qparams(low, high, q_min, q_max, symmetric=True, convention="torch")
+    s, slack = rational(scale), rational(scale) * (HALF + ETA)
+    assert s * (q_min - middle) <= rational(low) + slack
+    assert s * (q_max - middle) >= rational(high) - slack
+
+
+@given(ranges)
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize(("q_min", "q_max"), INTEGERS)
+def test_eq_real_zero__all_schemes(
+    q_min: int, q_max: int, symmetric: bool, ends: tuple[float, float]
+) -> None:
+    """Zero is the zero point, and the zero point is zero."""
+    low, high = min(ends), max(ends)
+    middle = symmetric_zero_point(q_min < 0, q_min, q_max)
+    scale, zero_point = choose_qparams(
+        low, high, q_min, q_max, symmetric=symmetric, midpoint=middle
+    )
+    s, z = float(scale), int(zero_point)
+    q = quantize_per_tensor(np.float32([0.0]), s, z, q_min, q_max, np.int16)
+    assert z == q.item()
+    assert 0 == dequantize_per_tensor(q, s, z).item()
