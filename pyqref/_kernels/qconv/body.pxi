@@ -103,8 +103,9 @@ cdef int each_group(
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple geometry,
     Py_ssize_t groups, Py_ssize_t joined, bint is_depthwise, cnp.ndarray panels,
-    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
-    int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
+    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
+    float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
+    int n_threads,
 ):
     """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
 
