@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 import pytest
 from formulas.exact import fractions, rational, single
 
-from pyqref.numerics import activation, elementwise, embedding, folding, normalization
+from pyqref.numerics import activation, elementwise, embedding, normalization
 from pyqref.numerics.affine import dequantize_per_channel, quantize_per_channel
-from pyqref.numerics.dynamic import linear_dynamic, quantize_input
 from pyqref.numerics.elementwise import Grid
-from pyqref.numerics.fake_quantize import fake_quantize_per_tensor
 from pyqref.numerics.moving_average import moving_average
 from pyqref.numerics.pooling import quantized_mean
 from pyqref.numerics.qparams import symmetric_qparams
@@ -48,52 +45,6 @@ def test_eq_moving_average__geometric_weights(constant: float) -> None:
     for value in x[1:]:
         mean = moving_average(mean, value, constant)
     assert abs(rational(mean) - exact) <= U * (4 + 1 / c) * max(map(abs, fractions(x)))
-
-
-def test_eq_fold_weight__eq_fold_bias__error_bound() -> None:
-    """Five roundings of a weight, seven of the centred bias and one of beta."""
-    w, gamma, b, mean, beta = RNG.standard_normal((5, 200)).astype(np.float32)
-    var = RNG.uniform(0.01, 4, 200).astype(np.float32)
-    eps = np.float32(1e-5)
-    inverse = folding.inverse_deviation(var, eps)
-    weights = fractions(folding.fold_weight(w, gamma, inverse))
-    biases = fractions(folding.fold_bias(b, mean, gamma, inverse, beta))
-    columns = zip(*map(fractions, (w, gamma, b, mean, beta, var)), strict=True)
-    for folded, shift, (wi, gi, bi, mi, ti, vi) in zip(weights, biases, columns, strict=True):
-        wide = 2**200 / (vi + rational(eps))
-        factor = gi * Fraction(isqrt(wide.numerator // wide.denominator), 2**100)
-        assert abs(folded - wi * factor) <= 5 * U * (1 + 5 * U) * abs(wi * factor)
-        centred = (bi - mi) * factor
-        assert abs(shift - centred - ti) <= (1 + 7 * U) * U * (7 * abs(centred) + abs(ti))
-
-
-def test_eq_straight_through__chord() -> None:
-    """Over a distance d the staircase has the slope 1, but for s / d."""
-    scale = np.float32(0.05)
-    x = RNG.uniform(-6, 6, 400).astype(np.float32)
-    y, inside = fake_quantize_per_tensor(x, scale, 128, 0, 255)
-    assert inside.all()
-    points = list(zip(fractions(x), fractions(y), strict=True))
-    for (a, fa), (b, fb) in zip(points[:200], points[200:], strict=True):
-        slope = (fb - fa) / (b - a)
-        assert abs(slope - 1) <= rational(scale) * (1 + 6 * 256 * U) / abs(b - a)
-
-
-@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
-def test_eq_linear_dynamic__error_bound(engine: str) -> None:
-    """Half a step of the input for each real weight, and the roundings of float32."""
-    x = RNG.standard_normal((6, 40)).astype(np.float32)
-    weight, scales = RNG.integers(-128, 128, (3, 40)).astype(np.int8), np.float32([0.01, 0.1, 1])
-    bias = RNG.standard_normal(3).astype(np.float32)
-    actual = linear_dynamic(x, weight, scales, np.zeros(3, int), bias, False, engine)
-    step = rational(np.float32(quantize_input(x, engine)[1]))
-    for n, scale in enumerate(fractions(scales)):
-        real = [int(v) * scale for v in weight[n]]
-        bound = step * (HALF + 3 * 256 * U) * sum(map(abs, real))
-        for row, value in zip(x, fractions(actual[:, n]), strict=True):
-            terms = [a * b for a, b in zip(fractions(row), real, strict=True)]
-            exact = sum(terms) + rational(bias[n])
-            assert abs(value - exact) <= bound + 5 * U * (abs(exact) + bound)
 
 
 def test_eq_quantized_add__error_bound() -> None:
