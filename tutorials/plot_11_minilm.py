@@ -58,7 +58,7 @@ print(f"cosine    {float(pair[0] @ pair[1]):.3f}")
 # :func:`~pyqref.quantization.quantize_dynamic` needs no calibration: the weights become
 # integers now, the range of each activation is measured in the run (:doc:`/theory/dynamic`).
 # The engines give the activations different grids: fbgemm 7 bits, qnnpack 8
-# (:eq:`eq-reduce-range`).
+# :eq:`eq-reduce-range`.
 
 small = {}
 for engine in ("fbgemm", "qnnpack"):

@@ -41,7 +41,7 @@ plt.style.use(plot.settings())
 # -----------------------------
 #
 # An accumulator is worth :math:`s_x s_w` a unit, the output :math:`s_y`
-# (:eq:`eq-accumulator-scale`). If all three are powers of two, so is the multiplier between
+# :eq:`eq-accumulator-scale`. If all three are powers of two, so is the multiplier between
 # them, and requantization is a shift. An observer that chooses such scales takes the one of
 # :class:`~pyqref.quantization.MinMaxObserver`, :eq:`eq-symmetric-scale`, and goes up to the
 # next power of two.
@@ -253,8 +253,8 @@ assert scores["shifter"] > scores["float"] - 5
 #
 # Now we play the chip. The head gets bytes on the scale :math:`2^{-a}`, its weights have
 # :math:`2^{-b}`, its output :math:`2^{-c}`. The bias becomes an integer in units of the
-# accumulator, as qnnpack does it (:eq:`eq-bias-integer`), and the accumulator is shifted right
-# by :math:`a + b - c`, rounding half away from zero (:eq:`eq-round-shift-right`). No real
+# accumulator, as qnnpack does it :eq:`eq-bias-integer`, and the accumulator is shifted right
+# by :math:`a + b - c`, rounding half away from zero :eq:`eq-round-shift-right`. No real
 # number is left.
 
 stations = measure.layer_outputs(specified, digits.test_images, ["flatten", "head"])

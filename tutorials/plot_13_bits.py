@@ -28,7 +28,7 @@ WIDTHS = range(2, 9)
 # ---------------------
 #
 # :math:`b` bits make :math:`2^b` integers, with :math:`2^b - 1` steps between them. Over a
-# range of :math:`R` a step is :math:`s = R / (2^b - 1)` (:eq:`eq-affine-qparams`), and errors
+# range of :math:`R` a step is :math:`s = R / (2^b - 1)` :eq:`eq-affine-qparams`, and errors
 # spread evenly over a step have the mean square :math:`s^2/12`. So with a signal of mean square
 # :math:`P`
 #
@@ -120,7 +120,7 @@ for name, each in found.items():
 # A network
 # ---------
 #
-# Fake quantization imitates any width (:eq:`eq-fake-quantize`). The same network is given
+# Fake quantization imitates any width :eq:`eq-fake-quantize`. The same network is given
 # :math:`b` bits for its weights (a scale for each channel), for its activations, and for both,
 # by switching fake quantizers off and on again. Nothing is trained.
 

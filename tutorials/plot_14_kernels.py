@@ -163,7 +163,7 @@ assert np.array_equal(accumulator, linear_accumulator(x, x_zero_point, weight, 0
 
 # %%
 # Then the accumulators, which are still in the cache, become bytes: times the multiplier,
-# rounded, plus the zero point, clamped (:eq:`eq-requantize`).
+# rounded, plus the zero point, clamped :eq:`eq-requantize`.
 
 requant = requantization("fbgemm", 0.05, 0.01, 0.1, 10)
 real = accumulator.astype(np.float32) * requant.multiplier

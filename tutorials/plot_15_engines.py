@@ -34,8 +34,8 @@ rng = np.random.default_rng(0)
 # ---------------------------------------------------------
 #
 # From units of the accumulator to units of the output leads one float32 number. fbgemm divides
-# (:eq:`eq-multiplier-fbgemm`), qnnpack multiplies by the reciprocal
-# (:eq:`eq-multiplier-qnnpack`), which is rounded once more.
+# :eq:`eq-multiplier-fbgemm`, qnnpack multiplies by the reciprocal
+# :eq:`eq-multiplier-qnnpack`, which is rounded once more.
 
 accumulator_scales = rng.uniform(1e-4, 1e-3, 100_000).astype(np.float32)
 output_scales = rng.uniform(0.01, 0.1, 100_000).astype(np.float32)
@@ -78,8 +78,8 @@ assert 0 < found < 0.5 * 399 * ties.size
 # The bias: a real number or an integer
 # -------------------------------------
 #
-# fbgemm adds the real bias (:eq:`eq-requantize-bias`). qnnpack, which wants to stay in
-# integers, rounds it to a whole number of accumulator units (:eq:`eq-bias-integer`), an error
+# fbgemm adds the real bias :eq:`eq-requantize-bias`. qnnpack, which wants to stay in
+# integers, rounds it to a whole number of accumulator units :eq:`eq-bias-integer`, an error
 # of up to half a unit. A unit is worth :math:`M` output steps, so the number that is rounded is
 # off by up to :math:`M/2`.
 
@@ -157,8 +157,8 @@ assert np.all(np.abs(np.array(measured) / (multipliers / 4) - 1) < 0.25)
 # -----------------------------------------
 #
 # Two summands with different scales have no common unit. fbgemm goes through float32
-# (:eq:`eq-quantized-add`); qnnpack multiplies each side by a whole number and shifts the sum
-# (:eq:`eq-add-fixed-point`). There are only 256 times 256 pairs of bytes. We try them all.
+# :eq:`eq-quantized-add`; qnnpack multiplies each side by a whole number and shifts the sum
+# :eq:`eq-add-fixed-point`. There are only 256 times 256 pairs of bytes. We try them all.
 
 pairs = np.meshgrid(np.arange(256), np.arange(256), indexing="ij")
 first, second = (
@@ -202,7 +202,7 @@ assert np.abs(off).max() == 1
 #
 # The last difference is no rounding but a choice of range, and is larger than all others
 # together. For fbgemm activations get 7 bits, because older processors sum pairs of products in
-# 16 bits (:eq:`eq-reduce-range`); for qnnpack 8. In dynamic layers the engine decides it when
+# 16 bits :eq:`eq-reduce-range`; for qnnpack 8. In dynamic layers the engine decides it when
 # the layer runs.
 
 values = rng.normal(0, 1, 20_000).astype(np.float32)
