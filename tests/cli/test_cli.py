@@ -110,6 +110,8 @@ def test_ctrl_c_leaves_nothing(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
+        # A job in the background inherits that it ignores interrupts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdout.readline().startswith("pyqref ")
     process.send_signal(signal.SIGINT)

@@ -124,7 +124,9 @@ def test_every_engine_type_and_relu(kernel: str, mode: Any, case: Case, relu: bo
         check(np.random.default_rng(2), case, mode=mode, output=output, relu=relu)
 
 
-@pytest.mark.parametrize("case", [DENSE[3], GROUPED[1], DEPTHWISE[10], OTHER_DIMENSIONS[1]])
+@pytest.mark.parametrize(
+    "case", [DENSE[0], DENSE[3], *GROUPED, DEPTHWISE[0], DEPTHWISE[10], OTHER_DIMENSIONS[1]]
+)
 @pytest.mark.parametrize("stored", [np.uint8, np.int8])
 def test_weights_with_zero_points(kernel: str, case: Case, stored: Any) -> None:
     rng = np.random.default_rng(3)

@@ -74,7 +74,8 @@ def _conv(
             packed.groups,
         )
     zero_points = zero_points_or_none(weight_zero_points)
-    centred = packed.groups == 1 or zero_points is None or not np.count_nonzero(zero_points)
+    dense = packed.groups == 1 and not packed.is_depthwise
+    centred = dense or zero_points is None or not np.count_nonzero(zero_points)
     is_depthwise = packed.is_depthwise and centred
     if packed.joined > 1 and not centred:
         packed = pack_apart(packed)
