@@ -92,3 +92,19 @@ def test_a_name_that_is_nowhere(package):
     """The message is Python's own."""
     with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'neither'"):
         _ = package.neither
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "quantization.quantize_fx.prepare_fx",
+        "quantization.fx.custom_config.PrepareCustomConfig",
+        "ao.quantization.quantize_fx.convert_fx",
+        "fx.symbolic_trace",
+        "utils.data.DataLoader",
+    ],
+)
+def test_a_script_that_imports_the_package_alone_reaches(name: str) -> None:
+    """As with torch, ``import pyqref as torch`` is enough for each dotted name."""
+    script = f"import pyqref as torch; assert callable(torch.{name})"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -7,6 +7,8 @@ there.
 
 from __future__ import annotations
 
+from pyqref._lazy import on_first_use
+
 from . import backend_config as backend_config
 
 # Loaded first: below, functions of the same names take the place of these two modules.
@@ -215,6 +217,9 @@ from .quantization_mappings import no_observer_set as no_observer_set
 from .stubs import DeQuantStub as DeQuantStub
 from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
+
+# Graph mode stands on what is here, and is imported when it is first asked for.
+__getattr__ = on_first_use(__name__, {}, modules=("fx", "quantize_fx"))
 
 __all__ = [
     "ConstantChannelWarning",
