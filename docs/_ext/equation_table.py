@@ -30,7 +30,7 @@ All equations
 .. This page is written by docs/_ext/equation_table.py.
 
 Each row is one label: what it says, the function that computes it in NumPy, the operations of
-which every compiled kernel has a twin that must give the same bits, the tests that prove it,
+which compiled kernels have twins that must give the same bits, the tests that prove it,
 and the number of cases that pytest collects from them. One case may look at thousands of
 numbers.
 
@@ -111,7 +111,7 @@ def page_text(found: Survey, counted: dict[str, int]) -> str:
     sets = max((s for each in compiled for s in each.kernels.values()), key=len, default=[])
     totals = {
         "Equations": f"{len(equations)}",
-        "with compiled twins": f"{len(compiled)}, each for {', '.join(sets)}",
+        "with compiled twins": f"{len(compiled)}, for {', '.join(sets)}",
         "Tests that name them": f"{len(tests):,}",
         "Cases": f"{sum(counted[each] for each in tests):,}",
         "Built": f"{_date()}, pyqref {pyqref.__version__}",
