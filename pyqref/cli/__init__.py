@@ -1,4 +1,4 @@
-"""The command line: ``pyqref demo``, ``pyqref kernels``."""
+"""The command line: ``pyqref demo``, ``pyqref kernels``, ``pyqref course``."""
 
 from .main import main as main
 

@@ -20,10 +20,14 @@ from typing import Any
 
 from .affine import DEQUANTIZE, QUANTIZE, QUANTIZE_PER_CHANNEL
 from .checking import run
+from .dynamic import LINEAR_DYNAMIC
 from .exercise import Case as Case
 from .exercise import Exercise as Exercise
 from .exercise import Mistake as Mistake
+from .graphs import MATCH_PATTERNS
+from .kernels import PACK_WEIGHT, ROOFLINE
 from .layers import ACCUMULATE, FOLD_BATCH_NORM, FUSE, REQUANTIZE
+from .networks import QUANTIZED_ADD, SPARE_LAYERS
 from .ranges import AFFINE_QPARAMS, MIN_MAX_OBSERVER, MOVING_AVERAGE_OBSERVER, SYMMETRIC_SCALE
 from .result import Failure as Failure
 from .result import Result as Result
@@ -57,7 +61,13 @@ _EXERCISES: dict[str, Exercise] = {
         REQUANTIZE,
         FOLD_BATCH_NORM,
         FUSE,
+        QUANTIZED_ADD,
+        SPARE_LAYERS,
         FAKE_QUANTIZE,
+        LINEAR_DYNAMIC,
+        MATCH_PATTERNS,
+        PACK_WEIGHT,
+        ROOFLINE,
     )
 }
 

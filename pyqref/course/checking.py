@@ -60,7 +60,9 @@ def _outcome(exercise: Exercise, function: Callable[..., Any], case: Case) -> Ou
 
 
 def _unchanged(before: Any, after: Any) -> bool:
-    return np.array_equal(np.asarray(before), np.asarray(after))
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after)
+    return bool(before == after)
 
 
 def _read(exercise: Exercise, returned: Any) -> Outcome:

@@ -53,7 +53,9 @@ def sqnr(reference: Any, approximation: Any) -> float:
 def add_noises(ratios: Iterable[float]) -> float:
     r"""Ratio that results when independent noises with these ratios disturb one signal, in dB.
 
-    .. math:: -10 \log_{10} \sum_k 10^{-r_k / 10}
+    Equation ``eq-noise-sum``:
+
+    .. math:: r = -10 \log_{10} \sum_k 10^{-r_k / 10}
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import pyqref
+import pyqref.course
 from pyqref.cli import main
 
 
@@ -69,6 +70,83 @@ def test_wrong_command_lines_are_explained(capsys, arguments, words):
 def test_kernels_shows_the_one_in_use(capsys):
     assert 0 == main(["kernels"])
     assert pyqref.kernels.in_use() in capsys.readouterr().out
+
+
+RIGHT = """
+import numpy as np
+
+def dequantize(q, scale, zero_point):
+    return (q.astype(int) - zero_point) * scale
+"""
+CLASS = """
+class MinMaxObserver:
+    def __init__(self):
+        self.min_val, self.max_val = float("inf"), float("-inf")
+    def forward(self, x):
+        self.min_val = min(self.min_val, float(x.min()))
+        self.max_val = max(self.max_val, float(x.max()))
+        return x
+"""
+
+
+def check(tmp_path, name, source):
+    """``pyqref course check`` of a file with this source: its exit code."""
+    file = tmp_path / "mine.py"
+    file.write_text(source)
+    return main(["course", "check", name, str(file)])
+
+
+def test_course_lists_the_exercises(capsys):
+    assert 0 == main(["course"])
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert list(pyqref.course.exercises()) == listed
+
+
+def test_course_describes_an_exercise(capsys):
+    assert 0 == main(["course", "describe", "requantize"])
+    assert f"{pyqref.course.describe('requantize')}\n" == capsys.readouterr().out
+
+
+def test_course_says_that_it_runs_the_file(capsys):
+    with pytest.raises(SystemExit):
+        main(["course", "check", "--help"])
+    assert "is run as Python runs a script" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("dequantize", RIGHT), ("min_max_observer", CLASS)], ids=["def", "class"]
+)
+def test_course_passes_what_is_right(tmp_path, capsys, name, source):
+    assert 0 == check(tmp_path, name, source)
+    assert "cases are right" in capsys.readouterr().out
+
+
+def test_course_tells_the_mistake(tmp_path, capsys):
+    assert 1 == check(tmp_path, "dequantize", RIGHT.replace("- zero_point", "+ zero_point"))
+    assert "The mistake: adds the zero point." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("dequantise", RIGHT, "name must be one of 'quantize', "),
+        ("quantize", RIGHT, "mine.py must define quantize"),
+        ("dequantize", "x = 1\n1 / 0\n", "mine.py, line 2: ZeroDivisionError: division by zero"),
+        ("dequantize", "def dequantize(:\n", "mine.py, line 1: SyntaxError: "),
+        ("dequantize", "dequantize = 3\n", "mine.py must define dequantize"),
+    ],
+)
+def test_course_explains_files_that_cannot_be_checked(tmp_path, capsys, name, source, words):
+    assert 1 == check(tmp_path, name, source)
+    error = capsys.readouterr().err
+    assert error.startswith("pyqref course: ")
+    assert words in error
+    assert 1 == error.count("\n")
+
+
+def test_course_explains_a_file_that_is_none(tmp_path, capsys):
+    assert 1 == main(["course", "check", "dequantize", str(tmp_path / "none.py")])
+    assert "none.py is no file" in capsys.readouterr().err
 
 
 def test_missing_extras_are_named(monkeypatch, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ import numpy as np
 import pytest
 
 import pyqref
-from pyqref import course, numerics, quantization
+from pyqref import course, measure, nn, numerics, quantization
+from pyqref._kernels import pack_linear
 from pyqref.course.checking import run
+from pyqref.quantization.backend_config import BackendPatternConfig
+from pyqref.quantization.backend_config.pattern_format import MatchAllNode
+from pyqref.quantization.fx.matching import find_matches
 
 EXERCISES = [course.get(name) for name in course.exercises()]
 MISTAKES = [(each, mistake) for each in EXERCISES for mistake in each.mistakes]
@@ -113,6 +118,73 @@ def test_observers_of_pyqref_pass(name: str, observer: Any) -> None:
             return super().forward(pyqref.from_numpy(x)).numpy()
 
     assert run(course.get(name), Adapted), str(run(course.get(name), Adapted))
+
+
+def test_solutions_on_networks_give_what_the_equations_give() -> None:
+    """eq-quantized-add, eq-linear-dynamic, eq-noise-sum, eq-roofline."""
+    grid = numerics.elementwise.Grid
+    for a, sa, za, b, sb, zb, scale, point in cases("quantized_add"):
+        sides = a, grid(sa, za), b, grid(sb, zb)
+        ours = course.get("quantized_add").solution(a, sa, za, b, sb, zb, scale, point)
+        assert np.array_equal(numerics.elementwise.add(*sides, grid(scale, point)), ours)
+    for x, weight, scales, bias in cases("linear_dynamic"):
+        theirs = numerics.dynamic.linear_dynamic(
+            x, weight, scales, 0, bias, engine="qnnpack", reduce_range=False
+        )
+        ours = course.get("linear_dynamic").solution(x, weight, scales, bias)
+        assert np.array_equal(theirs, ours.astype(np.float32))
+    for arguments in cases("roofline"):
+        assert measure.roofline(*arguments) == course.get("roofline").solution(*arguments)
+    for ratios, wanted in cases("spare_layers"):
+        spared = course.get("spare_layers").solution(ratios, wanted)
+        left = [ratio for index, ratio in enumerate(ratios) if index not in spared]
+        assert measure.add_noises(left) >= wanted
+        for fewer in combinations(ratios, len(left) + 1):
+            assert measure.add_noises(fewer) < wanted
+
+
+def test_packed_weights_are_those_of_the_kernels() -> None:
+    """What the kernels keep, without the columns that fill their panels."""
+    for (weight,) in cases("pack_weight"):
+        panel = pack_linear(weight).panels.reshape(-(-weight.shape[1] // 4), -1, 4)
+        ours = course.get("pack_weight").solution(weight)
+        assert np.array_equal(panel[:, : len(weight)], ours)
+
+
+KINDS = {"conv": nn.Conv2d(1, 1, 1), "bn": nn.BatchNorm2d(1), "relu": nn.ReLU(), "add": pyqref.add}
+
+
+def complex_format(pattern: tuple[str, ...]) -> Any:
+    """A pattern as graph mode keeps it: from the last operation to the first."""
+    first, *others = (type(KINDS[kind]) if kind != "add" else KINDS[kind] for kind in pattern)
+    found = (first, MatchAllNode, MatchAllNode) if first is pyqref.add else first
+    for each in others:
+        found = (each, found, MatchAllNode) if each is pyqref.add else (each, found)
+    return found
+
+
+@pytest.mark.parametrize("case", course.get("match_patterns").cases, ids=lambda each: each.name)
+def test_matches_are_those_of_graph_mode(case: course.Case) -> None:
+    """pyqref.quantization.fx finds the same nodes in the same graph."""
+    nodes, patterns = case.arguments
+    root, graph, made = nn.Module(), pyqref.fx.Graph(), {}
+    for name, kind, inputs in nodes:
+        before = tuple(made[each] for each in inputs)
+        if kind == "input":
+            made[name] = graph.placeholder(name)
+        elif kind == "output":
+            graph.output(before)
+        elif kind == "add":
+            made[name] = graph.call_function(KINDS[kind], before)
+        else:
+            root.add_module(name, KINDS[kind])
+            made[name] = graph.call_module(name, before)
+    configs = [(complex_format(each), BackendPatternConfig(each)) for each in patterns]
+    found = find_matches(pyqref.fx.GraphModule(root, graph), configs)
+    named = {node: name for name, node in made.items()}
+    theirs = {tuple(named[node] for node in match.all_nodes()[::-1]) for match in found.values()}
+    ours = course.get("match_patterns").solution(nodes, patterns)
+    assert theirs == {tuple(each) for each in ours}
 
 
 # --- Whatever students write ----------------------------------------------------------------

@@ -46,10 +46,29 @@ def test_sqnr_refuses_other_shapes():
 
 
 def test_noises_add_in_power():
-    """Four equal noises cost 6.02 dB; silence costs nothing."""
+    """eq-noise-sum: four equal noises cost 6.02 dB; silence costs nothing."""
     assert 40 - 10 * math.log10(4) == pytest.approx(measure.add_noises([40.0] * 4), abs=1e-12)
     assert 40.0 == pytest.approx(measure.add_noises([40.0, math.inf]), abs=1e-12)
     assert math.inf == measure.add_noises([])
+
+
+@pytest.mark.parametrize(
+    ("m", "seconds"),
+    [
+        (0, 1024 * 1024 / 1e10),  # the weight is read
+        (1, (1024 * 1024 + 2048) / 1e10),  # memory decides
+        (512, 512 * 1024 * 1024 * 2 / 1e12),  # the processor decides
+    ],
+)
+def test_eq_roofline__the_slower_of_two(m, seconds):
+    assert seconds == measure.roofline(m, 1024, 1024, 1e12, 1e10)
+
+
+def test_roofline_refuses_sizes_and_speeds_that_cannot_be():
+    with pytest.raises(ValueError, match="n must be 0 or more, got -1"):
+        measure.roofline(1, 1, -1, 1e12, 1e10)
+    with pytest.raises(ValueError, match="bandwidth must be above 0, got 0"):
+        measure.roofline(1, 1, 1, 1e12, 0)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
