@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import exact_values, fill
+from parity.eager_models import exact_values, fill
 
 __all__ = [
     "describe",

@@ -241,3 +241,12 @@ def recorded(case: Case) -> dict[str, np.ndarray]:
     prefix = f"{case.name}|"
     answers = read_recording(HERE / "recorded" / f"{case.topic}.xz")
     return {key[len(prefix) :]: each for key, each in answers.items() if key.startswith(prefix)}
+
+
+def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Results of the same names one after the other: a recording of few, longer arrays."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, value in part.items():
+            found.setdefault(f"{name}/{value.dtype}", []).append(value)
+    return {name: np.concatenate(values) for name, values in found.items()}

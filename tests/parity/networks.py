@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from parity.cases.eager import fill, random_values
+from parity.eager_models import fill, random_values
 from parity.fx_graphs import describe, graph_mode, images, numbers
 
 

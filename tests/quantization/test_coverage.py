@@ -8,8 +8,8 @@ import pickle
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
+from quantization.samples import normal
 
 import pyqref
 from pyqref import nn
@@ -36,10 +36,6 @@ class Model(nn.Module):
 
     def forward(self, x: Any) -> Any:
         return self.head(self.dequant(self.features(self.quant(x))))
-
-
-def normal(*shape: int) -> pyqref.Tensor:
-    return pyqref.from_numpy(np.random.default_rng(0).standard_normal(shape, np.float32))
 
 
 @pytest.fixture

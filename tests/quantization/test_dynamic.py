@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 import pytest
+from quantization.samples import normal
 
 import pyqref
 from pyqref import nn
@@ -28,10 +28,6 @@ class Model(nn.Module):
 @pytest.fixture
 def model() -> Model:
     return Model()
-
-
-def normal(*shape: int) -> pyqref.Tensor:
-    return pyqref.from_numpy(np.random.default_rng(0).standard_normal(shape, np.float32))
 
 
 def test_simplest_use(model: Model) -> None:

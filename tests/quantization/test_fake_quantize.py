@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import pytest
+from quantization.samples import normal
 
 import pyqref
 from pyqref import quantization as q
@@ -17,10 +18,6 @@ NAMES = [
     and not name.startswith("default_qconfig")
     and ("fake_quant" in name)
 ]
-
-
-def normal(*shape: int, seed: int = 0) -> pyqref.Tensor:
-    return pyqref.from_numpy(np.random.default_rng(seed).standard_normal(shape, np.float32))
 
 
 def test_documented_formula() -> None:

@@ -7,16 +7,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
+from quantization.samples import normal
 
 import pyqref
 from pyqref import nn
 from pyqref import quantization as q
-
-
-def normal(*shape: int) -> pyqref.Tensor:
-    return pyqref.from_numpy(np.random.default_rng(0).standard_normal(shape, np.float32))
 
 
 def network() -> nn.Module:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.observers import joined
-from parity.harness import parity_case
+from parity.harness import joined, parity_case
 
 NAMES = [
     "default_fake_quant",

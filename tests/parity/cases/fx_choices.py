@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS
+from parity.eager_models import FLOAT_SUMS
 from parity.fx_graphs import images, model, rows, workflow
 from parity.harness import parity_case
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import FLOAT_SUMS
+from parity.eager_models import FLOAT_SUMS
 from parity.fx_graphs import global_mapping, model, rows, sequences, workflow
 from parity.harness import parity_case
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import math
 import operator
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from parity.fx_text import describe, equal, module_of, normal, plain, raised
 from parity.harness import parity_case
 
 MODELS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {}
@@ -29,66 +29,12 @@ def _model(make: Callable[[Any], tuple[Any, tuple[Any, ...]]]) -> Callable[[Any]
     return parity_case()(case)
 
 
-def plain(text: str) -> str:
-    """A graph or its code without the places where the libraries keep their functions."""
-    text = re.sub(r"target=[\w.]*\.(\w+)\](?=\(args)", r"target=\1]", text)
-    text = re.sub(r"\b(?:torch|pyqref)\.(?:\w+\.)*(\w+)", r"\1", text)
-    text = re.sub(r"\b(?:math_|math\.)(\w+)", r"\1", text)
-    text = text.replace("_operator_abs", "operator.abs")
-    # torch writes some indices as x[(slice(1, None, None), Ellipsis)], pyqref all as x[1:, ...]
-    text = re.sub(r"\[\((.*?)\)\](?=;|$)", r"[\1]", text, flags=re.MULTILINE)
-    return re.sub(r"(?<== )(\w+\[.*?\])(?=;|$)", _index, text, flags=re.MULTILINE)
-
-
-def _index(found: re.Match[str]) -> str:
-    inner = re.sub(r"slice\((.*?), (.*?), None\)", r"\1:\2", found[1])
-    inner = re.sub(r"slice\((.*?), (.*?), (\d+)\)", r"\1:\2:\3", inner)
-    return inner.replace("None:", ":").replace(":None", ":").replace("Ellipsis", "...")
-
-
-def describe(torch: Any, model: Any, inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Graph, code, names of the state, and whether the traced model gives the same result."""
-    traced = torch.fx.symbolic_trace(model)
-    traced.graph.lint()
-    code = "\n".join(line for line in traced.code.splitlines() if "wrap(" not in line)
-    return {
-        "graph": plain(str(traced.graph)),
-        "code": plain(code).strip(),
-        "state": " ".join(traced.state_dict()),
-        "same": _equal(model(*inputs), traced(*inputs)),
-    }
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
-    if isinstance(a, tuple | list):
-        return len(a) == len(b) and all(map(_equal, a, b))
-    if not hasattr(a, "detach"):
-        return bool(a == b)
-    return bool(np.array_equal(a.detach().numpy(), b.detach().numpy()))
-
-
-def _input(torch: Any, *shape: int, seed: int = 0) -> Any:
-    numbers = np.random.default_rng(seed).standard_normal(shape)
-    return torch.from_numpy(numbers.astype(np.float32))
-
-
-def _module(torch: Any, forward: Callable[..., Any], **members: Any) -> Any:
-    """A module of a class of its own, with these members."""
-    forward.__annotations__ = {}
-    model = type("Model", (torch.nn.Module,), {"forward": forward})()
-    for name, value in members.items():
-        setattr(model, name, value)
-    return model.eval()
-
-
 @_model
 def mlp(torch: Any) -> Any:
     """Sequential in Sequential."""
     nn = torch.nn
     block = nn.Sequential(nn.Linear(8, 8), nn.Sigmoid())
-    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), block), (_input(torch, 2, 4),)
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), block), (normal(torch, 2, 4),)
 
 
 @_model
@@ -104,7 +50,7 @@ def residual(torch: Any) -> Any:
 
     members = {"conv1": nn.Conv2d(3, 3, 3, padding=1), "bn": nn.BatchNorm2d(3)}
     members |= {"conv2": nn.Conv2d(3, 3, 1), "relu": nn.ReLU(), "pool": nn.AdaptiveAvgPool2d(1)}
-    return _module(torch, forward, **members), (_input(torch, 1, 3, 5, 5),)
+    return module_of(torch, forward, **members), (normal(torch, 1, 3, 5, 5),)
 
 
 @_model
@@ -121,9 +67,9 @@ def functional(torch: Any) -> Any:
         x = F.pad(F.leaky_relu(x, 0.1), (1, 1))
         return F.log_softmax(F.hardswish(F.sigmoid(x)), dim=1)
 
-    weight = torch.nn.Parameter(_input(torch, 4, 3, 3, 3))
-    bias = torch.nn.Parameter(_input(torch, 4))
-    return _module(torch, forward, weight=weight, bias=bias), (_input(torch, 1, 3, 8, 8),)
+    weight = torch.nn.Parameter(normal(torch, 4, 3, 3, 3))
+    bias = torch.nn.Parameter(normal(torch, 4))
+    return module_of(torch, forward, weight=weight, bias=bias), (normal(torch, 1, 3, 8, 8),)
 
 
 @_model
@@ -136,7 +82,7 @@ def operators(torch: Any) -> Any:
         y = operator.add(y, math.pi) @ x.T
         return (y > 0) & (y <= 5) | ~(y == 3), y.shape[0] * math.sqrt(4.0)
 
-    return _module(torch, forward), (_input(torch, 3, 3),)
+    return module_of(torch, forward), (normal(torch, 3, 3),)
 
 
 @_model
@@ -148,7 +94,7 @@ def structures(torch: Any) -> Any:
         c, *_ = (x.sum(1), None)
         return {"pair": (a, b), "list": [c * scale, {"shape": x.size(0)}], "none": input}
 
-    return _module(torch, forward), (_input(torch, 2, 4),)
+    return module_of(torch, forward), (normal(torch, 2, 4),)
 
 
 @_model
@@ -161,11 +107,11 @@ def parameters(torch: Any) -> Any:
         x = self.offset - x
         return torch.cat([x, self.scale + self.scale, self.plain * x], dim=0)
 
-    model = _module(torch, forward, layer=torch.nn.Linear(4, 4))
-    model.scale = torch.nn.Parameter(_input(torch, 2, 4))
-    model.register_buffer("offset", _input(torch, 2, 4, seed=1))
-    model.plain = _input(torch, 2, 4, seed=2)
-    return model, (_input(torch, 2, 4, seed=3),)
+    model = module_of(torch, forward, layer=torch.nn.Linear(4, 4))
+    model.scale = torch.nn.Parameter(normal(torch, 2, 4))
+    model.register_buffer("offset", normal(torch, 2, 4, seed=1))
+    model.plain = normal(torch, 2, 4, seed=2)
+    return model, (normal(torch, 2, 4, seed=3),)
 
 
 @_model
@@ -177,7 +123,7 @@ def shared(torch: Any) -> Any:
         return self.second(self.first(x)) + self.block(x)
 
     block = torch.nn.Sequential(layer, torch.nn.ReLU())
-    return _module(torch, forward, first=layer, second=layer, block=block), (_input(torch, 2, 4),)
+    return module_of(torch, forward, first=layer, second=layer, block=block), (normal(torch, 2, 4),)
 
 
 @_model
@@ -194,7 +140,7 @@ def nested(torch: Any) -> Any:
     layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
     heads = nn.ModuleDict({"main": nn.Linear(4, 2)})
     members = {"inner": torch.fx.symbolic_trace(inner), "layers": layers, "heads": heads}
-    return _module(torch, forward, **members), (_input(torch, 2, 4),)
+    return module_of(torch, forward, **members), (normal(torch, 2, 4),)
 
 
 def functional_block(torch: Any) -> Any:
@@ -203,7 +149,7 @@ def functional_block(torch: Any) -> Any:
     def forward(self: Any, x: Any) -> Any:
         return torch.tanh(self.norm(x)) + x.mean()
 
-    return _module(torch, forward, norm=torch.nn.LayerNorm(4)), ()
+    return module_of(torch, forward, norm=torch.nn.LayerNorm(4)), ()
 
 
 @_model
@@ -220,9 +166,9 @@ def attention(torch: Any) -> Any:
         y = torch.softmax(score, dim=-1) @ v
         return self.out(y.transpose(1, 2).contiguous().view(n, t, d))
 
-    model = _module(torch, forward, qkv=torch.nn.Linear(4, 12), out=torch.nn.Linear(4, 4))
+    model = module_of(torch, forward, qkv=torch.nn.Linear(4, 12), out=torch.nn.Linear(4, 4))
     model.register_buffer("mask", torch.ones(3, 3).triu(1).bool())
-    return model, (_input(torch, 2, 3, 4),)
+    return model, (normal(torch, 2, 3, 4),)
 
 
 @_model
@@ -234,7 +180,7 @@ def recurrent(torch: Any) -> Any:
         return self.out(x[:, -1]), h[0], x[..., None].size()
 
     members = {"embedding": torch.nn.Embedding(10, 4), "out": torch.nn.Linear(5, 2)}
-    model = _module(torch, forward, lstm=torch.nn.LSTM(4, 5, batch_first=True), **members)
+    model = module_of(torch, forward, lstm=torch.nn.LSTM(4, 5, batch_first=True), **members)
     return model, (torch.tensor([[1, 2, 3], [4, 5, 6]]),)
 
 
@@ -250,7 +196,7 @@ def joins(torch: Any) -> Any:
         z = torch.max(z, torch.abs(z)).pow(2)
         return z.to(torch.float64).type(torch.float32), torch.sum(z, dim=(0, 1), keepdim=True)
 
-    return _module(torch, forward), (_input(torch, 2, 4), _input(torch, 2, 4, seed=1))
+    return module_of(torch, forward), (normal(torch, 2, 4), normal(torch, 2, 4, seed=1))
 
 
 @_model
@@ -263,7 +209,7 @@ def in_place(torch: Any) -> Any:
         torch.nn.functional.relu_(y)
         return torch.nn.functional.relu(y, inplace=True).unsqueeze(0).squeeze(0)
 
-    return _module(torch, forward), (_input(torch, 2, 4),)
+    return module_of(torch, forward), (normal(torch, 2, 4),)
 
 
 @_model
@@ -273,7 +219,7 @@ def stars(torch: Any) -> Any:
     def forward(self: Any, x: Any, *rest: Any) -> Any:
         return x * rest[0] + rest[1]
 
-    return _module(torch, forward), (_input(torch, 2, 4), 2.0, _input(torch, 2, 4, seed=1))
+    return module_of(torch, forward), (normal(torch, 2, 4), 2.0, normal(torch, 2, 4, seed=1))
 
 
 @parity_case()
@@ -330,11 +276,11 @@ def transforming(torch: Any) -> dict[str, Any]:
     relu.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
     module.graph.lint()
     module.recompile()
-    x = _input(torch, 3)
+    x = normal(torch, 3)
     return {
         "swapped": plain(str(swapped.graph)),
         "changed": plain(str(module.graph)),
-        "same": _equal(torch.fx.Interpreter(module).run(x), module(x)),
+        "same": equal(torch.fx.Interpreter(module).run(x), module(x)),
     }
 
 
@@ -347,12 +293,12 @@ def surgery(torch: Any) -> dict[str, Any]:
         return self.block(x) + self.weight
 
     block = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
-    model = _module(torch, forward, block=block, unused=nn.Linear(4, 4))
-    model.weight = torch.nn.Parameter(_input(torch, 4))
+    model = module_of(torch, forward, block=block, unused=nn.Linear(4, 4))
+    model.weight = torch.nn.Parameter(normal(torch, 4))
     traced = torch.fx.symbolic_trace(model)
     copied = copy.deepcopy(traced)
-    x = _input(torch, 2, 4)
-    same = _equal(copied(x), traced(x)) and copied.weight is not traced.weight
+    x = normal(torch, 2, 4)
+    same = equal(copied(x), traced(x)) and copied.weight is not traced.weight
     found = {"kept": " ".join(n for n, _ in traced.named_modules()), "copied": same}
     found["added"] = traced.add_submodule("block.2.more.deep", nn.ReLU())
     found["twice"] = traced.add_submodule("weight.more", nn.ReLU())
@@ -366,9 +312,9 @@ def surgery(torch: Any) -> dict[str, Any]:
     for name, spoil in SPOILT.items():
         graph = torch.fx.symbolic_trace(model).graph
         spoil(graph)
-        found[f"lint {name}"] = _raises(graph.lint)
+        found[f"lint {name}"] = raised(graph.lint)
     used = next(iter(copied.graph.nodes))
-    found["used"] = _raises(lambda: copied.graph.erase_node(used))
+    found["used"] = raised(lambda: copied.graph.erase_node(used))
     return found
 
 
@@ -387,14 +333,6 @@ def _missing(graph: Any) -> None:
 
 
 SPOILT = {"order": _misplace, "foreign": _foreign, "target": _missing}
-
-
-def _raises(call: Callable[[], Any]) -> str:
-    try:
-        call()
-    except Exception as error:
-        return type(error).__name__
-    return "nothing"
 
 
 @parity_case()
@@ -417,10 +355,10 @@ def interpreting(torch: Any) -> dict[str, Any]:
     def forward(self: Any, x: Any, y: Any = 2.0) -> Any:
         return (self.layer(x) + self.weight).clamp(min=y), torch.relu(x)
 
-    model = _module(torch, forward, layer=torch.nn.Linear(4, 4))
-    model.weight = torch.nn.Parameter(_input(torch, 4))
+    model = module_of(torch, forward, layer=torch.nn.Linear(4, 4))
+    model.weight = torch.nn.Parameter(normal(torch, 4))
     with torch.no_grad():
-        model.layer.weight.copy_(_input(torch, 4, 4, seed=3))
+        model.layer.weight.copy_(normal(torch, 4, 4, seed=3))
         model.layer.bias.zero_()
     traced = torch.fx.symbolic_trace(model)
     x = torch.from_numpy(np.float32([[1, 0, 0, 2]]))
@@ -429,8 +367,8 @@ def interpreting(torch: Any) -> dict[str, Any]:
     given = torch.fx.Interpreter(traced).run(x, 0.5, initial_env={relu: x * 3})
     return {
         "calls": "\n".join(calls),
-        "same": _equal(torch.fx.Interpreter(traced).run(x), traced(x)),
+        "same": equal(torch.fx.Interpreter(traced).run(x), traced(x)),
         "relu": result[1],
         "given": given[1],
-        "too few": _raises(lambda: torch.fx.Interpreter(traced).run()),
+        "too few": raised(lambda: torch.fx.Interpreter(traced).run()),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS, random_values
+from parity.eager_models import FLOAT_SUMS, random_values
 from parity.fx_graphs import images, model, rows, workflow
 from parity.harness import Bound, parity_case
 

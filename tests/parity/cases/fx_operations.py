@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS
+from parity.eager_models import FLOAT_SUMS
 from parity.fx_graphs import images, model, rows, workflow
 from parity.harness import parity_case
 

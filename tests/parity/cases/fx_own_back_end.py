@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS, exact_values, fill
 from parity.cases.fx_backend_config import load
+from parity.eager_models import FLOAT_SUMS, exact_values, fill
 from parity.fx_graphs import describe, flat, graph_mode, model, numbers, rows
 from parity.harness import parity_case
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS
+from parity.eager_models import FLOAT_SUMS
 from parity.fx_models import ENGINES, MODELS, engines_of, on_engine, trains
 from parity.harness import Bound, parity_case
 

@@ -6,7 +6,7 @@ import copy
 import importlib
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS, exact_values, fill, random_values
+from parity.eager_models import FLOAT_SUMS, exact_values, fill, random_values
 from parity.fx_graphs import describe, graph_mode, images, model, numbers, rows, workflow
 from parity.harness import parity_case
 

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from parity.cases.fx_graphs import _equal, _input, _module, _raises, describe, plain
+from parity.fx_text import describe, equal, module_of, normal, plain, raised
 from parity.harness import parity_case
 
 Forward = Callable[[Any, Any, Any], Any]
@@ -22,7 +22,7 @@ def _graph(parts: Callable[[Any], dict[str, Any]], *shape: int) -> Callable[[For
                 return forward(torch, self, x)
 
             return describe(
-                torch, _module(torch, call, **parts(torch.nn)), (_input(torch, *shape),)
+                torch, module_of(torch, call, **parts(torch.nn)), (normal(torch, *shape),)
             )
 
         case.__name__, case.__module__ = forward.__name__, __name__
@@ -140,13 +140,13 @@ def lookups(torch: Any, m: Any, x: Any) -> Any:
 @parity_case()
 def functionals(torch: Any) -> dict[str, Any]:
     """``FloatFunctional`` and ``QFunctional`` are entered by ``symbolic_trace``, or stay whole."""
-    x, found = torch.quantize_per_tensor(_input(torch, 2, 4), 0.1, 4, torch.quint8), {}
+    x, found = torch.quantize_per_tensor(normal(torch, 2, 4), 0.1, 4, torch.quint8), {}
     for name in ("FloatFunctional", "QFunctional", "FXFloatFunctional"):
 
         def forward(self: Any, x: Any) -> Any:
             return self.f.add_scalar(self.f.cat([self.f.mul(self.f.add(x, x), x)], dim=1), 2.0)
 
-        model = _module(torch, forward, f=getattr(torch.ao.nn.quantized, name)())
+        model = module_of(torch, forward, f=getattr(torch.ao.nn.quantized, name)())
         try:
             traced = torch.fx.symbolic_trace(model)
         except Exception as error:
@@ -186,11 +186,11 @@ def wrapping(torch: Any) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "wrapped"}
     exec(WRAPPED.format(library=torch.__name__), names)
     traced = torch.fx.symbolic_trace(names["outer"])
-    x = _input(torch, 4)
+    x = normal(torch, 4)
     return {
         "graph": plain(str(traced.graph)),
-        "same": _equal(traced(x), names["outer"](x)),
-        "inside": _raises(lambda: torch.fx.wrap("halve")),
+        "same": equal(traced(x), names["outer"](x)),
+        "inside": raised(lambda: torch.fx.wrap("halve")),
     }
 
 
@@ -290,15 +290,15 @@ def tables_and_copies(torch: Any) -> dict[str, Any]:
     def forward(self: Any, x: Any) -> Any:
         return torch.add(self.block(x), self.weight, alpha=2).clamp(min=0).relu()
 
-    model = _module(torch, forward, block=nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
-    model.weight = nn.Parameter(_input(torch, 4))
+    model = module_of(torch, forward, block=nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
+    model.weight = nn.Parameter(normal(torch, 4))
     traced = torch.fx.symbolic_trace(model)
-    x = _input(torch, 2, 4)
+    x = normal(torch, 2, 4)
     found = {"lines": str([plain(str(node.format_node())) for node in traced.graph.nodes])}
     add = traced.graph.find_nodes(op="call_function", target=torch.add)[0]
     found["links"] = f"{add.prev} {add.next} {add.all_input_nodes} {dict(add.users)} {add.kwargs}"
     copied = copy.deepcopy(traced)
-    found["copy"] = f"{plain(str(copied.graph))} {_equal(copied(x), traced(x))}"
+    found["copy"] = f"{plain(str(copied.graph))} {equal(copied(x), traced(x))}"
     clamp = add.next
     clamp.update_kwarg("min", 0.5)
     clamp.insert_arg(1, 0.25)

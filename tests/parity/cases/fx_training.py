@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from parity.cases.eager import FLOAT_SUMS
 from parity.cases.fx_backend_config import load
+from parity.eager_models import FLOAT_SUMS
 from parity.fx_graphs import global_mapping, images, model, rows, workflow
 from parity.harness import Bound, parity_case
 

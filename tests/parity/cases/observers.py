@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.harness import parity_case
+from parity.harness import joined, parity_case
 
 
 def batches(seed: int, shape: tuple[int, ...] = (3, 4, 5)) -> list[Any]:
@@ -32,15 +32,6 @@ def watch(torch: Any, make: Any, data: list[Any]) -> dict[str, Any]:
         "scale": scale.numpy(),
         "zero_point": zero_point.numpy(),
     }
-
-
-def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Results of the same names one after the other: a recording of few, longer arrays."""
-    found: dict[str, list[Any]] = {}
-    for part in parts:
-        for name, value in part.items():
-            found.setdefault(f"{name}/{value.dtype}", []).append(value)
-    return {name: np.concatenate(values) for name, values in found.items()}
 
 
 def each_scheme(torch: Any, make: Any, schemes: list[str], data: list[Any]) -> dict[str, Any]:

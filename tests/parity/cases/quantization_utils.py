@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import fill, random_values
 from parity.cases.scripts_static import kinds
+from parity.eager_models import fill, random_values
 from parity.harness import Bound, parity_case
 
 QCONFIGS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import exact_values, fill, stored
 from parity.cases.scripts_static import kinds, rows
+from parity.eager_models import exact_values, fill, stored
 from parity.harness import Bound, parity_case
 
 

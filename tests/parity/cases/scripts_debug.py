@@ -7,8 +7,8 @@ import io
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import FUSED, exact_values, fill, images, residual_network, stored
 from parity.cases.scripts_static import kinds
+from parity.eager_models import FUSED, exact_values, fill, images, residual_network, stored
 from parity.harness import parity_case
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import fill, random_values, stored
+from parity.eager_models import fill, random_values, stored
 from parity.harness import Bound, parity_case
 
 GATES = Bound("sigmoid and tanh to a few ulps, over 6 steps", absolute=5e-6)

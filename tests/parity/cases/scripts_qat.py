@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import FUSED, fill, images, random_values, residual_network, stored
 from parity.cases.scripts_static import kinds, rows
+from parity.eager_models import FUSED, fill, images, random_values, residual_network, stored
 from parity.harness import Bound, parity_case
 
 TRAINED = {

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
-from parity.cases.eager import (
+from parity.eager_models import (
     FUSED,
     exact_values,
     fill,
