@@ -99,6 +99,8 @@ class Intercepted:
             function.__closure__,
         )
         self.plain.__kwdefaults__ = function.__kwdefaults__
+        self.plain.__annotations__ = function.__annotations__
+        self.plain.__dict__.update(function.__dict__)
         self.code = _detour(self)
 
     def arrive(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -115,7 +117,8 @@ class Intercepted:
 
 def plain(function: Any) -> Any:
     """The function with its own code, for looking at its signature or text."""
-    found = next((each for each in _installed if each.function is function), None)
+    with _lock:
+        found = next((each for each in _installed if each.function is function), None)
     return function if found is None else found.plain
 
 
@@ -204,8 +207,15 @@ def _of(function: FunctionType, method: str | None) -> Intercepted:
 
 
 def _install(each: Intercepted) -> None:
+    each.function.__wrapped__ = each.plain  # type: ignore[attr-defined]  # what inspect shows
     each.function.__code__ = each.code
     _installed.append(each)
+
+
+def _remove(each: Intercepted) -> None:
+    each.function.__code__ = each.own_code
+    each.function.__dict__.pop("__wrapped__", None)
+    each.function.__dict__.update(each.plain.__dict__)
 
 
 def _hold() -> None:
@@ -225,8 +235,7 @@ def _release() -> None:
         _holders -= 1
         if _holders == 0:
             while _installed:
-                each = _installed.pop()
-                each.function.__code__ = each.own_code
+                _remove(_installed.pop())
 
 
 @contextmanager

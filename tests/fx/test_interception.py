@@ -15,7 +15,7 @@ import pytest
 import pyqref
 import pyqref.nn.functional as F
 from pyqref import fx
-from pyqref.fx.interception import ANSWERED, NAMESPACES, intercepting, plain
+from pyqref.fx.interception import ANSWERED, NAMESPACES, intercept, intercepting, plain
 from pyqref.fx.recording import METHODS, OLD_NAMES
 from pyqref.nn.functional import relu as imported_relu
 from pyqref.ops import quantized as ops
@@ -231,6 +231,23 @@ def test_registered_operations() -> None:
 
 
 def test_signatures_can_be_read_meanwhile() -> None:
-    """The function with its own code tells the arguments."""
+    """``inspect`` and ``help`` show the arguments that the function has, and its annotations."""
+    before = inspect.signature(F.relu)
     with intercepting():
-        assert ["input", "inplace"] == list(inspect.signature(plain(F.relu)).parameters)
+        assert plain(F.relu) is not F.relu
+        assert before == inspect.signature(plain(F.relu)) == inspect.signature(F.relu)
+    assert before == inspect.signature(F.relu)
+    assert not hasattr(F.relu, "__wrapped__")
+
+
+def test_what_a_function_wraps_is_kept() -> None:
+    """A user's function that wraps another one does so again when tracing is over."""
+
+    @functools.wraps(F.relu)
+    def wrapper(*args: Any) -> Any:
+        return F.relu(*args)
+
+    intercept(wrapper)
+    with intercepting():
+        assert ["input", "inplace"] == list(inspect.signature(wrapper).parameters)
+    assert wrapper.__wrapped__ is F.relu
