@@ -106,6 +106,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return wrap(np.asarray(quotient))
 
 
+def rdiv(input: Any, other: Any) -> Any:
+    """A number over a tensor, as torch computes it: ``(1 / input) * other``, rounded twice."""
+    return mul(apply(unary.Reciprocal, *to_floating(input)), other)
+
+
 def floor_divide(input: Any, other: Any) -> Any:
     """The quotient, rounded down."""
     return div(input, other, rounding_mode="floor")

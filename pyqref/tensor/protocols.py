@@ -130,7 +130,7 @@ class Protocols(Description):
     __rsub__ = operator(arithmetic.rsub)
     __mul__ = __rmul__ = operator(arithmetic.mul)
     __truediv__ = operator(arithmetic.div)
-    __rtruediv__ = reflected(arithmetic.div)
+    __rtruediv__ = operator(arithmetic.rdiv)
     __floordiv__ = operator(arithmetic.floor_divide)
     __rfloordiv__ = reflected(arithmetic.floor_divide)
     __mod__ = operator(arithmetic.remainder)

@@ -3,10 +3,15 @@
     python tests/parity/networks.py [resnet18 | mobilenet_v2 ...]
 
 Images are 64 x 64, the classes 1000. For inference and for training the graphs, every scale, zero
-point and weight, the integers of every quantized value and the outputs are compared. A float sum
-in another order may move a scale by its last bits, and that an integer next to a tie, which then
-moves others; so the integers are compared once more when pyqref's model has taken over the scales
-and weights of torch's: then all are equal.
+point and weight, the integers of every quantized value and the outputs are compared, twice:
+
+end to end
+    A float sum in another order, or a square root that torch does not round to the nearest float,
+    moves a scale by its last bits, and that an integer next to a tie, which then moves others.
+node by node
+    Each node is given what torch's nodes gave (:mod:`parity.node_by_node`), and takes square roots
+    as torch does. What then differs are the float sums of convolutions and linear layers, which are
+    as near to double precision as torch's; every scale, zero point, weight and integer is equal.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from parity.eager_models import fill, random_values
 from parity.fx_graphs import describe, graph_mode, images, numbers
+from parity.node_by_node import run_node_by_node, torch_roots
 
 
 def resnet18(torch: Any) -> Any:
@@ -90,46 +97,28 @@ def mobilenet_v2(torch: Any) -> Any:
 MODELS = {"resnet18": resnet18, "mobilenet_v2": mobilenet_v2}
 
 
-def converted(torch: Any, name: str, qat: bool) -> tuple[dict[str, Any], Any]:
-    """The whole workflow on one batch: what it made, and the lowered model."""
+def batch(torch: Any) -> Any:
+    return images(torch, 7, 2, 3, 64, 64)
+
+
+def prepared(torch: Any, name: str, qat: bool) -> Any:
+    """The network, filled and prepared."""
     torch.backends.quantized.engine = "fbgemm"
     q, fx = torch.ao.quantization, graph_mode(torch)
     get = q.get_default_qat_qconfig_mapping if qat else q.get_default_qconfig_mapping
     model = fill(torch, MODELS[name](torch), random_values).train(qat)
     prepare = fx.prepare_qat_fx if qat else fx.prepare_fx
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        prepared = prepare(model, get("fbgemm"), (batch(torch),))
-        found = {"prepared": describe(prepared)}
-        prepared(batch(torch))
-        prepared.eval()
-        found["reference"] = describe(fx.convert_to_reference_fx(copy.deepcopy(prepared)))
-        made = fx.convert_fx(prepared)
+    return prepare(model, get("fbgemm"), (batch(torch),))
+
+
+def converted(torch: Any, model: Any) -> tuple[dict[str, Any], list[Any]]:
+    """The graphs and numbers that a calibrated model gives, and the integers when it runs."""
+    fx = graph_mode(torch)
+    found = {"prepared": describe(model.eval())}
+    found["reference"] = describe(fx.convert_to_reference_fx(copy.deepcopy(model)))
+    made = fx.convert_fx(model)
     found.update(converted=describe(made), keys=sorted(made.state_dict()), **numbers(made))
-    return found, made
-
-
-def batch(torch: Any) -> Any:
-    return images(torch, 7, 2, 3, 64, 64)
-
-
-def take_grids(ours: Any, theirs: Any) -> None:
-    """Give our lowered model the scales, zero points, weights and biases of torch's."""
-    from pyqref.interop.arrays import to_value
-
-    modules, buffers = dict(ours.named_modules()), dict(ours.named_buffers())
-    for path, module in theirs.named_modules():
-        mine = modules[path]
-        packed = callable(getattr(module, "weight", None)) and hasattr(module, "bias")
-        if packed and hasattr(mine, "set_weight_bias"):
-            bias = module.bias()
-            mine.set_weight_bias(
-                to_value(module.weight()), None if bias is None else to_value(bias)
-            )
-        if hasattr(module, "scale"):
-            mine.scale, mine.zero_point = float(module.scale), int(module.zero_point)
-    for path, buffer in theirs.named_buffers():
-        buffers[path].copy_(to_value(buffer))
+    return found, integers_of(torch, made)
 
 
 def integers_of(torch: Any, model: Any) -> list[Any]:
@@ -148,9 +137,21 @@ def integers_of(torch: Any, model: Any) -> list[Any]:
     return [*found, output.detach().numpy()]
 
 
-def count_different(ours: list[Any], theirs: list[Any]) -> str:
-    different = sum(int((a != b).sum()) for a, b in zip(ours, theirs, strict=True))
-    return f"{different:,} of {sum(each.size for each in theirs):,} integers and outputs differ"
+def agree(label: str, ours: tuple[Any, Any], theirs: tuple[Any, Any]) -> bool:
+    """Print how two converted models compare; whether all is equal."""
+    (mine, integers), (other, expected) = ours, theirs
+    graphs = ("prepared", "reference", "converted", "keys")
+    equal = all(mine[each] == other[each] for each in graphs)
+    print(f"  {label}: {', '.join(graphs)} {'equal' if equal else 'DIFFER'}")
+    for each in ("scales", "zero_points", "weights"):
+        a, b = np.float64(mine[each]), np.float64(other[each])
+        gap = np.abs(a - b) / (np.abs(b) if each == "scales" else 1)
+        equal &= bool((a == b).all())
+        print(f"    {each}: {int((a != b).sum()):,} of {a.size:,} differ, by {gap.max():.2g}")
+    different = sum(int((a != b).sum()) for a, b in zip(integers, expected, strict=True))
+    total = sum(each.size for each in expected)
+    print(f"    {different:,} of {total:,} integers and outputs differ", flush=True)
+    return equal and not different
 
 
 def compared(name: str, qat: bool) -> bool:
@@ -160,25 +161,40 @@ def compared(name: str, qat: bool) -> bool:
     import pyqref
 
     torch.set_num_threads(1)
-    (theirs, their_model), (ours, model) = (converted(t, name, qat) for t in (torch, pyqref))
-    same = {key: theirs[key] == ours[key] for key in ("prepared", "reference", "converted", "keys")}
-    print(f"{name}{' training' if qat else ''}: equal: {same}")
-    for each in ("scales", "zero_points", "weights"):
-        a, b = np.float64(ours[each]), np.float64(theirs[each])
-        gap = np.abs(a - b) / (np.abs(b) if each == "scales" else 1)
-        print(f"  {each}: {int((a != b).sum()):,} of {a.size:,} differ, by {gap.max():.2g}")
-    expected = integers_of(torch, their_model)
-    print(f"  {count_different(integers_of(pyqref, model), expected)}")
-    take_grids(model, their_model)
-    found = count_different(integers_of(pyqref, model), expected)
-    print(f"  with torch's scales: {found}", flush=True)
-    return all(same.values()) and found.startswith("0 ")
+    pyqref.backends.quantized.conventions = "torch"  # where fake quantization adds the zero point
+    print(f"{name}{' training' if qat else ''}")
+
+    def end_to_end(namespace: Any) -> tuple[Any, Any]:
+        model = prepared(namespace, name, qat)
+        with namespace.no_grad():
+            model(batch(namespace))
+        return converted(namespace, model)
+
+    theirs = end_to_end(torch)
+    agree("end to end", end_to_end(pyqref), theirs)
+    with torch_roots() as roots:
+        models = prepared(pyqref, name, qat), prepared(torch, name, qat)
+        local = run_node_by_node(*models, batch(torch).numpy())
+        ours, theirs = (converted(t, m) for t, m in zip((pyqref, torch), models, strict=True))
+    if qat:
+        print(
+            f"  {roots.different:,} of {roots.elements:,} roots of torch are not the nearest float"
+        )
+    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(local.inexact.values()).items())
+    print(f"  node by node: {local.exact} give the same bits; not {kinds}")
+    print(
+        f"    distance from double precision: ours {local.ours:.2g}, torch's {local.theirs:.2g}; "
+        f"running statistics {local.statistics:.2g} from torch's"
+    )
+    return agree("converted from these", ours, theirs)
 
 
 def main() -> int:
     """Run the models named, or both."""
     chosen = sys.argv[1:] or list(MODELS)
-    same = [compared(name, qat) for name in chosen for qat in (False, True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same = [compared(name, qat) for name in chosen for qat in (False, True)]
     return 0 if all(same) else 1
 
 

@@ -13,8 +13,9 @@ from parity.harness import Bound, parity_case
 
 #: Between the float layers of training, and behind exp and square roots, floats are summed.
 BOUNDS = {"*/output*": FLOAT_SUMS, "*scales": FLOAT_SUMS}
-#: The float interpolation of a reference model ends between two integers now and then.
-TIE = Bound("one step of the last layer, at a tie of the interpolation", relative=0.02)
+#: Interpolation, or a product with a number, ends between two integers of the last layer now and
+#: then: a reference model, which computes in float, gives one or the other.
+TIE = Bound("one step of the last layer, at a tie", relative=0.02)
 
 
 def _register(index: int, name: str) -> None:

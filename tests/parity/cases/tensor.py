@@ -21,7 +21,7 @@ def _text(value: Any) -> str:
 
 @parity_case()
 def arithmetic(torch: Any) -> dict[str, Any]:
-    """Exact: every operation is rounded once."""
+    """Exact: every operation is rounded once, but for a number over a tensor."""
     a, b = torch.from_numpy(_array(3, 4)), torch.from_numpy(_array(4, seed=1))
     n = torch.arange(-6, 6).reshape(3, 4)
     return {
@@ -30,6 +30,7 @@ def arithmetic(torch: Any) -> dict[str, Any]:
         "difference": 1 - a,
         "product": a * b,
         "quotient": a / b,
+        "number_over_tensor": torch.stack([3 / a, 0.1 / a]),
         "integers": n / 4,
         "floor": n // 4,
         "trunc": torch.div(n, 4, rounding_mode="trunc"),
