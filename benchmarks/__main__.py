@@ -134,7 +134,7 @@ def main() -> None:
     seconds = 0.15 if options.quick else 0.6
     for name in options.only or GROUPS:
         for race in GROUPS[name](rng, options.quick, options.threads):
-            results.append(run(race, seconds))
+            results.append(run(race, seconds, options.threads))
             table.add_row(*row(results[-1], roofs))
     extra = elements.import_seconds("pyqref") - elements.import_seconds("numpy")
     measured = {
