@@ -112,10 +112,10 @@ def observed(layer: Any) -> Any:
             "QuantizedGroupNorm(2, 4, eps=0.001, affine=True, bias=True)",
         ),
         (
-            lambda: nn.InstanceNorm2d(4, affine=True),
+            lambda: nn.InstanceNorm2d(4, momentum=0.3, affine=True),
             nnq.InstanceNorm2d,
             (
-                "QuantizedInstanceNorm2d(4, eps=1e-05, momentum=0.1, affine=True, bias=True, "
+                "QuantizedInstanceNorm2d(4, eps=1e-05, momentum=0.3, affine=True, bias=True, "
                 "track_running_stats=False)"
             ),
         ),

@@ -63,7 +63,7 @@ class Case:
 
     def run(self, namespace: Any) -> dict[str, np.ndarray]:
         """The results under a namespace, flattened to arrays by path."""
-        with _settings(namespace, self.conventions):
+        with default_settings(namespace, self.conventions):
             return dict(flatten(self.script(namespace)))
 
 
@@ -98,7 +98,7 @@ def load_cases() -> list[Case]:
 
 
 @contextmanager
-def _settings(namespace: Any, conventions: str) -> Iterator[None]:
+def default_settings(namespace: Any, conventions: str = "documented") -> Iterator[None]:
     """Default engine and chosen conventions, one thread; put back afterwards."""
     settings = namespace.backends.quantized
     before = settings.engine

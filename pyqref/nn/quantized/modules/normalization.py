@@ -255,7 +255,8 @@ class _InstanceNorm(nn.InstanceNorm2d):
             float(scale),
             int(zero_point),
             mod.eps,
-            affine=mod.affine,
+            mod.momentum,
+            mod.affine,
         )
 
 
