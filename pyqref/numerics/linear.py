@@ -49,8 +49,8 @@ def linear_accumulator(
 
     Notes
     -----
-    Error bound ``eq-accumulator-bound``: none, the sum is exact; below 2**31 in size for K up
-    to 65,793 and symmetric weights.
+    No error: the sum is exact; below 2**31 in size for K up to 65,793 and symmetric
+    weights (``eq-accumulator-width``).
     """
     centred_x = np.asarray(x).astype(np.int64) - np.int64(x_zero_point)
     zero_points = np.asarray(weight_zero_points, dtype=np.int64).reshape(-1, 1)

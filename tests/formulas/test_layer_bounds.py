@@ -86,7 +86,7 @@ def test_eq_engine_difference__is_reached() -> None:
 
 
 @pytest.mark.parametrize("zero_point", [0, 1, 100, 128, 254, 255])
-def test_eq_accumulator_bound__largest_sum(zero_point: int) -> None:
+def test_eq_accumulator_width__largest_sum(zero_point: int) -> None:
     """Reached by inputs at the far end and the most negative weight; grows with K alone."""
     end = 0 if zero_point > 127 else 255
     for depth in (1, 2, 1000, 65793):
@@ -96,7 +96,7 @@ def test_eq_accumulator_bound__largest_sum(zero_point: int) -> None:
         assert largest <= 255 * 128 * depth < 2**31
 
 
-def test_eq_accumulator_bound__depths() -> None:
+def test_eq_accumulator_width__depths() -> None:
     """The largest depths for which 32 bits are enough."""
     assert 255 * 128 * 65793 < 2**31 <= 255 * 128 * 65794
     assert 255 * 255 * 33025 < 2**31 <= 255 * 255 * 33026
