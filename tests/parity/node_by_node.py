@@ -162,8 +162,14 @@ def _double(module: Any, x: Any) -> Any:
     if module.weight.dim() == 2:
         return functional.linear(x.double(), weight, module.bias.double()).numpy()
     y = module._conv_forward(x.double(), weight, None)
-    y = y / factor.double().reshape(1, *column[:-1])
-    y = functional.batch_norm(
-        y, None, None, norm.weight.double(), norm.bias.double(), training=True, eps=norm.eps
-    )
+    along = (1, -1, *column[2:])
+    if norm is None:
+        y = y + module.bias.double().reshape(along)
+    else:
+        y = functional.batch_norm(
+            y / factor.double().reshape(along),
+            *(None, None, norm.weight.double(), norm.bias.double()),
+            training=True,
+            eps=norm.eps,
+        )
     return (functional.relu(y) if "ReLU" in type(module).__name__ else y).numpy()
