@@ -139,12 +139,12 @@ def draw_costs(ax, values, observers):
     """Error against width for 8 and for 4 bits, with the choices of the observers."""
     low, high = values.min(), values.max()
     curves = {}
-    for bits, colour in ((4, "0.6"), (8, "0.2")):
+    for bits, colour in ((4, "C3"), (8, "C4")):
         top = 2**bits - 1
         costs = [error_of_range(values, part * low, part * high, top) for part in parts]
         measured, predicted = np.transpose(costs)
         ax.plot(100 * parts, measured, color=colour, linewidth=2, label=f"{bits} bits, measured")
-        ax.plot(100 * parts, predicted, "--", color="black", linewidth=1.1)
+        ax.plot(100 * parts, predicted, "--", color="0.2", linewidth=1.1)
         curves[bits] = measured, predicted
     found = {}
     for index, (name, observer) in enumerate(observers.items()):
@@ -153,7 +153,7 @@ def draw_costs(ax, values, observers):
         found[name] = error_of_range(values, first, last)[0]
         width = 100 * (last - first) / (high - low)
         ax.plot(width, found[name], "os^"[index], color=f"C{index}", markersize=9, label=name)
-    ax.plot([], [], "--", color="black", linewidth=1.1, label="theory")
+    ax.plot([], [], "--", color="0.2", linewidth=1.1, label="theory")
     ax.set_yscale("log")
     ax.set_xlabel("width of the range [% of minimum to maximum]")
     return curves, found

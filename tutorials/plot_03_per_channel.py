@@ -75,7 +75,7 @@ def per_channel(weight):
 quantized = {"per tensor": per_tensor(weight), "per channel": per_channel(weight)}
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
 plot.weights_and_scales(weight, quantized, ax=ax)
-ax.set_title(f"weights of {layer}, and the reach of −128 … 127")
+ax.set_title(f"weights of {layer}, and the reach of int8")
 plt.show()
 
 # %%
@@ -172,7 +172,7 @@ for index, name in enumerate(ratios):
 axes[0].set_ylabel("mean SQNR of a channel [dB]")
 axes[0].legend(loc="lower left", fontsize="small")
 axes[1].set_ylabel("test accuracy [%]")
-axes[1].set_xlabel("largest channel over smallest channel [powers of two]")
+axes[1].set_xlabel("largest over smallest channel [powers of two]")
 axes[1].set_ylim(0, 103)
 plt.show()
 

@@ -1,14 +1,17 @@
-"""Show every figure of the tutorials twice, on light and on dark paper.
+"""Show every figure of the tutorials on light and on dark paper, wide and narrow.
 
-The tutorials draw with the light theme. Each figure is saved as it is, then its colours are
-exchanged for those of the dark theme, and it is saved again; the page shows the one that fits.
-Figures with areas in other colours, such as graphs, stay light: what is written on these areas
-has to be read on them.
+The tutorials draw with the light theme. Each figure is saved as it is, and once more as wide as the
+screen of a phone, with the same size of type, and with axes that stood side by side below each other.
+Then its colours are exchanged for those of the dark theme, and both are saved again; the page
+shows the one that fits. What is written on areas with a colour of their own, such as the boxes
+of graphs, keeps its colour, since it has to be read on them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -18,45 +21,134 @@ from matplotlib import cm, colors, pyplot
 from matplotlib.patches import Patch
 from sphinx_gallery.scrapers import matplotlib_scraper
 
+from pyqref.fx.styles import PAPERS as GRAPHS
+from pyqref.fx.styles import STYLES
+from pyqref.plot.graph import ON_BOX
 from pyqref.plot.style import CYCLES, PAPERS
 
-__all__ = ["darken", "scrape"]
+__all__ = ["darken", "narrowed", "scrape"]
 
 ATTRIBUTES = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
 FEW = 16
 """A colour map with fewer colours than this was made of those of the theme."""
 
-EXCHANGED = {
-    colors.to_hex(light): dark
-    for light, dark in zip(
-        [*PAPERS["light"], *CYCLES["light"]], [*PAPERS["dark"], *CYCLES["dark"]], strict=True
-    )
-}
+
+def palette(theme: str) -> list[str]:
+    """Everything that a theme colours, in one order."""
+    graph = GRAPHS[theme]
+    return [*PAPERS[theme], graph.edge.lower(), graph.integers.lower(), *CYCLES[theme]]
+
+
+EXCHANGED = dict(zip(palette("light"), palette("dark"), strict=True))
 """For each colour of the light theme the one that takes its place."""
+
+
+BOXES = {each.fill.lower() for each in STYLES.values()}
+"""The areas in graphs."""
+
+NARROW = 4.4
+"""Width of a figure on a phone, in inches."""
+
+STACKED = 0.92
+"""Height of axes below each other, in parts of their height side by side."""
 
 
 def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
     """Called by sphinx-gallery after each block of a tutorial."""
     figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
-    text = matplotlib_scraper(block, block_vars, gallery_conf)
+    text = described(matplotlib_scraper(block, block_vars, gallery_conf), figures)
     if not figures or not all(themed(figure) for figure in figures):
         return text
     files = re.findall(r"image-sg:: /(\S+)\.png", text)
+    folder = Path(gallery_conf["src_dir"])
     for figure, file in zip(figures, files, strict=True):
+        save(figure, folder / f"{file}_narrow", wide=False)
         darken(figure)
-        path = Path(gallery_conf["src_dir"], file)
-        paper = figure.get_facecolor()
-        figure.savefig(f"{path}_dark.png", facecolor=paper)
-        figure.savefig(f"{path}_2_00x_dark.png", facecolor=paper, dpi=2 * figure.dpi)
-    return within("only-light", text) + within("only-dark", text.replace(".png", "_dark.png"))
+        save(figure, folder / f"{file}_dark", wide=True)
+        save(figure, folder / f"{file}_dark_narrow", wide=False)
+    return "".join(
+        within(
+            f"only-{theme}",
+            within("wide", text.replace(".png", f"{end}.png"))
+            + within("narrow", re.sub(r"^ +:srcset:.*$", "", text, flags=re.MULTILINE))
+            .replace(".png", f"{end}_narrow.png"),
+        )
+        for theme, end in (("light", ""), ("dark", "_dark"))
+    )
+
+
+def save(figure: Any, path: Path, *, wide: bool) -> None:
+    """Save a figure in its present colours: as it is, in two resolutions, or narrow."""
+    paper = figure.get_facecolor()
+    if wide:
+        figure.savefig(path.with_name(f"{path.name}.png"), facecolor=paper)
+        name = path.name.replace("_dark", "_2_00x_dark")
+        figure.savefig(path.with_name(f"{name}.png"), facecolor=paper, dpi=2 * figure.dpi)
+        return
+    with narrowed(figure):
+        figure.savefig(path.with_name(f"{path.name}.png"), facecolor=paper, dpi=2 * figure.dpi)
+
+
+@contextmanager
+def narrowed(figure: Any) -> Iterator[None]:
+    """Make a figure as narrow as a phone; axes side by side stand below each other meanwhile."""
+    size = figure.get_size_inches()
+    side_by_side = [axes for axes in figure.axes if stacks(axes)]
+    kept = [(axes, axes.get_subplotspec(), axes.get_ylabel()) for axes in side_by_side]
+    rows = max(len(side_by_side), 1)
+    width = min(NARROW, size[0])
+    pictures = any(axes.images for axes in figure.axes)
+    height = size[1] * (width / size[0] if pictures else rows * (STACKED if rows > 1 else 1))
+    figure.set_size_inches(width, height)
+    grid = figure.add_gridspec(rows, 1)
+    for row, (axes, _, label) in enumerate(kept):
+        axes.set_subplotspec(grid[row, 0])
+        if not label:
+            axes.set_ylabel(side_by_side[0].get_ylabel())
+            axes.tick_params(axis="y", labelleft=True)
+    yield
+    for axes, place, label in kept:
+        axes.set_subplotspec(place)
+        if not label:
+            axes.set_ylabel(label)
+            axes.tick_params(axis="y", labelleft=False)
+    figure.set_size_inches(size)
+
+
+def stacks(axes: Any) -> bool:
+    """Whether axes are in a row of several, and no picture."""
+    place = axes.get_subplotspec()
+    if place is None or axes.images:
+        return False
+    rows, columns = place.get_gridspec().get_geometry()
+    return bool(rows == 1 and columns > 1)
+
+
+def described(text: str, figures: list[Any]) -> str:
+    """Where a figure has no title, say what is drawn over what instead of the file's name."""
+    alts = iter([description(figure) for figure in figures])
+    return re.sub(r":alt: .*$", lambda _: f":alt: {next(alts)}", text, flags=re.MULTILINE)
+
+
+def description(figure: Any) -> str:
+    """Titles and labels of a figure, in one line."""
+    parts = []
+    for axes in figure.axes:
+        title = axes.get_title(loc="left") or axes.get_title()
+        across, up = axes.get_xlabel(), axes.get_ylabel()
+        drawn = f"{up} over {across}" if across and up else across or up
+        parts.append(": ".join(each for each in (title, drawn) if each))
+    return " | ".join(" ".join(each.split()) for each in parts if each) or "a figure"
 
 
 def themed(figure: Any) -> bool:
-    """Whether all areas of a figure have a colour of the theme, or a grey."""
+    """Whether all areas of a figure have a colour of the theme or of graphs, or a grey."""
     filled = [patch.get_facecolor() for patch in figure.findobj(Patch)]
     return all(
-        colors.to_hex(each) in EXCHANGED or np.ptp(each[:3]) == 0 for each in filled if each[3]
+        colors.to_hex(each) in {*EXCHANGED, *BOXES} or np.ptp(each[:3]) == 0
+        for each in filled
+        if each[3]
     )
 
 
@@ -71,6 +163,8 @@ def darken(figure: Any) -> None:
     for axes in figure.axes:
         axes.tick_params(which="both", color=rule, labelcolor=ink, grid_color=rule)
     for artist in figure.findobj():
+        if artist.get_gid() == ON_BOX:
+            continue
         if isinstance(artist, cm.ScalarMappable) and artist.get_array() is not None:
             shades = artist.get_cmap()
             if isinstance(shades, colors.ListedColormap) and shades.N < FEW:

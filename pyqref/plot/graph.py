@@ -23,6 +23,9 @@ SPACING = 1.2
 
 MARGIN = (10.0, 6.0)
 
+ON_BOX = "on-box"
+"""Group of what is written on boxes: dark on any paper."""
+
 
 def graph(
     graph_module: Any,
@@ -150,9 +153,14 @@ def _box_size(box: Box) -> Point:
 
 
 def _write(
-    ax: Axes, lines: list[Line], at: Point, colour: str, within: float, centred: bool
+    ax: Axes,
+    lines: list[Line],
+    at: Point,
+    colour: str,
+    within: float = float("inf"),
+    on_box: bool = False,
 ) -> None:
-    """Lines around a point, none wider than ``within``."""
+    """Lines around a point, none wider than ``within``; those on a box are centred."""
     from matplotlib.patches import PathPatch
     from matplotlib.transforms import Affine2D
 
@@ -163,9 +171,11 @@ def _write(
         y -= shrink * line[1] * SPACING
         path = _path(line)
         wide = shrink * path.get_extents().width
-        x = at[0] - (wide if centred else shrink * width) / 2
+        x = at[0] - (wide if on_box else shrink * width) / 2
         move = Affine2D().scale(shrink).translate(x, y + 0.25 * shrink * line[1])
-        ax.add_patch(PathPatch(path.transformed(move), facecolor=colour, linewidth=0, zorder=4))
+        letters = PathPatch(path.transformed(move), facecolor=colour, linewidth=0, zorder=4)
+        letters.set_gid(ON_BOX if on_box else None)
+        ax.add_patch(letters)
 
 
 def _draw_box(ax: Axes, box: Box, place: Place) -> None:
@@ -179,7 +189,7 @@ def _draw_box(ax: Axes, box: Box, place: Place) -> None:
         zorder=3,
     )
     ax.add_patch(shape)
-    _write(ax, _lines(box), (place.x, place.y), "#1D2430", 0.94 * place.width, centred=True)
+    _write(ax, _lines(box), (place.x, place.y), "#1D2430", 0.94 * place.width, on_box=True)
 
 
 def _shape(style: Style, place: Place) -> Any:
@@ -219,7 +229,7 @@ def _draw_arrow(
         )
     )
     if at is not None:
-        _write(ax, _edge_lines(arrow), at, on.ink, float("inf"), centred=False)
+        _write(ax, _edge_lines(arrow), at, on.ink)
 
 
 def _draw_legend(ax: Axes, shown: Picture) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +148,13 @@ def _layers(shown: Picture, sizes: Mapping[str, Point], label_sizes: list[Point]
     return _framed(shown, places, label_sizes, around)
 
 
+def _crossed(curve: Sequence[Point]) -> list[float]:
+    """Where across the picture a cubic passes, at a few points."""
+    parts = [(0.25 * k, 1 - 0.25 * k) for k in range(5)]
+    factors = [(u**3, 3 * t * u**2, 3 * t**2 * u, t**3) for t, u in parts]
+    return [sum(f * p[0] for f, p in zip(each, curve, strict=True)) for each in factors]
+
+
 def _framed(
     shown: Picture,
     places: dict[str, Place],
@@ -175,6 +182,7 @@ def _framed(
         for at, (width, _) in zip(labels, label_sizes, strict=True)
         if at is not None
     ]
+    spans += [(x, x) for curve in curves for x in _crossed(curve)]
     left, right = min(low for low, _ in spans), max(high for _, high in spans)
     bottom = min(each.y - each.height / 2 for each in places.values())
 

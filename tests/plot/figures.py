@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
 
 import pyqref
 from pyqref import plot
@@ -43,6 +45,19 @@ def error_histogram(ax: Any) -> None:
     x = numbers(20_000)
     errors = {"fine": np.rint(x * 10) / 10 - x, "coarse": np.rint(x * 8) / 8 - x}
     plot.error_histogram(errors, bound=0.05, ax=ax)
+
+
+def graph(ax: Any) -> None:
+    """A residual layer, laid out without Graphviz, which other machines may not have."""
+
+    def residual(x: Any) -> Any:
+        y = pyqref.relu(x) + 1
+        return pyqref.tanh(y) + x
+
+    with mock.patch("shutil.which", return_value=None):
+        plot.graph(pyqref.fx.symbolic_trace(residual), ax)
+    for letters in [each for each in ax.patches if isinstance(each, PathPatch)]:
+        letters.remove()
 
 
 def image(ax: Any) -> None:
@@ -100,6 +115,7 @@ FIGURES: dict[str, Callable[[Any], None]] = {
         bits_sweep,
         channel_error,
         error_histogram,
+        graph,
         image,
         layer_sqnr,
         observer_range,

@@ -68,6 +68,11 @@ def test_everything_is_drawn(laid_out: str) -> None:
     ax.figure.draw_without_rendering()
 
 
+def cubics(curve: Any) -> list[Any]:
+    """The pieces of a curve, four points each."""
+    return [curve[first : first + 4] for first in range(0, len(curve) - 1, 3)]
+
+
 def test_boxes_keep_apart_and_inside(laid_out: str) -> None:
     """No two overlap, none leaves the axes, and what uses a value stands below it."""
     shown = picture(lowered())
@@ -83,6 +88,8 @@ def test_boxes_keep_apart_and_inside(laid_out: str) -> None:
     for arrow, curve in zip(shown.arrows, found.curves, strict=True):
         assert found.places[arrow.source].y > found.places[arrow.target].y
         assert len(curve) % 3 == 1
+        middle = [(a[0] + 3 * b[0] + 3 * c[0] + d[0]) / 8 for a, b, c, d in cubics(curve)]
+        assert all(-1 <= x <= found.size[0] + 1 for x in middle)
         # It begins at the one box and ends at the other.
         for name, point in ((arrow.source, curve[0]), (arrow.target, curve[-1])):
             place = found.places[name]
