@@ -175,9 +175,9 @@ ax.barh(range(len(largest)), list(largest.values()), height=0.6)
 ax.axvline(0.5, color="0.2", linestyle="--", linewidth=1.4, label="bound: half a step")
 ax.set_yticks(range(len(largest)), list(largest))
 ax.invert_yaxis()
-ax.set_xlim(0, 0.72)
+ax.set_xlim(0, 0.6)
 ax.set_xlabel("largest error of the layer itself [output steps]")
-ax.legend(loc="upper right", fontsize="small")
+ax.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize="small")
 plt.show()
 
 # %%

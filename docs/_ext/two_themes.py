@@ -1,10 +1,10 @@
 """Show every figure of the tutorials on light and on dark paper, wide and narrow.
 
-The tutorials draw with the light theme. Each figure is saved as it is, and once more as wide as the
-screen of a phone, with the same size of type, and with axes that stood side by side below each other.
-Then its colours are exchanged for those of the dark theme, and both are saved again; the page
-shows the one that fits. What is written on areas with a colour of their own, such as the boxes
-of graphs, keeps its colour, since it has to be read on them.
+The tutorials draw with the light theme. Each figure is saved as it is, and once more as wide as
+the screen of a phone, with the same size of type, and with axes that stood side by side below each
+other. Then its colours are exchanged for those of the dark theme, and both are saved again; the
+page shows the one that fits. What is written on areas with a colour of their own, such as the
+boxes of graphs, keeps its colour, since it has to be read on them.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
         within(
             f"only-{theme}",
             within("wide", text.replace(".png", f"{end}.png"))
-            + within("narrow", re.sub(r"^ +:srcset:.*$", "", text, flags=re.MULTILINE))
-            .replace(".png", f"{end}_narrow.png"),
+            + within("narrow", re.sub(r"^ +:srcset:.*$", "", text, flags=re.MULTILINE)).replace(
+                ".png", f"{end}_narrow.png"
+            ),
         )
         for theme, end in (("light", ""), ("dark", "_dark"))
     )
@@ -107,13 +108,27 @@ def narrowed(figure: Any) -> Iterator[None]:
         if not label:
             axes.set_ylabel(side_by_side[0].get_ylabel())
             axes.tick_params(axis="y", labelleft=True)
+    columns = one_column(figure)
     yield
+    for legend, count in columns:
+        legend.set_ncols(count)
     for axes, place, label in kept:
         axes.set_subplotspec(place)
         if not label:
             axes.set_ylabel(label)
             axes.tick_params(axis="y", labelleft=False)
     figure.set_size_inches(size)
+
+
+def one_column(figure: Any) -> list[tuple[Any, int]]:
+    """Let legends that are too wide have one column; returns them and what they had."""
+    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend() is not None]
+    figure.draw_without_rendering()
+    wide = [each for each in legends if each.get_window_extent().width > 0.8 * figure.bbox.width]
+    changed = [(legend, legend._ncols) for legend in wide]
+    for legend in wide:
+        legend.set_ncols(1)
+    return changed
 
 
 def stacks(axes: Any) -> bool:
