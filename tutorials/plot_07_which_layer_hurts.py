@@ -94,7 +94,7 @@ alone = measure.sensitivity(
 predicted = measure.add_noises(alone.values())
 figure, ax = plt.subplots(figsize=(6.4, 3.6))
 plot.sensitivity(alone, together=together, predicted=predicted, ax=ax)
-ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize="small", ncols=2)
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small")
 plt.show()
 
 for name, ratio in sorted(alone.items(), key=lambda item: item[1]):

@@ -104,6 +104,7 @@ ax.loglog(span, span, "--", color="C1", label="the bound itself")
 half_step = float(np.ptp(separate)) / 255 / 2
 ax.axhline(half_step, color="0.5", linestyle=":", label="half a step of 8 bits")
 ax.set(xlabel="bound of this output (no unit)", ylabel="|folded - separate| (no unit)")
+ax.set_ylim(None, 3)
 ax.set_title("outputs of a folded layer (equal ones drawn at 10⁻⁹)")
 ax.legend(fontsize="small")
 plt.show()

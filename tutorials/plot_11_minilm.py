@@ -182,6 +182,7 @@ for engine, each in small.items():
     ratios[engine] = {name: measure.sqnr(*pair) for name, pair in pairs.items()}
 figure, ax = plt.subplots(figsize=(7, 4.4))
 plot.layer_sqnr(ratios, ax=ax)
+ax.set_xlabel("SQNR [dB]")
 ax.set_title("from the first layer to the last")
 plt.show()
 

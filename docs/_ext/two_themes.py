@@ -108,27 +108,13 @@ def narrowed(figure: Any) -> Iterator[None]:
         if not label:
             axes.set_ylabel(side_by_side[0].get_ylabel())
             axes.tick_params(axis="y", labelleft=True)
-    columns = one_column(figure)
     yield
-    for legend, count in columns:
-        legend.set_ncols(count)
     for axes, place, label in kept:
         axes.set_subplotspec(place)
         if not label:
             axes.set_ylabel(label)
             axes.tick_params(axis="y", labelleft=False)
     figure.set_size_inches(size)
-
-
-def one_column(figure: Any) -> list[tuple[Any, int]]:
-    """Let legends that are too wide have one column; returns them and what they had."""
-    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend() is not None]
-    figure.draw_without_rendering()
-    wide = [each for each in legends if each.get_window_extent().width > 0.8 * figure.bbox.width]
-    changed = [(legend, legend._ncols) for legend in wide]
-    for legend in wide:
-        legend.set_ncols(1)
-    return changed
 
 
 def stacks(axes: Any) -> bool:

@@ -66,3 +66,9 @@ def test_links_and_code_are_kept(path: Path) -> None:
     assert [] == [
         message for message, translation in entries(path) if markup(message) != markup(translation)
     ]
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_code_ends_before_a_parenthesis(path: Path) -> None:
+    """Behind ``code`` an opening parenthesis needs ``\\ `` first, or the code goes on."""
+    assert [] == [each for _, each in entries(path) if "``（" in each]
