@@ -70,5 +70,5 @@ def test_links_and_code_are_kept(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
 def test_code_ends_before_a_parenthesis(path: Path) -> None:
-    """Behind ``code`` an opening parenthesis needs ``\\ `` first, or the code goes on."""
+    """An opening parenthesis behind ``code`` needs a backslash and a space first."""
     assert [] == [each for _, each in entries(path) if "``（" in each]
