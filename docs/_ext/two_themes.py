@@ -23,7 +23,7 @@ from sphinx_gallery.scrapers import matplotlib_scraper
 
 from pyqref.fx.styles import PAPERS as GRAPHS
 from pyqref.fx.styles import STYLES
-from pyqref.plot.graph import ON_BOX
+from pyqref.plot.graph import BOXES
 from pyqref.plot.style import CYCLES, PAPERS
 
 __all__ = ["darken", "narrowed", "scrape"]
@@ -44,7 +44,7 @@ EXCHANGED = dict(zip(palette("light"), palette("dark"), strict=True))
 """For each colour of the light theme the one that takes its place."""
 
 
-BOXES = {each.fill.lower() for each in STYLES.values()}
+FILLS = {each.fill.lower() for each in STYLES.values()}
 """The areas in graphs."""
 
 NARROW = 4.4
@@ -147,7 +147,7 @@ def themed(figure: Any) -> bool:
     """Whether all areas of a figure have a colour of the theme or of graphs, or a grey."""
     filled = [patch.get_facecolor() for patch in figure.findobj(Patch)]
     return all(
-        colors.to_hex(each) in {*EXCHANGED, *BOXES} or np.ptp(each[:3]) == 0
+        colors.to_hex(each) in {*EXCHANGED, *FILLS} or np.ptp(each[:3]) == 0
         for each in filled
         if each[3]
     )
@@ -164,7 +164,7 @@ def darken(figure: Any) -> None:
     for axes in figure.axes:
         axes.tick_params(which="both", color=rule, labelcolor=ink, grid_color=rule)
     for artist in figure.findobj():
-        if artist.get_gid() == ON_BOX:
+        if artist.get_gid() == BOXES:
             continue
         if isinstance(artist, cm.ScalarMappable) and artist.get_array() is not None:
             shades = artist.get_cmap()

@@ -23,8 +23,8 @@ SPACING = 1.2
 
 MARGIN = (10.0, 6.0)
 
-ON_BOX = "on-box"
-"""Group of what is written on boxes: dark on any paper."""
+BOXES = "boxes"
+"""Group of the boxes and of what is written on them: the same on any paper."""
 
 
 def graph(
@@ -174,7 +174,7 @@ def _write(
         x = at[0] - (wide if on_box else shrink * width) / 2
         move = Affine2D().scale(shrink).translate(x, y + 0.25 * shrink * line[1])
         letters = PathPatch(path.transformed(move), facecolor=colour, linewidth=0, zorder=4)
-        letters.set_gid(ON_BOX if on_box else None)
+        letters.set_gid(BOXES if on_box else None)
         ax.add_patch(letters)
 
 
@@ -187,6 +187,7 @@ def _draw_box(ax: Axes, box: Box, place: Place) -> None:
         linewidth=style.width,
         linestyle="--" if style.dashed else "-",
         zorder=3,
+        gid=BOXES,
     )
     ax.add_patch(shape)
     _write(ax, _lines(box), (place.x, place.y), "#1D2430", 0.94 * place.width, on_box=True)
@@ -245,7 +246,7 @@ def _draw_legend(ax: Axes, shown: Picture) -> None:
         )
         for each in shown.legend
     ]
-    ax.legend(
+    legend = ax.legend(
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
@@ -253,3 +254,6 @@ def _draw_legend(ax: Axes, shown: Picture) -> None:
         fontsize="small",
         frameon=False,
     )
+    for each in legend.legend_handles:
+        if each is not None:
+            each.set_gid(BOXES)
