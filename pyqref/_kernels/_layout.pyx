@@ -57,7 +57,7 @@ def contiguous(x):
     return np.array(array, order="C")
 
 
-def dense(cnp.ndarray x):
+cpdef cnp.ndarray dense(cnp.ndarray x):
     if (
         lies_in_c_order(x)
         or cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_F_CONTIGUOUS)
@@ -90,6 +90,11 @@ def room_like(cnp.ndarray x, dtype):
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> kind, 0)
 
 
+def with_room(cnp.ndarray x):
+    x = dense(x)
+    return x, PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, NULL, 0)
+
+
 def images(cnp.ndarray q, tuple sizes):
     cdef cnp.npy_intp[4] seen
     cdef cnp.npy_intp[4] shape
@@ -116,3 +121,39 @@ def images(cnp.ndarray q, tuple sizes):
     image = contiguous(cnp.PyArray_Transpose(q, &dims))
     dims.ptr = _first
     return image, room, cnp.PyArray_Transpose(room, &dims)
+
+
+def side_by_side(tuple arrays, int axis):
+    cdef cnp.npy_intp[32] shape
+    cdef cnp.ndarray array = arrays[0]
+    cdef cnp.ndarray room
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    cdef cnp.npy_intp total = 0
+    cdef cnp.npy_intp rows = 1
+    cdef bint in_c_order = True
+    cdef bint last = True
+    cdef int place, seen
+    cdef cnp.PyArray_Dims dims
+    for array in arrays:
+        in_c_order = in_c_order and lies_in_c_order(array)
+        last = last and has_channels_last(array)
+        total += cnp.PyArray_DIM(array, axis)
+    if ndim > 32 or not (in_c_order or (last and ndim == 4)):
+        return layout.side_by_side(arrays, axis)
+    for place in range(ndim):
+        seen = place if in_c_order else <int> _last[place]
+        shape[place] = total if seen == axis else cnp.PyArray_DIM(array, seen)
+    room = cnp.PyArray_EMPTY(ndim, shape, cnp.PyArray_TYPE(array), 0)
+    for place in range(ndim):
+        if (place if in_c_order else _last[place]) == axis:
+            break
+        rows *= shape[place]
+    if cnp.PyArray_SIZE(room) == 0:
+        rows = 0
+    if in_c_order:
+        return arrays, room, rows
+    dims.len = 4
+    dims.ptr = _last
+    arrays = tuple([cnp.PyArray_Transpose(each, &dims) for each in arrays])
+    dims.ptr = _first
+    return arrays, cnp.PyArray_Transpose(room, &dims), rows

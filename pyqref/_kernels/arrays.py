@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 try:
-    from ._layout import contiguous, dense, images, in_result_order, laid_as, room_like
+    from ._layout import (
+        contiguous,
+        dense,
+        images,
+        in_result_order,
+        laid_as,
+        room_like,
+        side_by_side,
+        with_room,
+    )
 except ImportError:
-    from .layout import contiguous, dense, images, in_result_order, laid_as, room_like
+    from .layout import (
+        contiguous,
+        dense,
+        images,
+        in_result_order,
+        laid_as,
+        room_like,
+        side_by_side,
+        with_room,
+    )
 
-__all__ = ["contiguous", "dense", "images", "in_result_order", "laid_as", "room_like"]
+__all__ = [
+    "contiguous",
+    "dense",
+    "images",
+    "in_result_order",
+    "laid_as",
+    "room_like",
+    "side_by_side",
+    "with_room",
+]

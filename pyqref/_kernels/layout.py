@@ -18,6 +18,8 @@ __all__ = [
     "in_result_order",
     "laid_as",
     "room_like",
+    "side_by_side",
+    "with_room",
 ]
 
 #: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
@@ -79,6 +81,12 @@ def room_like(x: np.ndarray, dtype: Any) -> np.ndarray:
     return np.empty_like(x, dtype)
 
 
+def with_room(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`dense`, and room for a result of the same type: what most calls ask for at once."""
+    x = dense(x)
+    return x, room_like(x, x.dtype)
+
+
 def images(q: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An input and its result as ``(outer, height, width, inner)``, and the result as asked.
 
@@ -98,6 +106,32 @@ def images(q: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarra
     image = contiguous(np.moveaxis(q, 1, -1)).reshape(batch, *(1, *size)[-2:], channels)
     room = np.empty((batch, *(1, *sizes)[-2:], channels), q.dtype)
     return image, room, np.moveaxis(room.reshape(batch, *sizes, channels), -1, 1)
+
+
+def side_by_side(
+    arrays: tuple[np.ndarray, ...], axis: int
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, int]:
+    """Arrays to be joined along an axis, room for the result, and the rows all consist of.
+
+    Where all of them have their channels last in memory, so has the result; else it lies in C
+    order. A row of the result is made of a row of each array. No rows stand for an empty result.
+
+    Parameters
+    ----------
+    arrays
+        At least one, of one type, their shapes alike but along the axis.
+    axis
+        In [0, ndim).
+    """
+    shape = list(arrays[0].shape)
+    shape[axis] = sum(each.shape[axis] for each in arrays)
+    order = tuple(range(len(shape)))
+    if any(not each.flags.c_contiguous for each in arrays) and all(map(_has_channels_last, arrays)):
+        order = _CHANNELS_LAST[len(shape)]
+    room = np.empty([shape[each] for each in order], arrays[0].dtype)
+    rows = prod(room.shape[: order.index(axis)]) if room.size else 0
+    moved = tuple(contiguous(each.transpose(order)) for each in arrays)
+    return moved, room.transpose(np.argsort(order)), rows
 
 
 def elements_per_channel(x: np.ndarray, axis: int) -> int:

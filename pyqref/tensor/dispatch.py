@@ -70,7 +70,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     for arg in args:
         if isinstance(arg, TensorBase):
             if arg.is_quantized:
-                return _apply_quantized(operation, args, kwargs)
+                function = _QUANTIZED.get(operation)
+                if function is None:
+                    raise _undefined(operation.__name__.lower())
+                return function(*args, **kwargs)
             arrays.append(arg._array)
             if arg._base is not None:
                 arg._follow_base()
@@ -243,10 +246,3 @@ def _undefined(name: str) -> RuntimeError:
         f"{name} is not defined for quantized tensors; "
         "call dequantize() on them first, or use an operation of pyqref.ops.quantized"
     )
-
-
-def _apply_quantized(operation: type[Operation], args: Any, kwargs: Any) -> Any:
-    function = _QUANTIZED.get(operation)
-    if function is None:
-        raise _undefined(operation.__name__.lower())
-    return function(*args, **kwargs)

@@ -2,9 +2,15 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
-from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
+from pyqref._kernels._parallel cimport (
+    Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
+)
 from pyqref._kernels.simd.primitives cimport *
+
+cdef extern from "simd/copy.h":
+    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -17,7 +23,7 @@ cdef struct Pair:
     const uint8_t* b
     uint8_t* out
     const uint8_t* table
-    Py_ssize_t size
+    Py_ssize_t size, head
     bint is_signed
     float scale_a, offset_a, scale_b, offset_b, multiplier
     int32_t zero_point_a, zero_point_b, multiplier_a, multiplier_b, shift
@@ -26,7 +32,12 @@ cdef struct Pair:
 
 cdef void run(Pair* p, Task task, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> p.size, WORK_PER_THREAD, n_threads)
-    parallel_for(task, p, (p.size + CHUNK - 1) // CHUNK, n_threads)
+    p.head = elements_to_line(p.out, 1, p.size)
+    parallel_for(task, p, count_tasks(p.size, p.head, CHUNK), n_threads)
+
+
+cdef inline Py_ssize_t start_of(const Pair* p, Py_ssize_t index) noexcept nogil:
+    return task_start(index, p.size, p.head, CHUNK)
 
 
 cdef void set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
@@ -103,8 +114,8 @@ cdef inline void add_run(
 
 cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Pair* p = <Pair*> context
-    cdef Py_ssize_t start = index * CHUNK
-    cdef Py_ssize_t stop = min(start + CHUNK, p.size)
+    cdef Py_ssize_t start = start_of(p, index)
+    cdef Py_ssize_t stop = start_of(p, index + 1)
     if p.is_signed:
         add_run(p, start, stop, True)
     else:
@@ -134,7 +145,7 @@ cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef Py_ssize_t i
     cdef int32_t total
     cdef uint32_t half = <uint32_t> 1 << (p.shift - 1)
-    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
+    for i in range(start_of(&p, index), start_of(&p, index + 1)):
         total = p.multiplier_a * (p.a[i] - p.zero_point_a)
         total += p.multiplier_b * (p.b[i] - p.zero_point_b)
         # Halves away from zero: the magnitude is rounded, then gets its sign back.
@@ -189,8 +200,8 @@ cdef inline void mul_run(
 
 cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Pair* p = <Pair*> context
-    cdef Py_ssize_t start = index * CHUNK
-    cdef Py_ssize_t stop = min(start + CHUNK, p.size)
+    cdef Py_ssize_t start = start_of(p, index)
+    cdef Py_ssize_t stop = start_of(p, index + 1)
     if p.is_signed:
         mul_run(p, start, stop, True)
     else:
@@ -216,10 +227,9 @@ def mul(
 # --- Table --------------------------------------------------------------------------------
 
 cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair p = (<Pair*> context)[0]
-    cdef Py_ssize_t i
-    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
-        p.out[i] = p.table[p.a[i]]
+    cdef const Pair* p = <const Pair*> context
+    cdef Py_ssize_t start = start_of(p, index)
+    look_up_u8(p.out + start, p.a + start, start_of(p, index + 1) - start, p.table)
 
 
 def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
@@ -234,26 +244,81 @@ def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
 # --- Clamp --------------------------------------------------------------------------------
 
 cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair p = (<Pair*> context)[0]
+    cdef const Pair* p = <const Pair*> context
+    cdef const uint8_t* q = p.a
+    cdef uint8_t* out = p.out
     # Signed bytes have the order of unsigned ones when their highest bit is turned.
     cdef uint8_t flip = 0x80 if p.is_signed else 0
-    cdef uint8_t low = <uint8_t> p.lower ^ flip
-    cdef uint8_t high = <uint8_t> p.upper ^ flip
-    cdef uint8_t value
-    cdef Py_ssize_t i
-    for i in range(index * CHUNK, min((index + 1) * CHUNK, p.size)):
-        value = p.a[i] ^ flip
-        value = value if value > low else low
-        value = value if value < high else high
-        p.out[i] = value ^ flip
+    cdef u8v top = set_bytes(flip)
+    cdef u8v low = set_bytes(<uint8_t> p.lower ^ flip)
+    cdef u8v high = set_bytes(<uint8_t> p.upper ^ flip)
+    cdef u8v value
+    cdef Py_ssize_t i = start_of(p, index)
+    cdef Py_ssize_t stop = start_of(p, index + 1)
+    while i + 4 * SIMD_LANES <= stop:
+        value = xor_bytes(load_many_bytes(q + i), top)
+        store_many_bytes(out + i, xor_bytes(min_bytes(max_bytes(value, low), high), top))
+        i += 4 * SIMD_LANES
+    if i < stop:
+        value = xor_bytes(load_some_bytes(q + i, stop - i), top)
+        value = xor_bytes(min_bytes(max_bytes(value, low), high), top)
+        store_some_bytes(out + i, value, stop - i)
 
 
-def clamp(
-    cnp.ndarray q, cnp.ndarray out, bint is_signed, int32_t lower, int32_t upper, int n_threads
-):
-    """``min(max(q, lower), upper)`` of contiguous bytes."""
+def clamp(cnp.ndarray q, cnp.ndarray out, int32_t lower, int32_t upper, int n_threads):
+    """``min(max(q, lower), upper)`` of contiguous bytes; ``upper`` may be beyond them."""
     cdef Pair p
     set_arrays(&p, q, q, out)
-    p.is_signed, p.lower, p.upper = is_signed, lower, upper
+    p.is_signed = cnp.PyArray_TYPE(q) == cnp.NPY_INT8
+    p.lower, p.upper = lower, min(upper, 127 if p.is_signed else 255)
     with nogil:
         run(&p, clamp_task, n_threads)
+
+
+# --- Joining ------------------------------------------------------------------------------
+
+# Rows of bytes that stand side by side in each row of the result.
+cdef struct Joined:
+    uint8_t* out
+    Py_ssize_t row, rows, rows_per_task, count
+    const uint8_t** parts
+    Py_ssize_t* lengths             # of a row of each part
+
+
+cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef const Joined* j = <const Joined*> context
+    cdef Py_ssize_t first = index * j.rows_per_task
+    cdef Py_ssize_t last = min(first + j.rows_per_task, j.rows)
+    cdef uint8_t* out = j.out + first * j.row
+    cdef Py_ssize_t row, part
+    for row in range(first, last):
+        for part in range(j.count):
+            copy_bytes(out, j.parts[part] + row * j.lengths[part], j.lengths[part])
+            out += j.lengths[part]
+
+
+def cat(tuple parts, cnp.ndarray out, Py_ssize_t rows, int n_threads):
+    """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows."""
+    cdef Joined j
+    cdef Py_ssize_t i
+    cdef cnp.ndarray part
+    j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
+    j.row = cnp.PyArray_SIZE(out) // rows
+    j.rows_per_task = 1 + CHUNK // (1 + j.row)
+    j.parts = <const uint8_t**> malloc(j.count * sizeof(uint8_t*))
+    j.lengths = <Py_ssize_t*> malloc(j.count * sizeof(Py_ssize_t))
+    if j.parts == NULL or j.lengths == NULL:
+        free(j.parts)
+        free(j.lengths)
+        raise MemoryError()
+    for i in range(j.count):
+        part = parts[i]
+        j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(part)
+        j.lengths[i] = cnp.PyArray_SIZE(part) // rows
+    with nogil:
+        n_threads = useful_threads(
+            <double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads
+        )
+        parallel_for(cat_task, &j, (rows + j.rows_per_task - 1) // j.rows_per_task, n_threads)
+        free(j.parts)
+        free(j.lengths)

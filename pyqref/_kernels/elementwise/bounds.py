@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import dense, room_like
+from pyqref._kernels.arrays import with_room
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -15,21 +15,19 @@ from pyqref.numerics.types import IntArray
 
 __all__ = ["clamp", "relu", "relu6"]
 
-_INT8 = np.dtype(np.int8)
-
 
 def relu(q: IntArray, zero_point: int) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
     if q.dtype.itemsize != 1:
         return reference.relu(q, zero_point)
-    return _bounded(q, zero_point, 127 if q.dtype == _INT8 else 255)
+    return _bounded(q, zero_point, 255)
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
     if q.dtype.itemsize != 1:
         return reference.clamp(q, grid, low, high)
-    lower = -128 if q.dtype == _INT8 else 0
+    lower = int(np.iinfo(q.dtype).min)
     upper = lower + 255
     if low is not None:
         lower = _integer(low, grid)
@@ -52,11 +50,14 @@ def _integer(number: float, grid: Grid) -> int:
 
 
 def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
-    """``min(max(q, lower), upper)``: where the bounds cross, the upper one holds."""
+    """``min(max(q, lower), upper)``: where the bounds cross, the upper one holds.
+
+    An upper bound beyond the type bounds nothing.
+    """
     kernel = registry.twin("elementwise")
     if kernel is None:
+        upper = min(upper, int(np.iinfo(q.dtype).max))
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
-    q, dtype = dense(q), q.dtype
-    result = room_like(q, dtype)
-    kernel.clamp(q, result, dtype == _INT8, lower, upper, threads.get_num_threads())
+    q, result = with_room(q)
+    kernel.clamp(q, result, lower, upper, threads.get_num_threads())
     return result

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense, room_like
+from pyqref._kernels.arrays import contiguous, dense, room_like, side_by_side
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -49,15 +50,23 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
 
 def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.cat` (``eq-quantized-cat``)."""
-    if registry.twin("elementwise") is None or out.storage not in _BYTES:
+    kernel = registry.twin("elementwise")
+    if kernel is None or out.storage not in _BYTES:
         return reference.cat(arrays, grids, axis, out)
-    if all(map(out.__eq__, grids)):
-        return np.concatenate(arrays, axis)
-    parts = [
-        q if grid == out else look_up(_between(grid, out), q)
-        for q, grid in zip(arrays, grids, strict=True)
-    ]
-    return np.concatenate(parts, axis)
+    if not all(map(out.__eq__, grids)):
+        arrays = [
+            q if grid == out else look_up(_between(grid, out), q)
+            for q, grid in zip(arrays, grids, strict=True)
+        ]
+    return _joined(kernel, arrays, axis)
+
+
+def _joined(kernel: Any, arrays: Sequence[IntArray], axis: int) -> IntArray:
+    """The arrays one after the other; with the channels last in memory if the first has them so."""
+    arrays, result, rows = side_by_side(tuple(arrays), axis)
+    if rows:
+        kernel.cat(arrays, result, rows, threads.get_num_threads())
+    return result
 
 
 @lru_cache(maxsize=256)

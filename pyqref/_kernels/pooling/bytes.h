@@ -1,4 +1,4 @@
-/* Loops over bytes that compilers turn into vectors of the instruction set they compile for. */
+/* The taps of a window, and sums of bytes that compilers turn into vectors. */
 #ifndef PYQREF_POOLING_BYTES_H
 #define PYQREF_POOLING_BYTES_H
 
@@ -12,33 +12,20 @@ typedef struct {
     ptrdiff_t rows, row_step, columns, column_step;
 } taps_t;
 
-/* The largest of each of n <= 64 neighbouring channels over the taps. `flip` is 128 for signed
- * bytes: with their highest bit turned they have the order of unsigned ones. */
-#define DEFINE_LARGEST(n)                                                                  \
-    static void largest_of_##n(uint8_t *out, const taps_t *taps, uint8_t flip) {           \
-        uint8_t largest[n] = {0};                                                          \
-        for (ptrdiff_t r = 0; r < taps->rows; ++r) {                                       \
-            const uint8_t *x = taps->first + r * taps->row_step;                           \
-            for (ptrdiff_t c = 0; c < taps->columns; ++c, x += taps->column_step) {        \
-                for (int i = 0; i < n; ++i) {                                              \
-                    uint8_t value = x[i] ^ flip;                                           \
-                    largest[i] = value > largest[i] ? value : largest[i];                  \
-                }                                                                          \
-            }                                                                              \
-        }                                                                                  \
-        for (int i = 0; i < n; ++i) out[i] = largest[i] ^ flip;                            \
-    }
-DEFINE_LARGEST(64)
-DEFINE_LARGEST(16)
-DEFINE_LARGEST(1)
+#define LISTED 64 /* taps of one list */
 
-/* The same for any number of channels. */
-static void largest_of(uint8_t *out, const taps_t *taps, ptrdiff_t channels, uint8_t flip) {
-    taps_t at = *taps;
-    ptrdiff_t left = channels;
-    for (; left >= 64; left -= 64, at.first += 64, out += 64) largest_of_64(out, &at, flip);
-    for (; left >= 16; left -= 16, at.first += 16, out += 16) largest_of_16(out, &at, flip);
-    for (; left > 0; --left, ++at.first, ++out) largest_of_1(out, &at, flip);
+/* Where taps number `start` and following are, at most LISTED of them. Returns how many. */
+static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, const uint8_t **list) {
+    ptrdiff_t listed = 0, row = 0, column = 0;
+    if (start) row = start / taps->columns, column = start % taps->columns;
+    for (; row < taps->rows; ++row, column = 0) {
+        const uint8_t *x = taps->first + row * taps->row_step + column * taps->column_step;
+        for (; column < taps->columns; ++column, x += taps->column_step) {
+            if (listed == LISTED) return listed;
+            list[listed++] = x;
+        }
+    }
+    return listed;
 }
 
 static int32_t sum_u8(const uint8_t *x, ptrdiff_t n) {

@@ -2,7 +2,6 @@ import numpy as np
 
 def max_pool(
     x: np.ndarray,
-    is_signed: bool,
     rows: np.ndarray,
     columns: np.ndarray,
     steps: tuple[int, int],
@@ -12,15 +11,13 @@ def max_pool(
 ) -> None: ...
 def mean_pool(
     x: np.ndarray,
-    is_signed: bool,
     rows: np.ndarray,
     columns: np.ndarray,
     zero_point: int,
     divisor: int,
     by_reciprocal: bool,
     scale: float,
-    lower: int,
-    upper: int,
+    taps: float,
     out: np.ndarray,
     n_threads: int,
 ) -> None: ...

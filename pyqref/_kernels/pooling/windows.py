@@ -21,17 +21,16 @@ from pyqref.numerics.types import Engine, IntArray
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
-_INT8 = np.dtype(np.int8)
 #: Sums of bytes fit 32 bits up to this many.
 _LARGEST_WINDOW = (2**31 - 1) // 255
 
 
 def max_pool(
     q: IntArray,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
     ceil_mode: bool = False,
 ) -> IntArray:
     """As :func:`pyqref.numerics.pooling.max_pool` (``eq-quantized-max-pool``).
@@ -39,15 +38,12 @@ def max_pool(
     Fastest with the channels last in memory; the result then lies so too.
     """
     twin = registry.twin("pooling")
-    geometry = _geometry(
-        q.shape, tuple(kernel), tuple(stride), tuple(padding), tuple(dilation), ceil_mode, True
-    )
+    geometry = _geometry(q.shape, kernel, stride, padding, dilation, ceil_mode, True)
     if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
     image, out, result = images(q, geometry.sizes)
     twin.max_pool(
         image,
-        q.dtype == _INT8,
         geometry.rows,
         geometry.columns,
         geometry.steps,
@@ -61,9 +57,9 @@ def max_pool(
 def avg_pool(
     q: IntArray,
     zero_point: int,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -73,9 +69,7 @@ def avg_pool(
     """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
     steps = (1,) * len(kernel)
-    geometry = _geometry(
-        q.shape, tuple(kernel), tuple(stride), tuple(padding), steps, ceil_mode, count_include_pad
-    )
+    geometry = _geometry(q.shape, kernel, stride, padding, steps, ceil_mode, count_include_pad)
     if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.avg_pool(
             q,
@@ -96,7 +90,7 @@ def avg_pool(
 def adaptive_avg_pool(
     q: IntArray,
     zero_point: int,
-    output_size: Sequence[int],
+    output_size: tuple[int, ...],
     engine: Engine = "fbgemm",
     scale: float = 1.0,
 ) -> IntArray:
@@ -105,7 +99,7 @@ def adaptive_avg_pool(
     Equation ``eq-quantized-adaptive-avg-pool``.
     """
     twin = registry.twin("pooling")
-    geometry = _adaptive_geometry(q.shape, tuple(output_size))
+    geometry = _adaptive_geometry(q.shape, output_size)
     if twin is None or geometry is None or q.dtype.itemsize != 1:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
     by_reciprocal = engine == "qnnpack" and geometry.is_even
@@ -122,18 +116,15 @@ def _mean(
     scale: float,
 ) -> IntArray:
     image, out, result = images(q, geometry.sizes)
-    is_signed = q.dtype == _INT8
     twin.mean_pool(
         image,
-        is_signed,
         geometry.rows,
         geometry.columns,
         zero_point,
         divisor,
         by_reciprocal,
         scale,
-        -128 if is_signed else 0,
-        127 if is_signed else 255,
+        geometry.taps,
         out,
         threads.get_num_threads(),
     )
@@ -150,7 +141,7 @@ class _Geometry(NamedTuple):
     steps
         From one place of a window to the next.
     taps
-        Places in a window.
+        Places in all windows.
     sizes
         Numbers of windows along the spatial axes.
     is_even
@@ -184,7 +175,7 @@ def _geometry(
     ]
     steps = (1, *dilation)
     sizes = tuple(len(each) for each in axes)
-    return _Geometry(*_two(axes), (steps[-2], steps[-1]), prod(kernel), sizes)
+    return _Geometry(*_two(axes), (steps[-2], steps[-1]), _taps(axes), sizes)
 
 
 @lru_cache(maxsize=64)
@@ -196,7 +187,12 @@ def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> 
     sizes = tuple(zip(shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]
     is_even = all(size % outputs == 0 for size, outputs in sizes)
-    return _Geometry(*_two(axes), (1, 1), 0, output_size, is_even)
+    return _Geometry(*_two(axes), (1, 1), _taps(axes), output_size, is_even)
+
+
+def _taps(axes: Sequence[np.ndarray]) -> int:
+    """Places under all windows of a plane, dilation aside."""
+    return prod(int(np.maximum(each[:, 1] - each[:, 0], 0).sum()) for each in axes)
 
 
 def _is_covered(shape: tuple[int, ...], kernel: tuple[int, ...]) -> bool:

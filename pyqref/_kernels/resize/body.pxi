@@ -6,13 +6,17 @@ from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
+cdef extern from "simd/copy.h":
+    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
+
 ctypedef const uint8_t* Bytes
 
 cdef enum:
     WORK_PER_THREAD = 1 << 18   # bytes of results that are worth a thread
 
 
-# Images (batch, depth, height, width, channels) and, for each result along an axis, its source.
+# Images (batch, depth, height, width, channels), or without a depth, and for each result along an
+# axis its source.
 cdef struct Resize:
     const uint8_t* x
     uint8_t* out
@@ -29,30 +33,36 @@ cdef struct Resize:
 
 
 cdef void nearest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """One line of results (eq-quantized-nearest)."""
+    """Lines of results that have one source (eq-quantized-nearest), at the first of them."""
     cdef const Resize* r = <const Resize*> context
     cdef Py_ssize_t y = index % r.out_size[1]
     cdef Py_ssize_t z = index // r.out_size[1] % r.out_size[0]
     cdef Py_ssize_t image = index // r.out_size[1] // r.out_size[0]
     cdef Py_ssize_t n = r.channels
-    cdef Py_ssize_t x, j
-    cdef uint8_t* out = r.out + index * r.out_size[2] * n
+    cdef Py_ssize_t length = r.out_size[2] * n
+    cdef Py_ssize_t x
+    cdef uint8_t* first = r.out + index * length
+    cdef uint8_t* out = first
     cdef const uint8_t* line = r.x + (
         ((image * r.size[0] + r.planes[z]) * r.size[1] + r.rows[y]) * r.size[2] * n
     )
+    if y > 0 and r.rows[y] == r.rows[y - 1]:
+        return
     for x in range(r.out_size[2]):
-        if n >= 16:
-            memcpy(out + x * n, line + r.columns[x] * n, n)
-        else:
-            for j in range(n):
-                out[x * n + j] = line[r.columns[x] * n + j]
+        copy_bytes(out, line + r.columns[x] * n, n)
+        out += n
+    y += 1
+    while y < r.out_size[1] and r.rows[y] == r.rows[y - 1]:
+        memcpy(out, first, length)
+        out += length
+        y += 1
 
 
 def nearest(
     cnp.ndarray x, cnp.ndarray planes, cnp.ndarray rows, cnp.ndarray columns, cnp.ndarray out,
     int n_threads,
 ):
-    """Copy from ``x (batch, depth, height, width, channels)`` what each result names."""
+    """Copy from ``x (batch[, depth], height, width, channels)`` what each result names."""
     cdef Resize r
     fill_sizes(&r, x, out)
     r.planes = <const int64_t*> cnp.PyArray_DATA(planes)
@@ -67,11 +77,13 @@ def nearest(
 
 cdef void fill_sizes(Resize* r, cnp.ndarray x, cnp.ndarray out) noexcept:
     cdef int axis
+    cdef int without_depth = 5 - cnp.PyArray_NDIM(x)
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
-    r.channels = cnp.PyArray_DIM(x, 4)
-    for axis in range(3):
-        r.size[axis] = cnp.PyArray_DIM(x, axis + 1)
-        r.out_size[axis] = cnp.PyArray_DIM(out, axis + 1)
+    r.channels = cnp.PyArray_DIM(x, 4 - without_depth)
+    r.size[0] = r.out_size[0] = 1
+    for axis in range(without_depth, 3):
+        r.size[axis] = cnp.PyArray_DIM(x, axis + 1 - without_depth)
+        r.out_size[axis] = cnp.PyArray_DIM(out, axis + 1 - without_depth)
 
 
 cdef inline f32v load_real(const uint8_t* source, bint is_signed) noexcept nogil:
@@ -151,7 +163,7 @@ def bilinear(
     cnp.ndarray x, bint is_signed, float zero_point, float lower, float upper, cnp.ndarray rows,
     cnp.ndarray down, cnp.ndarray columns, cnp.ndarray along, cnp.ndarray out, int n_threads,
 ):
-    """Interpolate in ``x (batch, 1, height, width, channels)``.
+    """Interpolate in ``x (batch[, 1], height, width, channels)``.
 
     ``rows`` and ``columns`` hold the first source of every result, then the second of every one.
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.arrays import contiguous, images
 from pyqref.numerics import interpolate as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -21,11 +21,11 @@ def nearest(
 ) -> IntArray:
     """As :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
     kernel = registry.twin("resize")
-    if kernel is None or not _is_covered(q, output_size, 3):
+    if kernel is None or not _is_covered(q, output_size, 1, 3):
         return reference.nearest(q, output_size, factors)
     given = tuple(factors) if factors else (None,) * len(output_size)
     sources = _nearest_sources(q.shape[2:], tuple(output_size), given)
-    image, out, result = _arrays(q, output_size)
+    image, out, result = _arrays(q, tuple(output_size))
     kernel.nearest(image, *sources, out, threads.get_num_threads())
     return result
 
@@ -39,12 +39,12 @@ def bilinear(
 ) -> IntArray:
     """As :func:`pyqref.numerics.interpolate.bilinear` (``eq-quantized-bilinear``)."""
     kernel = registry.twin("resize")
-    if kernel is None or not _is_covered(q, output_size, 2):
+    if kernel is None or not _is_covered(q, output_size, 2, 2):
         return reference.bilinear(q, zero_point, output_size, align_corners, factors)
     given = tuple(factors) if factors else (None, None)
     positions = _positions(q.shape[2:], tuple(output_size), bool(align_corners), given)
     limits = np.iinfo(q.dtype)
-    image, out, result = _arrays(q, output_size)
+    image, out, result = _arrays(q, tuple(output_size))
     kernel.bilinear(
         image,
         q.dtype == np.int8,
@@ -58,13 +58,12 @@ def bilinear(
     return result
 
 
-def _is_covered(q: IntArray, output_size: Sequence[int], most: int) -> bool:
-    dimensions = q.ndim - 2
+def _is_covered(q: IntArray, output_size: Sequence[int], least: int, most: int) -> bool:
+    dimensions = len(output_size)
     return (
-        q.dtype.itemsize == 1
-        and 1 <= dimensions <= most
-        and dimensions == len(output_size)
-        and (most == 3 or dimensions == most)
+        least <= dimensions <= most
+        and q.ndim == dimensions + 2
+        and q.itemsize == 1
         and q.size > 0
         and min(output_size) > 0
     )
@@ -97,8 +96,13 @@ def _positions(
     return rows, down, columns, along
 
 
-def _arrays(q: IntArray, output_size: Sequence[int]) -> tuple[IntArray, IntArray, IntArray]:
-    """``(batch, depth, height, width, channels)`` of input and result, and the result as asked."""
+def _arrays(q: IntArray, output_size: tuple[int, ...]) -> tuple[IntArray, IntArray, IntArray]:
+    """``(batch, depth, height, width, channels)`` of input and result, and the result as asked.
+
+    Without the depth where there is none, and the channels are last in memory.
+    """
+    if q.ndim == 4 and not q.flags.c_contiguous:
+        return images(q, output_size)
     batch, channels, *sizes = q.shape
     ones = (1,) * (3 - len(sizes))
     to_last = (0, *range(2, q.ndim), 1)

@@ -4,8 +4,11 @@
 #define PYQREF_SIMD_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "nibbles.h"
 
 #define SIMD_LANES 8
 
@@ -124,6 +127,50 @@ static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, 
     __m256i bytes = _mm256_packus_epi16(_mm256_adds_epi16(ab, zero), _mm256_adds_epi16(cd, zero));
     bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
     store_i32((int32_t *)target, _mm256_xor_si256(bytes, _mm256_set1_epi8((char)flip)));
+}
+
+typedef __m256i u8v;
+static inline u8v set_bytes(uint8_t value) { return _mm256_set1_epi8((char)value); }
+static inline u8v load_many_bytes(const uint8_t *source) { return load_vector(source); }
+static inline void store_many_bytes(uint8_t *target, u8v value) {
+    _mm256_storeu_si256((__m256i *)target, value);
+}
+static inline u8v load_some_bytes(const uint8_t *source, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES] = {0};
+    memcpy(bytes, source, (size_t)n);
+    return load_many_bytes(bytes);
+}
+static inline void store_some_bytes(uint8_t *target, u8v value, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES];
+    store_many_bytes(bytes, value);
+    memcpy(target, bytes, (size_t)n);
+}
+static inline u8v min_bytes(u8v a, u8v b) { return _mm256_min_epu8(a, b); }
+static inline u8v max_bytes(u8v a, u8v b) { return _mm256_max_epu8(a, b); }
+static inline u8v xor_bytes(u8v a, u8v b) { return _mm256_xor_si256(a, b); }
+
+static inline __m128i load_16(const uint8_t *source) {
+    return _mm_loadu_si128((const __m128i *)source);
+}
+static inline void look_up_u8(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                              const uint8_t *table) {
+    uint8_t rows[16][16];
+    ptrdiff_t i = 0;
+    if (n >= 4 * SIMD_LANES) nibble_rows(table, rows);
+    for (; i + 4 * SIMD_LANES <= n; i += 4 * SIMD_LANES) {
+        __m256i x = load_vector(source + i), found = _mm256_setzero_si256();
+        __m256i y = _mm256_xor_si256(x, _mm256_set1_epi8((char)0x80));
+        for (int r = 0; r < 8; ++r) {
+            const __m256i low = _mm256_broadcastsi128_si256(load_16(rows[r]));
+            const __m256i high = _mm256_broadcastsi128_si256(load_16(rows[r + 8]));
+            found = _mm256_xor_si256(found, _mm256_shuffle_epi8(low, x));
+            found = _mm256_xor_si256(found, _mm256_shuffle_epi8(high, y));
+            x = _mm256_subs_epi8(x, _mm256_set1_epi8(16));
+            y = _mm256_subs_epi8(y, _mm256_set1_epi8(16));
+        }
+        _mm256_storeu_si256((__m256i *)(target + i), found);
+    }
+    for (; i < n; ++i) target[i] = table[source[i]];
 }
 
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */

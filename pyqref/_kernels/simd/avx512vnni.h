@@ -3,8 +3,11 @@
 #define PYQREF_SIMD_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "nibbles.h"
 
 #define SIMD_LANES 16
 #define TILE_ROWS 6
@@ -120,5 +123,71 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm512_dpbusd_epi32(sum, x, w);
 }
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
+
+typedef __m512i u8v;
+static inline u8v set_bytes(uint8_t value) { return _mm512_set1_epi8((char)value); }
+static inline u8v load_many_bytes(const uint8_t *source) { return _mm512_loadu_si512(source); }
+static inline void store_many_bytes(uint8_t *target, u8v value) {
+    _mm512_storeu_si512(target, value);
+}
+static inline u8v load_some_bytes(const uint8_t *source, ptrdiff_t n) {
+    return _mm512_maskz_loadu_epi8(((__mmask64)1 << n) - 1, source);
+}
+static inline void store_some_bytes(uint8_t *target, u8v value, ptrdiff_t n) {
+    _mm512_mask_storeu_epi8(target, ((__mmask64)1 << n) - 1, value);
+}
+static inline u8v min_bytes(u8v a, u8v b) { return _mm512_min_epu8(a, b); }
+static inline u8v max_bytes(u8v a, u8v b) { return _mm512_max_epu8(a, b); }
+static inline u8v xor_bytes(u8v a, u8v b) { return _mm512_xor_si512(a, b); }
+
+/* The first processors with VNNI have no VBMI, whose permutations look up 128 bytes at once. */
+#if defined(__GNUC__)
+#define SIMD_HAS_VBMI() __builtin_cpu_supports("avx512vbmi")
+__attribute__((target("avx512vbmi")))
+static ptrdiff_t look_up_permuted(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                                  const uint8_t *table) {
+    const __m512i a = _mm512_loadu_si512(table), b = _mm512_loadu_si512(table + 64);
+    const __m512i c = _mm512_loadu_si512(table + 128), d = _mm512_loadu_si512(table + 192);
+    for (ptrdiff_t i = 0; i < n; i += 64) {
+        const __mmask64 used = n - i < 64 ? ((__mmask64)1 << (n - i)) - 1 : ~(__mmask64)0;
+        const __m512i x = _mm512_maskz_loadu_epi8(used, source + i);
+        const __m512i low = _mm512_permutex2var_epi8(a, x, b);
+        const __m512i high = _mm512_permutex2var_epi8(c, x, d);
+        const __mmask64 upper = _mm512_movepi8_mask(x);
+        _mm512_mask_storeu_epi8(target + i, used, _mm512_mask_blend_epi8(upper, low, high));
+    }
+    return n;
+}
+#else
+#define SIMD_HAS_VBMI() 0
+static ptrdiff_t look_up_permuted(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                                  const uint8_t *table) {
+    (void)target, (void)source, (void)n, (void)table;
+    return 0;
+}
+#endif
+static inline __m128i load_16(const uint8_t *source) {
+    return _mm_loadu_si128((const __m128i *)source);
+}
+static inline void look_up_u8(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                              const uint8_t *table) {
+    uint8_t rows[16][16];
+    ptrdiff_t i = SIMD_HAS_VBMI() ? look_up_permuted(target, source, n, table) : 0;
+    if (n - i >= 64) nibble_rows(table, rows);
+    for (; i + 64 <= n; i += 64) {
+        __m512i x = _mm512_loadu_si512(source + i), found = _mm512_setzero_si512();
+        __m512i y = _mm512_xor_si512(x, _mm512_set1_epi8((char)0x80));
+        for (int r = 0; r < 8; ++r) {
+            const __m512i low = _mm512_broadcast_i32x4(load_16(rows[r]));
+            const __m512i high = _mm512_broadcast_i32x4(load_16(rows[r + 8]));
+            found = _mm512_xor_si512(found, _mm512_shuffle_epi8(low, x));
+            found = _mm512_xor_si512(found, _mm512_shuffle_epi8(high, y));
+            x = _mm512_subs_epi8(x, _mm512_set1_epi8(16));
+            y = _mm512_subs_epi8(y, _mm512_set1_epi8(16));
+        }
+        _mm512_storeu_si512(target + i, found);
+    }
+    for (; i < n; ++i) target[i] = table[source[i]];
+}
 
 #endif

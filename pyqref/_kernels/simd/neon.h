@@ -4,6 +4,7 @@
 #define PYQREF_SIMD_NEON_H
 
 #include <arm_neon.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -100,5 +101,40 @@ static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, 
 
 typedef int8x16_t weights_v; /* four weights of each of 4 columns */
 static inline weights_v load_weights(const int8_t *source) { return vld1q_s8(source); }
+
+typedef uint8x16_t u8v;
+static inline u8v set_bytes(uint8_t value) { return vdupq_n_u8(value); }
+static inline u8v load_many_bytes(const uint8_t *source) { return vld1q_u8(source); }
+static inline void store_many_bytes(uint8_t *target, u8v value) { vst1q_u8(target, value); }
+static inline u8v load_some_bytes(const uint8_t *source, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES] = {0};
+    memcpy(bytes, source, (size_t)n);
+    return load_many_bytes(bytes);
+}
+static inline void store_some_bytes(uint8_t *target, u8v value, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES];
+    store_many_bytes(bytes, value);
+    memcpy(target, bytes, (size_t)n);
+}
+static inline u8v min_bytes(u8v a, u8v b) { return vminq_u8(a, b); }
+static inline u8v max_bytes(u8v a, u8v b) { return vmaxq_u8(a, b); }
+static inline u8v xor_bytes(u8v a, u8v b) { return veorq_u8(a, b); }
+
+static inline void look_up_u8(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                              const uint8_t *table) {
+    const uint8x16x4_t a = vld1q_u8_x4(table), b = vld1q_u8_x4(table + 64);
+    const uint8x16x4_t c = vld1q_u8_x4(table + 128), d = vld1q_u8_x4(table + 192);
+    const uint8x16_t step = vdupq_n_u8(64);
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t x = vld1q_u8(source + i);
+        uint8x16_t found = vqtbl4q_u8(a, x);
+        found = vqtbx4q_u8(found, b, x = vsubq_u8(x, step));
+        found = vqtbx4q_u8(found, c, x = vsubq_u8(x, step));
+        found = vqtbx4q_u8(found, d, vsubq_u8(x, step));
+        vst1q_u8(target + i, found);
+    }
+    for (; i < n; ++i) target[i] = table[source[i]];
+}
 
 #endif

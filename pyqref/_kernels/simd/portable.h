@@ -4,6 +4,7 @@
 #define PYQREF_SIMD_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -166,6 +167,35 @@ static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, 
                                        int zero_point, int lower, int flip) {
     store_rounded_u8(target, target + 2 * SIMD_LANES, a, b, c, d, zero_point, lower);
     for (int i = 0; i < 4 * SIMD_LANES; ++i) target[i] ^= (uint8_t)flip;
+}
+
+typedef struct { uint8_t at[4 * SIMD_LANES]; } u8v;
+#define EACH_BYTE(expression)                                             \
+    u8v result;                                                           \
+    for (int i = 0; i < 4 * SIMD_LANES; ++i) result.at[i] = (expression); \
+    return result
+static inline u8v set_bytes(uint8_t value) { EACH_BYTE(value); }
+static inline u8v load_many_bytes(const uint8_t *source) { EACH_BYTE(source[i]); }
+static inline void store_many_bytes(uint8_t *target, u8v value) {
+    memcpy(target, &value, sizeof value);
+}
+static inline u8v load_some_bytes(const uint8_t *source, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES] = {0};
+    memcpy(bytes, source, (size_t)n);
+    return load_many_bytes(bytes);
+}
+static inline void store_some_bytes(uint8_t *target, u8v value, ptrdiff_t n) {
+    uint8_t bytes[4 * SIMD_LANES];
+    store_many_bytes(bytes, value);
+    memcpy(target, bytes, (size_t)n);
+}
+static inline u8v min_bytes(u8v a, u8v b) { EACH_BYTE(a.at[i] < b.at[i] ? a.at[i] : b.at[i]); }
+static inline u8v max_bytes(u8v a, u8v b) { EACH_BYTE(a.at[i] > b.at[i] ? a.at[i] : b.at[i]); }
+static inline u8v xor_bytes(u8v a, u8v b) { EACH_BYTE(a.at[i] ^ b.at[i]); }
+
+static inline void look_up_u8(uint8_t *target, const uint8_t *source, ptrdiff_t n,
+                              const uint8_t *table) {
+    for (ptrdiff_t i = 0; i < n; ++i) target[i] = table[source[i]];
 }
 
 #endif

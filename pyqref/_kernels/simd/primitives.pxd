@@ -15,6 +15,8 @@ cdef extern from *:
         pass
     ctypedef struct i32v:
         pass
+    ctypedef struct u8v:         # 4 * SIMD_LANES bytes
+        pass
     ctypedef struct quads_v:     # four bytes in each lane
         pass
     ctypedef struct weights_v:   # four weights in each lane
@@ -46,6 +48,22 @@ cdef extern from *:
         uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
     ) nogil
 
+    # Bytes side by side. Where they are fewer than fill a vector, only n of them are read or
+    # written, 0 <= n < 4 * SIMD_LANES.
+    u8v set_bytes(uint8_t value) nogil
+    u8v load_many_bytes(const uint8_t* source) nogil
+    void store_many_bytes(uint8_t* target, u8v value) nogil
+    u8v load_some_bytes(const uint8_t* source, Py_ssize_t n) nogil
+    void store_some_bytes(uint8_t* target, u8v value, Py_ssize_t n) nogil
+    u8v min_bytes(u8v a, u8v b) nogil                # unsigned
+    u8v max_bytes(u8v a, u8v b) nogil
+    u8v xor_bytes(u8v a, u8v b) nogil
+
+    # target[i] = table[source[i]] for n bytes; the table has 256. Target and source may be one.
+    void look_up_u8(
+        uint8_t* target, const uint8_t* source, Py_ssize_t n, const uint8_t* table
+    ) nogil
+
     # Bytes of four places side by side: 4 * SIMD_LANES are read from each, their top bit changed
     # where flip is 128, not 0, and 4 vectors of quads written. Lane l of vector v has the bytes
     # l // 4 * 16 + v * 4 + l % 4 of the four.
@@ -53,7 +71,7 @@ cdef extern from *:
         uint8_t* target, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d,
         int flip
     ) nogil
-    quads_v load_quads(const uint8_t* source) nogil
+    quads_v load_quads(const uint8_t* source) nogil  # lower by INPUT_SHIFT
     weights_v load_weights(const int8_t* source) nogil
     i32v dot4_quads(i32v sum, quads_v x, weights_v w) nogil
     # As store_rounded_u8, for numbers in the order of interleave_u8: 4 * SIMD_LANES bytes in the

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...tape import pooling as tape
 from ...tensor.dispatch import apply
-from .checks import require, require_tensor, shape_text, tuple_of
+from .checks import require, require_tensor, tuple_of
 
 __all__ = [
     "avg_pool1d",
@@ -46,10 +46,31 @@ def _windows(
     """The checked kernel, stride, padding and dilation."""
     require_tensor(function, "input", input)
     shape = input._array.shape
+    plain = stride is None or type(stride) is int
+    if plain and type(kernel_size) is type(padding) is type(dilation) is int:
+        return _kept_windows(
+            function, spatial, shape, kernel_size, stride, padding, dilation, ceil_mode
+        )
+    return _checked_windows(
+        function, spatial, shape, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def _checked_windows(
+    function: str,
+    spatial: int,
+    shape: tuple[int, ...],
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], ...]:
+    """As :func:`_windows`, for an input of ``shape``."""
     if len(shape) not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"{function}(): expected input of {spatial + 1} (unbatched) or {spatial + 2} (batched) "
-            f"dimensions, got {shape_text(input)}"
+            f"dimensions, got {list(shape)}"
         )
     kernel = tuple_of(function, "kernel_size", kernel_size, spatial, 1)
     empty = stride is None or (isinstance(stride, (list, tuple)) and not stride)
@@ -58,6 +79,10 @@ def _windows(
     dilation = tuple_of(function, "dilation", dilation, spatial, 1)
     _check_windows(function, shape[-spatial:], kernel, stride, padding, dilation, ceil_mode)
     return kernel, stride, padding, dilation
+
+
+#: What plain integers gave, kept since a layer asks for it each time.
+_kept_windows = lru_cache(maxsize=64)(_checked_windows)
 
 
 @lru_cache(maxsize=64)

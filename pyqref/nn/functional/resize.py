@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import lru_cache
 from typing import Any
 
 from ...tape import interpolate as tape
@@ -58,11 +59,11 @@ def _target_size(
     return target, (None,) * spatial if recompute else factors
 
 
-def _check_mode(input: Any, mode: Any, align_corners: bool | None) -> None:
+def _check_mode(ndim: int, shape: tuple[int, ...], mode: Any, align_corners: bool | None) -> None:
     """Raise unless the mode is one, and fits the input and ``align_corners``."""
-    if not 3 <= input.ndim <= 5:
+    if not 3 <= ndim <= 5:
         raise NotImplementedError(
-            f"interpolate(): expected input of 3, 4 or 5 dimensions, got {shape_text(input)}"
+            f"interpolate(): expected input of 3, 4 or 5 dimensions, got {list(shape)}"
         )
     nearest = isinstance(mode, str) and mode in _NEAREST
     if not nearest and not (isinstance(mode, str) and mode in _DIMENSIONS):
@@ -75,11 +76,38 @@ def _check_mode(input: Any, mode: Any, align_corners: bool | None) -> None:
             "align_corners option can only be set with the interpolating modes: linear | bilinear "
             f"| bicubic | trilinear, got {described(align_corners)}"
         )
-    if not nearest and _DIMENSIONS[mode] != input.ndim:
+    if not nearest and _DIMENSIONS[mode] != ndim:
         raise NotImplementedError(
             f"interpolate(): mode {mode!r} takes input of {_DIMENSIONS[mode]} dimensions, got "
-            f"{shape_text(input)}"
+            f"{list(shape)}"
         )
+
+
+def _plan(
+    shape: tuple[int, ...],
+    size: Any,
+    scale_factor: Any,
+    mode: Any,
+    align_corners: Any,
+    recompute: bool | None,
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """What :func:`_target_size` gives, once all is checked."""
+    _check_mode(len(shape), shape, mode, align_corners)
+    target, factors = _target_size(shape[2:], size, scale_factor, recompute)
+    what = "scale_factor" if size is None else "size"
+    given = scale_factor if size is None else size
+    require_room("interpolate", what, (*shape[:2], *target), given)
+    if min(*target, *shape[2:]) <= 0:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} "
+            f"and output {list(target)}"
+        )
+    return target, factors
+
+
+#: What plain numbers gave, kept since a layer asks for it each time.
+_kept_plan = lru_cache(maxsize=64, typed=True)(_plan)
+_PLAIN = (int, float, type(None))
 
 
 def interpolate(
@@ -113,19 +141,14 @@ def interpolate(
     """
     require_tensor("interpolate", "input", input)
     require(not antialias, "interpolate(): antialias=True is not available", ValueError)
-    _check_mode(input, mode, align_corners)
-    shape = tuple(input.shape)
-    target, factors = _target_size(shape[2:], size, scale_factor, recompute_scale_factor)
-    what = "scale_factor" if size is None else "size"
-    given = scale_factor if size is None else size
-    require_room("interpolate", what, (*shape[:2], *target), given)
-    if min(*target, *shape[2:]) <= 0:
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} "
-            f"and output {list(target)}"
-        )
+    plain = type(size) in _PLAIN and type(scale_factor) in _PLAIN and type(mode) is str
+    plain = plain and (align_corners is None or type(align_corners) is bool)
+    plan = _kept_plan if plain and recompute_scale_factor is None else _plan
+    target, factors = plan(
+        input._array.shape, size, scale_factor, mode, align_corners, recompute_scale_factor
+    )
     if mode == "area":
-        return _ADAPTIVE[input.ndim - 3](input, target)
+        return _ADAPTIVE[len(target) - 1](input, target)
     return apply(tape.Interpolate, input, target, mode, bool(align_corners), factors)
 
 

@@ -66,9 +66,9 @@ def _gelu(x: Any, approximate: str) -> Any:
 
 @quantized_implementation(Interpolate)
 def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any) -> Any:
-    require_per_tensor("interpolate", x)
+    own = require_per_tensor("interpolate", x)
     if mode == "bilinear":
-        integers = _kernels.bilinear(x._array, x.q_zero_point(), size, align_corners, factors)
+        integers = _kernels.bilinear(x._array, own.zero_point, size, align_corners, factors)
     elif mode == "nearest" and len(size) > 1:
         integers = _kernels.nearest(x._array, size, factors)
     else:
@@ -76,7 +76,7 @@ def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any
             "interpolate: mode of a quantized tensor must be 'nearest' or 'bilinear', and the "
             f"input (N, C, H, W), got mode {mode!r} and shape {tuple(x.shape)}"
         )
-    return same_grid(integers, x)
+    return make_quantized(integers, own)
 
 
 @quantized_implementation(Pad)

@@ -71,7 +71,9 @@ for _operation in (Amax, Amin, Max, MaxDim, Min, MinDim, Sort):
 @quantized_implementation(Relu)
 def _relu(tensor: Any) -> Any:
     """``max(q, zero_point)``."""
-    quantizer = _per_tensor("relu", tensor)
+    quantizer = tensor._quantizer
+    if type(quantizer) is not PerTensorQuantizer:
+        quantizer = _per_tensor("relu", tensor)
     return make_quantized(_kernels.relu(tensor._array, quantizer.zero_point), quantizer)
 
 

@@ -1,0 +1,72 @@
+# The largest of each window: included by body.pxi.
+
+cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept nogil:
+    cdef int64_t places = max(window.last - window.first, 0)
+    return places if step == 1 else (places + step - 1) // step
+
+
+cdef inline void largest_listed(
+    uint8_t* out, const Bytes* list, Py_ssize_t n, Py_ssize_t channels, uint8_t flip
+) noexcept nogil:
+    """The largest of each channel over n taps. ``flip`` is 128 for signed bytes, else 0."""
+    cdef u8v top = set_bytes(flip)
+    cdef u8v largest
+    cdef Py_ssize_t c = 0
+    cdef Py_ssize_t tap, left
+    while c + 4 * SIMD_LANES <= channels:
+        largest = xor_bytes(load_many_bytes(list[0] + c), top)
+        for tap in range(1, n):
+            largest = max_bytes(largest, xor_bytes(load_many_bytes(list[tap] + c), top))
+        store_many_bytes(out + c, xor_bytes(largest, top))
+        c += 4 * SIMD_LANES
+    left = channels - c
+    if left > 0:
+        largest = xor_bytes(load_some_bytes(list[0] + c, left), top)
+        for tap in range(1, n):
+            largest = max_bytes(largest, xor_bytes(load_some_bytes(list[tap] + c, left), top))
+        store_some_bytes(out + c, xor_bytes(largest, top), left)
+
+
+cdef inline void largest_of(
+    uint8_t* out, const Taps* taps, List* list, Py_ssize_t channels, uint8_t flip
+) noexcept nogil:
+    """The largest of each channel over all taps; the lowest number where there is none."""
+    cdef Py_ssize_t n = taps.rows * taps.columns
+    cdef Py_ssize_t start
+    if n == 0:
+        memset(out, flip, channels)
+        return
+    fill_list(list, taps, 0)
+    # Windows of 3 x 3 and 2 x 2 are common: compilers unroll a constant number.
+    if n == 9 and not flip:
+        largest_listed(out, list.taps, 9, channels, 0)
+    elif n == 4 and not flip:
+        largest_listed(out, list.taps, 4, channels, 0)
+    else:
+        largest_listed(out, list.taps, list.length, channels, flip)
+    start = list.length
+    while start < n:
+        fill_list(list, taps, start)
+        start += list.length
+        list.taps[list.length] = out
+        largest_listed(out, list.taps, list.length + 1, channels, flip)
+
+
+cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One line of results."""
+    cdef const Pool* p = <const Pool*> context
+    cdef uint8_t* out = p.out + index * p.out_width * p.inner
+    cdef const Window* row = p.rows + index % p.out_height
+    cdef const uint8_t* line = line_of(p, index, row.first)
+    cdef uint8_t flip = 0x80 if p.is_signed else 0
+    cdef Taps taps
+    cdef List list
+    cdef Py_ssize_t x
+    list.columns = -1
+    taps.rows = count_taps(row, p.step_y)
+    taps.row_step = p.step_y * p.width * p.inner
+    taps.column_step = p.step_x * p.inner
+    for x in range(p.out_width):
+        taps.columns = count_taps(p.columns + x, p.step_x)
+        taps.first = line + p.columns[x].first * p.inner
+        largest_of(out + x * p.inner, &taps, &list, p.inner, flip)
