@@ -37,6 +37,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "languages",
+    "chinese_search",
 ]
 include_patterns = [f"{name}.rst" for name in TRANSLATED]
 nitpicky = True

@@ -6,6 +6,7 @@ That no message lacks a translation altogether is found when the site is built.
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from collections import Counter
 from pathlib import Path
@@ -72,3 +73,17 @@ def test_links_and_code_are_kept(path: Path) -> None:
 def test_code_ends_before_a_parenthesis(path: Path) -> None:
     """An opening parenthesis behind ``code`` needs a backslash and a space first."""
     assert [] == [each for _, each in entries(path) if "``（" in each]
+
+
+def test_the_browser_looks_up_what_was_indexed() -> None:
+    """Words of Chinese text, in pieces, and Latin ones, as a reader types them."""
+    path = DOCS / "_ext" / "chinese_search.py"
+    spec = importlib.util.spec_from_file_location("chinese_search", path)
+    assert spec is not None
+    assert spec.loader is not None
+    search = importlib.util.module_from_spec(spec)
+    pytest.importorskip("sphinx")
+    spec.loader.exec_module(search)
+    indexed = search.pieces("用 QConfig 做动态量化。")
+    assert {"QConfig", "量化", "动态量化", "动态量"} <= set(indexed)
+    assert max(map(len, indexed[1:])) == search.LONGEST
