@@ -13,6 +13,8 @@ chip, watches the graph of a model through every stage, and runs a layer of the 
 integers and shifts alone.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 

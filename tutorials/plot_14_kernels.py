@@ -11,6 +11,8 @@ packed weights, the tile that stays in registers, and the epilogue that makes by
 again. Then we look at measured speeds beside the limits of processor and memory.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import json
 import sys
 from pathlib import Path

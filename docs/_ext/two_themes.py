@@ -71,7 +71,7 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
         within(
             f"only-{theme}",
             within("wide", text.replace(".png", f"{end}.png"))
-            + within("narrow", re.sub(r"^ +:srcset:.*$", "", text, flags=re.MULTILINE)).replace(
+            + within("narrow", re.sub(r"^ +:srcset:.*\n", "", text, flags=re.MULTILINE)).replace(
                 ".png", f"{end}_narrow.png"
             ),
         )
