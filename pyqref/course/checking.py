@@ -134,6 +134,8 @@ def _shown(exercise: Exercise, values: Values | None) -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.dtype == np.float32:
+        value = value.astype(str).astype(np.float64)  # 0.1, not the digits of its nearest float32
     text = str(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
     return text if len(text) <= 100 else text[:97] + "..."
 

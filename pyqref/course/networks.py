@@ -186,8 +186,8 @@ SPARE_LAYERS = Exercise(
     solution=spared_by(),
     use=as_text,
     cases=(
-        Case("good enough", ([40.0, 45.0, 50.0], 35.0)),
         Case("one layer hurts", ([40.0, 25.0, 42.0, 44.0], 36.0)),
+        Case("good enough", ([40.0, 45.0, 50.0], 35.0)),
         Case("each alone is good enough", ([41.0, 40.5, 43.0, 42.0], 38.0)),
         Case("two layers hurt", ([30.0, 50.0, 45.0, 31.0, 48.0], 40.0)),
         Case("many small noises", ([50.0] * 16 + [46.0, 47.0], 37.5)),
