@@ -70,6 +70,17 @@ DEPTHWISE = [
     plane(1, 35, 9, 35, 3, padding=2, dilation=2, groups=35),
     plane(2, 20, 11, 20, 5, padding=2, stride=2, groups=20),
     Case(1, 18, (7, 8), 18, (1, 3), (1, 2), (0, 1), (1, 1), 18),
+    # Runs of several pixels, whose last vectors overlap; two lines of outputs and a last one.
+    plane(1, 72, 9, 72, 5, padding=2, stride=2, groups=72),
+    plane(1, 24, 13, 24, 3, groups=24),
+    plane(1, 3, 45, 3, 3, padding=1, groups=3),
+    Case(1, 12, (5, 31), 12, (3, 3), (1, 3), (1, 1), (2, 1), 12),
+    Case(1, 12, (9, 31), 12, (3, 2), (3, 1), (1, 1), (1, 4), 12),
+    Case(1, 10, (8, 9), 10, (4, 4), (2, 2), (9, 9), (3, 3), 10),
+    # More channels, and longer lines, than are computed at a time.
+    plane(1, 700, 5, 700, 3, padding=1, groups=700),
+    plane(1, 136, 7, 136, 7, padding=3, groups=136),
+    Case(1, 40, (4, 900), 40, (3, 3), (1, 2), (1, 1), (1, 1), 40),
 ]
 OTHER_DIMENSIONS = [
     Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),

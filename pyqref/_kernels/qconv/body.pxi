@@ -20,6 +20,7 @@ cdef extern from "qgemm/tile.h":
 include "../qgemm/epilogue.pxi"
 include "../qgemm/multiply.pxi"
 include "windows.pxi"
+include "lines.pxi"
 include "depthwise.pxi"
 
 

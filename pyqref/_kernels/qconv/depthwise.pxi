@@ -1,29 +1,50 @@
 # Depthwise convolution: each channel with its own taps, vectors along the channels.
 #
 # An instruction adds four products of bytes to each lane; the four bytes of a channel lie far
-# apart, in four lines of the image. So each pixel of a line is first woven with those above and
-# below: four vectors of bytes become four vectors of quads, each of which serves all the windows
-# that the pixel is in. Where the rows of the kernel are no multiple of four, a quad takes pixels
-# that lie side by side, too.
+# apart, under four taps. So four vectors of bytes, each what one tap takes for VECTOR_BYTES
+# outputs side by side, are woven into four vectors of quads. Two lines of outputs are computed
+# together: quads that lie under both serve both. Vectors take no notice of where a pixel ends:
+# they go along runs of several pixels, for which weights are repeated.
 
 cdef enum:
-    VECTOR_BYTES = 4 * SIMD_LANES   # channels that are computed together
-    WOVEN_BYTES = 1 << 15           # of quads that are kept at a time
-    SLAB_BYTES = 1 << 16            # of input whose outputs are one task
+    LINES_BYTES = 1 << 16           # of copies of lines, where that is enough for one output
+    WEIGHTS_BYTES = 1 << 15         # of woven weights, where that is enough for two vectors
+    WIDTH_VECTORS = 4               # of channels that are computed at a time
+    WIDTH_PANELS = 5                # of channels that may be computed at a time
+    PREPARING = 16                  # vectors computed in the time in which one is prepared
+    SLAB_BYTES = 1 << 18            # of outputs that are worth a task
+    TASKS_A_THREAD = 4
     NO_TAP = -1
 
 
-# Four pixels that are woven together, counted from the first of a window.
-cdef struct Weave:
-    Py_ssize_t[4] row               # of the kernel
-    Py_ssize_t[4] column            # in pixels
+cdef extern from "qconv/depthwise.h":
+    ctypedef struct DepthwiseVectors:
+        const uint8_t** streams
+        Py_ssize_t upper, both, lower
+        const int8_t* weights
+        const int32_t* offset
+        const float* multiplier
+        const float* bias
+        float bias_multiplier, high
+        int zero_point, lowest, flip
+        Py_ssize_t at, count, x_step, x_last, out_step, out_last, bytes
+        const uint8_t** next
+        Py_ssize_t n_next, ahead, ahead_out
+
+    void depthwise_vectors(const DepthwiseVectors* d, uint8_t* upper, uint8_t* lower) nogil
 
 
-# Quads that are multiplied: those of a weave, some pixels further on.
-cdef struct Step:
-    Py_ssize_t weave
-    Py_ssize_t column
-    Py_ssize_t[4] tap               # whose weights they meet, or NO_TAP
+# What one tap takes of one line, for two lines of outputs.
+cdef struct Stream:
+    Py_ssize_t line                 # which of those under the two
+    Py_ssize_t column               # of the kernel
+    Py_ssize_t[2] tap               # whose weights it meets for either, or NO_TAP
+
+
+# A line under two lines of outputs.
+cdef struct Under:
+    Py_ssize_t[2] at                # depth and height, counted from the first line of the window
+    Py_ssize_t[2] row               # of the kernel, for either line of outputs; or NO_TAP
 
 
 cdef struct Depthwise:
@@ -31,251 +52,174 @@ cdef struct Depthwise:
     const Epilogue* epilogue
     const int8_t* taps              # (taps, padded channels)
     Py_ssize_t padded
-    Py_ssize_t rows                 # of the kernel
-    Weave* weaves
-    Step* steps
-    Py_ssize_t n_weaves, n_steps
-    Py_ssize_t pixels_a_vector      # more than one where an image has few channels
-    Py_ssize_t span                 # pixels of a line with its padding that are under windows
-    Py_ssize_t segment, columns     # outputs whose pixels are woven at a time; those pixels
-    Py_ssize_t lines, lines_a_task
+    Under* under
+    Stream* streams
+    Py_ssize_t n_under, n_streams
+    Py_ssize_t upper, both, lower   # quads, as in DepthwiseVectors
+    Py_ssize_t width                # channels that are computed at a time, or somewhat more
+    Py_ssize_t segment              # outputs of a line whose pixels are copied at a time
+    Py_ssize_t most_vectors         # of a run
+    Py_ssize_t weights_size         # of each of them, in bytes
+    Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
     uint8_t* scratch                # scratch_size bytes for each thread
-    Py_ssize_t scratch_size, woven_size, line_size
+    Py_ssize_t scratch_size
     uint8_t* out
 
 
 # What a thread works with; all of it lies in its scratch.
 cdef struct Loom:
-    uint8_t* woven                  # [weave][column][VECTOR_BYTES][4]
-    int8_t* weights                 # [step][VECTOR_BYTES][4]
-    const uint8_t** rows            # lines under the rows of the kernel; NULL: padding
-    uint8_t* copies                 # of lines, where a vector is longer than a pixel
-    const uint8_t** copied          # which ones these are
-    uint8_t* blank                  # VECTOR_BYTES of padding
-    Py_ssize_t limit, padding       # of a line, in pixels
-    int32_t[4 * LANES_MAX] offset   # as in Columns, in the order of quads
-    float[4 * LANES_MAX] multiplier
-    float[4 * LANES_MAX] bias
+    Lines lines
+    Py_ssize_t run, n_vectors       # pixels of a run; the vectors that they are
+    DepthwiseVectors vectors        # what is computed next
+    int8_t* weights                 # [vector of the run][quad][VECTOR_BYTES][4]
+    int32_t* offset                 # [vector of the run][VECTOR_BYTES]
+    float* multiplier
+    float* bias
+    uint8_t* room                   # for four taps, each repeated
+    const uint8_t** streams
+    const uint8_t** next            # lines that the next pair of lines of outputs wants
+    uint8_t* room_for_lines
+
+
+include "loom.pxi"
+
+
+cdef void find_under(Depthwise* d, bint two) noexcept nogil:
+    """The lines under two lines of outputs: first those of the upper, then of both."""
+    cdef const Image* image = d.image
+    cdef Py_ssize_t height = image.kernel[1]
+    cdef Py_ssize_t dilation = image.dilation[1]
+    cdef Py_ssize_t i, j, row, part
+    cdef Under* under
+    d.n_under = 0
+    for part in range(3 if two else 1):
+        for i in range(image.kernel[0]):
+            for j in range(height):
+                # The row of the kernel that meets the same line for the other line of outputs.
+                row = j * dilation + (image.stride[1] if part == 2 else -image.stride[1])
+                row = row // dilation if row >= 0 and row % dilation == 0 else height
+                if two and (row < height) != (part == 1):
+                    continue
+                under = &d.under[d.n_under]
+                under.at[0] = i * image.dilation[0]
+                under.at[1] = j * dilation + (image.stride[1] if part == 2 else 0)
+                under.row[0] = under.row[1] = NO_TAP
+                under.row[1 if part == 2 else 0] = i * height + j
+                if part == 1:
+                    under.row[1] = i * height + row
+                d.n_under += 1
 
 
 cdef void plan(Depthwise* d) noexcept nogil:
-    """Say what is woven, and where it is used."""
+    """Say what is woven, and what for."""
     cdef Py_ssize_t width = d.image.kernel[2]
-    cdef Py_ssize_t dilation = d.image.dilation[2]
-    cdef Py_ssize_t row = 0
-    cdef Py_ssize_t n_rows, side, i, k
-    cdef Weave* weave
-    cdef Step* step
-    d.n_weaves = d.n_steps = 0
-    while row < d.rows:
-        n_rows = min(<Py_ssize_t> 4, d.rows - row)
-        side = 4 // n_rows              # pixels side by side
-        weave = &d.weaves[d.n_weaves]
-        for i in range(4):
-            weave.row[i], weave.column[i] = row, 0
-            if i < n_rows * side:
-                weave.row[i], weave.column[i] = row + i % n_rows, i // n_rows * dilation
-        k = 0
-        while k < width:
-            step = &d.steps[d.n_steps]
-            step.weave, step.column = d.n_weaves, k * dilation
-            for i in range(4):
-                step.tap[i] = NO_TAP
-                if i < n_rows * side and k + i // n_rows < width:
-                    step.tap[i] = (row + i % n_rows) * width + k + i // n_rows
-            d.n_steps += 1
-            k += side
-        d.n_weaves += 1
-        row += n_rows
-
-
-cdef void repeat(
-    uint8_t* target, const void* source, Py_ssize_t bytes, Py_ssize_t times
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(times):
-        memcpy(target + i * bytes, source, bytes)
-
-
-cdef void prepare_weights(const Depthwise* d, Loom* loom, Py_ssize_t channel) noexcept nogil:
-    """Weave the weights of some channels as their pixels are."""
-    cdef uint8_t[4 * VECTOR_BYTES] tap
-    cdef Py_ssize_t channels = min(<Py_ssize_t> VECTOR_BYTES, d.image.channels)
-    cdef Py_ssize_t s, i
-    for s in range(d.n_steps):
-        memset(tap, 0, sizeof(tap))
-        for i in range(4):
-            if d.steps[s].tap[i] != NO_TAP:
-                repeat(
-                    tap + i * VECTOR_BYTES, d.taps + d.steps[s].tap[i] * d.padded + channel,
-                    channels, d.pixels_a_vector,
-                )
-        interleave_u8(
-            <uint8_t*> loom.weights + s * 4 * VECTOR_BYTES, tap, tap + VECTOR_BYTES,
-            tap + 2 * VECTOR_BYTES, tap + 3 * VECTOR_BYTES, 0,
-        )
-
-
-cdef void in_order_of_quads(
-    uint8_t* target, const void* numbers, Py_ssize_t channels, Py_ssize_t pixels
-) noexcept nogil:
-    """Numbers of 32 bits, one a channel, in the order that ``interleave_u8`` gives bytes."""
-    cdef uint8_t[16 * LANES_MAX] all_numbers
-    cdef Py_ssize_t vector, chunk
-    memset(all_numbers, 0, sizeof(all_numbers))
-    repeat(all_numbers, numbers, 4 * channels, pixels)
-    for vector in range(4):
-        for chunk in range(SIMD_LANES // 4):
-            memcpy(
-                target + 4 * SIMD_LANES * vector + 16 * chunk,
-                all_numbers + 64 * chunk + 16 * vector, 16,
-            )
-
-
-cdef void prepare_columns(const Depthwise* d, Loom* loom, Py_ssize_t channel) noexcept nogil:
-    cdef Columns columns
-    cdef Py_ssize_t channels = min(<Py_ssize_t> VECTOR_BYTES, d.image.channels)
-    load_columns(d.epilogue, &columns, channel, <int> channels)
-    in_order_of_quads(<uint8_t*> loom.offset, columns.offset, channels, d.pixels_a_vector)
-    in_order_of_quads(<uint8_t*> loom.multiplier, columns.multiplier, channels, d.pixels_a_vector)
-    in_order_of_quads(<uint8_t*> loom.bias, columns.bias, channels, d.pixels_a_vector)
-
-
-cdef void find_rows(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
-    """The lines of the image under a line of outputs."""
-    cdef const Image* image = d.image
-    cdef Py_ssize_t i, j, y, z
-    cdef Py_ssize_t row = 0
-    for i in range(image.kernel[0]):
-        z = reach(image, p, 0, i)
-        for j in range(image.kernel[1]):
-            y = reach(image, p, 1, j)
-            loom.rows[row] = NULL
-            if is_in(image, 0, z) and is_in(image, 1, y):
-                loom.rows[row] = image.x + (
-                    ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2]
-                ) * image.channels
-            row += 1
-
-
-cdef Py_ssize_t copy_of(const Depthwise* d, const Loom* loom, const uint8_t* line) noexcept nogil:
-    """Which copy is of a line, or else which one no line of this window needs."""
-    cdef Py_ssize_t copy, row
-    for copy in range(d.rows):
-        if loom.copied[copy] == line:
-            return copy
-    for copy in range(d.rows):
-        for row in range(d.rows):
-            if loom.copied[copy] != NULL and loom.rows[row] == loom.copied[copy]:
-                break
-        else:
-            return copy
-    return 0
-
-
-cdef void copy_rows(const Depthwise* d, Loom* loom) noexcept nogil:
-    """The same lines with their padding, and with room for a vector that begins anywhere.
-
-    Lines that were under the window before are copies already.
-    """
-    cdef const Image* image = d.image
-    cdef Py_ssize_t channels = image.channels
-    cdef Py_ssize_t before = min(<Py_ssize_t> image.padding[2], d.span) * channels
-    cdef Py_ssize_t size = min(image.size[2] * channels, d.span * channels - before)
-    cdef Py_ssize_t row, copy
-    cdef uint8_t* target
-    for row in range(d.rows):
-        if loom.rows[row] == NULL:
-            continue
-        copy = copy_of(d, loom, loom.rows[row])
-        target = loom.copies + copy * d.line_size
-        if loom.copied[copy] != loom.rows[row]:
-            loom.copied[copy] = loom.rows[row]
-            memset(target, image.zero_point, before)
-            memcpy(target + before, loom.rows[row], size)
-            memset(target + before + size, image.zero_point, d.line_size - before - size)
-    for row in range(d.rows):
-        if loom.rows[row] != NULL:
-            loom.rows[row] = loom.copies + copy_of(d, loom, loom.rows[row]) * d.line_size
-
-
-include "weave.pxi"
+    cdef Py_ssize_t u, k, q, i, line
+    cdef bint[2] serves
+    cdef Stream* stream
+    d.n_streams = d.upper = d.both = d.lower = 0
+    for u in range(d.n_under):
+        for k in range(width):
+            stream = &d.streams[d.n_streams]
+            stream.line, stream.column = u, k
+            for line in range(2):
+                stream.tap[line] = NO_TAP
+                if d.under[u].row[line] != NO_TAP:
+                    stream.tap[line] = d.under[u].row[line] * width + k
+            d.n_streams += 1
+    for q in range(0, d.n_streams, 4):
+        serves[0] = serves[1] = False
+        for i in range(q, min(q + 4, d.n_streams)):
+            for line in range(2):
+                serves[line] = serves[line] or d.streams[i].tap[line] != NO_TAP
+        d.both += serves[0] and serves[1]
+        d.upper += not serves[1]
+        d.lower += not serves[0]
 
 
 cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
+    cdef const Epilogue* e = d.epilogue
+    cdef DepthwiseVectors* v = &loom.vectors
     cdef uint8_t* scratch = d.scratch + thread * d.scratch_size
-    loom.woven = scratch
-    loom.weights = <int8_t*> scratch + d.woven_size
-    loom.blank = <uint8_t*> loom.weights + d.n_steps * 4 * VECTOR_BYTES
-    loom.rows = <const uint8_t**> (loom.blank + VECTOR_BYTES)
-    loom.copied = loom.rows + d.rows
-    loom.copies = <uint8_t*> (loom.copied + d.rows)
-    memset(loom.copied, 0, d.rows * sizeof(void*))
-    loom.limit, loom.padding = d.image.size[2], d.image.padding[2]
-    if d.line_size:
-        loom.limit, loom.padding = d.span, 0
-    memset(loom.blank, d.image.zero_point, VECTOR_BYTES)
+    cdef Py_ssize_t size = 4 * VECTOR_BYTES * d.most_vectors
+    loom.weights = <int8_t*> scratch
+    scratch += d.weights_size * d.most_vectors
+    loom.offset = <int32_t*> scratch
+    loom.multiplier = <float*> (scratch + size)
+    loom.bias = <float*> (scratch + 2 * size)
+    loom.room = scratch + 3 * size
+    loom.streams = <const uint8_t**> (scratch + 4 * size)
+    loom.next = loom.streams + (d.n_streams + 3) // 4 * 4
+    loom.room_for_lines = scratch + 4 * size + size_of_streams(d)
+    v.streams, v.next = loom.streams, loom.next
+    v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.out[2] * d.image.channels
+    v.upper, v.both, v.lower = d.upper, d.both, d.lower
+    v.flip = 128 if e.lower < 0 else 0
+    v.zero_point, v.lowest = e.zero_point + v.flip, e.lower + v.flip
+    v.bias_multiplier, v.high = e.bias_multiplier, <float> (e.upper - e.zero_point)
 
 
 cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """All channels of some lines of outputs."""
+    """Some lines of outputs, part of the channels after part."""
     cdef Depthwise* d = <Depthwise*> context
     cdef const Image* image = d.image
-    cdef const Epilogue* e = d.epilogue
-    cdef Py_ssize_t first = index * d.lines_a_task
-    cdef Py_ssize_t last = min(first + d.lines_a_task, d.lines)
-    cdef Py_ssize_t pixels = image.out[2]
+    cdef Py_ssize_t first = index * d.pairs_a_task
+    cdef Py_ssize_t last = min(first + d.pairs_a_task, d.pairs)
+    cdef Py_ssize_t line = image.out[2] * image.channels
     cdef Py_ssize_t channel = 0
-    cdef Py_ssize_t line
+    cdef Py_ssize_t start, pair, width, plane
+    cdef uint8_t* out
+    cdef bint is_single
     cdef Loom loom
-    cdef Finish f
     cdef Position p
     set_up(d, &loom, thread)
-    f.flip = 128 if e.lower < 0 else 0
-    f.zero_point, f.lower = e.zero_point + f.flip, e.lower + f.flip
-    f.bias_multiplier = set_f32(e.bias_multiplier)
-    f.high = set_f32(<float> (e.upper - e.zero_point))
+    p.at[2] = 0
     while channel < image.channels:
-        # The last vector ends with the channels, and may take some once more.
-        channel = max(min(channel, image.channels - VECTOR_BYTES), <Py_ssize_t> 0)
-        prepare_weights(d, &loom, channel)
-        prepare_columns(d, &loom, channel)
-        locate(image, first * pixels, &p)
-        for line in range(first, last):
-            find_rows(d, &loom, &p)
-            if d.line_size:
-                copy_rows(d, &loom)
-            one_line(d, &loom, &f, channel, d.out + line * pixels * image.channels)
-            p.at[2] = pixels - 1
-            advance(image, &p)
-        channel += VECTOR_BYTES
+        width = image.channels - channel
+        if width >= d.width + VECTOR_BYTES:
+            width = d.width
+        turn_to(d, &loom, channel, width)
+        start = 0
+        while start < image.out[2]:
+            # The last segment ends with the line, and may take some outputs once more.
+            start = min(start, image.out[2] - d.segment)
+            begin_lines(&loom.lines, channel, start)
+            for pair in range(first, last):
+                plane = pair // d.pairs_a_plane
+                p.image, p.at[0] = plane // image.out[0], plane % image.out[0]
+                p.at[1] = 2 * (pair % d.pairs_a_plane)
+                is_single = p.at[1] + 1 == image.out[1]
+                find_streams(d, &loom, &p)
+                out = d.out + (plane * image.out[1] + p.at[1]) * line
+                out += start * image.channels + channel
+                compute_lines(d, &loom, out, NULL if is_single else out + line)
+            start += d.segment
+        channel += width
 
 
 cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     """Choose how much is done at a time, and what scratch that takes."""
     cdef const Image* image = d.image
-    cdef Py_ssize_t reached = (image.kernel[2] - 1) * image.dilation[2] + 1
-    cdef Py_ssize_t stride = image.stride[2]
-    cdef Py_ssize_t granule, tasks
-    d.span = (image.out[2] - 1) * stride + reached
-    d.pixels_a_vector, d.line_size = 1, 0
-    if image.channels < VECTOR_BYTES:
-        d.line_size = (d.span * image.channels + VECTOR_BYTES + 63) // 64 * 64
-        if stride == 1:
-            d.pixels_a_vector = VECTOR_BYTES // image.channels
-    granule = 2 * d.pixels_a_vector
-    d.segment = (WOVEN_BYTES // (4 * VECTOR_BYTES * d.n_weaves) - reached) // stride + 1
-    d.segment = max(d.segment // granule, <Py_ssize_t> 1) * granule
-    d.segment = min(d.segment, <Py_ssize_t> image.out[2])
-    d.columns = (d.segment - 1) * stride + reached
-    d.woven_size = d.n_weaves * d.columns * 4 * VECTOR_BYTES
-    d.scratch_size = d.woven_size + d.n_steps * 4 * VECTOR_BYTES + VECTOR_BYTES
-    d.scratch_size += d.rows * (2 * <Py_ssize_t> sizeof(void*) + d.line_size)
+    cdef Py_ssize_t tasks, segments, widest
+    cdef Lines lines
+    d.pairs_a_plane = (image.out[1] + 1) // 2
+    d.pairs = image.batch * image.out[0] * d.pairs_a_plane
+    tasks = 2 * d.pairs * image.out[2] * image.channels // SLAB_BYTES // n_threads
+    tasks = 1 if n_threads == 1 else n_threads * max(min(tasks, <Py_ssize_t> TASKS_A_THREAD), 1)
+    d.pairs_a_task = (d.pairs + tasks - 1) // tasks
+    d.weights_size = (d.upper + 2 * d.both + d.lower) * 4 * VECTOR_BYTES
+    d.most_vectors = max(WEIGHTS_BYTES // d.weights_size, <Py_ssize_t> 2)
+    d.width = min(d.most_vectors - 1, <Py_ssize_t> WIDTH_VECTORS) * VECTOR_BYTES
+    widest = min(image.channels, d.width + VECTOR_BYTES - 1)
+    measure_lines(&lines, image, widest, 1, d.n_under)
+    d.segment = (LINES_BYTES // d.n_under - lines.line_size) // (widest * lines.phases) + 1
+    d.segment = min(max(d.segment, <Py_ssize_t> 1), <Py_ssize_t> image.out[2])
+    segments = (image.out[2] + d.segment - 1) // d.segment
+    d.segment = (image.out[2] + segments - 1) // segments
+    measure_lines(&lines, image, widest, d.segment, d.n_under)
+    d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
+    d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.scratch_size = (d.scratch_size + 63) // 64 * 64
-    tasks = d.lines * image.out[2] * image.channels // SLAB_BYTES + 1
-    tasks = min((tasks + n_threads - 1) // n_threads * n_threads, d.lines)
-    d.lines_a_task = (d.lines + tasks - 1) // tasks
 
 
 cdef int depthwise(
@@ -284,28 +228,29 @@ cdef int depthwise(
 ) except -1 nogil:
     """Run a depthwise convolution with as many outputs as inputs, whose weights are centred."""
     cdef Depthwise d
-    cdef Py_ssize_t n_taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    cdef Py_ssize_t rows = image.kernel[0] * image.kernel[1]
+    cdef Py_ssize_t n_taps = rows * image.kernel[2]
     cdef uint8_t* scratch
     if n_taps == 0 or image.channels == 0:
         return 0
     d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
-    d.rows, d.lines = image.kernel[0] * image.kernel[1], pixels // image.out[2]
     n_threads = useful_threads(<double> pixels * image.channels * n_taps, 1 << 20, n_threads)
-    d.weaves = <Weave*> malloc(d.rows * sizeof(Weave) + n_taps * sizeof(Step))
+    d.under = <Under*> malloc(2 * (rows * sizeof(Under) + n_taps * sizeof(Stream)))
     scratch = NULL
-    if d.weaves:
-        d.steps = <Step*> (d.weaves + d.rows)
+    if d.under:
+        d.streams = <Stream*> (d.under + 2 * rows)
+        find_under(&d, image.out[1] > 1)
         plan(&d)
         measure_depthwise(&d, n_threads)
-        scratch = <uint8_t*> malloc(d.scratch_size * n_threads + 64)
+        scratch = <uint8_t*> malloc(d.scratch_size * n_threads + LINE)
     if scratch:
-        d.scratch = scratch + (-<size_t> scratch) % 64
+        d.scratch = <uint8_t*> next_line(scratch)
         parallel_for(
-            depthwise_task, &d, (d.lines + d.lines_a_task - 1) // d.lines_a_task, n_threads
+            depthwise_task, &d, (d.pairs + d.pairs_a_task - 1) // d.pairs_a_task, n_threads
         )
     free(scratch)
-    free(d.weaves)
+    free(d.under)
     if not scratch:
         with gil:
             raise MemoryError()

@@ -105,19 +105,25 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
 static inline __m256i load_vector(const uint8_t *source) {
     return _mm256_loadu_si256((const __m256i *)source);
 }
+static inline void weave(__m256i *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
+                         const uint8_t *d) {
+    const __m256i av = load_vector(a), bv = load_vector(b), cv = load_vector(c);
+    const __m256i dv = load_vector(d);
+    const __m256i low_ab = _mm256_unpacklo_epi8(av, bv), high_ab = _mm256_unpackhi_epi8(av, bv);
+    const __m256i low_cd = _mm256_unpacklo_epi8(cv, dv), high_cd = _mm256_unpackhi_epi8(cv, dv);
+    woven[0] = _mm256_unpacklo_epi16(low_ab, low_cd);
+    woven[1] = _mm256_unpackhi_epi16(low_ab, low_cd);
+    woven[2] = _mm256_unpacklo_epi16(high_ab, high_cd);
+    woven[3] = _mm256_unpackhi_epi16(high_ab, high_cd);
+}
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const __m256i top = _mm256_set1_epi8((char)flip);
-    const __m256i av = _mm256_xor_si256(load_vector(a), top);
-    const __m256i bv = _mm256_xor_si256(load_vector(b), top);
-    const __m256i cv = _mm256_xor_si256(load_vector(c), top);
-    const __m256i dv = _mm256_xor_si256(load_vector(d), top);
-    const __m256i low_ab = _mm256_unpacklo_epi8(av, bv), high_ab = _mm256_unpackhi_epi8(av, bv);
-    const __m256i low_cd = _mm256_unpacklo_epi8(cv, dv), high_cd = _mm256_unpackhi_epi8(cv, dv);
-    store_i32((int32_t *)target, _mm256_unpacklo_epi16(low_ab, low_cd));
-    store_i32((int32_t *)target + SIMD_LANES, _mm256_unpackhi_epi16(low_ab, low_cd));
-    store_i32((int32_t *)target + 2 * SIMD_LANES, _mm256_unpacklo_epi16(high_ab, high_cd));
-    store_i32((int32_t *)target + 3 * SIMD_LANES, _mm256_unpackhi_epi16(high_ab, high_cd));
+    __m256i woven[4];
+    weave(woven, a, b, c, d);
+    for (int v = 0; v < 4; ++v) {
+        _mm256_storeu_si256((__m256i *)(target + v * 32), _mm256_xor_si256(woven[v], top));
+    }
 }
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {
@@ -197,6 +203,12 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
     return widened(_mm256_set1_epi32(four));
 }
 static inline quads_v load_quads(const uint8_t *source) { return widened(load_vector(source)); }
+static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                               const uint8_t *c, const uint8_t *d) {
+    __m256i woven[4];
+    weave(woven, a, b, c, d);
+    for (int v = 0; v < 4; ++v) quads[v] = widened(woven[v]);
+}
 static inline weights_v load_weights(const int8_t *source) {
     __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
     weights_v w = {_mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8), _mm256_srai_epi16(bytes, 8)};

@@ -87,20 +87,6 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     _mm256_storeu_si256((__m256i *)second, _mm512_extracti64x4_epi64(bytes, 1));
 }
 
-static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
-                                 const uint8_t *c, const uint8_t *d, int flip) {
-    const __m512i top = _mm512_set1_epi8((char)flip);
-    const __m512i av = _mm512_xor_si512(_mm512_loadu_si512(a), top);
-    const __m512i bv = _mm512_xor_si512(_mm512_loadu_si512(b), top);
-    const __m512i cv = _mm512_xor_si512(_mm512_loadu_si512(c), top);
-    const __m512i dv = _mm512_xor_si512(_mm512_loadu_si512(d), top);
-    const __m512i low_ab = _mm512_unpacklo_epi8(av, bv), high_ab = _mm512_unpackhi_epi8(av, bv);
-    const __m512i low_cd = _mm512_unpacklo_epi8(cv, dv), high_cd = _mm512_unpackhi_epi8(cv, dv);
-    store_i32((int32_t *)target, _mm512_unpacklo_epi16(low_ab, low_cd));
-    store_i32((int32_t *)target + SIMD_LANES, _mm512_unpackhi_epi16(low_ab, low_cd));
-    store_i32((int32_t *)target + 2 * SIMD_LANES, _mm512_unpacklo_epi16(high_ab, high_cd));
-    store_i32((int32_t *)target + 3 * SIMD_LANES, _mm512_unpackhi_epi16(high_ab, high_cd));
-}
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {
     const __m512i zero = _mm512_set1_epi16((short)zero_point);
@@ -118,7 +104,27 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 typedef __m512i quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return _mm512_loadu_si512(source); }
+static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                               const uint8_t *c, const uint8_t *d) {
+    const __m512i av = _mm512_loadu_si512(a), bv = _mm512_loadu_si512(b);
+    const __m512i cv = _mm512_loadu_si512(c), dv = _mm512_loadu_si512(d);
+    const __m512i low_ab = _mm512_unpacklo_epi8(av, bv), high_ab = _mm512_unpackhi_epi8(av, bv);
+    const __m512i low_cd = _mm512_unpacklo_epi8(cv, dv), high_cd = _mm512_unpackhi_epi8(cv, dv);
+    quads[0] = _mm512_unpacklo_epi16(low_ab, low_cd);
+    quads[1] = _mm512_unpackhi_epi16(low_ab, low_cd);
+    quads[2] = _mm512_unpacklo_epi16(high_ab, high_cd);
+    quads[3] = _mm512_unpackhi_epi16(high_ab, high_cd);
+}
 static inline weights_v load_weights(const int8_t *source) { return _mm512_loadu_si512(source); }
+static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
+                                 const uint8_t *c, const uint8_t *d, int flip) {
+    const __m512i top = _mm512_set1_epi8((char)flip);
+    quads_v quads[4];
+    weave_quads(quads, a, b, c, d);
+    for (int v = 0; v < 4; ++v) {
+        _mm512_storeu_si512(target + v * 64, _mm512_xor_si512(quads[v], top));
+    }
+}
 static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm512_dpbusd_epi32(sum, x, w);
 }

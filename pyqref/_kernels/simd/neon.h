@@ -83,15 +83,23 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     vst1_u8(second, vmax_u8(vqmovun_s16(vqaddq_s16(cd, zero)), vdup_n_u8((uint8_t)lower)));
 }
 
+static inline void weave(uint8x16_t *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
+                         const uint8_t *d) {
+    const uint8x16x2_t ab = vzipq_u8(vld1q_u8(a), vld1q_u8(b));
+    const uint8x16x2_t cd = vzipq_u8(vld1q_u8(c), vld1q_u8(d));
+    for (int i = 0; i < 2; ++i) {
+        const uint16x8x2_t four =
+            vzipq_u16(vreinterpretq_u16_u8(ab.val[i]), vreinterpretq_u16_u8(cd.val[i]));
+        woven[2 * i] = vreinterpretq_u8_u16(four.val[0]);
+        woven[2 * i + 1] = vreinterpretq_u8_u16(four.val[1]);
+    }
+}
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const uint8x16_t top = vdupq_n_u8((uint8_t)flip);
-    uint8x16x4_t all;
-    all.val[0] = veorq_u8(vld1q_u8(a), top);
-    all.val[1] = veorq_u8(vld1q_u8(b), top);
-    all.val[2] = veorq_u8(vld1q_u8(c), top);
-    all.val[3] = veorq_u8(vld1q_u8(d), top);
-    vst4q_u8(target, all);
+    uint8x16_t woven[4];
+    weave(woven, a, b, c, d);
+    for (int v = 0; v < 4; ++v) vst1q_u8(target + v * 16, veorq_u8(woven[v], top));
 }
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {

@@ -18,6 +18,14 @@ typedef int8x16_t quads_v;
 static inline quads_v load_quads(const uint8_t *source) {
     return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(source), vdupq_n_u8(0x80)));
 }
+static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                               const uint8_t *c, const uint8_t *d) {
+    uint8x16_t woven[4];
+    weave(woven, a, b, c, d);
+    for (int v = 0; v < 4; ++v) {
+        quads[v] = vreinterpretq_s8_u8(veorq_u8(woven[v], vdupq_n_u8(0x80)));
+    }
+}
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 
 #endif

@@ -144,24 +144,32 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
 }
 
 typedef struct { uint8_t lane[SIMD_LANES][4]; } quads_v;
-static inline quads_v load_quads(const uint8_t *source) {
-    quads_v x;
-    memcpy(&x, source, sizeof x);
-    return x;
-}
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) {
     EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] +
                               (uint32_t)(x.lane[i][0] * w.lane[i][0] + x.lane[i][1] * w.lane[i][1] +
                                          x.lane[i][2] * w.lane[i][2] + x.lane[i][3] * w.lane[i][3])));
 }
+static inline quads_v load_quads(const uint8_t *source) {
+    quads_v x;
+    memcpy(&x, source, sizeof x);
+    return x;
+}
+static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                               const uint8_t *c, const uint8_t *d) {
+    for (int v = 0; v < 4; ++v, a += SIMD_LANES, b += SIMD_LANES, c += SIMD_LANES, d += SIMD_LANES) {
+        const quads_v quad = {{{a[0], b[0], c[0], d[0]},
+                               {a[1], b[1], c[1], d[1]},
+                               {a[2], b[2], c[2], d[2]},
+                               {a[3], b[3], c[3], d[3]}}};
+        quads[v] = quad;
+    }
+}
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
-    for (int i = 0; i < 4 * SIMD_LANES; ++i) {
-        target[4 * i] = (uint8_t)(a[i] ^ flip);
-        target[4 * i + 1] = (uint8_t)(b[i] ^ flip);
-        target[4 * i + 2] = (uint8_t)(c[i] ^ flip);
-        target[4 * i + 3] = (uint8_t)(d[i] ^ flip);
-    }
+    quads_v quads[4];
+    weave_quads(quads, a, b, c, d);
+    memcpy(target, quads, sizeof quads);
+    for (int i = 0; i < 16 * SIMD_LANES; ++i) target[i] ^= (uint8_t)flip;
 }
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {

@@ -64,9 +64,13 @@ cdef extern from *:
         uint8_t* target, const uint8_t* source, Py_ssize_t n, const uint8_t* table
     ) nogil
 
-    # Bytes of four places side by side: 4 * SIMD_LANES are read from each, their top bit changed
-    # where flip is 128, not 0, and 4 vectors of quads written. Lane l of vector v has the bytes
-    # l // 4 * 16 + v * 4 + l % 4 of the four.
+    # Bytes of four places side by side: 4 * SIMD_LANES are read from each. Lane l of the vector v
+    # of the four has the bytes l // 4 * 16 + v * 4 + l % 4 of the four places.
+    void weave_quads(
+        quads_v* quads, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d
+    ) nogil
+    # The same bytes, stored, 16 * SIMD_LANES of them, their top bit changed where flip is 128,
+    # not 0.
     void interleave_u8(
         uint8_t* target, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d,
         int flip
@@ -74,7 +78,7 @@ cdef extern from *:
     quads_v load_quads(const uint8_t* source) nogil  # lower by INPUT_SHIFT
     weights_v load_weights(const int8_t* source) nogil
     i32v dot4_quads(i32v sum, quads_v x, weights_v w) nogil
-    # As store_rounded_u8, for numbers in the order of interleave_u8: 4 * SIMD_LANES bytes in the
+    # As store_rounded_u8, for numbers in the order of weave_quads: 4 * SIMD_LANES bytes in the
     # order of their places, and their top bit changed where flip is 128.
     void store_rounded_quads(
         uint8_t* target, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower, int flip

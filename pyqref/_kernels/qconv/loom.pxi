@@ -1,0 +1,174 @@
+# What a thread prepares for a depthwise convolution: weights woven as their pixels will be.
+
+
+cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
+    """Of streams and of the lines wanted next."""
+    return (d.n_streams + d.n_under + 10) // 8 * 8 * <Py_ssize_t> sizeof(void*)
+
+
+cdef inline Py_ssize_t place_of_vector(const Loom* loom, Py_ssize_t vector) noexcept nogil:
+    """Where in a run a vector begins: the last one ends with the run, unless that is short."""
+    cdef Py_ssize_t last = loom.run * loom.lines.width - VECTOR_BYTES
+    return max(min(vector * VECTOR_BYTES, last), <Py_ssize_t> 0)
+
+
+cdef void repeat_tap(
+    const Depthwise* d, const Loom* loom, Py_ssize_t stream, int line, uint8_t* target
+) noexcept nogil:
+    """The weights that a stream meets, for all pixels of a run."""
+    cdef Py_ssize_t width = loom.lines.width
+    cdef Py_ssize_t tap = NO_TAP
+    cdef Py_ssize_t i
+    if stream < d.n_streams:
+        tap = d.streams[stream].tap[line]
+    for i in range(loom.run):
+        if tap == NO_TAP:
+            memset(target + i * width, 0, width)
+        else:
+            memcpy(target + i * width, d.taps + tap * d.padded + loom.lines.channel, width)
+
+
+cdef void prepare_weights(const Depthwise* d, Loom* loom) noexcept nogil:
+    cdef Py_ssize_t row = d.most_vectors * VECTOR_BYTES
+    cdef uint8_t* weights = <uint8_t*> loom.weights
+    cdef const uint8_t* tap
+    cdef Py_ssize_t q, vector
+    cdef int line, i
+    for q in range(d.upper + d.both + d.lower):
+        for line in range(2):
+            if q >= d.upper + d.both if line == 0 else q < d.upper:
+                continue
+            for i in range(4):
+                repeat_tap(d, loom, 4 * q + i, line, loom.room + i * row)
+            for vector in range(loom.n_vectors):
+                tap = loom.room + place_of_vector(loom, vector)
+                interleave_u8(
+                    weights + vector * d.weights_size, tap, tap + row, tap + 2 * row,
+                    tap + 3 * row, 0,
+                )
+            weights += 4 * VECTOR_BYTES
+
+
+cdef void prepare_columns(const Depthwise* d, Loom* loom) noexcept nogil:
+    """What finishes the sums, in the order that ``weave_quads`` gives them."""
+    cdef Py_ssize_t width = loom.lines.width
+    cdef Py_ssize_t panel, vector, channel, i, at
+    cdef Columns[WIDTH_PANELS] columns
+    cdef const Columns* c
+    for panel in range((width + PANEL_COLUMNS - 1) // PANEL_COLUMNS):
+        channel = panel * PANEL_COLUMNS
+        load_columns(
+            d.epilogue, &columns[panel], loom.lines.channel + channel,
+            <int> min(<Py_ssize_t> PANEL_COLUMNS, width - channel),
+        )
+    for vector in range(loom.n_vectors):
+        channel = place_of_vector(loom, vector) % width
+        for i in range(VECTOR_BYTES):
+            c = &columns[channel // PANEL_COLUMNS]
+            at = vector * VECTOR_BYTES + i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
+            loom.offset[at] = c.offset[channel % PANEL_COLUMNS]
+            loom.multiplier[at] = c.multiplier[channel % PANEL_COLUMNS]
+            loom.bias[at] = c.bias[channel % PANEL_COLUMNS]
+            channel = channel + 1 if channel + 1 < width else 0
+
+
+cdef void choose_run(const Depthwise* d, Loom* loom) noexcept nogil:
+    """How many pixels are a run: so many that vectors overlap little, for few weights."""
+    cdef Py_ssize_t width = loom.lines.width
+    cdef Py_ssize_t segments = (d.image.out[2] + d.segment - 1) // d.segment
+    cdef Py_ssize_t lowest = -1
+    cdef Py_ssize_t run, vectors, cost
+    for run in range(1, d.segment + 1):
+        vectors = (run * width + VECTOR_BYTES - 1) // VECTOR_BYTES
+        if run > 1 and (vectors > d.most_vectors or width < d.image.channels):
+            break
+        if run * width < VECTOR_BYTES and run < d.segment:
+            continue
+        cost = (d.segment + run - 1) // run * segments * d.pairs_a_task + PREPARING
+        if lowest < 0 or cost * vectors < lowest:
+            lowest, loom.run, loom.n_vectors = cost * vectors, run, vectors
+
+
+cdef void turn_to(
+    const Depthwise* d, Loom* loom, Py_ssize_t channel, Py_ssize_t width
+) noexcept nogil:
+    """Prepare for some channels."""
+    cdef DepthwiseVectors* v = &loom.vectors
+    cdef Py_ssize_t rest
+    measure_lines(&loom.lines, d.image, width, d.segment, d.n_under)
+    place_lines(&loom.lines, loom.room_for_lines)
+    loom.lines.channel = channel
+    choose_run(d, loom)
+    prepare_weights(d, loom)
+    prepare_columns(d, loom)
+    rest = d.segment - loom.run
+    v.count = (d.segment + loom.run - 1) // loom.run
+    v.x_step, v.x_last = loom.run * width, rest * width
+    v.out_step, v.out_last = loom.run * d.image.channels, rest * d.image.channels
+    v.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
+
+
+cdef inline const uint8_t* line_of(
+    const Image* image, Py_ssize_t which, Py_ssize_t z, Py_ssize_t y
+) noexcept nogil:
+    return image.x + (
+        ((which * image.size[0] + z) * image.size[1] + y) * image.size[2]
+    ) * image.channels
+
+
+cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
+    """The lines that the next two lines of outputs want besides."""
+    cdef const Image* image = d.image
+    cdef Lines* lines = &loom.lines
+    cdef Py_ssize_t i, j, y, z
+    cdef const uint8_t* line
+    loom.vectors.n_next = 0
+    for i in range(d.n_under):
+        z = reach(image, p, 0, 0) + d.under[i].at[0]
+        y = reach(image, p, 1, 0) + d.under[i].at[1] + 2 * image.stride[1]
+        if not (is_in(image, 0, z) and is_in(image, 1, y)):
+            continue
+        line = line_of(image, p.image, z, y)
+        for j in range(d.n_under):
+            if lines.lines[j] == line:
+                break
+        else:
+            loom.next[loom.vectors.n_next] = (
+                line + lines.first * image.stride[2] * image.channels + lines.channel
+            )
+            loom.vectors.n_next += 1
+
+
+cdef void find_streams(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
+    """Where the bytes for each tap are, for two lines of outputs from a position."""
+    cdef const Image* image = d.image
+    cdef Lines* lines = &loom.lines
+    cdef const Stream* stream
+    cdef Py_ssize_t i, y, z
+    for i in range(d.n_under):
+        z = reach(image, p, 0, 0) + d.under[i].at[0]
+        y = reach(image, p, 1, 0) + d.under[i].at[1]
+        lines.lines[i] = NULL
+        if is_in(image, 0, z) and is_in(image, 1, y):
+            lines.lines[i] = line_of(image, p.image, z, y)
+    find_next(d, loom, p)
+    copy_lines(lines, d.n_under)
+    for i in range((d.n_streams + 3) // 4 * 4):
+        # Where streams are missing in the last quad, the weights are zero.
+        stream = &d.streams[min(i, d.n_streams - 1)]
+        loom.streams[i] = lines.lines[stream.line] + place_of_tap(lines, stream.column)
+
+
+cdef void compute_lines(
+    const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower
+) noexcept nogil:
+    """A segment of one line of outputs, or of two."""
+    cdef DepthwiseVectors* v = &loom.vectors
+    cdef Py_ssize_t vector
+    for vector in range(loom.n_vectors):
+        v.at = place_of_vector(loom, vector)
+        v.weights = loom.weights + vector * d.weights_size
+        v.offset = loom.offset + vector * VECTOR_BYTES
+        v.multiplier = loom.multiplier + vector * VECTOR_BYTES
+        v.bias = loom.bias + vector * VECTOR_BYTES
+        depthwise_vectors(v, upper + v.at, lower + v.at if lower != NULL else NULL)
