@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn.intrinsic.modules.fused import ConvReLU1d, ConvReLU2d, ConvReLU3d
+from pyqref.nn.layer_options import convolution_options
 from pyqref.nn.modules import Conv1d as FloatConv1d
 from pyqref.nn.modules import Conv2d as FloatConv2d
 from pyqref.nn.modules import Conv3d as FloatConv3d
@@ -79,18 +80,7 @@ class _ConvNd(Module):
         """
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE, *cls._GROUPS), qconfig)
         conv: Any = mod[0] if type(mod) in cls._GROUPS else mod
-        qat_conv = cls(
-            conv.in_channels,
-            conv.out_channels,
-            conv.kernel_size,
-            stride=conv.stride,
-            padding=conv.padding,
-            dilation=conv.dilation,
-            groups=conv.groups,
-            bias=conv.bias is not None,
-            padding_mode=conv.padding_mode,
-            qconfig=qconfig,
-        )
+        qat_conv = cls(**convolution_options(conv), qconfig=qconfig)
         qat_conv.weight = conv.weight
         qat_conv.bias = conv.bias
         qat_conv.train(mod.training)
@@ -98,17 +88,7 @@ class _ConvNd(Module):
 
     def to_float(self) -> Any:
         """The float layer with copies of the trained parameters."""
-        conv = self._FLOAT_CONV(
-            self.in_channels,
-            self.out_channels,
-            self.kernel_size,
-            stride=self.stride,
-            padding=self.padding,
-            dilation=self.dilation,
-            groups=self.groups,
-            bias=self.bias is not None,
-            padding_mode=self.padding_mode,
-        )
+        conv = self._FLOAT_CONV(**convolution_options(self))
         copy_parameters(conv, self)
         return conv.train(self.training)
 

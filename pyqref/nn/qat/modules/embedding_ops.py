@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
+from pyqref.nn.layer_options import embedding_options
 from pyqref.nn.modules import Module
 
 from .utils import make_weight_fake_quant, qconfig_of
@@ -111,32 +112,13 @@ class Embedding(nn.Embedding):
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
-        layer = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.padding_idx,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.sparse,
-            mod.weight.detach(),
-            qconfig=qconfig,
-        )
+        layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight
         return layer.train(mod.training)
 
     def to_float(self) -> Any:
         """The float layer with a copy of the trained table."""
-        layer = nn.Embedding(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
-            self.weight.detach().clone(),
-        )
+        layer = nn.Embedding(**embedding_options(self), _weight=self.weight.detach().clone())
         return layer.train(self.training)
 
 
@@ -225,34 +207,11 @@ class EmbeddingBag(nn.EmbeddingBag):
     ) -> Any:
         """The same layer for quantization-aware training; the parameter is shared."""
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
-        layer = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.mode,
-            mod.sparse,
-            mod.weight.detach(),
-            mod.include_last_offset,
-            mod.padding_idx,
-            qconfig=qconfig,
-        )
+        layer = cls(**embedding_options(mod), _weight=mod.weight.detach(), qconfig=qconfig)
         layer.weight = mod.weight
         return layer.train(mod.training)
 
     def to_float(self) -> Any:
         """The float layer with a copy of the trained table."""
-        layer = nn.EmbeddingBag(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            self.weight.detach().clone(),
-            self.include_last_offset,
-            self.padding_idx,
-        )
+        layer = nn.EmbeddingBag(**embedding_options(self), _weight=self.weight.detach().clone())
         return layer.train(self.training)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
+from pyqref.nn.layer_options import recurrent_options
 from pyqref.nn.modules import Module, ModuleList
 from pyqref.nn.modules.arguments import probability, sizes
 from pyqref.nn.modules.rnn_base import pair_of_states
@@ -207,16 +208,7 @@ class LSTM(Module):
             raise ValueError("LSTM.from_float: the float LSTM has no qconfig, and none is given")
         if getattr(other, "proj_size", 0):
             raise ValueError(f"LSTM.from_float: proj_size must be 0, got {other.proj_size}")
-        observed = cls(
-            other.input_size,
-            other.hidden_size,
-            other.num_layers,
-            other.bias,
-            other.batch_first,
-            other.dropout,
-            other.bidirectional,
-            split_gates=split_gates,
-        )
+        observed = cls(**recurrent_options(other), split_gates=split_gates)
         observed.qconfig = getattr(other, "qconfig", qconfig)
         for number, layer in enumerate(observed.layers):
             for end, single in (("", "layer_fw"), ("_reverse", "layer_bw")):

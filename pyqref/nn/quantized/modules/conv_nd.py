@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pyqref import dtypes
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
+from pyqref.nn.layer_options import convolution_options
 from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.ops import quantized as ops
@@ -212,19 +213,7 @@ class _ConvNd(WeightedQuantizedModule):
     @classmethod
     def _of_geometry(cls, conv: Any, bias: bool) -> Any:
         """A new layer of the sizes of a float or reference convolution."""
-        options = {"output_padding": conv.output_padding} if conv.transposed else {}
-        return cls(
-            conv.in_channels,
-            conv.out_channels,
-            conv.kernel_size,
-            stride=conv.stride,
-            padding=conv.padding,
-            dilation=conv.dilation,
-            groups=conv.groups,
-            bias=bias,
-            padding_mode=conv.padding_mode,
-            **options,
-        )
+        return cls(**convolution_options(conv) | {"bias": bias})
 
     @classmethod
     def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Any:

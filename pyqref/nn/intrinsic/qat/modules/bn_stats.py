@@ -1,13 +1,49 @@
-"""Freezing the batch norms of a whole model, and thawing them."""
+"""The batch norm of a group, as it is trained: freezing it and thawing it, alone or model-wide."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .conv_bn import _ConvBnNd
-from .linear_bn import LinearBn1d
+from pyqref.nn import init
+from pyqref.nn.modules import Module
 
-__all__ = ["freeze_bn_stats", "update_bn_stats"]
+__all__ = ["WithBatchNorm", "freeze_bn_stats", "update_bn_stats"]
+
+
+class WithBatchNorm(Module):
+    """A group that ends in a batch norm; it stands before the layer among the bases."""
+
+    bn: Any
+    freeze_bn: bool
+
+    def train(self, mode: bool = True) -> Any:
+        """Set training mode; frozen batch norm stays in evaluation mode."""
+        super().train(mode)
+        if self.freeze_bn:
+            self.bn.eval()
+        return self
+
+    def freeze_bn_stats(self) -> Any:
+        """From now on use the running statistics and leave them as they are."""
+        self.freeze_bn = True
+        self.bn.eval()
+        return self
+
+    def update_bn_stats(self) -> Any:
+        """From now on use the statistics of the batch and update the running ones."""
+        self.freeze_bn = False
+        self.bn.train()
+        return self
+
+    def reset_running_stats(self) -> None:
+        """Set the running statistics to mean 0 and variance 1."""
+        self.bn.reset_running_stats()
+
+    def reset_bn_parameters(self) -> None:
+        """Set batch norm to mean 0, variance 1, bias 0 and weights drawn from [0, 1)."""
+        self.bn.reset_running_stats()
+        init.uniform_(self.bn.weight)
+        init.zeros_(self.bn.bias)
 
 
 def freeze_bn_stats(mod: Any) -> None:
@@ -24,7 +60,7 @@ def freeze_bn_stats(mod: Any) -> None:
     >>> model.apply(freeze_bn_stats)[0].bn.training
     False
     """
-    if isinstance(mod, _ConvBnNd | LinearBn1d):
+    if isinstance(mod, WithBatchNorm):
         mod.freeze_bn_stats()
 
 
@@ -42,5 +78,5 @@ def update_bn_stats(mod: Any) -> None:
     >>> model.apply(update_bn_stats)[0].bn.training
     True
     """
-    if isinstance(mod, _ConvBnNd | LinearBn1d):
+    if isinstance(mod, WithBatchNorm):
         mod.update_bn_stats()

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from pyqref.nn import init
 from pyqref.nn.intrinsic.modules.fused import ConvBn1d as FloatConvBn1d
 from pyqref.nn.intrinsic.modules.fused import ConvBn2d as FloatConvBn2d
 from pyqref.nn.intrinsic.modules.fused import ConvBn3d as FloatConvBn3d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
+from pyqref.nn.layer_options import convolution_options
 from pyqref.nn.modules import (
     BatchNorm1d,
     BatchNorm2d,
@@ -23,6 +23,8 @@ from pyqref.nn.modules import (
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.tensor.arguments import as_flag
+
+from .bn_stats import WithBatchNorm
 
 __all__ = ["ConvBn1d", "ConvBn2d", "ConvBn3d"]
 
@@ -58,7 +60,7 @@ def _rename_parameters_of_1_4(state_dict: Any, prefix: str) -> None:
             state_dict[prefix + new] = state_dict.pop(prefix + old)
 
 
-class _ConvBnNd(Module):
+class _ConvBnNd(WithBatchNorm):
     """What the groups share; it stands before the float convolution among the bases."""
 
     _version = 2
@@ -116,35 +118,6 @@ class _ConvBnNd(Module):
             output = output + self.bias.reshape(channels)
         return self.bn(output)
 
-    def train(self, mode: bool = True) -> Any:
-        """Set training mode; frozen batch norm stays in evaluation mode."""
-        super().train(mode)
-        if self.freeze_bn:
-            self.bn.eval()
-        return self
-
-    def freeze_bn_stats(self) -> Any:
-        """From now on use the running statistics and leave them as they are."""
-        self.freeze_bn = True
-        self.bn.eval()
-        return self
-
-    def update_bn_stats(self) -> Any:
-        """From now on use the statistics of the batch and update the running ones."""
-        self.freeze_bn = False
-        self.bn.train()
-        return self
-
-    def reset_running_stats(self) -> None:
-        """Set the running statistics to mean 0 and variance 1."""
-        self.bn.reset_running_stats()
-
-    def reset_bn_parameters(self) -> None:
-        """Set batch norm to mean 0, variance 1, bias 0 and weights drawn from [0, 1)."""
-        self.bn.reset_running_stats()
-        init.uniform_(self.bn.weight)
-        init.zeros_(self.bn.bias)
-
     @classmethod
     def from_float(
         cls, mod: Any, qconfig: Any = None, use_precomputed_fake_quant: bool = False
@@ -162,21 +135,8 @@ class _ConvBnNd(Module):
         """
         qconfig = qconfig_of(cls, mod, (cls._FLOAT_MODULE,), qconfig)
         conv, bn = mod[0], mod[1]
-        group = cls(
-            conv.in_channels,
-            conv.out_channels,
-            conv.kernel_size,
-            conv.stride,
-            conv.padding,
-            conv.dilation,
-            conv.groups,
-            conv.bias is not None,
-            conv.padding_mode,
-            bn.eps,
-            bn.momentum,
-            False,
-            qconfig,
-        )
+        options = convolution_options(conv)
+        group = cls(**options, eps=bn.eps, momentum=bn.momentum, qconfig=qconfig)
         group.weight = conv.weight
         group.bias = conv.bias
         group.bn = bn
@@ -185,17 +145,7 @@ class _ConvBnNd(Module):
 
     def to_float(self) -> Any:
         """The float convolution with the trained batch norm folded in, as torch 2.13 gives."""
-        conv = self._CONV(
-            self.in_channels,
-            self.out_channels,
-            self.kernel_size,
-            stride=self.stride,
-            padding=self.padding,
-            dilation=self.dilation,
-            groups=self.groups,
-            bias=self.bias is not None,
-            padding_mode=self.padding_mode,
-        )
+        conv = self._CONV(**convolution_options(self))
         conv.weight, conv.bias = fuse_conv_bn_weights(
             self.weight,
             self.bias,

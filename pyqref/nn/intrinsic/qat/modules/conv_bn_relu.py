@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused import ConvBnReLU1d as FloatConvBnReLU1d
 from pyqref.nn.intrinsic.modules.fused import ConvBnReLU2d as FloatConvBnReLU2d
 from pyqref.nn.intrinsic.modules.fused import ConvBnReLU3d as FloatConvBnReLU3d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU1d, ConvReLU2d, ConvReLU3d
-from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.modules import Module
 
 from .conv_bn import ConvBn1d, ConvBn2d, ConvBn3d
+from .then_relu import ThenReLU
 
 __all__ = ["ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d"]
 
 
-class ConvBnReLU1d(ConvBn1d):
+class ConvBnReLU1d(ThenReLU, ConvBn1d):
     """As :class:`ConvBn1d`, followed by ReLU.
 
     Raises
@@ -34,17 +34,11 @@ class ConvBnReLU1d(ConvBn1d):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU1d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the normalised convolution."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with the trained batch norm folded in, as torch 2.13 gives."""
-        return ConvReLU1d(super().to_float(), ReLU()).train(self.training)
+    #: The batch norm is folded into the convolution, as torch 2.13 does.
+    _FLOAT_GROUP: ClassVar[type[Module]] = ConvReLU1d
 
 
-class ConvBnReLU2d(ConvBn2d):
+class ConvBnReLU2d(ThenReLU, ConvBn2d):
     r"""As :class:`ConvBn2d`, followed by ReLU.
 
     .. math:: y = \max\left(0, \mathrm{BN}\left( \frac{x * \mathrm{fq}(s W)}{s} + b \right)\right)
@@ -66,17 +60,11 @@ class ConvBnReLU2d(ConvBn2d):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU2d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the normalised convolution."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with the trained batch norm folded in, as torch 2.13 gives."""
-        return ConvReLU2d(super().to_float(), ReLU()).train(self.training)
+    #: The batch norm is folded into the convolution, as torch 2.13 does.
+    _FLOAT_GROUP: ClassVar[type[Module]] = ConvReLU2d
 
 
-class ConvBnReLU3d(ConvBn3d):
+class ConvBnReLU3d(ThenReLU, ConvBn3d):
     """As :class:`ConvBn3d`, followed by ReLU.
 
     Raises
@@ -94,11 +82,5 @@ class ConvBnReLU3d(ConvBn3d):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvBnReLU3d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the normalised convolution."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with the trained batch norm folded in, as torch 2.13 gives."""
-        return ConvReLU3d(super().to_float(), ReLU()).train(self.training)
+    #: The batch norm is folded into the convolution, as torch 2.13 does.
+    _FLOAT_GROUP: ClassVar[type[Module]] = ConvReLU3d

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused import ConvReLU1d as FloatConvReLU1d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU2d as FloatConvReLU2d
 from pyqref.nn.intrinsic.modules.fused import ConvReLU3d as FloatConvReLU3d
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
-from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.modules import Module
 from pyqref.nn.qat.modules.conv import Conv1d as QATConv1d
 from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
 from pyqref.nn.qat.modules.conv import Conv3d as QATConv3d
 
+from .then_relu import ThenReLU
+
 __all__ = ["ConvReLU1d", "ConvReLU2d", "ConvReLU3d"]
 
 
-class ConvReLU1d(QATConv1d, _FusedModule):
+class ConvReLU1d(ThenReLU, QATConv1d, _FusedModule):
     """As :class:`ConvReLU2d`, with a convolution along one dimension.
 
     Raises
@@ -35,17 +36,10 @@ class ConvReLU1d(QATConv1d, _FusedModule):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU1d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the convolution with the fake-quantized weight."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with copies of the trained parameters."""
-        return FloatConvReLU1d(super().to_float(), ReLU()).train(self.training)
+    _FLOAT_GROUP: ClassVar[type[Module]] = FloatConvReLU1d
 
 
-class ConvReLU2d(QATConv2d, _FusedModule):
+class ConvReLU2d(ThenReLU, QATConv2d, _FusedModule):
     r"""A 2-D convolution with fake-quantized weight, and ReLU.
 
     .. math:: y = \max(0, x * \mathrm{fq}(W) + b)
@@ -74,17 +68,10 @@ class ConvReLU2d(QATConv2d, _FusedModule):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU2d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the convolution with the fake-quantized weight."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with copies of the trained parameters."""
-        return FloatConvReLU2d(super().to_float(), ReLU()).train(self.training)
+    _FLOAT_GROUP: ClassVar[type[Module]] = FloatConvReLU2d
 
 
-class ConvReLU3d(QATConv3d, _FusedModule):
+class ConvReLU3d(ThenReLU, QATConv3d, _FusedModule):
     """As :class:`ConvReLU2d`, with a convolution along three dimensions.
 
     Raises
@@ -102,11 +89,4 @@ class ConvReLU3d(QATConv3d, _FusedModule):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatConvReLU3d
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the convolution with the fake-quantized weight."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with copies of the trained parameters."""
-        return FloatConvReLU3d(super().to_float(), ReLU()).train(self.training)
+    _FLOAT_GROUP: ClassVar[type[Module]] = FloatConvReLU3d

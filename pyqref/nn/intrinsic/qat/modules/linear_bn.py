@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref.nn import functional as F
-from pyqref.nn import init
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.intrinsic.modules.fused_linear import LinearBn1d as FloatLinearBn1d
 from pyqref.nn.modules import BatchNorm1d, Linear, Module
@@ -13,10 +12,12 @@ from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.tensor.arguments import as_flag
 
+from .bn_stats import WithBatchNorm
+
 __all__ = ["LinearBn1d"]
 
 
-class LinearBn1d(Linear, _FusedModule):
+class LinearBn1d(WithBatchNorm, Linear, _FusedModule):
     r"""Linear layer whose weight is rounded as it will be once batch norm is folded in.
 
     With :math:`s = \gamma / \sqrt{\sigma^2 + \epsilon}` of the *running* variance,
@@ -86,35 +87,6 @@ class LinearBn1d(Linear, _FusedModule):
         if self.bias is not None:
             output = output + self.bias.reshape(1, -1)
         return self.bn(output)
-
-    def train(self, mode: bool = True) -> Any:
-        """Set training mode; frozen batch norm stays in evaluation mode."""
-        super().train(mode)
-        if self.freeze_bn:
-            self.bn.eval()
-        return self
-
-    def freeze_bn_stats(self) -> Any:
-        """From now on use the running statistics and leave them as they are."""
-        self.freeze_bn = True
-        self.bn.eval()
-        return self
-
-    def update_bn_stats(self) -> Any:
-        """From now on use the statistics of the batch and update the running ones."""
-        self.freeze_bn = False
-        self.bn.train()
-        return self
-
-    def reset_running_stats(self) -> None:
-        """Set the running statistics to mean 0 and variance 1."""
-        self.bn.reset_running_stats()
-
-    def reset_bn_parameters(self) -> None:
-        """Set batch norm to mean 0, variance 1, bias 0 and weights drawn from [0, 1)."""
-        self.bn.reset_running_stats()
-        init.uniform_(self.bn.weight)
-        init.zeros_(self.bn.bias)
 
     @classmethod
     def from_float(

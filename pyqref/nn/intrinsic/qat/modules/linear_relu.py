@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pyqref.nn import functional as F
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearReLU
-from pyqref.nn.modules import Module, ReLU
+from pyqref.nn.modules import Module
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
+
+from .then_relu import ThenReLU
 
 __all__ = ["LinearReLU"]
 
 
-class LinearReLU(QATLinear, _FusedModule):
+class LinearReLU(ThenReLU, QATLinear, _FusedModule):
     r"""A linear layer with fake-quantized weight, and ReLU.
 
     .. math:: y = \max(0, x \, \mathrm{fq}(W)^T + b)
@@ -47,16 +48,9 @@ class LinearReLU(QATLinear, _FusedModule):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLinearReLU
+    _FLOAT_GROUP: ClassVar[type[Module]] = FloatLinearReLU
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None
     ) -> None:
         super().__init__(in_features, out_features, bias, qconfig)
-
-    def forward(self, input: Any) -> Any:
-        """ReLU of the linear layer with the fake-quantized weight."""
-        return F.relu(super().forward(input))
-
-    def to_float(self) -> Any:
-        """The float group with copies of the trained parameters."""
-        return FloatLinearReLU(super().to_float(), ReLU()).train(self.training)

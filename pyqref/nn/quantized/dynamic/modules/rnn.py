@@ -10,6 +10,7 @@ from pyqref import dtypes
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
+from pyqref.nn.layer_options import recurrent_options
 from pyqref.nn.modules import Module, ModuleList
 from pyqref.nn.modules.arguments import probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
@@ -274,16 +275,7 @@ class RNNBase(Module):
             raise ValueError(f"{cls.__name__}.from_float: proj_size must be 0, got {mod.proj_size}")
         method = weight_observer_method(cls, mod)
         dtype = dtypes.qint8 if method is None else method().dtype
-        layer = cls(
-            mod.input_size,
-            mod.hidden_size,
-            mod.num_layers,
-            mod.bias,
-            mod.batch_first,
-            mod.dropout,
-            mod.bidirectional,
-            dtype,
-        )
+        layer = cls(**recurrent_options(mod), dtype=dtype)
         weights = {name: dynamic_weight(getattr(mod, name), method) for name in layer.get_weight()}
         biases = {
             name: getattr(mod, name).detach().float() if mod.bias else None
@@ -299,16 +291,9 @@ class RNNBase(Module):
             cls, "from_reference", ref_mod, "get_quantized_weight_bias_dict", "num_layers"
         )
         given = ref_mod.get_quantized_weight_bias_dict()
-        layer = cls(
-            ref_mod.input_size,
-            ref_mod.hidden_size,
-            ref_mod.num_layers,
-            ref_mod.bias,
-            ref_mod.batch_first,
-            ref_mod.dropout,
-            ref_mod.bidirectional,
-            given["weight_ih_l0"].dtype if given["weight_ih_l0"].is_quantized else dtypes.float16,
-        )
+        first = given["weight_ih_l0"]
+        dtype = first.dtype if first.is_quantized else dtypes.float16
+        layer = cls(**recurrent_options(ref_mod), dtype=dtype)
         biases = {name: given.get(name) for name in layer.get_bias()}
         layer.set_weight_bias({**given, **biases})
         return layer

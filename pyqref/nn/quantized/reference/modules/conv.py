@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.layer_options import convolution_options
 
 from .utils import ReferenceQuantizedModule
 
@@ -31,20 +32,7 @@ class _Convolution(ReferenceQuantizedModule):
         require_members(
             cls, "from_float", float_conv, "kernel_size", "transposed", "weight", "bias"
         )
-        options = {"output_padding": float_conv.output_padding} if float_conv.transposed else {}
-        layer = cls(
-            float_conv.in_channels,
-            float_conv.out_channels,
-            float_conv.kernel_size,
-            stride=float_conv.stride,
-            padding=float_conv.padding,
-            dilation=float_conv.dilation,
-            groups=float_conv.groups,
-            bias=float_conv.bias is not None,
-            padding_mode=float_conv.padding_mode,
-            weight_qparams=weight_qparams,
-            **options,
-        )
+        layer = cls(**convolution_options(float_conv), weight_qparams=weight_qparams)
         return layer._copy_parameters(float_conv)
 
 

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.layer_options import recurrent_options
 
-from .utils import ReferenceQuantizedModule, checked_grids
+from .utils import ReferenceQuantizedModule
 
 __all__ = ["GRU", "LSTM"]
 
@@ -26,11 +27,7 @@ class _Layers(ReferenceQuantizedModule):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        given = checked_grids(self._get_name(), weight_qparams_dict)
-        for name in self._weights():
-            if given is not None and name not in given:
-                raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")
-            self._init_weight_qparams(name, None if given is None else given[name])
+        self._init_each_weight(weight_qparams_dict)
 
     def _weights(self) -> tuple[str, ...]:
         return tuple(name for name in self._parameters if name.startswith("weight_"))
@@ -68,16 +65,7 @@ class _Layers(ReferenceQuantizedModule):
     def from_float(cls, mod: Any, weight_qparams_dict: Mapping[str, Any]) -> Any:
         """The reference layer of a float layer, whose parameters it shares."""
         require_members(cls, "from_float", mod, "input_size", "num_layers", "bidirectional")
-        layer = cls(
-            mod.input_size,
-            mod.hidden_size,
-            mod.num_layers,
-            mod.bias,
-            mod.batch_first,
-            mod.dropout,
-            mod.bidirectional,
-            weight_qparams_dict=weight_qparams_dict,
-        )
+        layer = cls(**recurrent_options(mod), weight_qparams_dict=weight_qparams_dict)
         return layer._copy_parameters(mod)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 
-from .utils import ReferenceQuantizedModule, checked_grids
+from .utils import ReferenceQuantizedModule
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
@@ -21,14 +21,6 @@ class _Cell(ReferenceQuantizedModule):
 
     def _weights(self) -> tuple[str, ...]:
         return ("weight_ih", "weight_hh")
-
-    def _init_grids(self, given: Mapping[str, Any] | None) -> None:
-        """Take over both grids, ``{"weight_ih": {...}, "weight_hh": {...}}``."""
-        given = checked_grids(self._get_name(), given)
-        for name in self._weights():
-            if given is not None and name not in given:
-                raise ValueError(f"{self._get_name()}: weight_qparams_dict must have {name!r}")
-            self._init_weight_qparams(name, None if given is None else given[name])
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The states after one step with rounded weights."""
@@ -128,7 +120,7 @@ class RNNCell(_Cell, nn.RNNCell):
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, nonlinearity, device, dtype)
-        self._init_grids(weight_qparams_dict)
+        self._init_each_weight(weight_qparams_dict)
 
 
 class LSTMCell(_Cell, nn.LSTMCell):
@@ -166,7 +158,7 @@ class LSTMCell(_Cell, nn.LSTMCell):
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)
-        self._init_grids(weight_qparams_dict)
+        self._init_each_weight(weight_qparams_dict)
 
 
 class GRUCell(_Cell, nn.GRUCell):
@@ -204,4 +196,4 @@ class GRUCell(_Cell, nn.GRUCell):
         weight_qparams_dict: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)
-        self._init_grids(weight_qparams_dict)
+        self._init_each_weight(weight_qparams_dict)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.layer_options import embedding_options
 from pyqref.nn.modules import Embedding as FloatEmbedding
 from pyqref.nn.modules import EmbeddingBag as FloatEmbeddingBag
 
@@ -82,16 +83,7 @@ class Embedding(ReferenceQuantizedModule, FloatEmbedding):
     def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Any:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "padding_idx", "weight")
-        layer = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.padding_idx,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.sparse,
-            weight_qparams=weight_qparams,
-        )
+        layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)
         return layer._copy_parameters(mod)
 
 
@@ -179,17 +171,5 @@ class EmbeddingBag(ReferenceQuantizedModule, FloatEmbeddingBag):
     ) -> Any:
         """The reference layer of a float table, which it shares."""
         require_members(cls, "from_float", mod, "num_embeddings", "mode", "weight")
-        layer = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.mode,
-            mod.sparse,
-            None,
-            mod.include_last_offset,
-            mod.padding_idx,
-            weight_qparams=weight_qparams,
-        )
+        layer = cls(**embedding_options(mod), weight_qparams=weight_qparams)
         return layer._copy_parameters(mod)

@@ -13,7 +13,7 @@ from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
-__all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "checked_grids", "on_grid"]
+__all__ = ["DEFAULT_WEIGHT_QPARAMS", "ReferenceQuantizedModule", "on_grid"]
 
 #: The grid of a weight of which none was given, as in torch.
 DEFAULT_WEIGHT_QPARAMS: dict[str, Any] = {
@@ -96,6 +96,18 @@ class ReferenceQuantizedModule(Module):
                 raise ValueError(f"{where}: {part} must be one number, got {described(value)}")
             self.register_buffer(f"{name}_{part}", value)
 
+    def _init_each_weight(self, given: Mapping[str, Any] | None) -> None:
+        """Keep the grids of several weights: None, or one for each by the weight's name."""
+        where = f"{self._get_name()}: weight_qparams_dict"
+        if given is not None:
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{where} must be a dictionary, got {described(given)}")
+            _refuse_decomposed(where, given)
+            if missing := [name for name in self._weights() if name not in given]:
+                raise ValueError(f"{where} must have {missing[0]!r}")
+        for name in self._weights():
+            self._init_weight_qparams(name, None if given is None else given[name])
+
     def _quantized(self, name: str) -> Any:
         """One weight on its grid."""
         scheme = getattr(self, f"{name}_qscheme")
@@ -170,16 +182,6 @@ class ReferenceQuantizedModule(Module):
         for part in parts:
             self._buffers.pop(f"{name}_{part}", None)
         self._init_weight_qparams(name, {"qscheme": scheme, "dtype": dtype, **given})
-
-
-def checked_grids(name: str, given: Any) -> Mapping[str, Any] | None:
-    """What a layer with several weights takes: None, or a grid for each by the weight's name."""
-    if given is not None:
-        where = f"{name}: weight_qparams_dict"
-        if not isinstance(given, Mapping):
-            raise TypeError(f"{where} must be a dictionary, got {described(given)}")
-        _refuse_decomposed(where, given)
-    return given
 
 
 def _refuse_decomposed(where: str, qparams: Mapping[str, Any]) -> None:
