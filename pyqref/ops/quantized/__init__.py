@@ -21,6 +21,14 @@ from .arithmetic import mul as mul
 from .arithmetic import mul_relu as mul_relu
 from .arithmetic import mul_scalar as mul_scalar
 from .arithmetic import mul_scalar_relu as mul_scalar_relu
+from .batch_norm import batch_norm as batch_norm
+from .batch_norm import batch_norm1d as batch_norm1d
+from .batch_norm import batch_norm1d_relu as batch_norm1d_relu
+from .batch_norm import batch_norm2d as batch_norm2d
+from .batch_norm import batch_norm2d_relu as batch_norm2d_relu
+from .batch_norm import batch_norm3d as batch_norm3d
+from .batch_norm import batch_norm3d_relu as batch_norm3d_relu
+from .batch_norm import batch_norm_relu as batch_norm_relu
 from .checks import require_flags as require_flags
 from .checks import require_output_parameters as require_output_parameters
 from .checks import require_per_tensor as require_per_tensor
@@ -80,16 +88,16 @@ from .convolution import conv3d_prepack as conv3d_prepack
 from .convolution import conv3d_relu as conv3d_relu
 from .convolution import conv3d_unpack as conv3d_unpack
 from .embedding import PackedEmbedding as PackedEmbedding
-from .embedding import bag_lengths as bag_lengths
 from .embedding import embedding_4bit as embedding_4bit
-from .embedding import embedding_bag_2bit_rowwise_offsets as embedding_bag_2bit_rowwise_offsets
-from .embedding import embedding_bag_4bit as embedding_bag_4bit
-from .embedding import embedding_bag_4bit_rowwise_offsets as embedding_bag_4bit_rowwise_offsets
-from .embedding import embedding_bag_byte as embedding_bag_byte
-from .embedding import embedding_bag_byte_rowwise_offsets as embedding_bag_byte_rowwise_offsets
 from .embedding import embedding_bag_prepack as embedding_bag_prepack
 from .embedding import embedding_bag_unpack as embedding_bag_unpack
 from .embedding import embedding_byte as embedding_byte
+from .embedding_bag import bag_lengths as bag_lengths
+from .embedding_bag import embedding_bag_2bit_rowwise_offsets as embedding_bag_2bit_rowwise_offsets
+from .embedding_bag import embedding_bag_4bit as embedding_bag_4bit
+from .embedding_bag import embedding_bag_4bit_rowwise_offsets as embedding_bag_4bit_rowwise_offsets
+from .embedding_bag import embedding_bag_byte as embedding_bag_byte
+from .embedding_bag import embedding_bag_byte_rowwise_offsets as embedding_bag_byte_rowwise_offsets
 from .embedding_rows import embedding_bag_2bit_prepack as embedding_bag_2bit_prepack
 from .embedding_rows import (
     embedding_bag_2bit_prepack_with_rowwise_min_max as embedding_bag_2bit_prepack_with_rowwise_min_max,  # noqa: E501
@@ -128,14 +136,6 @@ from .linear_float import (
 from .linear_float import (
     linear_with_input_q_dq_qweight_dq_relu_output_fp32 as linear_with_input_q_dq_qweight_dq_relu_output_fp32,  # noqa: E501
 )
-from .normalization import batch_norm as batch_norm
-from .normalization import batch_norm1d as batch_norm1d
-from .normalization import batch_norm1d_relu as batch_norm1d_relu
-from .normalization import batch_norm2d as batch_norm2d
-from .normalization import batch_norm2d_relu as batch_norm2d_relu
-from .normalization import batch_norm3d as batch_norm3d
-from .normalization import batch_norm3d_relu as batch_norm3d_relu
-from .normalization import batch_norm_relu as batch_norm_relu
 from .normalization import group_norm as group_norm
 from .normalization import instance_norm as instance_norm
 from .normalization import layer_norm as layer_norm

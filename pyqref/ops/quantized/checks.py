@@ -35,6 +35,7 @@ __all__ = [
     "require_quantized",
     "require_weight",
     "tuple_of",
+    "unpacked",
 ]
 
 #: Strides, paddings and their like are smaller.
@@ -157,6 +158,13 @@ def require_packed(operation: str, name: str, packed: Any, kind: type, prepack: 
         raise TypeError(
             f"{operation}: {name} must come from quantized.{prepack}, got {described(packed)}"
         )
+
+
+def unpacked(operation: str, name: str, packed: Any, kind: type) -> Any:
+    """What ``packed``, the result of the prepack that belongs to this unpack, was made of."""
+    prepack = operation.removeprefix("quantized.").replace("unpack", "prepack")
+    require_packed(operation, name, packed, kind, prepack)
+    return packed.unpack()
 
 
 def require_weight(operation: str, weight: Any, ndim: int, axis: int = 0) -> None:

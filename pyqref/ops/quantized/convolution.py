@@ -6,7 +6,7 @@ from typing import Any
 
 from pyqref.dtypes import quint8
 
-from .checks import require_bias, require_packed, require_per_tensor, require_weight, tuple_of
+from .checks import require_bias, require_per_tensor, require_weight, tuple_of, unpacked
 from .conv_run import convolve, require_groups, require_packed_conv
 from .packed_conv import PackedConv
 
@@ -260,9 +260,8 @@ def _prepack(
 
 
 def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:
-    prepack = operation.replace("unpack", "prepack")
-    require_packed(f"quantized.{operation}", "packed_weights", packed, PackedConv, prepack)
-    parts: tuple[Any, Any] = packed.unpack()
+    name = f"quantized.{operation}"
+    parts: tuple[Any, Any] = unpacked(name, "packed_weights", packed, PackedConv)
     return parts
 
 

@@ -16,7 +16,7 @@ from pyqref.numerics import embedding
 from pyqref.tensor.base import wrap
 
 from .checks import require_flag, require_float, require_integer, require_number
-from .embedding import rows_of
+from .embedding_bag import rows_of
 
 __all__ = [
     "embedding_bag_2bit_prepack",

@@ -13,6 +13,7 @@ from .checks import (
     require_packed,
     require_per_tensor,
     require_weight,
+    unpacked,
 )
 from .packed import PackedLinear
 
@@ -60,9 +61,10 @@ def linear_unpack(W_prepack: PackedLinear) -> tuple[Any, Any]:
     >>> weight.int_repr().tolist(), bias.tolist()
     ([[6, -2]], [0.5])
     """
-    name = "quantized.linear_unpack"
-    require_packed(name, "W_prepack", W_prepack, PackedLinear, "linear_prepack")
-    return W_prepack.unpack()
+    parts: tuple[Any, Any] = unpacked(
+        "quantized.linear_unpack", "W_prepack", W_prepack, PackedLinear
+    )
+    return parts
 
 
 def linear(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_i: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from pyqref.numerics.dynamic import weight_to_float16
 from pyqref.tensor.base import wrap
 
-from .checks import require_bias, require_flag, require_float, require_packed
+from .checks import require_bias, require_flag, require_float, require_packed, unpacked
 from .input import require_finite_range
 from .packed import PackedLinear
 
@@ -65,9 +65,10 @@ def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
 
 def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
     """The rounded weight and the bias that were packed."""
-    name = "quantized.linear_unpack_fp16"
-    require_packed(name, "W_prepack", W_prepack, PackedLinearFloat16, "linear_prepack_fp16")
-    return W_prepack.unpack()
+    parts: tuple[Any, Any] = unpacked(
+        "quantized.linear_unpack_fp16", "W_prepack", W_prepack, PackedLinearFloat16
+    )
+    return parts
 
 
 def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:

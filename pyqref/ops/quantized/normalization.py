@@ -1,4 +1,4 @@
-"""Normalization layers on integers: batch, layer, group and instance norm."""
+"""Layer, group and instance norm on integers."""
 
 from __future__ import annotations
 
@@ -9,172 +9,27 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref.numerics import normalization
 from pyqref.numerics.elementwise import Grid
 
 from .checks import (
-    require_float,
     require_integer,
-    require_number,
-    require_output_parameters,
-    require_per_tensor,
 )
-from .grid import grid_of, output_grid, tensor_on
+from .grid import grid_of, tensor_on
+from .normalization_checks import (
+    normalized_grid,
+    optional_parameter,
+    require_dimensions,
+    require_elements,
+    require_eps,
+    require_parameter,
+    saturating,
+)
 
 __all__ = [
-    "batch_norm",
-    "batch_norm1d",
-    "batch_norm1d_relu",
-    "batch_norm2d",
-    "batch_norm2d_relu",
-    "batch_norm3d",
-    "batch_norm3d_relu",
-    "batch_norm_relu",
     "group_norm",
     "instance_norm",
     "layer_norm",
 ]
-
-
-def batch_norm2d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    r"""Batch norm with known statistics (equation ``eq-quantized-batch-norm``).
-
-    Parameters
-    ----------
-    qx
-        Quantized per tensor, ``(N, C, H, W)``.
-    weight, bias
-        float32 ``(C,)``, or None: one and zero.
-    mean, var
-        Statistics of the channels, float32 ``(C,)``.
-    eps
-        Added to the variance.
-    output_scale, output_zero_point
-        Of the result, which has the dtype of ``qx``.
-
-    Raises
-    ------
-    RuntimeError
-        An argument has another dtype, or a shape that does not fit.
-    ValueError
-        The output parameters are out of range.
-    """
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm2d", (4,), qx, *arguments)
-
-
-def batch_norm2d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm2d`, with no integer below the zero point of the result."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm2d_relu", (4,), qx, *arguments, relu=True)
-
-
-def batch_norm3d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm2d` for ``(N, C, D, H, W)``."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm3d", (5,), qx, *arguments)
-
-
-def batch_norm3d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm3d`, with no integer below the zero point of the result."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm3d_relu", (5,), qx, *arguments, relu=True)
-
-
-def batch_norm1d(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm2d` for ``(N, C)`` or ``(N, C, L)``."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm1d", (2, 3), qx, *arguments)
-
-
-def batch_norm1d_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm1d`, with no integer below the zero point of the result."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm1d_relu", (2, 3), qx, *arguments, relu=True)
-
-
-def batch_norm(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm2d` for two to five dimensions."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm", (2, 3, 4, 5), qx, *arguments)
-
-
-def batch_norm_relu(
-    qx: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    output_scale: float,
-    output_zero_point: int,
-) -> Any:
-    """:func:`batch_norm`, with no integer below the zero point of the result."""
-    arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
-    return _batch_norm("batch_norm_relu", (2, 3, 4, 5), qx, *arguments, relu=True)
 
 
 def layer_norm(
@@ -217,7 +72,7 @@ def layer_norm(
     tensor([[-1.2000,  0.0000,  1.2000]])
     """
     name = "quantized.layer_norm"
-    out = _out(name, input, output_scale, output_zero_point)
+    out = normalized_grid(name, input, output_scale, output_zero_point)
     several = isinstance(normalized_shape, list | tuple)
     lengths = normalized_shape if several else (normalized_shape,)
     shape = tuple(require_integer(name, "normalized_shape", each, 0) for each in lengths)
@@ -228,14 +83,14 @@ def layer_norm(
         )
     length = math.prod(shape)
     parameters = [
-        None if each is None else _parameter(name, label, each, shape).reshape(1, length)
+        None if each is None else require_parameter(name, label, each, shape).reshape(1, length)
         for label, each in (("weight", weight), ("bias", bias))
     ]
-    _require_elements(name, length)
+    require_elements(name, length)
     rows = np.ascontiguousarray(input._array).reshape(-1, length)
-    with _saturating():
+    with saturating():
         integers = _kernels.layer_norm(
-            rows, grid_of(input), parameters[0], parameters[1], _eps(name, eps), out
+            rows, grid_of(input), parameters[0], parameters[1], require_eps(name, eps), out
         )
     return tensor_on(integers.reshape(input._array.shape), out, input.dtype)
 
@@ -273,8 +128,8 @@ def group_norm(
     tensor([-1.,  1., -1.,  1.])
     """
     name = "quantized.group_norm"
-    out = _out(name, input, output_scale, output_zero_point)
-    _require_dimensions(name, input, range(2, 9))
+    out = normalized_grid(name, input, output_scale, output_zero_point)
+    require_dimensions(name, input, range(2, 9))
     channels = input.shape[1]
     num_groups = require_integer(name, "num_groups", num_groups)
     if num_groups < 1 or channels % num_groups:
@@ -312,85 +167,19 @@ def instance_norm(
     tensor([[[-1.,  1.]]])
     """
     name = "quantized.instance_norm"
-    out = _out(name, input, output_scale, output_zero_point)
-    _require_dimensions(name, input, range(3, 9))
+    out = normalized_grid(name, input, output_scale, output_zero_point)
+    require_dimensions(name, input, range(3, 9))
     return _by_channel(name, input, input.shape[1], weight, bias, eps, out)
 
 
 def _by_channel(
     name: str, x: Any, groups: int, weight: Any, bias: Any, eps: float, out: Grid
 ) -> Any:
-    eps = _eps(name, eps)
-    _require_elements(name, math.prod(x.shape[1:]))
+    eps = require_eps(name, eps)
+    require_elements(name, math.prod(x.shape[1:]))
     shape = (x.shape[1],)
-    w = None if weight is None else _parameter(name, "weight", weight, shape)
-    b = None if bias is None else _parameter(name, "bias", bias, shape)
-    with _saturating():
+    w = optional_parameter(name, "weight", weight, shape)
+    b = optional_parameter(name, "bias", bias, shape)
+    with saturating():
         integers = _kernels.group_norm(x._array, grid_of(x), groups, w, b, eps, out)
     return tensor_on(integers, out, x.dtype)
-
-
-def _batch_norm(
-    name: str,
-    dimensions: Sequence[int],
-    x: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
-    eps: float,
-    scale: float,
-    zero_point: int,
-    relu: bool = False,
-) -> Any:
-    name = f"quantized.{name}"
-    out = _out(name, x, scale, zero_point)
-    _require_dimensions(name, x, dimensions)
-    shape = (x.shape[1],)
-    w = np.ones(shape, np.float32) if weight is None else _parameter(name, "weight", weight, shape)
-    b = np.zeros(shape, np.float32) if bias is None else _parameter(name, "bias", bias, shape)
-    statistics = _parameter(name, "mean", mean, shape), _parameter(name, "var", var, shape)
-    with _saturating():
-        alpha, beta = normalization.batch_norm_coefficients(
-            *statistics, w, b, _eps(name, eps), x.q_scale(), out.scale
-        )
-        integers = normalization.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
-    return tensor_on(integers, out, x.dtype)
-
-
-def _saturating() -> np.errstate:
-    """What overflows goes to the ends of the range, without a word from NumPy."""
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-
-def _out(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
-    require_per_tensor(name, x)
-    return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
-
-
-def _eps(name: str, eps: Any) -> float:
-    eps = require_number(name, "eps", eps)
-    if eps < 0:
-        raise ValueError(f"{name}: eps must not be negative, got {eps}")
-    return eps
-
-
-def _parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
-    require_float(name, tensor, label)
-    if tuple(tensor.shape) != shape:
-        raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(tensor.shape)}")
-    array: np.ndarray = tensor.detach()._array
-    return array
-
-
-def _require_dimensions(name: str, x: Any, allowed: Sequence[int]) -> None:
-    if x.dim() not in allowed:
-        wanted = " or ".join(str(each) for each in allowed) if len(allowed) < 5 else "(N, C, *)"
-        raise RuntimeError(
-            f"{name}: input must have {wanted} dimensions, got shape {tuple(x.shape)}"
-        )
-
-
-def _require_elements(name: str, count: int) -> None:
-    if count == 0:
-        raise RuntimeError(f"{name}: input must have at least one element to normalize, got none")

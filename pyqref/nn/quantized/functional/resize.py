@@ -1,4 +1,4 @@
-"""Functional forms of resizing; part of :mod:`.functional`."""
+"""Quantized resizing as functions."""
 
 from __future__ import annotations
 

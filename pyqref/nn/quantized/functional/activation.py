@@ -1,4 +1,4 @@
-"""Functional forms of the quantized activations; part of :mod:`.functional`."""
+"""The quantized activations as functions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,76 @@ from typing import Any
 
 from pyqref.nn import functional as F
 from pyqref.ops import quantized as ops
+from pyqref.tensor.arguments import as_number
 
 __all__ = [
     "celu",
+    "clamp",
     "elu",
     "hardsigmoid",
     "hardswish",
+    "hardtanh",
     "leaky_relu",
+    "relu",
     "threshold",
 ]
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    r"""Rectified linear unit: :math:`\max(q, z)` on the integers.
+
+    Parameters
+    ----------
+    input
+        Quantized tensor of any dtype.
+    inplace
+        Write the result into ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.relu(q).dequantize().tolist()
+    [0.0, 0.5, 3.0]
+    """
+    ops.require_per_tensor("quantized.functional.relu", input)
+    return ops.relu(input, inplace)
+
+
+def clamp(input: Any, min_: float, max_: float) -> Any:
+    """Clamp to ``[min_, max_]`` on the integers; scale and zero point stay as they are.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.clamp(q, 0.0, 1.0).dequantize().tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return ops.clamp(input, min_, max_)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """Clamp to [min_val, max_val] on the integers; scale and zero point stay as they are.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.quantized import functional as qF
+    >>> x = pyqref.tensor([-2.0, 0.5, 3.0])
+    >>> q = pyqref.quantize_per_tensor(x, 0.5, 128, pyqref.quint8)
+    >>> qF.hardtanh(q, -1.0, 1.0).dequantize().tolist()
+    [-1.0, 0.5, 1.0]
+    """
+    ops.require_per_tensor("quantized.functional.hardtanh", input)
+    ops.require_flags("quantized.functional.hardtanh", inplace=inplace)
+    min_val = as_number(min_val, "quantized.functional.hardtanh: min_val")
+    max_val = as_number(max_val, "quantized.functional.hardtanh: max_val")
+    return F.hardtanh(input, min_val, max_val, inplace)
 
 
 def hardswish(input: Any, scale: float, zero_point: int) -> Any:

@@ -1,0 +1,259 @@
+"""Bags of embeddings: rows of a quantized table, dequantized and summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref.dtypes import uint8
+from pyqref.numerics import embedding
+from pyqref.tensor.arguments import described
+from pyqref.tensor.base import TensorBase, wrap
+
+from .checks import require_flag, require_float, require_integer
+from .embedding import PackedEmbedding, require_indices, require_table
+
+__all__ = [
+    "bag_lengths",
+    "embedding_bag_2bit_rowwise_offsets",
+    "embedding_bag_4bit",
+    "embedding_bag_4bit_rowwise_offsets",
+    "embedding_bag_byte",
+    "embedding_bag_byte_rowwise_offsets",
+    "rows_of",
+]
+
+
+def embedding_bag_byte(
+    weight: PackedEmbedding,
+    indices: Any,
+    offsets: Any = None,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    pruned_weights: bool = False,
+    per_sample_weights: Any = None,
+    compressed_indices_mapping: Any = None,
+    include_last_offset: bool = False,
+) -> Any:
+    r"""Sums of rows of a table of bytes (equation ``eq-embedding-bag``).
+
+    Parameters
+    ----------
+    weight
+        From :func:`embedding_bag_prepack`, ``(R, D)``, of quint8.
+    indices
+        int32 or int64 in [0, R - 1]: ``(I,)`` with offsets, or ``(B, L)``, one bag a row.
+    offsets
+        Where each bag begins, ``(B,)``; the first one is 0. None for 2-D indices.
+    scale_grad_by_freq
+        Has a meaning in training only; must be False.
+    mode
+        0, the sum.
+    pruned_weights, compressed_indices_mapping
+        With both, index i means row ``compressed_indices_mapping[i]``, and nothing where
+        that is -1.
+    per_sample_weights
+        A factor for each index, float32 of the shape of ``indices``, or None.
+    include_last_offset
+        The last offset is the number of indices, not the beginning of a bag.
+
+    Returns
+    -------
+    float32 ``(B, D)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.ops import quantized as ops
+    >>> rows = pyqref.tensor([[0.0, 255.0], [10.0, 20.0]])
+    >>> q = pyqref.quantize_per_channel(rows, pyqref.ones(2), pyqref.zeros(2), 0, pyqref.quint8)
+    >>> ops.embedding_bag_byte(ops.embedding_bag_prepack(q), pyqref.tensor([[0, 1]])).tolist()
+    [[10.0, 275.0]]
+    """
+    name = "quantized.embedding_bag_byte"
+    table = require_table(name, weight, 8).rows
+    given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
+    return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
+
+
+def embedding_bag_4bit(
+    weight: PackedEmbedding,
+    indices: Any,
+    offsets: Any = None,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    pruned_weights: bool = False,
+    per_sample_weights: Any = None,
+    compressed_indices_mapping: Any = None,
+    include_last_offset: bool = False,
+) -> Any:
+    """As :func:`embedding_bag_byte`, of quint4x2: two elements in a byte."""
+    name = "quantized.embedding_bag_4bit"
+    table = require_table(name, weight, 4).rows
+    given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
+    return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
+
+
+def embedding_bag_byte_rowwise_offsets(
+    weight: Any,
+    indices: Any,
+    offsets: Any = None,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    pruned_weights: bool = False,
+    per_sample_weights: Any = None,
+    compressed_indices_mapping: Any = None,
+    include_last_offset: bool = False,
+) -> Any:
+    """As :func:`embedding_bag_byte`, of what ``embedding_bag_byte_prepack`` gives."""
+    name = "quantized.embedding_bag_byte_rowwise_offsets"
+    table = rows_of(name, weight, 8)
+    given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
+    return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
+
+
+def embedding_bag_4bit_rowwise_offsets(
+    weight: Any,
+    indices: Any,
+    offsets: Any = None,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    pruned_weights: bool = False,
+    per_sample_weights: Any = None,
+    compressed_indices_mapping: Any = None,
+    include_last_offset: bool = False,
+) -> Any:
+    """As :func:`embedding_bag_byte`, of what ``embedding_bag_4bit_prepack`` gives."""
+    name = "quantized.embedding_bag_4bit_rowwise_offsets"
+    table = rows_of(name, weight, 4)
+    given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
+    return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
+
+
+def embedding_bag_2bit_rowwise_offsets(
+    weight: Any,
+    indices: Any,
+    offsets: Any = None,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    pruned_weights: bool = False,
+    per_sample_weights: Any = None,
+    compressed_indices_mapping: Any = None,
+    include_last_offset: bool = False,
+) -> Any:
+    """As :func:`embedding_bag_byte`, of what ``embedding_bag_2bit_prepack`` gives."""
+    name = "quantized.embedding_bag_2bit_rowwise_offsets"
+    table = rows_of(name, weight, 2)
+    given = (indices, offsets, scale_grad_by_freq, mode, pruned_weights, per_sample_weights)
+    return _bag(name, table, *given, compressed_indices_mapping, include_last_offset)
+
+
+def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -> Any:
+    """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
+    starts, ends = _limits("bag_lengths", indices._array, offsets, include_last_offset)
+    return wrap((ends - starts).astype(np.float32))
+
+
+def rows_of(name: str, packed: Any, bits: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integers ``(R, D)``, scales and offsets of rows of bytes that end in both of these."""
+    if not isinstance(packed, TensorBase) or packed.is_quantized or packed.dtype is not uint8:
+        raise TypeError(
+            f"{name}: weight must be a uint8 tensor made by a prepack of {bits} bits, "
+            f"got {described(packed)}"
+        )
+    kept = embedding.bits_of_row(bits)
+    size = 2 * np.dtype(kept).itemsize
+    array = packed._array
+    if array.ndim != 2 or array.shape[1] <= size:
+        raise RuntimeError(
+            f"{name}: weight must have 2 dimensions, the last one longer than the {size} bytes of "
+            f"scale and offset, got shape {array.shape}"
+        )
+    tail = np.ascontiguousarray(array[:, -size:]).view(kept).astype(np.float32)
+    return embedding.unpack_bits(array[:, :-size], bits), tail[:, 0], tail[:, 1]
+
+
+def _require_options(name: str, scale_grad_by_freq: bool, mode: int) -> None:
+    if require_flag(name, "scale_grad_by_freq", scale_grad_by_freq):
+        raise RuntimeError(
+            f"{name}: scale_grad_by_freq must be False, nothing is trained here, "
+            f"got {described(scale_grad_by_freq)}"
+        )
+    if require_integer(name, "mode", mode) != 0:
+        raise RuntimeError(f"{name}: mode must be 0 (sum), got {mode}")
+
+
+def _bag(
+    name: str,
+    table: tuple[np.ndarray, np.ndarray, np.ndarray],
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool,
+    mode: int,
+    pruned: bool,
+    weights: Any,
+    mapping: Any,
+    include_last: bool,
+) -> Any:
+    _require_options(name, scale_grad_by_freq, mode)
+    pruned = require_flag(name, "pruned_weights", pruned)
+    include_last = require_flag(name, "include_last_offset", include_last)
+    count = len(table[1])
+    rows = None
+    if pruned and mapping is not None:
+        rows = require_indices(name, "mapping", mapping, count, low=-1)
+    array = require_indices(name, "indices", indices, count if rows is None else rows.size)
+    starts, ends = _limits(name, array, offsets, include_last)
+    factors = None
+    if weights is not None:
+        require_float(name, weights, "per_sample_weights")
+        if weights._array.size != array.size:
+            raise RuntimeError(
+                f"{name}: per_sample_weights must have one element for each index, got shapes "
+                f"{tuple(weights.shape)} and {tuple(array.shape)}"
+            )
+        factors = weights.detach()._array.reshape(-1)
+    array = array.reshape(-1)
+    if rows is not None:
+        array = rows.reshape(-1)[array]
+        kept = array >= 0
+        before = np.concatenate([[0], np.cumsum(kept)])
+        starts, ends, array = before[starts], before[ends], array[kept]
+        factors = None if factors is None else factors[kept]
+    return wrap(embedding.bag(*table, array, starts, ends, factors))
+
+
+def _limits(
+    name: str, indices: np.ndarray, offsets: Any, include_last: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where each bag begins and ends."""
+    if indices.ndim == 2:
+        if offsets is not None:
+            raise RuntimeError(
+                f"{name}: offsets must be None where indices have 2 dimensions, "
+                f"got {described(offsets)}"
+            )
+        starts = np.arange(indices.shape[0]) * indices.shape[1]
+        return starts, starts + indices.shape[1]
+    if indices.ndim != 1:
+        raise RuntimeError(
+            f"{name}: indices must have 1 or 2 dimensions, got shape {tuple(indices.shape)}"
+        )
+    if offsets is None:
+        raise RuntimeError(
+            f"{name}: offsets must be given where indices have 1 dimension, got None"
+        )
+    bounds = require_indices(name, "offsets", offsets, indices.size + 1)
+    if bounds.ndim != 1 or (bounds.size and bounds[0] != 0) or np.any(np.diff(bounds) < 0):
+        raise RuntimeError(
+            f"{name}: offsets must be 1-D, begin with 0 and not decrease, got {bounds.tolist()}"
+        )
+    if include_last:
+        if bounds.size == 0 or bounds[-1] != indices.size:
+            raise RuntimeError(
+                f"{name}: with include_last_offset the last offset must be the number of indices, "
+                f"{indices.size}, got {bounds.tolist()}"
+            )
+        return bounds[:-1], bounds[1:]
+    return bounds, np.append(bounds[1:], indices.size)[: bounds.size]

@@ -1,0 +1,78 @@
+"""What the normalizations take: parameters of a shape, a positive eps, numbers to normalize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pyqref.numerics.elementwise import Grid
+
+from .checks import (
+    require_float,
+    require_number,
+    require_output_parameters,
+    require_per_tensor,
+)
+from .grid import output_grid
+
+__all__ = [
+    "normalized_grid",
+    "optional_parameter",
+    "require_dimensions",
+    "require_elements",
+    "require_eps",
+    "require_parameter",
+    "saturating",
+]
+
+
+def saturating() -> np.errstate:
+    """What overflows goes to the ends of the range, without a word from NumPy."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+def normalized_grid(name: str, x: Any, scale: Any, zero_point: Any) -> Grid:
+    """The grid of the result of normalizing ``x``."""
+    require_per_tensor(name, x)
+    return output_grid(*require_output_parameters(name, scale, zero_point, x.dtype), x.dtype)
+
+
+def require_eps(name: str, eps: Any) -> float:
+    """``eps`` as a number that is not negative."""
+    eps = require_number(name, "eps", eps)
+    if eps < 0:
+        raise ValueError(f"{name}: eps must not be negative, got {eps}")
+    return eps
+
+
+def require_parameter(name: str, label: str, tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """The array of a float32 tensor of this shape."""
+    require_float(name, tensor, label)
+    if tuple(tensor.shape) != shape:
+        raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(tensor.shape)}")
+    array: np.ndarray = tensor.detach()._array
+    return array
+
+
+def optional_parameter(
+    name: str, label: str, tensor: Any, shape: tuple[int, ...]
+) -> np.ndarray | None:
+    """As :func:`require_parameter`; None stays None."""
+    return None if tensor is None else require_parameter(name, label, tensor, shape)
+
+
+def require_dimensions(name: str, x: Any, allowed: Sequence[int]) -> None:
+    """Raise unless ``x`` has one of these numbers of dimensions."""
+    if x.dim() not in allowed:
+        wanted = " or ".join(str(each) for each in allowed) if len(allowed) < 5 else "(N, C, *)"
+        raise RuntimeError(
+            f"{name}: input must have {wanted} dimensions, got shape {tuple(x.shape)}"
+        )
+
+
+def require_elements(name: str, count: int) -> None:
+    """Raise if there is nothing to normalize."""
+    if count == 0:
+        raise RuntimeError(f"{name}: input must have at least one element to normalize, got none")
