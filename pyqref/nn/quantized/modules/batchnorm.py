@@ -21,7 +21,7 @@ class _BatchNorm(nn.BatchNorm2d):
     """Batch norm whatever the number of spatial dimensions."""
 
     _NNI_BN_RELU_MODULE: ClassVar[Any] = None
-    _OPERATION: ClassVar[str]
+    _operation: ClassVar[Any]
 
     scale: Any
     zero_point: Any
@@ -41,7 +41,7 @@ class _BatchNorm(nn.BatchNorm2d):
         """The result, with this layer's scale and zero point."""
         require_quantized_input(self, input, EVERY_DTYPE)
         self._check_input_dim(input)
-        return getattr(ops, self._OPERATION)(
+        return self._operation(
             input,
             self.weight,
             self.bias,
@@ -125,7 +125,7 @@ class BatchNorm2d(_BatchNorm):
     """
 
     _NNI_BN_RELU_MODULE = fused.BNReLU2d
-    _OPERATION = "batch_norm2d"
+    _operation: ClassVar[Any] = staticmethod(ops.batch_norm2d)
 
     def _get_name(self) -> str:
         return "QuantizedBatchNorm2d"
@@ -150,7 +150,7 @@ class BatchNorm3d(_BatchNorm):
 
     _dimensions = (5,)
     _NNI_BN_RELU_MODULE = fused.BNReLU3d
-    _OPERATION = "batch_norm3d"
+    _operation: ClassVar[Any] = staticmethod(ops.batch_norm3d)
 
     def _get_name(self) -> str:
         return "QuantizedBatchNorm3d"

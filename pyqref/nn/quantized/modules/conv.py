@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn1d as QATConvBn1d
 from pyqref.nn.intrinsic.qat.modules.conv_bn import ConvBn2d as QATConvBn2d
@@ -14,6 +14,7 @@ from pyqref.nn.modules import Module
 from pyqref.nn.qat.modules.conv import Conv1d as QATConv1d
 from pyqref.nn.qat.modules.conv import Conv2d as QATConv2d
 from pyqref.nn.qat.modules.conv import Conv3d as QATConv3d
+from pyqref.ops import quantized as ops
 
 from .conv_nd import _ConvNd
 
@@ -41,6 +42,7 @@ class Conv1d(_ConvNd):
 
     _dimensions = 1
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv1d, QATConv1d, QATConvBn1d)
+    _operation: ClassVar[Any] = staticmethod(ops.conv1d)
 
 
 class Conv2d(_ConvNd):
@@ -101,6 +103,7 @@ class Conv2d(_ConvNd):
 
     _dimensions = 2
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv2d, QATConv2d, QATConvBn2d)
+    _operation: ClassVar[Any] = staticmethod(ops.conv2d)
 
 
 class Conv3d(_ConvNd):
@@ -126,3 +129,4 @@ class Conv3d(_ConvNd):
 
     _dimensions = 3
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConv3d, QATConv3d, QATConvBn3d)
+    _operation: ClassVar[Any] = staticmethod(ops.conv3d)

@@ -6,10 +6,8 @@ import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.conversion_checks import require_members, sizes_of
-from pyqref.nn.intrinsic.modules.fused import _FloatGroup
+from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.layer_options import convolution_options
-from pyqref.nn.modules import Module, Sequential
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import as_flag, as_integer, described
@@ -17,18 +15,14 @@ from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
-    WeightedQuantizedModule,
     fits,
     load_output_parameters,
     pop_state,
-    quantize_weight,
-    require_output_observer,
     require_quantized_input,
-    require_type,
     require_weight_tensor,
     save_output_parameters,
-    weight_observer_of,
 )
+from .weighted import WeightedQuantizedModule
 
 __all__: list[str] = []
 
@@ -37,7 +31,8 @@ class _ConvNd(WeightedQuantizedModule):
     """What the convolutions share; ``_dimensions`` tells them apart."""
 
     _dimensions: ClassVar[int]
-    _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
+    _SIZE = "kernel_size"
+    _fold: ClassVar[Any] = staticmethod(fuse_conv_bn_weights)
 
     def __init__(
         self,
@@ -146,11 +141,7 @@ class _ConvNd(WeightedQuantizedModule):
     def forward(self, input: Any) -> Any:
         """The quantized output, with this layer's scale and zero point."""
         require_quantized_input(self, input)
-        return self._run(input)
-
-    def _run(self, input: Any) -> Any:
-        convolve = (ops.conv1d, ops.conv2d, ops.conv3d)[self._dimensions - 1]
-        return convolve(input, self._packed_params, self.scale, self.zero_point)
+        return self._operation(input, self._packed_params, self.scale, self.zero_point)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -178,42 +169,8 @@ class _ConvNd(WeightedQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
-        """The quantized layer of a prepared and calibrated, or trained, float layer.
-
-        Batch norm of an ``nn.intrinsic.qat`` group is folded into weight and bias.
-
-        Parameters
-        ----------
-        mod
-            A layer of ``_FLOAT_MODULE`` with an ``activation_post_process``.
-        use_precomputed_fake_quant
-            Do not run ``weight_fake_quant`` once more on the final weight.
-        """
-        require_type(cls, mod, cls._FLOAT_MODULE)
-        activation_post_process = require_output_observer(cls, mod)
-        conv = mod[0] if isinstance(mod, _FloatGroup) else mod
-        weight, bias = conv.weight.detach(), conv.bias
-        bias = None if bias is None else bias.detach()
-        bn = getattr(mod, "bn", None)
-        if bn is not None:
-            weight, bias = fuse_conv_bn_weights(
-                weight, bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
-            )
-            weight, bias = weight.detach(), bias.detach()
-        source = mod if getattr(mod, "qconfig", None) is not None else conv
-        observer = weight_observer_of(cls, source, weight, use_precomputed_fake_quant)
-        layer = cls._of_geometry(conv, bias is not None)
-        layer.set_weight_bias(
-            quantize_weight(weight, observer), None if bias is None else bias.float()
-        )
-        layer.set_output_parameters(activation_post_process)
-        return layer
-
-    @classmethod
-    def _of_geometry(cls, conv: Any, bias: bool) -> Any:
-        """A new layer of the sizes of a float or reference convolution."""
-        return cls(**convolution_options(conv) | {"bias": bias})
+    def _like(cls, mod: Any, layer: Any, bias: bool) -> Any:
+        return cls(**convolution_options(layer) | {"bias": bias})
 
     @classmethod
     def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Any:
@@ -227,10 +184,4 @@ class _ConvNd(WeightedQuantizedModule):
         output_scale, output_zero_point
             Parameters of the output.
         """
-        conv = ref_qconv[0] if isinstance(ref_qconv, Sequential) else ref_qconv
-        require_members(cls, "from_reference", conv, "get_quantized_weight", "kernel_size", "bias")
-        bias = None if conv.bias is None else conv.bias.detach()
-        layer = cls._of_geometry(conv, bias is not None)
-        layer.set_weight_bias(conv.get_quantized_weight(), bias)
-        layer.scale, layer.zero_point = float(output_scale), int(output_zero_point)
-        return layer
+        return cls._of_reference(ref_qconv, output_scale, output_zero_point)

@@ -69,12 +69,6 @@ class _ConvTransposeNd(_ConvNd):
     def _get_name(self) -> str:
         return f"QuantizedConvTranspose{self._dimensions}d"
 
-    def _run(self, input: Any) -> Any:
-        convolve = (ops.conv_transpose1d, ops.conv_transpose2d, ops.conv_transpose3d)
-        return convolve[self._dimensions - 1](
-            input, self._packed_params, self.scale, self.zero_point
-        )
-
 
 class ConvTranspose1d(_ConvTransposeNd):
     r"""1-D transposed convolution on integers: quint8 in and out, qint8 weight, float bias.
@@ -98,6 +92,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     _dimensions = 1
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose1d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -145,6 +140,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
     _dimensions = 2
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose2d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -169,3 +165,4 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     _dimensions = 3
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvTranspose3d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv_transpose3d)

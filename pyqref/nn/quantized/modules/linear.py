@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pyqref import dtypes
-from pyqref.nn.conversion_checks import require_members, sizes_of
-from pyqref.nn.intrinsic.modules.fused import _FloatGroup
+from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.intrinsic.qat.modules.linear_bn import LinearBn1d as QATLinearBn1d
 from pyqref.nn.modules import Linear as FloatLinear
-from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.modules import Module
 from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
@@ -19,18 +18,14 @@ from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
-    WeightedQuantizedModule,
     fits,
     load_output_parameters,
     pop_state,
-    quantize_weight,
-    require_output_observer,
     require_quantized_input,
-    require_type,
     require_weight_tensor,
     save_output_parameters,
-    weight_observer_of,
 )
+from .weighted import WeightedQuantizedModule
 
 __all__ = ["Linear", "LinearPackedParams"]
 
@@ -180,6 +175,9 @@ class Linear(WeightedQuantizedModule):
         QATLinear,
         QATLinearBn1d,
     )
+    _SIZE = "in_features"
+    _operation: ClassVar[Any] = staticmethod(ops.linear)
+    _fold: ClassVar[Any] = staticmethod(fuse_linear_bn_weights)
 
     def __init__(
         self,
@@ -217,7 +215,7 @@ class Linear(WeightedQuantizedModule):
         """The quantized output, with this layer's scale and zero point."""
         require_quantized_input(self, x)
         packed = self._packed_params._packed_params
-        return ops.linear(x, packed, self.scale, self.zero_point)
+        return self._operation(x, packed, self.scale, self.zero_point)
 
     def _weight_bias(self) -> tuple[Any, Any]:
         return self._packed_params._weight_bias()
@@ -261,40 +259,8 @@ class Linear(WeightedQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
-        """The quantized layer of a prepared and calibrated, or trained, float layer.
-
-        Parameters
-        ----------
-        mod
-            A layer of ``_FLOAT_MODULE`` with an ``activation_post_process``.
-        use_precomputed_fake_quant
-            Do not run ``weight_fake_quant`` once more on the final weight.
-        """
-        require_type(cls, mod, cls._FLOAT_MODULE)
-        activation_post_process = require_output_observer(cls, mod)
-        linear = mod[0] if isinstance(mod, _FloatGroup) else mod
-        weight, bias = linear.weight.detach(), linear.bias
-        bias = None if bias is None else bias.detach()
-        bn = getattr(mod, "bn", None)
-        if bn is not None:
-            weight, bias = fuse_linear_bn_weights(
-                weight, bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
-            )
-            weight, bias = weight.detach(), bias.detach()
-        source = mod if getattr(mod, "qconfig", None) is not None else linear
-        observer = weight_observer_of(cls, source, weight, use_precomputed_fake_quant)
-        layer = cls._of_features(mod, linear, bias is not None)
-        layer.set_weight_bias(
-            quantize_weight(weight, observer), None if bias is None else bias.float()
-        )
-        layer.set_output_parameters(activation_post_process)
-        return layer
-
-    @classmethod
-    def _of_features(cls, mod: Any, linear: Any, bias: bool) -> Any:
-        """A new layer of the sizes of ``linear``, which may stand in a group ``mod``."""
-        return cls(linear.in_features, linear.out_features, bias)
+    def _like(cls, mod: Any, layer: Any, bias: bool) -> Any:
+        return cls(layer.in_features, layer.out_features, bias)
 
     @classmethod
     def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Any:
@@ -307,12 +273,4 @@ class Linear(WeightedQuantizedModule):
         output_scale, output_zero_point
             Parameters of the output.
         """
-        linear = ref_qlinear[0] if isinstance(ref_qlinear, Sequential) else ref_qlinear
-        require_members(
-            cls, "from_reference", linear, "get_quantized_weight", "in_features", "bias"
-        )
-        bias = None if linear.bias is None else linear.bias.detach()
-        layer = cls._of_features(ref_qlinear, linear, bias is not None)
-        layer.set_weight_bias(linear.get_quantized_weight(), bias)
-        layer.scale, layer.zero_point = float(output_scale), int(output_zero_point)
-        return layer
+        return cls._of_reference(ref_qlinear, output_scale, output_zero_point)

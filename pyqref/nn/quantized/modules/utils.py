@@ -14,7 +14,6 @@ from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = [
-    "WeightedQuantizedModule",
     "fits",
     "load_output_parameters",
     "pop_state",
@@ -27,29 +26,6 @@ __all__ = [
     "save_output_parameters",
     "weight_observer_of",
 ]
-
-
-class WeightedQuantizedModule(Module):
-    """Base of the layers with a quantized weight.
-
-    Attributes
-    ----------
-    scale : float
-        Of the output.
-    zero_point : int
-        Of the output.
-    """
-
-    scale: float
-    zero_point: int
-
-    def __repr__(self) -> str:
-        return f"{self._get_name()}({self.extra_repr()})"
-
-    def set_output_parameters(self, activation_post_process: Any) -> None:
-        """Take scale and zero point from what observed the output of the float layer."""
-        scale, zero_point = activation_post_process.calculate_qparams()
-        self.scale, self.zero_point = float(scale), int(zero_point)
 
 
 def quantize_weight(weight: Any, observer: Any) -> Any:

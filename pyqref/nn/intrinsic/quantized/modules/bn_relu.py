@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pyqref.nn.modules import Sequential
 from pyqref.nn.quantized.modules import batchnorm as nnq
+from pyqref.ops import quantized as ops
 
 __all__ = ["BNReLU2d", "BNReLU3d"]
 
@@ -39,7 +40,7 @@ class BNReLU2d(nnq.BatchNorm2d):
     [0.0, 3.0]
     """
 
-    _OPERATION = "batch_norm2d_relu"
+    _operation: ClassVar[Any] = staticmethod(ops.batch_norm2d_relu)
 
     def _get_name(self) -> str:
         return "QuantizedBNReLU2d"
@@ -68,7 +69,7 @@ class BNReLU3d(nnq.BatchNorm3d):
     [0.0, 3.0]
     """
 
-    _OPERATION = "batch_norm3d_relu"
+    _operation: ClassVar[Any] = staticmethod(ops.batch_norm3d_relu)
 
     def _get_name(self) -> str:
         return "QuantizedBNReLU3d"

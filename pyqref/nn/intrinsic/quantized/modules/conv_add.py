@@ -41,6 +41,7 @@ class ConvAdd2d(Conv2d):
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAdd2d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv2d_add)
 
     def _get_name(self) -> str:
         return "QuantizedConvAdd2d"
@@ -49,11 +50,8 @@ class ConvAdd2d(Conv2d):
         """The quantized sum, with this layer's scale and zero point."""
         require_quantized_input(self, input)
         require_quantized_input(self, extra_input)
-        return self._run_with(input, extra_input)
-
-    def _run_with(self, input: Any, extra_input: Any) -> Any:
         packed = self._packed_params
-        return ops.conv2d_add(input, extra_input, packed, self.scale, self.zero_point)
+        return self._operation(input, extra_input, packed, self.scale, self.zero_point)
 
 
 class ConvAddReLU2d(ConvAdd2d):
@@ -75,10 +73,7 @@ class ConvAddReLU2d(ConvAdd2d):
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAddReLU2d,)
+    _operation: ClassVar[Any] = staticmethod(ops.conv2d_add_relu)
 
     def _get_name(self) -> str:
         return "QuantizedConvAddReLU2d"
-
-    def _run_with(self, input: Any, extra_input: Any) -> Any:
-        packed = self._packed_params
-        return ops.conv2d_add_relu(input, extra_input, packed, self.scale, self.zero_point)

@@ -47,12 +47,10 @@ class ConvReLU1d(Conv1d):
         QATConvReLU1d,
         QATConvBnReLU1d,
     )
+    _operation: ClassVar[Any] = staticmethod(ops.conv1d_relu)
 
     def _get_name(self) -> str:
         return "QuantizedConvReLU1d"
-
-    def _run(self, input: Any) -> Any:
-        return ops.conv1d_relu(input, self._packed_params, self.scale, self.zero_point)
 
 
 class ConvReLU2d(Conv2d):
@@ -82,12 +80,10 @@ class ConvReLU2d(Conv2d):
         QATConvReLU2d,
         QATConvBnReLU2d,
     )
+    _operation: ClassVar[Any] = staticmethod(ops.conv2d_relu)
 
     def _get_name(self) -> str:
         return "QuantizedConvReLU2d"
-
-    def _run(self, input: Any) -> Any:
-        return ops.conv2d_relu(input, self._packed_params, self.scale, self.zero_point)
 
 
 class ConvReLU3d(Conv3d):
@@ -117,9 +113,7 @@ class ConvReLU3d(Conv3d):
         QATConvReLU3d,
         QATConvBnReLU3d,
     )
+    _operation: ClassVar[Any] = staticmethod(ops.conv3d_relu)
 
     def _get_name(self) -> str:
         return "QuantizedConvReLU3d"
-
-    def _run(self, input: Any) -> Any:
-        return ops.conv3d_relu(input, self._packed_params, self.scale, self.zero_point)

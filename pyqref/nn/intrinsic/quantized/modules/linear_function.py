@@ -72,11 +72,11 @@ class LinearLeakyReLU(QuantizedLinear):
         return ops.linear_leaky_relu(x, packed, self.scale, self.zero_point, self.negative_slope)
 
     @classmethod
-    def _of_features(cls, mod: Any, linear: Any, bias: bool) -> Any:
+    def _like(cls, mod: Any, layer: Any, bias: bool) -> Any:
         activation = mod[1] if isinstance(mod, Sequential) and len(mod) > 1 else None
         require_members(cls, "from_reference", activation, "negative_slope")
         slope: float = getattr(activation, "negative_slope", 0.0)
-        return cls(linear.in_features, linear.out_features, slope, bias)
+        return cls(layer.in_features, layer.out_features, slope, bias)
 
 
 class LinearTanh(QuantizedLinear):
@@ -112,6 +112,7 @@ class LinearTanh(QuantizedLinear):
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearTanh,)
+    _operation: ClassVar[Any] = staticmethod(ops.linear_tanh)
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
@@ -120,12 +121,6 @@ class LinearTanh(QuantizedLinear):
 
     def _get_name(self) -> str:
         return "QuantizedLinearTanh"
-
-    def forward(self, x: Any) -> Any:
-        """The quantized output, with this layer's scale and zero point."""
-        require_quantized_input(self, x)
-        packed = self._packed_params._packed_params
-        return ops.linear_tanh(x, packed, self.scale, self.zero_point)
 
     def set_output_parameters(self, activation_post_process: Any) -> None:
         """Take the parameters that cover -1 to 1, whatever was observed, as torch does."""

@@ -9,7 +9,6 @@ from pyqref.nn.intrinsic.modules.fused_linear import LinearReLU as FloatLinearRe
 from pyqref.nn.intrinsic.qat.modules.linear_relu import LinearReLU as QATLinearReLU
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.modules.linear import Linear as QuantizedLinear
-from pyqref.nn.quantized.modules.utils import require_quantized_input
 from pyqref.ops import quantized as ops
 
 __all__ = ["LinearReLU"]
@@ -44,6 +43,7 @@ class LinearReLU(QuantizedLinear):
     """
 
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearReLU, QATLinearReLU)
+    _operation: ClassVar[Any] = staticmethod(ops.linear_relu)
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: Any = dtypes.qint8
@@ -52,9 +52,3 @@ class LinearReLU(QuantizedLinear):
 
     def _get_name(self) -> str:
         return "QuantizedLinearReLU"
-
-    def forward(self, x: Any) -> Any:
-        """The quantized output, not below its zero point."""
-        require_quantized_input(self, x)
-        packed = self._packed_params._packed_params
-        return ops.linear_relu(x, packed, self.scale, self.zero_point)

@@ -36,7 +36,7 @@ class _Dynamic(Module):
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
     _operation: ClassVar[Any]
     _packed_params: Any
-    _of_geometry: Any
+    _like: ClassVar[Any]
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class _Dynamic(Module):
     def forward(self, input: Any, reduce_range: bool = True) -> Any:
         """The float output; ``reduce_range`` quantizes the input to 7 bits."""
         require_float_input(self, input)
-        return type(self)._operation(input, self._packed_params, reduce_range)
+        return self._operation(input, self._packed_params, reduce_range)
 
     @classmethod
     def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
@@ -78,7 +78,7 @@ class _Dynamic(Module):
         weight = dynamic_weight(mod.weight, weight_observer_method(cls, mod))
         if not weight.is_quantized:
             raise ValueError(f"{cls.__name__}.from_float: the weight's dtype must be qint8")
-        layer = cls._of_geometry(mod, mod.bias is not None)
+        layer = cls._like(mod, mod, mod.bias is not None)
         layer.set_weight_bias(weight, None if mod.bias is None else mod.bias.detach().float())
         return layer
 
