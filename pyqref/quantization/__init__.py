@@ -16,10 +16,12 @@ from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
 from . import utils as utils
 from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
+from .diagnostics import NoEffectWarning as NoEffectWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
 from .diagnostics import QuantizationError as QuantizationError
 from .diagnostics import QuantizationWarning as QuantizationWarning
+from .diagnostics import SharedObserverWarning as SharedObserverWarning
 from .diagnostics import UncalibratedWarning as UncalibratedWarning
 from .diagnostics import UnusedMappingWarning as UnusedMappingWarning
 from .eager import parts as parts
@@ -240,6 +242,7 @@ __all__ = [
     "MinMaxObserver",
     "MovingAverageMinMaxObserver",
     "MovingAveragePerChannelMinMaxObserver",
+    "NoEffectWarning",
     "NoMatchWarning",
     "NoopObserver",
     "NotQuantizedWarning",
@@ -256,6 +259,7 @@ __all__ = [
     "QuantWrapper",
     "QuantizationError",
     "QuantizationWarning",
+    "SharedObserverWarning",
     "RecordingObserver",
     "ReuseInputObserver",
     "UncalibratedWarning",

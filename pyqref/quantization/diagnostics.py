@@ -7,35 +7,28 @@ a :class:`QuantizationWarning` with the path of the module and the remedy. With
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pyqref.nn.diagnostics import NoEffectWarning as NoEffectWarning
+from pyqref.nn.diagnostics import QuantizationWarning as QuantizationWarning
+from pyqref.nn.diagnostics import SharedObserverWarning as SharedObserverWarning
+from pyqref.nn.diagnostics import warn as warn
+
 __all__ = [
     "ConstantChannelWarning",
+    "NoEffectWarning",
     "NoMatchWarning",
     "NotQuantizedWarning",
     "QuantizationError",
     "QuantizationWarning",
+    "SharedObserverWarning",
     "UncalibratedWarning",
     "UnusedMappingWarning",
     "strictly",
     "warn",
 ]
-
-_PACKAGE = __name__.rpartition(".")[0]
-
-
-class QuantizationWarning(UserWarning):
-    """Something about a model's quantization has no effect, or one nobody can want.
-
-    Examples
-    --------
-    >>> from pyqref import quantization
-    >>> issubclass(quantization.UncalibratedWarning, quantization.QuantizationWarning)
-    True
-    """
 
 
 class UncalibratedWarning(QuantizationWarning):
@@ -146,26 +139,6 @@ class QuantizationError(RuntimeError):
     def __init__(self, warning: QuantizationWarning) -> None:
         super().__init__(str(warning))
         self.category = type(warning)
-
-
-def warn(message: str, category: type[QuantizationWarning]) -> None:
-    """Warn at the line outside this package that led here.
-
-    Parameters
-    ----------
-    message
-        What happened where, and the remedy.
-    category
-        The kind of warning.
-    """
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(module: str) -> bool:
-    return module == "contextlib" or f"{module}.".startswith(f"{_PACKAGE}.")
 
 
 @contextmanager

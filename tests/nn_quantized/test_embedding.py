@@ -145,7 +145,7 @@ def test_refusals() -> None:
 def test_max_norm_warns() -> None:
     layer = filled(nn.Embedding, max_norm=1.0)
     layer.qconfig = QCONFIGS[pyqref.quint8]
-    with pytest.warns(UserWarning, match="max_norm has no effect"):
+    with pytest.warns(quantization.NoEffectWarning, match="max_norm has no effect"):
         nnq.Embedding.from_float(layer)
 
 

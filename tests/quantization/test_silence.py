@@ -115,6 +115,29 @@ def training_in_one_call(strict: bool) -> Any:
     return q.quantize_qat(network(), lambda model: None, [], strict=strict)
 
 
+class Reuses(nn.Module):
+    """One FloatFunctional for two sums."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sum = nn.quantized.FloatFunctional()
+
+    def forward(self, x: Any) -> Any:
+        return self.sum.add(self.sum.add(x, x), x)
+
+
+def shared_observer(strict: bool) -> Any:
+    model = q.QuantWrapper(Reuses()).eval()
+    model.qconfig = q.default_qconfig
+    return q.quantize(model, lambda prepared: prepared(normal(3, 4)), [], strict=strict)
+
+
+def ignored_setting(strict: bool) -> Any:
+    model = nn.Sequential(nn.Embedding(4, 4, max_norm=1.0)).eval()
+    model.qconfig = q.float_qparams_weight_only_qconfig
+    return q.convert(q.prepare(model), strict=strict)
+
+
 SILENCES: dict[Callable[[bool], Any], tuple[Any, str]] = {
     misspelled: (q.NoMatchWarning, r"'modul.0' fits no submodule; did you mean .*'module.0'"),
     nothing_to_observe: (q.NotQuantizedWarning, r"no module got a qconfig.*assign model.qconfig"),
@@ -129,6 +152,8 @@ SILENCES: dict[Callable[[bool], Any], tuple[Any, str]] = {
     unquantizable: (q.NotQuantizedWarning, r"cannot quantize 1 \(GELU\)"),
     nothing_to_quantize: (q.NotQuantizedWarning, r"nothing was quantized"),
     constant_weight: (q.ConstantChannelWarning, r"0\.weight \(Linear\): 0.25 everywhere .* 0,"),
+    shared_observer: (q.SharedObserverWarning, r"module\.sum .* used more than once.*of its own"),
+    ignored_setting: (q.NoEffectWarning, r"max_norm has no effect"),
     in_one_call: (q.UncalibratedWarning, r"saw no data"),
     training_in_one_call: (q.NotQuantizedWarning, r"no module got a qconfig"),
 }

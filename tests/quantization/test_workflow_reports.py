@@ -101,7 +101,9 @@ def test_a_float_functional_used_twice_is_reported(model: Model) -> None:
     twice = Twice().eval()
     twice.qconfig = q.default_qconfig
     prepared = q.prepare(twice)
-    with pytest.warns(UserWarning, match=r"sum .FloatFunctional. is used more than once"):
+    with pytest.warns(
+        q.SharedObserverWarning, match=r"sum .FloatFunctional. is used more than once"
+    ):
         prepared(normal(3, 4))
     once = q.prepare(model)
     once(normal(3, 4))

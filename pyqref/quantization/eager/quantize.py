@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from pyqref.quantization.diagnostics import strictly
 from pyqref.quantization.stubs import QuantWrapper
 
 from .convert import convert
@@ -109,7 +110,8 @@ def quantize(
         model = copy.deepcopy(model)
     model.eval()
     prepare(model, inplace=True, strict=strict)
-    run_fn(model, *run_args)
+    with strictly(strict):
+        run_fn(model, *run_args)
     return convert(model, mapping, inplace=True, strict=strict)
 
 
@@ -166,7 +168,8 @@ def quantize_qat(
         model = copy.deepcopy(model)
     model.train()
     prepare_qat(model, inplace=True, strict=strict)
-    run_fn(model, *run_args)
+    with strictly(strict):
+        run_fn(model, *run_args)
     return convert(model, inplace=True, strict=strict)
 
 

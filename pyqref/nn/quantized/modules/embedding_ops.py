@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from pyqref import dtypes
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members, sizes_of
+from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.modules.arguments import word
@@ -393,7 +393,7 @@ def _quantized_table(cls: type, mod: Any, precomputed: bool) -> Any:
     if not precomputed:
         observer(weight)
     if getattr(mod, "max_norm", None) is not None:
-        warnings.warn(f"{cls.__name__}: max_norm has no effect on a quantized table", stacklevel=3)
+        warn(f"{cls.__name__}: max_norm has no effect on a quantized table", NoEffectWarning)
     scales, zero_points = observer.calculate_qparams()
     return quantize_per_channel(
         weight, scales.float(), zero_points.float(), int(observer.ch_axis), observer.dtype

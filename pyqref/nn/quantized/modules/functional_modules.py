@@ -6,12 +6,12 @@ gives it one. ``convert`` swaps it for ``QFunctional``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn import functional as F
+from pyqref.nn.diagnostics import SharedObserverWarning, warn
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
@@ -96,7 +96,7 @@ class FloatFunctional(FXFloatFunctional):
 
     Warns
     -----
-    UserWarning
+    SharedObserverWarning
         An observed object is used more than once in one forward pass, so that its
         observer mixes two tensors. The message names the path of the object.
 
@@ -141,11 +141,11 @@ class FloatFunctional(FXFloatFunctional):
         observer = self.activation_post_process
         several = not isinstance(observer, Identity) and not self.used_at_each_step
         if several and used_before_in_this_pass(self):
-            warnings.warn(
+            warn(
                 f"{module_path(self) or 'a'} (FloatFunctional) is used more than once in one "
                 "forward pass: its observer would mix two tensors; "
                 "give each operation a FloatFunctional of its own",
-                stacklevel=3,
+                SharedObserverWarning,
             )
         return observer(result)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
+from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.ops import quantized as ops
 
 from .output_grid import EVERY_DTYPE, as_parameter, observed_grid, register_grid
@@ -235,7 +235,7 @@ class _InstanceNorm(nn.InstanceNorm2d):
 
         Warns
         -----
-        UserWarning
+        NoEffectWarning
             The float layer normalizes with running statistics; the quantized one takes
             them from its input, as in torch.
         """
@@ -243,10 +243,10 @@ class _InstanceNorm(nn.InstanceNorm2d):
             cls, "from_reference", mod, "num_features", "track_running_stats", "weight", "bias"
         )
         if mod.track_running_stats:
-            warnings.warn(
+            warn(
                 f"{cls.__name__}: a quantized instance norm takes its statistics from its input; "
                 "the running ones are not used: set track_running_stats=False",
-                stacklevel=2,
+                NoEffectWarning,
             )
         return cls(
             mod.num_features,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn.conversion_checks import require_members, sizes_of
+from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import quantize_per_tensor
@@ -106,10 +106,10 @@ class PReLU(Module):
         observer = qconfig.weight()
         observer(slopes)
         if observer.dtype is not dtypes.quint8:
-            warnings.warn(
+            warn(
                 "PReLU's weight observer should have dtype quint8 but got "
                 f"{observer.dtype}; its zero point is used for quint8 all the same",
-                stacklevel=3,
+                NoEffectWarning,
             )
         weight_scale, weight_zero_point = observer.calculate_qparams()
         layer = cls(scale, zero_point, mod.num_parameters)

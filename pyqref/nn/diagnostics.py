@@ -1,0 +1,82 @@
+"""What quantized and observed layers warn of; :mod:`pyqref.quantization` adds its own kinds."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+__all__ = ["NoEffectWarning", "QuantizationWarning", "SharedObserverWarning", "warn"]
+
+_PLACES = ("pyqref.nn.", "pyqref.quantization.")
+
+
+class QuantizationWarning(UserWarning):
+    """Something about a model's quantization has no effect, or one nobody can want.
+
+    Examples
+    --------
+    >>> from pyqref import quantization
+    >>> issubclass(quantization.UncalibratedWarning, quantization.QuantizationWarning)
+    True
+    """
+
+
+class SharedObserverWarning(QuantizationWarning):
+    """One observer sees two values of a pass: its range is that of neither.
+
+    Examples
+    --------
+    >>> import warnings, pyqref
+    >>> from pyqref import nn, quantization
+    >>> class Twice(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.sum = nn.quantized.FloatFunctional()
+    ...     def forward(self, x):
+    ...         return self.sum.add(self.sum.add(x, x), x)
+    >>> model = Twice()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> prepared = quantization.prepare(model)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     y = prepared(pyqref.ones(1))
+    >>> [each.category.__name__ for each in caught]
+    ['SharedObserverWarning']
+    """
+
+
+class NoEffectWarning(QuantizationWarning):
+    """A setting of a float layer has no effect on the quantized layer.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> layer = nn.Embedding(4, 2, max_norm=1.0)
+    >>> layer.qconfig = quantization.float_qparams_weight_only_qconfig
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     quantized = nn.quantized.Embedding.from_float(layer)
+    >>> [each.category.__name__ for each in caught]
+    ['NoEffectWarning']
+    """
+
+
+def warn(message: str, category: type[QuantizationWarning]) -> None:
+    """Warn at the line outside layers and workflows that led here.
+
+    Parameters
+    ----------
+    message
+        What happened where, and the remedy.
+    category
+        The kind of warning.
+    """
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_inside(module: str) -> bool:
+    return module == "contextlib" or f"{module}.".startswith(_PLACES)
