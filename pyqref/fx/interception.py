@@ -18,11 +18,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..library import Operator
-from ..tensor import fake_quantize as _fake_quantize
 from ..tensor.quantized.tensor import QuantizedTensor
 from ..tensor.tensor import Tensor
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
 
-# Where public functions are listed in __all__. One that is not imported cannot be called.
+# Where public functions are listed in __all__. All are imported when a stand-in is made: a name
+# that pyqref imports at its first use may first be used in the model that is traced.
 NAMESPACES = (
     "pyqref.tensor",
     "pyqref.tensor.fake_quantize",
@@ -185,8 +186,8 @@ def intercepted_functions() -> Iterator[tuple[FunctionType, str | None]]:
     yield Operator.__call__, None  # type: ignore[misc]
     seen: set[FunctionType] = set()
     for name in NAMESPACES:
-        module = _fake_quantize if name == _fake_quantize.__name__ else sys.modules.get(name)
-        for public in getattr(module, "__all__", ()):
+        module = import_module(name)
+        for public in module.__all__:
             function = getattr(module, public, None)
             if isinstance(function, FunctionType) and public not in ANSWERED:
                 if function not in seen:

@@ -6,6 +6,8 @@ import functools
 import gc
 import importlib
 import inspect
+import subprocess
+import sys
 import threading
 import types
 from typing import Any
@@ -251,3 +253,15 @@ def test_what_a_function_wraps_is_kept() -> None:
     with intercepting():
         assert ["input", "inplace"] == list(inspect.signature(wrapper).parameters)
     assert wrapper.__wrapped__ is F.relu
+
+
+def test_what_is_imported_at_its_first_use() -> None:
+    """Is recorded, too: a name of pyqref that is fetched while a model is traced."""
+    program = """
+import pyqref
+from pyqref import fx
+graph = fx.symbolic_trace(lambda x: pyqref.fused_moving_avg_obs_fake_quant(x, *[x] * 6, 0.1, 0, 9))
+print([node.name for node in graph.graph.nodes])
+"""
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "['x', 'fused_moving_avg_obs_fake_quant', 'output']\n" == made.stdout, made.stderr

@@ -276,18 +276,21 @@ def instance_norm(torch: Any, draw: Draw) -> Any:
     return torch.ops.quantized.instance_norm(_image(torch, draw), g, b, 1e-5, *grid(draw))
 
 
-def _sequence(torch: Any, draw: Draw, kind: str) -> Any:
-    features, hidden = 16, 24
-    float_layer = getattr(torch.nn, kind)(features, hidden)
+def _quantized_dynamically(torch: Any, draw: Draw, kind: str, features: int) -> Any:
+    """A recurrent layer or cell with 24 hidden features and drawn parameters."""
+    float_layer = getattr(torch.nn, kind)(features, 24)
     arrays = {
         name: torch.from_numpy(draw.uniform(-0.3, 0.3, tuple(each.shape)).astype(np.float32))
         for name, each in float_layer.state_dict().items()
     }
     float_layer.load_state_dict(arrays)
     model = torch.nn.Sequential(float_layer).eval()
-    layer = torch.ao.quantization.quantize_dynamic(model, {getattr(torch.nn, kind)})[0]
-    x = torch.from_numpy(draw.standard_normal((20, 50, features)).astype(np.float32))
-    return layer(x)[0]
+    return torch.ao.quantization.quantize_dynamic(model, {getattr(torch.nn, kind)})[0]
+
+
+def _sequence(torch: Any, draw: Draw, kind: str) -> Any:
+    layer = _quantized_dynamically(torch, draw, kind, 16)
+    return layer(torch.from_numpy(draw.standard_normal((20, 50, 16)).astype(np.float32)))[0]
 
 
 @operation
@@ -320,16 +323,8 @@ def embedding_bag_4bit(torch: Any, draw: Draw) -> Any:
 
 
 def _cell(torch: Any, draw: Draw, kind: str) -> Any:
-    features, hidden = 16, 24
-    cell = getattr(torch.nn, kind)(features, hidden)
-    arrays = {
-        name: torch.from_numpy(draw.uniform(-0.3, 0.3, tuple(each.shape)).astype(np.float32))
-        for name, each in cell.state_dict().items()
-    }
-    cell.load_state_dict(arrays)
-    model = torch.nn.Sequential(cell).eval()
-    made = torch.ao.quantization.quantize_dynamic(model, {getattr(torch.nn, kind)})[0]
-    state = made(torch.from_numpy(draw.standard_normal((500, features)).astype(np.float32)))
+    cell = _quantized_dynamically(torch, draw, kind, 16)
+    state = cell(torch.from_numpy(draw.standard_normal((500, 16)).astype(np.float32)))
     return state[0] if isinstance(state, tuple) else state
 
 
