@@ -32,6 +32,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "notebooks",
     "used_in",
     "graph_picture",
     "exercise_table",
