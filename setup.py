@@ -33,6 +33,7 @@ OPERATIONS = (
     "qgemm",
     "quantize",
     "resize",
+    "windows",
 )
 PRODUCTS = ("qconv", "qgemm")
 

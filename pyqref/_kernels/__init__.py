@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from .quantize import quantize_per_tensor as quantize_per_tensor
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
+    from .windows import channels_first as channels_first
+    from .windows import channels_last as channels_last
+    from .windows import fold_rows as fold_rows
+    from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
     __name__,
@@ -90,6 +94,7 @@ __getattr__ = on_first_use(
             "quantize_per_tensor",
         ),
         ".resize": ("bilinear", "nearest"),
+        ".windows": ("channels_first", "channels_last", "fold_rows", "unfold_rows"),
     },
 )
 
@@ -101,6 +106,8 @@ __all__ = [
     "avg_pool",
     "bilinear",
     "cat",
+    "channels_first",
+    "channels_last",
     "clamp",
     "conv1d",
     "conv2d",
@@ -109,6 +116,7 @@ __all__ = [
     "dequantize_per_tensor",
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
+    "fold_rows",
     "get_num_threads",
     "group_norm",
     "layer_norm",
@@ -133,4 +141,5 @@ __all__ = [
     "relu6",
     "set_num_threads",
     "straight_through",
+    "unfold_rows",
 ]

@@ -29,6 +29,7 @@ OPERATIONS = (
     "qgemm",
     "quantize",
     "resize",
+    "windows",
 )
 #: Those that are matrix products.
 PRODUCTS = ("qconv", "qgemm")

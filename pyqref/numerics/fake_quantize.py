@@ -53,7 +53,8 @@ def fake_quantize_per_tensor(
     quant_min: int,
     quant_max: int,
     convention: Convention = "documented",
-) -> tuple[FloatArray, BoolArray]:
+    masked: bool = True,
+) -> tuple[FloatArray, BoolArray | None]:
     r"""Quantize and dequantize with one scale and zero point.
 
     Equation ``eq-fake-quantize``:
@@ -73,13 +74,15 @@ def fake_quantize_per_tensor(
         As in :func:`pyqref.numerics.affine.quantize_per_tensor`.
     convention
         ``"documented"`` or ``"torch"``.
+    masked
+        Whether the mask is wanted.
 
     Returns
     -------
     y
         ``(sat(v) - z) * s``, of the shape and type of ``x``.
     mask
-        True where the gradient passes: ``v`` in [quant_min, quant_max].
+        True where the gradient passes: ``v`` in [quant_min, quant_max]. None if not wanted.
 
     Examples
     --------
@@ -100,7 +103,7 @@ def fake_quantize_per_tensor(
         else:
             shifted = round_half_even(fma32(x, inverse, offset))
     y, mask = fake_quantize_grid(shifted, np.float32(scale), offset, quant_min, quant_max)
-    return y.astype(np.float32).astype(kind), mask
+    return y.astype(np.float32).astype(kind), mask if masked else None
 
 
 def fake_quantize_per_channel(
@@ -111,7 +114,8 @@ def fake_quantize_per_channel(
     quant_min: int,
     quant_max: int,
     convention: Convention = "documented",
-) -> tuple[FloatArray, BoolArray]:
+    masked: bool = True,
+) -> tuple[FloatArray, BoolArray | None]:
     r"""Quantize and dequantize with a scale and zero point for each index of ``axis``.
 
     Equation ``eq-fake-quantize-channel``:
@@ -130,7 +134,7 @@ def fake_quantize_per_channel(
         Real numbers, ``(..., C, ...)`` with C at ``axis``.
     scales, zero_points
         ``(C,)``, float32 and integer (or float, see above).
-    axis, quant_min, quant_max, convention
+    axis, quant_min, quant_max, convention, masked
         As elsewhere.
 
     Returns
@@ -152,7 +156,7 @@ def fake_quantize_per_channel(
         else:
             shifted = round_half_even(x * reciprocal32(scale) + offset)
     y, mask = fake_quantize_grid(shifted, scale, offset, quant_min, quant_max)
-    return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask
+    return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask if masked else None
 
 
 def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
-from .windows import Windows, fold, fold_last, pad_spatial, unfold, unfold_last
+from .windows import Windows, fold, pad_spatial, unfold
 
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
@@ -102,27 +104,27 @@ class Convolution(Operation):
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one row for each window."""
-        rows = unfold_last(x, self.windows)
+        rows = _kernels.unfold_rows(x, self.windows)
         self.save(weight if self.needs[0] else None, rows if self.needs[1] else None)
         self.weight_shape = weight.shape
         product = rows.reshape(-1, math.prod(weight.shape[1:])) @ _filters(weight).T
         if bias is not None:
             product += bias
         size = self.windows.output_size(self.size)
-        return _channels_back(product.reshape(x.shape[0], *size, weight.shape[0]))
+        return _kernels.channels_first(product.reshape(x.shape[0], *size, weight.shape[0]))
 
     def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
         weight, rows = self.saved
         outputs, channels, *kernel = self.weight_shape
-        matrix = np.moveaxis(grad, 1, -1).reshape(-1, outputs)
+        matrix = _kernels.channels_last(grad)
         grad_x = grad_weight = grad_bias = None
         if self.needs[0]:
             grad_rows = matrix @ _filters(weight)
             shape = (grad.shape[0], *grad.shape[2:], *kernel, channels)
-            grad_x = _channels_back(fold_last(grad_rows.reshape(shape), self.windows, self.size))
+            grad_x = _kernels.fold_rows(grad_rows.reshape(shape), self.windows, self.size)
         if self.needs[1]:
             filters = matrix.T @ rows.reshape(len(matrix), -1)
-            grad_weight = _channels_back(filters.reshape(outputs, *kernel, channels))
+            grad_weight = _kernels.channels_first(filters.reshape(outputs, *kernel, channels))
         if self.needs[2]:
             grad_bias = spatial_sum(grad)
         return grad_x, grad_weight, grad_bias
@@ -162,12 +164,7 @@ class Convolution(Operation):
 
 def _filters(weight: Array) -> Array:
     """``(N, C, *kernel)`` as a matrix ``(N, K * C)``, the channels last."""
-    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
-
-
-def _channels_back(x: Array) -> Array:
-    """``(N, *size, C)`` as a contiguous ``(N, C, *size)``."""
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    return _kernels.channels_last(weight).reshape(len(weight), -1)
 
 
 def _per_channel(values: Array, ndim: int) -> Array:

@@ -29,9 +29,9 @@ class FakeQuantizePerTensor(Operation):
         convention: Convention,
     ) -> Array:
         y, mask = _kernels.fake_quantize_per_tensor(
-            x, scale, zero_point, quant_min, quant_max, convention
+            x, scale, zero_point, quant_min, quant_max, convention, self.needs[0]
         )
-        self.save(mask if self.needs[0] else None)
+        self.save(mask)
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -58,9 +58,9 @@ class FakeQuantizePerChannel(Operation):
         convention: Convention,
     ) -> Array:
         y, mask = _kernels.fake_quantize_per_channel(
-            x, scales, zero_points, axis, quant_min, quant_max, convention
+            x, scales, zero_points, axis, quant_min, quant_max, convention, self.needs[0]
         )
-        self.save(mask if self.needs[0] else None)
+        self.save(mask)
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

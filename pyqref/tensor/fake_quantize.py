@@ -16,6 +16,7 @@ from .dispatch import apply
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 
+_FLOAT32 = np.dtype(np.float32)
 #: Scales between these are positive and finite in float32.
 _SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
@@ -134,8 +135,7 @@ def fake_quantize_per_channel_affine(
     """
     name = "fake_quantize_per_channel_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
-    with np.errstate(over="ignore"):
-        scales = _values(f"{name}: scale", scale).astype(np.float32)
+    scales = _single_precision(_values(f"{name}: scale", scale))
     zero_points = _values(f"{name}: zero_point", zero_point)
     axis = as_integer(axis, f"{name}: axis")
     ndim = input._array.ndim
@@ -197,14 +197,22 @@ def check_input(name: str, input: Any, quant_min: Any, quant_max: Any) -> tuple[
 def _check_parameters(
     name: str, scale: Array, zero_point: Array, quant_min: int, quant_max: int
 ) -> None:
-    with np.errstate(over="ignore", under="ignore"):
-        kept = scale.astype(np.float32)
-    if not ((kept > 0) & np.isfinite(kept)).all():
+    kept = _single_precision(scale)
+    if kept.size and not (kept.min() > 0 and kept.max() <= _LARGEST):
         raise ValueError(f"{name}: scale must be positive and finite in float32, got {scale}")
     if zero_point.dtype.kind not in "iuf":
         raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
-    inside = (zero_point >= quant_min) & (zero_point <= quant_max)
-    if zero_point.dtype.kind in "iu" and not inside.all():
+    if zero_point.dtype.kind == "f" or not zero_point.size:
+        return
+    if not (zero_point.min() >= quant_min and zero_point.max() <= quant_max):
         raise ValueError(
             f"{name}: zero_point must be in [{quant_min}, {quant_max}], got {zero_point}"
         )
+
+
+def _single_precision(scale: Array) -> Array:
+    """Scales as float32; those that do not fit become 0 or infinite."""
+    if scale.dtype == _FLOAT32:
+        return scale
+    with np.errstate(over="ignore", under="ignore"):
+        return scale.astype(_FLOAT32)

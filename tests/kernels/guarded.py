@@ -19,6 +19,7 @@ from pyqref import _kernels, kernels
 from pyqref._kernels import registry
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import requantization
+from pyqref.numerics.windows import Windows
 
 PAGE = mmap.PAGESIZE
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -106,6 +107,14 @@ def exercise() -> None:
                 _kernels.dequantize_per_channel(q, scales, zero_points, axis)
             _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9)
             _kernels.min_max_per_channel(y, axis)
+            _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9, masked=False)
+        on_image = rng.standard_normal((2, size, 5, 4)).astype(np.float32)
+        for kernel, stride in ((3, 2), (1, 2), (2, 1), (1, 1)):
+            windows = Windows.make((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 2, (1, 1))
+            _kernels.fold_rows(_kernels.unfold_rows(on_image, windows), windows, (5, 4))
+        part = np.ones((2, size, 3), np.uint8)
+        _kernels.cat([part, part[:, :1]], [on, on], 1, on)
+        _kernels.nearest(np.ones((1, 3, 4, size), np.uint8).transpose(0, 3, 1, 2), (6, 5))
     for columns in (1, 15, 16, 17, 33, 64, 65, 130):
         for depth in (1, 3, 4, 5, 64, 68):
             weight = rng.integers(-128, 128, (columns, depth)).astype(np.int8)

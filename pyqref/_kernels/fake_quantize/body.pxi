@@ -2,11 +2,15 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels._parallel cimport (
+    count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
+)
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
+    ACROSS = 4                  # vectors of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
     WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
 
@@ -23,17 +27,17 @@ cdef struct Grid:
 cdef struct FakeQuantize:
     const float* x
     float* y
-    uint8_t* mask
+    uint8_t* mask             # NULL where nobody asks for it
     const float* scales
     const float* inverses
     const float* zero_points
     float low, high
     Rule rule
-    Py_ssize_t size, channels, inner, runs, runs_per_task
+    Py_ssize_t size, head, channels, inner, runs, runs_per_task
 
 
-cdef inline void fake_quantize_vector(
-    const float* x, float* y, uint8_t* mask, Grid* grid, Rule rule
+cdef inline f32v fake_quantize_vector(
+    const float* x, uint8_t* mask, const Grid* grid, Rule rule, bint masked
 ) noexcept nogil:
     """``eq-fake-quantize`` or ``eq-fake-quantize-channel``, then ``eq-fake-quantize-mask``."""
     cdef f32v value = load_f32(x)
@@ -43,10 +47,11 @@ cdef inline void fake_quantize_vector(
         value = round_f32(add_f32(mul_f32(value, grid.inverse), grid.zero_point))
     else:
         value = add_f32(round_f32(mul_f32(value, grid.inverse)), grid.zero_point)
-    store_low_bytes(mask, is_inside(value, grid.low, grid.high))
+    if masked:
+        store_low_bytes(mask, is_inside(value, grid.low, grid.high))
     # nan becomes low, as max gives its second operand there; -0.0 becomes 0.0.
     value = add_f32(min_f32(max_f32(value, grid.low), grid.high), set_f32(0))
-    store_f32(y, mul_f32(sub_f32(value, grid.zero_point), grid.scale))
+    return mul_f32(sub_f32(value, grid.zero_point), grid.scale)
 
 
 cdef inline void load_grid(
@@ -57,27 +62,28 @@ cdef inline void load_grid(
 
 
 cdef inline void fake_quantize_run(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across, Rule rule
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across, Rule rule,
+    bint masked,
 ) noexcept nogil:
-    """n numbers from ``start`` of one channel, or of n channels from 0 where ``across``."""
+    """n numbers from ``start`` of one channel, or of n from ``channel`` where ``across``."""
     cdef const float* x = f.x + start
     cdef float* y = f.y + start
-    cdef uint8_t* mask = f.mask + start
-    cdef const float* scales = f.scales
-    cdef const float* inverses = f.inverses
-    cdef const float* zero_points = f.zero_points
+    cdef uint8_t* mask = f.mask + start if masked else NULL
+    cdef const float* scales = f.scales + channel
+    cdef const float* inverses = f.inverses + channel
+    cdef const float* zero_points = f.zero_points + channel
     cdef float[4][LANES_MAX] rest
     cdef float[LANES_MAX] y_rest
     cdef uint8_t[LANES_MAX] mask_rest
     cdef Py_ssize_t left, i = 0
     cdef Grid grid
     grid.low, grid.high = set_f32(f.low), set_f32(f.high)
-    grid.scale, grid.inverse = set_f32(scales[channel]), set_f32(inverses[channel])
-    grid.zero_point = set_f32(zero_points[channel])
+    grid.scale, grid.inverse = set_f32(scales[0]), set_f32(inverses[0])
+    grid.zero_point = set_f32(zero_points[0])
     while i + SIMD_LANES <= n:
         if across:
             load_grid(&grid, scales + i, inverses + i, zero_points + i)
-        fake_quantize_vector(x + i, y + i, mask + i, &grid, rule)
+        store_f32(y + i, fake_quantize_vector(x + i, mask + i, &grid, rule, masked))
         i += SIMD_LANES
     left = n - i
     if left > 0:
@@ -88,38 +94,104 @@ cdef inline void fake_quantize_run(
             memcpy(rest[2], inverses + i, left * sizeof(float))
             memcpy(rest[3], zero_points + i, left * sizeof(float))
             load_grid(&grid, rest[1], rest[2], rest[3])
-        fake_quantize_vector(rest[0], y_rest, mask_rest, &grid, rule)
+        store_f32(y_rest, fake_quantize_vector(rest[0], mask_rest, &grid, rule, masked))
         memcpy(y + i, y_rest, left * sizeof(float))
-        memcpy(mask + i, mask_rest, left)
+        if masked:
+            memcpy(mask + i, mask_rest, left)
 
 
-cdef inline void fake_quantize_by_rule(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across
+cdef inline void fake_quantize_block(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t rows, Py_ssize_t channel, Rule rule, bint masked
+) noexcept nogil:
+    """Some vectors of channels, down some rows of all channels."""
+    cdef Grid[ACROSS] grid
+    cdef Py_ssize_t at = start + channel
+    cdef Py_ssize_t row
+    cdef int v
+    for v in range(ACROSS):
+        load_grid(
+            &grid[v], f.scales + channel + v * SIMD_LANES, f.inverses + channel + v * SIMD_LANES,
+            f.zero_points + channel + v * SIMD_LANES,
+        )
+        grid[v].low, grid[v].high = set_f32(f.low), set_f32(f.high)
+    for row in range(rows):
+        for v in range(ACROSS):
+            store_f32(
+                f.y + at + v * SIMD_LANES,
+                fake_quantize_vector(
+                    f.x + at + v * SIMD_LANES, f.mask + at + v * SIMD_LANES if masked else NULL,
+                    &grid[v], rule, masked,
+                ),
+            )
+        at += f.channels
+
+
+cdef inline void fake_quantize_rows(
+    FakeQuantize* f, Py_ssize_t first, Py_ssize_t rows, Rule rule, bint masked
+) noexcept nogil:
+    """Rows of all channels."""
+    cdef Py_ssize_t start = first * f.channels
+    cdef Py_ssize_t channel = 0
+    cdef Py_ssize_t row
+    while channel + ACROSS * SIMD_LANES <= f.channels:
+        fake_quantize_block(f, start, rows, channel, rule, masked)
+        channel += ACROSS * SIMD_LANES
+    if channel < f.channels:
+        for row in range(rows):
+            fake_quantize_run(
+                f, start + row * f.channels + channel, f.channels - channel, channel, True, rule,
+                masked,
+            )
+
+
+cdef inline void run_by_rule(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint masked
 ) noexcept nogil:
     # The rule is a constant of each loop.
     if f.rule == FUSED:
-        fake_quantize_run(f, start, n, channel, across, FUSED)
+        fake_quantize_run(f, start, n, channel, False, FUSED, masked)
     elif f.rule == BEFORE:
-        fake_quantize_run(f, start, n, channel, across, BEFORE)
+        fake_quantize_run(f, start, n, channel, False, BEFORE, masked)
     else:
-        fake_quantize_run(f, start, n, channel, across, AFTER)
+        fake_quantize_run(f, start, n, channel, False, AFTER, masked)
+
+
+cdef inline void fake_quantize_by_rule(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
+) noexcept nogil:
+    if f.mask:
+        run_by_rule(f, start, n, channel, True)
+    else:
+        run_by_rule(f, start, n, channel, False)
+
+
+cdef inline void rows_by_rule(
+    FakeQuantize* f, Py_ssize_t first, Py_ssize_t rows, bint masked
+) noexcept nogil:
+    if f.rule == BEFORE:
+        fake_quantize_rows(f, first, rows, BEFORE, masked)
+    else:
+        fake_quantize_rows(f, first, rows, AFTER, masked)
 
 
 cdef void chunk_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
-    cdef Py_ssize_t start = index * CHUNK
-    fake_quantize_by_rule(f, start, min(<Py_ssize_t> CHUNK, f.size - start), 0, False)
+    cdef Py_ssize_t start = task_start(index, f.size, f.head, CHUNK)
+    fake_quantize_by_rule(f, start, task_start(index + 1, f.size, f.head, CHUNK) - start, 0)
 
 
 cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t run = index * f.runs_per_task
     cdef Py_ssize_t last = min(run + f.runs_per_task, f.runs)
-    while run < last:
-        if f.inner == 1:
-            fake_quantize_by_rule(f, run * f.channels, f.channels, 0, True)
+    if f.inner == 1:
+        if f.mask:
+            rows_by_rule(f, run, last - run, True)
         else:
-            fake_quantize_by_rule(f, run * f.inner, f.inner, run % f.channels, False)
+            rows_by_rule(f, run, last - run, False)
+        return
+    while run < last:
+        fake_quantize_by_rule(f, run * f.inner, f.inner, run % f.channels)
         run += 1
 
 
@@ -128,49 +200,64 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     if f.size == 0:
         return
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
-    if f.channels == 1:
-        parallel_for(chunk_task, f, (f.size + CHUNK - 1) // CHUNK, n_threads)
+    if f.rule == FUSED or f.channels == 1:
+        f.head = elements_to_line(f.y, sizeof(float), f.size)
+        parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 
-def fake_quantize_per_tensor(
-    cnp.ndarray x, cnp.ndarray y, cnp.ndarray mask, float scale, float zero_point,
-    float quant_min, float quant_max, int rule, int n_threads,
+cdef void set_arrays(
+    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, mask, float quant_min, float quant_max, int rule
 ):
-    """Fake quantize float32 ``x`` into ``y`` and ``mask`` (bytes); all contiguous.
+    f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
+    f.mask = NULL
+    if mask is not None:
+        f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
+    f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
+    f.size = cnp.PyArray_SIZE(x)
+
+
+def fake_quantize_per_tensor(
+    cnp.ndarray x, cnp.ndarray y, mask, float scale, float zero_point, float quant_min,
+    float quant_max, int rule, int n_threads,
+):
+    """Fake quantize float32 ``x`` into ``y`` and ``mask`` (bytes, or None); all contiguous.
 
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
     cdef FakeQuantize f
     cdef float inverse = (<float> 1) / scale
-    f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
-    f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
+    set_arrays(&f, x, y, mask, quant_min, quant_max, rule)
     f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
-    f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
-    f.size, f.channels, f.inner = cnp.PyArray_SIZE(x), 1, 1
+    f.channels, f.inner = 1, 1
     with nogil:
         run_all(&f, n_threads)
 
 
 def fake_quantize_per_channel(
-    cnp.ndarray x, cnp.ndarray y, cnp.ndarray mask, cnp.ndarray scales, cnp.ndarray inverses,
-    cnp.ndarray zero_points, Py_ssize_t inner, float quant_min, float quant_max, int rule,
-    int n_threads,
+    cnp.ndarray x, cnp.ndarray y, mask, cnp.ndarray scales, cnp.ndarray zero_points,
+    Py_ssize_t inner, float quant_min, float quant_max, int rule, int n_threads,
 ):
     """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float32."""
     cdef FakeQuantize f
-    f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
-    f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
+    cdef float* inverses
+    cdef Py_ssize_t channel
+    set_arrays(&f, x, y, mask, quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(scales)
-    f.inverses = <const float*> cnp.PyArray_DATA(inverses)
     f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
-    f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
-    f.size, f.channels, f.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(scales), inner
+    f.channels, f.inner = cnp.PyArray_SIZE(scales), inner
+    inverses = <float*> malloc((f.channels + 1) * sizeof(float))
+    if inverses == NULL:
+        raise MemoryError()
+    for channel in range(f.channels):
+        inverses[channel] = (<float> 1) / f.scales[channel]
+    f.inverses = inverses
     with nogil:
         run_all(&f, n_threads)
+        free(inverses)
 
 
 # --- Gradient -----------------------------------------------------------------------------
@@ -179,13 +266,15 @@ cdef struct Masked:
     const uint32_t* grad
     const uint8_t* mask
     uint32_t* out
-    Py_ssize_t size
+    Py_ssize_t size, head
 
 
 cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Masked m = (<Masked*> context)[0]
     cdef Py_ssize_t i
-    for i in range(index * CHUNK, min((index + 1) * CHUNK, m.size)):
+    for i in range(
+        task_start(index, m.size, m.head, CHUNK), task_start(index + 1, m.size, m.head, CHUNK)
+    ):
         # All bits of the number, or none: +0.0 whatever the number is.
         m.out[i] = m.grad[i] & (-<uint32_t> m.mask[i])
 
@@ -199,4 +288,5 @@ def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_
     m.size = cnp.PyArray_SIZE(grad)
     n_threads = useful_threads(<double> m.size, WORK_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(straight_through_task, &m, (m.size + CHUNK - 1) // CHUNK, n_threads)
+        m.head = elements_to_line(m.out, sizeof(float), m.size)
+        parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)

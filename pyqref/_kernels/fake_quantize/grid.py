@@ -10,7 +10,6 @@ from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, room_like
 from pyqref._kernels.layout import elements_per_channel
 from pyqref.numerics import fake_quantize as reference
-from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
 __all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor", "straight_through"]
@@ -33,7 +32,8 @@ def fake_quantize_per_tensor(
     quant_min: int,
     quant_max: int,
     convention: Convention = "documented",
-) -> tuple[FloatArray, BoolArray]:
+    masked: bool = True,
+) -> tuple[FloatArray, BoolArray | None]:
     """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor`.
 
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
@@ -42,9 +42,9 @@ def fake_quantize_per_tensor(
     x = contiguous(x)
     if kernel is None or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_tensor(
-            x, scale, zero_point, quant_min, quant_max, convention
+            x, scale, zero_point, quant_min, quant_max, convention, masked
         )
-    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
+    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL) if masked else None
     kernel.fake_quantize_per_tensor(
         x,
         y,
@@ -67,7 +67,8 @@ def fake_quantize_per_channel(
     quant_min: int,
     quant_max: int,
     convention: Convention = "documented",
-) -> tuple[FloatArray, BoolArray]:
+    masked: bool = True,
+) -> tuple[FloatArray, BoolArray | None]:
     """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel`.
 
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
@@ -77,17 +78,15 @@ def fake_quantize_per_channel(
     whole = zero_points.dtype.kind in "iu"
     if kernel is None or not whole or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_channel(
-            x, scales, zero_points, axis, quant_min, quant_max, convention
+            x, scales, zero_points, axis, quant_min, quant_max, convention, masked
         )
-    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL)
-    scales = np.array(scales, np.float32)
+    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL) if masked else None
     kernel.fake_quantize_per_channel(
         x,
         y,
         mask,
-        scales,
-        contiguous(reciprocal32(scales)),
-        zero_points.astype(np.float32),
+        contiguous(np.asarray(scales, _FLOAT32)),
+        contiguous(zero_points.astype(_FLOAT32)),
         elements_per_channel(x, axis),
         quant_min,
         quant_max,

@@ -3,7 +3,7 @@ import numpy as np
 def fake_quantize_per_tensor(
     x: np.ndarray,
     y: np.ndarray,
-    mask: np.ndarray,
+    mask: np.ndarray | None,
     scale: float,
     zero_point: float,
     quant_min: float,
@@ -14,9 +14,8 @@ def fake_quantize_per_tensor(
 def fake_quantize_per_channel(
     x: np.ndarray,
     y: np.ndarray,
-    mask: np.ndarray,
+    mask: np.ndarray | None,
     scales: np.ndarray,
-    inverses: np.ndarray,
     zero_points: np.ndarray,
     inner: int,
     quant_min: float,

@@ -21,7 +21,7 @@ cdef struct Ranges:
     const float* x
     float* lows
     float* highs
-    Py_ssize_t size, outer, channels, inner
+    Py_ssize_t size, outer, channels, inner, channels_per_task
 
 
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -58,15 +58,17 @@ def min_max(cnp.ndarray x, int n_threads):
     return low, high
 
 
-cdef void channel_task(void* context, Py_ssize_t channel, int thread) noexcept nogil:
+cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t i
-    r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
-    for i in range(r.outer):
-        range_of(
-            r.x + (i * r.channels + channel) * r.inner, r.inner,
-            r.lows + channel, r.highs + channel,
-        )
+    cdef Py_ssize_t first = index * r.channels_per_task
+    cdef Py_ssize_t i, channel
+    for channel in range(first, min(first + r.channels_per_task, r.channels)):
+        r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
+        for i in range(r.outer):
+            range_of(
+                r.x + (i * r.channels + channel) * r.inner, r.inner,
+                r.lows + channel, r.highs + channel,
+            )
 
 
 cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -143,4 +145,8 @@ def min_max_per_channel(
                 (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
             )
         else:
-            parallel_for(channel_task, &r, r.channels, n_threads)
+            r.channels_per_task = 1 + CHUNK // (r.outer * inner)
+            parallel_for(
+                channels_task, &r,
+                (r.channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
+            )

@@ -1,6 +1,6 @@
 # Smallest and largest of some numbers: included by the bodies of observe and qgemm.
 
-cdef void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexcept nogil:
+cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexcept nogil:
     """Widen [low, high] to n numbers; nan, once met, stays."""
     cdef f32v[4] lows
     cdef f32v[4] highs

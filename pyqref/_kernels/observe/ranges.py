@@ -17,6 +17,8 @@ from pyqref.numerics.types import FloatArray
 
 __all__ = ["min_max", "min_max_per_channel"]
 
+_FLOAT32 = np.dtype(np.float32)
+
 
 def min_max(x: Any) -> tuple[Any, Any]:
     r"""Smallest and largest number of ``x``.
@@ -41,8 +43,8 @@ def min_max(x: Any) -> tuple[Any, Any]:
     """
     kernel = registry.twin("observe")
     x = np.asarray(x)
-    zero = x.dtype.type(0)
-    if kernel is None or x.dtype != np.float32:
+    if kernel is None or x.dtype != _FLOAT32:
+        zero = x.dtype.type(0)
         return x.min() + zero, x.max() + zero
     low, high = kernel.min_max(contiguous(x), threads.get_num_threads())
     return np.float32(low + 0.0), np.float32(high + 0.0)
@@ -70,11 +72,13 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     kernel = registry.twin("observe")
     x = np.asarray(x)
     zero = x.dtype.type(0)
-    if kernel is None or x.dtype != np.float32:
+    if kernel is None or x.dtype != _FLOAT32:
         others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
         return x.min(axis=others) + zero, x.max(axis=others) + zero
     x = contiguous(x)
-    lows, highs = np.empty((2, x.shape[axis]), np.float32)
+    lows, highs = np.empty(x.shape[axis], _FLOAT32), np.empty(x.shape[axis], _FLOAT32)
     inner = elements_per_channel(x, axis)
     kernel.min_max_per_channel(x, lows, highs, inner, threads.get_num_threads())
-    return lows + zero, highs + zero
+    lows += zero
+    highs += zero
+    return lows, highs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
     ValueError
         ``array`` holds nan or infinity.
     """
-    if all(np.isfinite(each).all() for each in extremes):
+    if all(isfinite(each) if each.ndim == 0 else np.isfinite(each).all() for each in extremes):
         return
     nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     raise ValueError(

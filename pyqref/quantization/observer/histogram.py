@@ -145,9 +145,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
         return Histogram(self.histogram._array, low, high) if low <= high else None
 
     def _keep(self, seen: Histogram) -> None:
-        self.histogram = wrap(seen.counts.astype(np.float32, copy=False))
-        self.min_val = wrap(np.array(seen.min_val, np.float32))
-        self.max_val = wrap(np.array(seen.max_val, np.float32))
+        self._buffers["histogram"] = wrap(seen.counts.astype(np.float32, copy=False))
+        self._buffers["min_val"] = wrap(np.array(seen.min_val, np.float32))
+        self._buffers["max_val"] = wrap(np.array(seen.max_val, np.float32))
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""

@@ -111,8 +111,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         self._set_range(*extreme_range(self.min_val._array, self.max_val._array, low, high))
 
     def _set_range(self, low: Any, high: Any) -> None:
-        self.min_val = wrap(np.asarray(low, dtype=np.float32))
-        self.max_val = wrap(np.asarray(high, dtype=np.float32))
+        self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))
+        self._buffers["max_val"] = wrap(np.asarray(high, dtype=np.float32))
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale (float32) and zero point, each of shape ``(1,)``.

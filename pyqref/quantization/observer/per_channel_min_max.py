@@ -146,8 +146,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         self._set_range(*extreme_range(self.min_val._array, self.max_val._array, low, high))
 
     def _set_range(self, low: Array, high: Array) -> None:
-        self.min_val = wrap(np.array(low, dtype=np.float32))
-        self.max_val = wrap(np.array(high, dtype=np.float32))
+        self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))
+        self._buffers["max_val"] = wrap(np.asarray(high, dtype=np.float32))
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scales (float32) and zero points, each of shape ``(C,)``.

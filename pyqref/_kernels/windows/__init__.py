@@ -1,0 +1,8 @@
+"""Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
+
+from .rows import channels_first as channels_first
+from .rows import channels_last as channels_last
+from .rows import fold_rows as fold_rows
+from .rows import unfold_rows as unfold_rows
+
+__all__ = ["channels_first", "channels_last", "fold_rows", "unfold_rows"]

@@ -1,0 +1,6 @@
+"""Windows as rows, compiled for AVX512 with VNNI."""
+
+cdef extern from "simd/avx512vnni.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,6 @@
+"""Windows as rows, compiled for AVX-VNNI."""
+
+cdef extern from "simd/avxvnni.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,9 @@
+import numpy as np
+
+def transpose(x: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...
+def unfold_rows(
+    images: np.ndarray, rows: np.ndarray, geometry: tuple[int, ...], n_threads: int
+) -> None: ...
+def fold_rows(
+    rows: np.ndarray, images: np.ndarray, geometry: tuple[int, ...], n_threads: int
+) -> None: ...

@@ -1,0 +1,6 @@
+"""Windows as rows, compiled for any processor."""
+
+cdef extern from "simd/portable.h":
+    pass
+
+include "body.pxi"

@@ -1,0 +1,183 @@
+"""Sliding windows over float images: where they lie, and images as rows of a matrix.
+
+With every window as one row a convolution is one matrix product. The channels are last in a row,
+so that all channels of a pixel are copied at once; :func:`fold_rows` is the adjoint of
+:func:`unfold_rows`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .types import FloatArray
+
+__all__ = ["Windows", "channels_first", "channels_last", "fold_rows", "unfold_rows"]
+
+
+class Windows(NamedTuple):
+    """Where the windows lie; one entry of each tuple for each spatial axis.
+
+    Attributes
+    ----------
+    kernel, stride, dilation
+        Size of the window, distance between windows, distance inside a window.
+    padding
+        Elements added before and after each axis, as pairs.
+    """
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def make(
+        cls,
+        kernel: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+    ) -> Windows:
+        """Windows with the same padding on both sides of an axis."""
+        return cls(kernel, stride, dilation, tuple((p, p) for p in padding))
+
+    def output_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """How many windows fit along each axis of an array of this spatial size."""
+        return tuple(
+            (length + before + after - dilation * (kernel - 1) - 1) // stride + 1
+            for length, kernel, stride, dilation, (before, after) in zip(size, *self, strict=True)
+        )
+
+    def padded_size(self, size: tuple[int, ...]) -> tuple[int, ...]:
+        """Spatial size with the padding."""
+        return tuple(
+            length + before + after
+            for length, (before, after) in zip(size, self.padding, strict=True)
+        )
+
+    def interior(self, size: tuple[int, ...]) -> tuple[Any, ...]:
+        """Index ``(..., *slices)`` of the array of this spatial size inside the padded one."""
+        slices = (
+            slice(before, before + length)
+            for length, (before, _) in zip(size, self.padding, strict=True)
+        )
+        return (..., *slices)
+
+    def positions(
+        self, output_size: tuple[int, ...]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+        """Each position in the kernel, and the index of the elements that it meets.
+
+        The index, ``(..., *slices)``, is that of the padded array.
+        """
+        for position in itertools.product(*map(range, self.kernel)):
+            slices = (
+                slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+                for k, dilation, stride, count in zip(
+                    position, self.dilation, self.stride, output_size, strict=True
+                )
+            )
+            yield position, (..., *slices)
+
+    def are_pixels(self) -> bool:
+        """Whether each window is one pixel, and each pixel inside its own window."""
+        every = set(self.kernel + self.stride)
+        return every == {1} and not any(map(sum, self.padding))
+
+
+def channels_last(x: FloatArray) -> FloatArray:
+    """``(N, C, *size)`` as a contiguous matrix ``(N * L, C)``.
+
+    Examples
+    --------
+    >>> channels_last(np.float32([[[1, 2, 3], [4, 5, 6]]])).tolist()
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+    rows = x.shape[0] * math.prod(x.shape[2:])
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1)).reshape(rows, x.shape[1])
+
+
+def channels_first(x: FloatArray) -> FloatArray:
+    """``(N, *size, C)`` as a contiguous ``(N, C, *size)``.
+
+    Examples
+    --------
+    >>> channels_first(np.float32([[[1, 4], [2, 5], [3, 6]]])).tolist()
+    [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
+    """
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+
+
+def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
+    """The rows of ``x`` under the kernel, channels last; the padding is zero.
+
+    Parameters
+    ----------
+    x
+        Array of shape ``(N, C, *size)``.
+    windows
+        Where the windows lie.
+
+    Returns
+    -------
+    array of shape ``(N, *output_size, *kernel, C)``
+        Contiguous, so that it reshapes to a matrix ``(N * L, K * C)``.
+    """
+    size = x.shape[2:]
+    padded = np.moveaxis(x, 1, -1)
+    if any(before or after for before, after in windows.padding):
+        inside = padded
+        padded = np.zeros((x.shape[0], *windows.padded_size(size), x.shape[1]), dtype=x.dtype)
+        np.moveaxis(padded, -1, 1)[windows.interior(size)] = np.moveaxis(inside, -1, 1)
+    strides = padded.strides[1:-1]
+    view = np.lib.stride_tricks.as_strided(
+        padded,
+        (x.shape[0], *windows.output_size(size), *windows.kernel, x.shape[1]),
+        (
+            padded.strides[0],
+            *(s * step for s, step in zip(strides, windows.stride, strict=True)),
+            *(s * d for s, d in zip(strides, windows.dilation, strict=True)),
+            padded.strides[-1],
+        ),
+        writeable=False,
+    )
+    return np.ascontiguousarray(view)
+
+
+def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> FloatArray:
+    """Add rows back to an array of shape ``(N, C, *size)``; the adjoint of :func:`unfold_rows`.
+
+    What windows hold of one pixel is added in the order of the positions in the kernel, to zero.
+
+    Parameters
+    ----------
+    rows
+        Array of shape ``(N, *output_size, *kernel, C)``.
+    windows
+        Where the windows lie.
+    size
+        Spatial size of the result.
+
+    Examples
+    --------
+    >>> windows = Windows.make((2,), (1,), (0,), (1,))
+    >>> rows = unfold_rows(np.float32([[[1, 2, 3]]]), windows)
+    >>> rows.reshape(2, 2).tolist(), fold_rows(rows, windows, (3,)).tolist()
+    ([[1.0, 2.0], [2.0, 3.0]], [[[1.0, 4.0, 3.0]]])
+    """
+    spatial = len(size)
+    batch, channels, output_size = rows.shape[0], rows.shape[-1], rows.shape[1 : 1 + spatial]
+    if windows.are_pixels():
+        return channels_first(rows.reshape(batch, *size, channels))
+    padded = np.zeros((batch, *windows.padded_size(size), channels), dtype=rows.dtype)
+    every = (slice(None),) * (1 + spatial)
+    for position, (_, *where) in windows.positions(output_size):
+        at: tuple[Any, ...] = (*every, *position)
+        padded[(slice(None), *where)] += rows[at]
+    _, *inside = windows.interior(size)
+    return channels_first(padded[(slice(None), *inside)])

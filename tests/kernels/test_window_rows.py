@@ -1,0 +1,94 @@
+"""Windows as rows by every kernel against the twins in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref.numerics import windows as reference
+from pyqref.numerics.windows import Windows
+
+#: Kernel, stride, padding and dilation: ordinary, of one pixel, apart, wider than the image.
+GEOMETRIES = [
+    ((3, 3), (1, 1), (1, 1), (1, 1)),
+    ((1, 1), (1, 1), (0, 0), (1, 1)),
+    ((1, 1), (2, 2), (0, 0), (1, 1)),
+    ((1, 1), (1, 1), (1, 0), (1, 1)),
+    ((2, 3), (2, 1), (0, 2), (1, 1)),
+    ((3, 2), (3, 2), (1, 1), (2, 3)),
+    ((5, 5), (2, 3), (2, 2), (1, 1)),
+    ((2, 2), (4, 5), (0, 0), (1, 1)),
+]
+#: Channels and pixels around the blocks of 8 x 8.
+CHANNELS = [1, 3, 7, 8, 9, 16, 17]
+SIZES = [(7, 8), (5, 9), (16, 17)]
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """Floats of all sizes, the negative zero among them."""
+    rng = np.random.default_rng(len(shape))
+    x = rng.standard_normal(shape).astype(np.float32)
+    return np.where(rng.random(shape) < 0.1, np.float32(-0.0), x)
+
+
+def check(x: np.ndarray, windows: Windows) -> None:
+    """Both directions, bit for bit."""
+    rows = reference.unfold_rows(x, windows)
+    assert_same_bits(rows, _kernels.unfold_rows(x, windows))
+    grad = numbers(*rows.shape)
+    size = x.shape[2:]
+    assert_same_bits(
+        reference.fold_rows(grad, windows, size), _kernels.fold_rows(grad, windows, size)
+    )
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("size", SIZES)
+def test_windows_around_the_block(
+    kernel: str, geometry: Any, size: tuple[int, int], n_threads: int
+) -> None:
+    for channels in CHANNELS:
+        check(numbers(2, channels, *size), Windows.make(*geometry))
+
+
+def test_padding_that_differs_before_and_after(kernel: str) -> None:
+    check(numbers(2, 9, 6, 7), Windows((3, 3), (2, 2), (1, 1), ((0, 2), (1, 0))))
+
+
+@pytest.mark.parametrize("spatial", [1, 3])
+def test_lines_and_volumes(kernel: str, spatial: int) -> None:
+    """Lines are planes of one line; volumes go to the twin."""
+    each = [(3,) * spatial, (2,) * spatial, (1,) * spatial, (2,) * spatial]
+    check(numbers(2, 9, *range(7, 7 + spatial)), Windows.make(*each))
+
+
+@pytest.mark.parametrize("shape", [(1, 600, 40, 30), (1, 3000, 4, 33)])
+def test_images_larger_than_the_scratch(
+    kernel: str, shape: tuple[int, ...], n_threads: int
+) -> None:
+    """They are cut into bands of lines, in the end lines by themselves."""
+    check(numbers(*shape), Windows.make((3, 3), (2, 1), (1, 1), (1, 1)))
+
+
+def test_nothing_at_all(kernel: str) -> None:
+    windows = Windows.make((3, 3), (1, 1), (1, 1), (1, 1))
+    for shape in ((0, 3, 5, 5), (2, 0, 5, 5)):
+        check(numbers(*shape), windows)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5), (1, 8, 8), (3, 17, 4, 9), (1, 1, 70, 3), (0, 3, 4)])
+def test_channels_first_and_last(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
+    x = numbers(*shape)
+    for each in (x, np.repeat(x, 2, axis=-1)[..., ::2]):
+        assert_same_bits(reference.channels_last(each), _kernels.channels_last(each))
+        assert_same_bits(reference.channels_first(each), _kernels.channels_first(each))
+
+
+def test_other_types_go_to_the_twin(kernel: str) -> None:
+    x = numbers(2, 9, 5, 6).astype(np.float64)
+    check(x, Windows.make((3, 3), (1, 1), (1, 1), (1, 1)))
+    assert_same_bits(reference.channels_first(x), _kernels.channels_first(x))
