@@ -23,6 +23,7 @@ from pyqref.ao.quantization.quantize_fx import (
 
 import pyqref as torch
 from pyqref import fx, nn
+from pyqref.fx.interception import intercepting
 from pyqref.fx.notes import notes_of
 from pyqref.nn import functional as F
 from pyqref.quantization.fx.known_values import KnownValues, Value
@@ -112,6 +113,14 @@ def test_values_are_those_that_a_run_gives(stage: str, kind: str) -> None:
         if quantized and "scale" in value.grid:
             assert grid(result) == value.grid, node
     assert kind == "dynamic" or told > 12
+
+
+def test_what_is_known_while_something_is_traced() -> None:
+    """The same: a proxy that lives somewhere changes no signature that is asked for."""
+    lowered = stages()["lowered"]
+    text = lowered.print_readable(print_output=False)
+    with intercepting():
+        assert text == lowered.print_readable(print_output=False)
 
 
 def test_observers_before_and_after_calibration() -> None:
