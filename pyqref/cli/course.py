@@ -56,7 +56,7 @@ def defined(file: Path, name: str) -> Callable[..., Any]:
         raise FileError(f"{file} is no file")
     try:
         names = runpy.run_path(str(file), run_name=file.stem)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         places = traceback.extract_tb(error.__traceback__)
         lines = [each.lineno for each in places if each.filename == str(file)]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []

@@ -134,6 +134,7 @@ def test_course_tells_the_mistake(tmp_path, capsys):
         ("dequantize", "x = 1\n1 / 0\n", "mine.py, line 2: ZeroDivisionError: division by zero"),
         ("dequantize", "def dequantize(:\n", "mine.py, line 1: SyntaxError: "),
         ("dequantize", "dequantize = 3\n", "mine.py must define dequantize"),
+        ("dequantize", "raise SystemExit(0)\n", "mine.py, line 1: SystemExit: 0"),
     ],
 )
 def test_course_explains_files_that_cannot_be_checked(tmp_path, capsys, name, source, words):
