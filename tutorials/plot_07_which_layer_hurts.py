@@ -81,7 +81,8 @@ plt.show()
 # in each of them quantizes a single one: its input, its weight, its output. All else stays
 # float, so what arrives at the logits is this layer's noise alone.
 #
-# If the noises are independent of each other, their powers add up. In decibels,
+# If the noises are independent of each other, their powers add up :eq:`eq-noise-sum`. In
+# decibels,
 #
 # .. math:: r = -10 \log_{10} \sum_k 10^{-r_k/10},
 #

@@ -206,7 +206,7 @@ print("equal bits from", ", ".join(results))
 #
 # .. math:: \min(\text{peak},\; I \cdot \text{bandwidth})
 #
-# operations a second at best. Drawn over :math:`I` that is a roof. A linear layer with
+# operations a second at best (in seconds: :eq:`eq-roofline`). Drawn over :math:`I` that is a roof. A linear layer with
 # :math:`m` rows, :math:`K` deep and :math:`N` wide does :math:`2 m K N` operations on :math:`m
 # K + K N + m N` bytes:
 
