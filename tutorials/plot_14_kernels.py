@@ -206,9 +206,9 @@ print("equal bits from", ", ".join(results))
 #
 # .. math:: \min(\text{peak},\; I \cdot \text{bandwidth})
 #
-# operations a second at best (in seconds: :eq:`eq-roofline`). Drawn over :math:`I` that is a roof. A linear layer with
-# :math:`m` rows, :math:`K` deep and :math:`N` wide does :math:`2 m K N` operations on :math:`m
-# K + K N + m N` bytes:
+# operations a second at best (in seconds: :eq:`eq-roofline`). Drawn over :math:`I` that is a roof.
+# A linear layer with :math:`m` rows, :math:`K` deep and :math:`N` wide does :math:`2 m K N`
+# operations on :math:`m K + K N + m N` bytes:
 
 for m, depth, columns in ((1, 1024, 1024), (16, 1024, 1024), (512, 1024, 1024)):
     intensity = 2 * m * depth * columns / (m * depth + depth * columns + m * columns)
