@@ -326,8 +326,8 @@ class Graph:
         ------
         RuntimeError
             A node uses one that is of another graph or comes after it, two have one name,
-            something follows the output, or a node names what the owning module does not
-            have.
+            something follows the output, an opcode is none of the six, or a node names what
+            the owning module does not have, or calls what is no module.
         """
         check(self.nodes, self, self.owning_module)
 

@@ -95,10 +95,10 @@ class Interpreter:
             except Exception as error:
                 _add_context(error, node)
                 raise
-            if node.op == "output":
-                return self.env[node]
             for used in self._last_uses.get(node, ()):
                 self.env.pop(used, None)
+            if node.op == "output":
+                return self.env[node]
         return None
 
     def run_node(self, n: Node) -> Any:

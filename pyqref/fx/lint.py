@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .node import Node
+from ..nn.modules.module import Module
+from .node import OPCODES, Node
 
 __all__ = ["check", "reaches"]
 
@@ -28,6 +29,8 @@ def check(nodes: Iterable[Node], graph: Any, module: Any) -> None:
     for node in nodes:
         if ended:
             raise RuntimeError(f"Node '{node}' stands after the output")
+        if node.op not in OPCODES:
+            raise RuntimeError(f"Node '{node}' had unknown opcode {node.op}!")
         _check_arguments(node, graph, seen)
         if node.name in names:
             raise RuntimeError(f"Node redefined name {node.name}!")
@@ -53,17 +56,25 @@ def _check_arguments(node: Node, graph: Any, seen: set[Node]) -> None:
 
 
 def _check_target(node: Node, module: Any) -> None:
-    if not reaches(module, node.target):
-        raise RuntimeError(
-            f"Node '{node}' ({node.op}) names {node.target!r}, but "
-            f"{type(module).__name__} has no such attribute"
-        )
+    names = f"Node '{node}' ({node.op}) names {node.target!r}"
+    found = _at(module, node.target)
+    if found is _NOTHING:
+        raise RuntimeError(f"{names}, but {type(module).__name__} has no such attribute")
+    if node.op == "call_module" and not isinstance(found, Module):
+        raise RuntimeError(f"{names}, which is no module but a {type(found).__name__}")
+
+
+_NOTHING = object()
+
+
+def _at(module: Any, path: str) -> Any:
+    for step in path.split("."):
+        if not hasattr(module, step):
+            return _NOTHING
+        module = getattr(module, step)
+    return module
 
 
 def reaches(module: Any, path: str) -> bool:
     """Whether a module has something at a path."""
-    for step in path.split("."):
-        if not hasattr(module, step):
-            return False
-        module = getattr(module, step)
-    return True
+    return _at(module, path) is not _NOTHING

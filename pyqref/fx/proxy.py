@@ -68,7 +68,7 @@ class Proxy(StandIn):
 
     def __init__(self, node: Node, tracer: Any = None) -> None:
         self.node = node
-        self.tracer = appending_tracer(node.graph) if tracer is None else tracer
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
@@ -132,6 +132,11 @@ class Proxy(StandIn):
     __complex__ = _refuse_conversion("complex(...)")
     __round__ = _refuse_conversion("round(...)")
     __array__ = _refuse_conversion("a NumPy array", _NOT_NUMPY)
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise self._explain(f"A traced value was formatted as {spec!r}", _AS_IT_IS)
+        return repr(self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """An operator between a number or array of NumPy and a proxy; NumPy functions cannot be."""
@@ -212,19 +217,15 @@ class ParameterProxy(Proxy):
         return self.numel()
 
 
-_appending: Callable[[Any], Any] | None = None
+#: What makes nodes for a proxy without a tracer. The class stands in :mod:`.recorder`; users
+#: of ``torch`` look for it here.
+GraphAppendingTracer: Any = None
 
 
 def set_appending_tracer(maker: Callable[[Any], Any]) -> None:
     """Say what makes nodes for a proxy without a tracer; called once, where it is defined."""
-    global _appending
-    _appending = maker
-
-
-def appending_tracer(graph: Any) -> Any:
-    """A tracer that appends to a graph."""
-    assert _appending is not None
-    return _appending(graph)
+    global GraphAppendingTracer
+    GraphAppendingTracer = maker
 
 
 def _unpacked_by(frame: FrameType) -> int | None:

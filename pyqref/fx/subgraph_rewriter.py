@@ -25,7 +25,8 @@ class Match(NamedTuple):
     anchor
         The node of the pattern from which the match was found, its first result.
     nodes_map
-        From nodes of the pattern to nodes of the graph.
+        From nodes of the pattern to nodes of the graph; to the nodes that an input of the
+        pattern stood for when the match was replaced.
     """
 
     anchor: Node
@@ -162,7 +163,11 @@ def _replace(
     for node in sorted(own, reverse=True):
         if not node.users:
             graph.erase_node(node)
-    return ReplacedPatterns(match.anchors[0], match.nodes_map, added)
+    places = {
+        key: now.get(found, found) if key.op == "placeholder" and isinstance(found, Node) else found
+        for key, found in match.nodes_map.items()
+    }
+    return ReplacedPatterns(match.anchors[0], places, added)
 
 
 def _flat(value: Any) -> list[Any]:

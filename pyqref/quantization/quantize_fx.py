@@ -21,6 +21,7 @@ from .fx.custom_config import ConvertCustomConfig as ConvertCustomConfig
 from .fx.custom_config import FuseCustomConfig as FuseCustomConfig
 from .fx.custom_config import PrepareCustomConfig as PrepareCustomConfig
 from .fx.fusing import fuse as _fuse
+from .fx.prepare import leave_used as _leave_used
 from .fx.prepare import prepare as _prepare
 from .fx.prepare import trace as _trace
 from .fx.watching import passed as _passed
@@ -82,7 +83,7 @@ def fuse_fx(
     traced, _ = _trace(model, PrepareCustomConfig(), custom.preserved_attributes)
     _fuse(traced, False, backend)
     _passed("fuse", traced)
-    traced.delete_all_unused_submodules()
+    _leave_used(traced, model, custom.preserved_attributes)
     return traced
 
 
@@ -174,7 +175,7 @@ def prepare_qat_fx(
     Parameters
     ----------
     model
-        A model in training mode.
+        A model, in training mode as a rule; the result is in the mode of the model.
     qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         As for :func:`prepare_fx`.
 
@@ -204,7 +205,7 @@ def prepare_qat_fx(
     >>> type(prepared.get_submodule("0")).__module__
     'pyqref.nn.qat.modules.linear'
     """
-    check_model("prepare_qat_fx", model, trained=True)
+    check_model("prepare_qat_fx", model, is_qat=True)
     return _prepared(
         "prepare_qat_fx",
         model,

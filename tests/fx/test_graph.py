@@ -180,6 +180,20 @@ def test_lint() -> None:
         module.graph.get_attr("a.b")
 
 
+def test_lint_looks_at_opcodes_and_at_what_is_called() -> None:
+    """An opcode that is none of the six; a call of what is no module."""
+    module = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
+    node = module.graph.find_nodes(op="call_module")[0]
+    node.target = "0.weight"
+    with pytest.raises(
+        RuntimeError, match=r"names '0\.weight', which is no module but a Parameter"
+    ):
+        module.graph.lint()
+    node.target, node.op = "0", "call"
+    with pytest.raises(RuntimeError, match="unknown opcode call"):
+        module.graph.lint()
+
+
 def test_nodes_check_their_targets() -> None:
     """An opcode that is none, and targets of the wrong kind."""
     graph = fx.Graph()

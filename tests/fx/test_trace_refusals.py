@@ -126,3 +126,15 @@ def test_message_names_the_module() -> None:
     assert "This is in the module '1.0' (Gate)." in message
     assert "set_non_traceable_module_names(['1.0'])" in message
     assert "set_non_traceable_module_classes([Gate])" in message
+
+
+def test_a_format_needs_a_value() -> None:
+    """Without a specification a stand-in is written as what it is."""
+    with pytest.raises(fx.TraceError, match=r"A traced value was formatted as '\.2f'"):
+        fx.symbolic_trace(lambda x: f"{x.sum():.2f}")
+    assert "x is Proxy(x)" == fx.symbolic_trace(lambda x: f"x is {x}").graph.output_node().args[0]
+
+
+def test_the_tracer_of_proxies_made_by_hand() -> None:
+    """It is found where torch has it, too."""
+    assert fx.GraphAppendingTracer is fx.proxy.GraphAppendingTracer

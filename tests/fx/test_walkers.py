@@ -139,6 +139,16 @@ def test_replace() -> None:
     assert found[0].anchor in found[0].nodes_map
 
 
+def test_a_match_names_nodes_of_the_graph_as_it_is() -> None:
+    """An input of a match that was another match's result is what replaced that."""
+    module = fx.symbolic_trace(lambda x, y: pyqref.relu(pyqref.relu(x + y) + y))
+    first, second = fx.replace_pattern(
+        module, lambda a, b: pyqref.relu(a + b), lambda a, b: pyqref.maximum(a, b)
+    )
+    inputs = [[str(v) for k, v in m.nodes_map.items() if k.name == "a"] for m in (first, second)]
+    assert [["x"], ["maximum"]] == inputs
+
+
 def test_a_match_is_closed() -> None:
     """A value in its midst that is used elsewhere forbids it."""
 

@@ -11,13 +11,12 @@ from pyqref.quantization.backend_config import BackendConfig, get_native_backend
 __all__ = ["backend_from", "check_model", "config_from", "optional_config"]
 
 
-def check_model(asks: str, model: Any, trained: bool = False) -> None:
-    """Refuse what is no module, and a module in the wrong mode."""
+def check_model(asks: str, model: Any, is_qat: bool = False) -> None:
+    """Refuse what is no module, and unless for training a module in training mode."""
     if not isinstance(model, Module):
         raise TypeError(f"{asks} takes a Module, got {type(model).__name__}")
-    if model.training is not trained:
-        mode, call = ("training", "train") if trained else ("evaluation", "eval")
-        raise ValueError(f"{asks} takes a model in {mode} mode; call model.{call}() first")
+    if model.training and not is_qat:
+        raise ValueError(f"{asks} takes a model in evaluation mode; call model.eval() first")
 
 
 def config_from(name: str, value: Any, kind: Any) -> Any:

@@ -25,7 +25,7 @@ from .converted import ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
-from .observed import is_observer_node, preparation_of
+from .observed import forget, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
@@ -109,7 +109,7 @@ def convert(
     if not is_reference:
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
     model.graph.lint()
-    model.meta.pop("quantization", None)
+    forget(model)
     converted = ConvertedGraphModule(model, model.graph)
     for name, value in {**preserved, **kept}.items():
         setattr(converted, name, value)

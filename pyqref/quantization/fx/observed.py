@@ -13,7 +13,14 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .custom_config import PrepareCustomConfig
 
-__all__ = ["Preparation", "is_observer", "is_observer_node", "preparation_of"]
+__all__ = [
+    "Preparation",
+    "forget",
+    "is_observer",
+    "is_observer_node",
+    "preparation_of",
+    "remember",
+]
 
 _KEY = "quantization"
 
@@ -47,20 +54,30 @@ def remember(model: GraphModule, preparation: Preparation) -> None:
     model.meta[_KEY] = preparation
 
 
+def forget(model: GraphModule) -> None:
+    """Keep only that the model was converted."""
+    model.meta[_KEY] = None
+
+
 def preparation_of(asks: str, model: Any) -> Preparation:
     """What is kept in a prepared model.
 
     Raises
     ------
     TypeError
-        The model was not made by ``prepare_fx``.
+        The model was not made by ``prepare_fx``, or is converted already.
     """
     if not isinstance(model, GraphModule) or _KEY not in model.meta:
         raise TypeError(
             f"{asks} takes a model that prepare_fx or prepare_qat_fx returned, got "
             f"{type(model).__name__}; call prepare_fx first"
         )
-    found: Preparation = model.meta[_KEY]
+    found: Preparation | None = model.meta[_KEY]
+    if found is None:
+        raise TypeError(
+            f"{asks}: this model is converted already, and converting changes the model; to "
+            "convert it in two ways, convert a copy.deepcopy of the prepared model each time"
+        )
     return found
 
 

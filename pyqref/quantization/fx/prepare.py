@@ -29,11 +29,11 @@ from .tracer import tracer_for
 from .training_modules import swap_for_training
 from .watching import passed
 
-__all__ = ["prepare", "trace"]
+__all__ = ["leave_used", "prepare", "trace"]
 
 
 def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tuple[GraphModule, Any]:
-    """Record a model; with its graph come the attributes that are to be preserved.
+    """Record a model, which must have the attributes that are to be preserved.
 
     Returns
     -------
@@ -47,9 +47,30 @@ def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tupl
     for name in preserved:
         if not hasattr(model, name):
             raise AttributeError(f"preserved attribute {name!r}: the model has none of this name")
-        setattr(traced, name, getattr(model, name))
     passed("trace", traced)
     return traced, dict(tracer.node_name_to_scope)
+
+
+def leave_used(traced: GraphModule, model: Any, preserved: list[str]) -> None:
+    """Leave the modules that the graph calls, in its order, and what is to be preserved.
+
+    Parameters
+    ----------
+    traced
+        The model as a graph.
+    model
+        The user's, with the attributes.
+    preserved
+        Their names.
+    """
+    traced.delete_all_unused_submodules()
+    called = [node.target for node in traced.graph.nodes if node.op in ("call_module", "get_attr")]
+    modules = traced._modules
+    for name in dict.fromkeys(target.split(".")[0] for target in called):
+        if name in modules:
+            modules[name] = modules.pop(name)
+    for name in preserved:
+        setattr(traced, name, getattr(model, name))
 
 
 def prepare(
@@ -101,7 +122,7 @@ def prepare(
     passed("insert_observers", traced)
     if not is_standalone:
         warn_of_unused_entries(asks, model, mapping, used)
-    traced.delete_all_unused_submodules()
+    leave_used(traced, model, custom.preserved_attributes)
     remember(traced, preparation)
     traced.train(model.training)
     return traced

@@ -65,7 +65,7 @@ class SpecialConversion:
         """Convert the module that a node calls, if it is such a one."""
         if type(module) in self._quantized and node.name in self._observed:
             self._convert_custom(node, module, self._quantized[type(module)])
-        elif isinstance(module, GraphModule) and "quantization" in module.meta:
+        elif isinstance(module, GraphModule) and module.meta.get("quantization") is not None:
             inner = module.meta["quantization"].custom
             replace_module(self._model, node.target, self._convert_inner(module))
             if inner.input_quantized_indexes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def dynamic_float16(torch: Any) -> dict[str, Any]:
 
 @parity_case(bounds={"*output*": FLOAT_SUMS})
 def dynamic_recurrent(torch: Any) -> dict[str, Any]:
-    """LSTM, GRU and cells."""
+    """LSTM, GRU and cells, in 8 bits and in half precision."""
     nn, q = torch.nn, torch.ao.quantization
 
     def forward(m: Any, x: Any) -> Any:
@@ -67,8 +68,11 @@ def dynamic_recurrent(torch: Any) -> dict[str, Any]:
         rnn_cell=nn.RNNCell(6, 4),
         lstm_cell=nn.LSTMCell(6, 4),
     )
-    mapping = global_mapping(torch, q.default_dynamic_qconfig)
-    return workflow(torch, net, (sequences(torch),), mapping=mapping)
+    found = {}
+    for name in ("default_dynamic_qconfig", "float16_dynamic_qconfig"):
+        mapping = global_mapping(torch, getattr(q, name))
+        found[name] = workflow(torch, copy.deepcopy(net), (sequences(torch),), mapping=mapping)
+    return found
 
 
 @parity_case(bounds={"*output*": FLOAT_SUMS})

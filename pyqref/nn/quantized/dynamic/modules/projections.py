@@ -61,7 +61,7 @@ def part_of(name: str, given: Any, key: str, shape: tuple[int, ...] | None) -> A
     if tuple(value.shape) != shape:
         raise ValueError(f"{name}: {key} must have shape {shape}, got {tuple(value.shape)}")
     bias = len(shape) == 1
-    allowed = (dtypes.float32,) if bias else (dtypes.qint8, dtypes.float32)
+    allowed = (dtypes.float32,) if bias else (dtypes.qint8, dtypes.float32, dtypes.float16)
     if value.dtype not in allowed:
         wanted = " or ".join(str(each) for each in allowed)
         raise ValueError(f"{name}: {key} must have dtype {wanted}, got {value.dtype}")
@@ -80,8 +80,10 @@ def require_state(name: str, argument: str, state: Any) -> None:
 
 
 def prepack(weight: Any, bias: Any) -> Any:
-    """Pack a qint8 weight, or a float one to be kept as float16."""
-    return (ops.linear_prepack if weight.is_quantized else ops.linear_prepack_fp16)(weight, bias)
+    """Pack a qint8 weight, or a float32 or float16 one to be kept as float16."""
+    if weight.is_quantized:
+        return ops.linear_prepack(weight, bias)
+    return ops.linear_prepack_fp16(weight.float(), bias)
 
 
 def empty_weight(rows: int, columns: int, dtype: Any) -> Any:

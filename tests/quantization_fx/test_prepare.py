@@ -1,0 +1,114 @@
+"""``prepare_fx`` and its like: what they accept, and in what order the result holds its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyqref.ao.quantization import (
+    QConfigMapping,
+    float16_dynamic_qconfig,
+    get_default_qat_qconfig_mapping,
+    get_default_qconfig_mapping,
+)
+from pyqref.ao.quantization.fx.custom_config import (
+    ConvertCustomConfig,
+    FuseCustomConfig,
+    PrepareCustomConfig,
+)
+from pyqref.ao.quantization.quantize_fx import (
+    convert_fx,
+    convert_to_reference_fx,
+    fuse_fx,
+    prepare_fx,
+    prepare_qat_fx,
+)
+
+import pyqref as torch
+from pyqref import nn
+
+
+class Net(nn.Module):
+    """A convolution with batch norm, a layer behind it, and a module that is never called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unused = nn.Linear(1, 1)
+        self.last = nn.Linear(4, 2)
+        self.conv, self.bn = nn.Conv2d(1, 4, 1), nn.BatchNorm2d(4)
+
+    def forward(self, x: Any) -> Any:
+        return self.last(self.bn(self.conv(x)).flatten(1))
+
+
+def image() -> Any:
+    torch.manual_seed(0)
+    return torch.randn(3, 1, 1, 1)
+
+
+def test_a_preserved_attribute_may_be_a_module() -> None:
+    """Documented: attributes stay though no code uses them; modules, too."""
+    names = ["unused"]
+    x, model = image(), Net().eval()
+    fused = fuse_fx(model, FuseCustomConfig().set_preserved_attributes(names))
+    assert model.unused is fused.unused
+    custom = PrepareCustomConfig().set_preserved_attributes(names)
+    prepared = prepare_fx(model, get_default_qconfig_mapping(), (x,), prepare_custom_config=custom)
+    prepared(x)
+    converted = convert_fx(prepared, ConvertCustomConfig().set_preserved_attributes(names))
+    assert model.unused is converted.unused
+
+
+def test_modules_stand_in_the_order_of_their_calls() -> None:
+    """So that a printed model and its state dict are read like the graph; as in torch."""
+    prepared = prepare_fx(Net().eval(), get_default_qconfig_mapping(), (image(),))
+    called = [node.target for node in prepared.graph.nodes if node.op == "call_module"]
+    assert list(dict.fromkeys(called)) == [name for name, _ in prepared.named_children()]
+
+
+def test_a_model_in_evaluation_mode_is_prepared_for_training() -> None:
+    """As in torch: the result is in the mode of the model."""
+    prepared = prepare_qat_fx(Net().eval(), get_default_qat_qconfig_mapping(), (image(),))
+    assert not prepared.training
+    assert type(prepared.conv) is nn.intrinsic.qat.ConvBn2d
+    assert not prepared.conv.training
+    prepared.train()
+    assert prepared.conv.bn.training
+    prepared(image())
+    assert (3, 2) == tuple(convert_fx(prepared.eval())(image()).shape)
+
+
+def test_a_converted_model_says_so() -> None:
+    """Converting changes the model; whoever converts again is told of deepcopy."""
+    prepared = prepare_fx(Net().eval(), get_default_qconfig_mapping(), (image(),))
+    prepared(image())
+    reference = convert_to_reference_fx(prepared)
+    for model in (prepared, reference):
+        with pytest.raises(TypeError, match=r"is converted already.*copy\.deepcopy"):
+            convert_fx(model)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell])
+def test_recurrent_layers_with_float16_weights(kind: Any) -> None:
+    """The same bits as in eager mode, where the weights are rounded to float16."""
+
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.layer = kind(5, 4)
+
+        def forward(self, x: Any) -> Any:
+            return self.layer(x)
+
+    x = torch.randn(3, 5) if kind.__name__.endswith("Cell") else torch.randn(3, 2, 5)
+    model = Recurrent().eval()
+    eager = torch.quantization.quantize_dynamic(model, {kind}, dtype=torch.float16)
+    mapping = QConfigMapping().set_global(float16_dynamic_qconfig)
+    converted = convert_fx(prepare_fx(model, mapping, (x,)))
+    assert type(eager.layer) is type(converted.layer)
+    expected, actual = eager(x), converted(x)
+    if isinstance(expected, tuple):
+        expected, actual = expected[0], actual[0]
+    assert torch.equal(expected, actual)
+    converted.load_state_dict(converted.state_dict())
