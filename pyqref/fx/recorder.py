@@ -163,7 +163,7 @@ class TracerBase:
         raise explain(
             "A branch (if, while, and, or, not, assert) depends on a traced value",
             obj.node,
-            "compute both sides and choose with pyqref.where(condition, a, b)",
+            _instead_of_a_branch(obj.node),
             self.scope,
         )
 
@@ -179,6 +179,34 @@ class TracerBase:
     def keys(self, obj: Proxy) -> Any:
         """Called for the keys of a proxy."""
         return obj.__getattr__("keys")()
+
+
+_SHAPES_AND_TYPES = frozenset({"shape", "ndim", "dtype", "device", "size", "dim", "numel"})
+
+
+def _instead_of_a_branch(node: Node) -> str:
+    """How a branch on the value of a node could be rewritten: it depends on what it asks for."""
+    asked, waiting = [], [node]
+    while waiting:
+        asked.append(waiting.pop())
+        waiting.extend(each for each in asked[-1].all_input_nodes if each not in asked)
+    if any(each.target in _SHAPES_AND_TYPES or _attribute(each) for each in asked):
+        return (
+            "let the branch ask something fixed, such as a setting of the module: shapes and types "
+            "are not\n    known, either, while there is no data"
+        )
+    both = "compute both sides and choose with pyqref.where(condition, a, b)"
+    inputs = [each.target for each in (node, *node.all_input_nodes) if each.op == "placeholder"]
+    if not inputs:
+        return both
+    return (
+        f"if {inputs[0]!r} is a setting, not a tensor, fix it: "
+        f"pyqref.fx.symbolic_trace(model,\n    concrete_args={{{inputs[0]!r}: ...}}); else {both}"
+    )
+
+
+def _attribute(node: Node) -> bool:
+    return node.target is getattr and node.args[1] in _SHAPES_AND_TYPES
 
 
 def _node(value: Any) -> Any:

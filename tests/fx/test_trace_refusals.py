@@ -138,3 +138,20 @@ def test_a_format_needs_a_value() -> None:
 def test_the_tracer_of_proxies_made_by_hand() -> None:
     """It is found where torch has it, too."""
     assert fx.GraphAppendingTracer is fx.proxy.GraphAppendingTracer
+
+
+@pytest.mark.parametrize(
+    ("forward", "way"),
+    [
+        (lambda x, flag: x if flag else -x, r"concrete_args={'flag': \.\.\.}\); else compute both"),
+        (lambda x, mode: x if mode == "a" else -x, r"concrete_args={'mode': \.\.\.}"),
+        (lambda x: x if x.shape[0] % 2 else -x, "ask something fixed"),
+        (lambda x: x if x.dim() == 4 else -x, "ask something fixed"),
+        (lambda x: x if x.dtype == pyqref.float32 else -x, "ask something fixed"),
+        (lambda x: x if x.sum() > 0 else -x, r"- compute both sides.*pyqref\.where"),
+    ],
+)
+def test_the_way_out_of_a_branch_depends_on_what_it_asks_for(forward: Any, way: str) -> None:
+    """A setting given as input, a shape or type, a computed value."""
+    with pytest.raises(fx.TraceError, match=way):
+        fx.symbolic_trace(forward)
