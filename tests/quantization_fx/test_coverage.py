@@ -248,3 +248,31 @@ def test_a_pattern_among_others() -> None:
     assert "quantized" == rows["0"].status
     assert "float" == rows["2"].status
     assert "the weight is pyqref.quint8, supported is pyqref.qint8" in str(rows["2"].reason)
+
+
+@pytest.mark.parametrize("prepare", [prepare_fx, prepare_qat_fx])
+def test_what_the_mapping_given_to_convert_leaves_out(prepare: Any) -> None:
+    """Documented: None skips; coverage names the mapping that says so."""
+    model = fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.Sigmoid()))
+    x, get = pyqref.rand(2, 4), get_default_qconfig_mapping
+    get = get_default_qat_qconfig_mapping if prepare is prepare_qat_fx else get
+    prepared = prepare(model.train(prepare is prepare_qat_fx), get("fbgemm"), (x,))
+    prepared(x)
+    left_out = get("fbgemm").set_module_name("0", None)
+    row = coverage(convert_fx(prepared.eval(), qconfig_mapping=left_out))["0"]
+    assert ("float", "the mapping given to convert_fx sets its qconfig to None") == (
+        row.status,
+        row.reason,
+    )
+
+
+def test_a_layer_for_training_that_the_back_end_does_not_know() -> None:
+    """It becomes a float layer again, with the reason."""
+    back_end = backend(types())
+    back_end.configs[0].set_qat_module(nn.qat.Linear)
+    x, model = pyqref.rand(2, 4), nn.Sequential(nn.Linear(4, 4)).train()
+    mapping = QConfigMapping().set_global(default_qconfig)
+    prepared = prepare_qat_fx(model, mapping, (x,), backend_config=back_end)
+    assert type(prepared.get_submodule("0")) is nn.qat.Linear
+    row = coverage(convert_fx(prepared.eval()))["0"]
+    assert ("float", "the back end 'mine' has no pattern for it") == (row.status, row.reason)

@@ -17,6 +17,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .node_qconfigs import find_qconfigs
 from .observed import Preparation
+from .reasons import keep_reason
 
 __all__ = ["convert_qconfigs"]
 
@@ -46,10 +47,14 @@ def convert_qconfigs(
         return preparation.qconfigs
     _check(asks, preparation.qconfig_mapping, mapping)
     found, _ = find_qconfigs(model, mapping, preparation.scopes)
-    return {
+    kept = {
         name: qconfig if qconfig is None or name not in found else found[name]
         for name, qconfig in preparation.qconfigs.items()
     }
+    for node in model.graph.nodes:
+        if node.name in preparation.observed and kept.get(node.name) is None:
+            keep_reason(model, node, f"the mapping given to {asks} sets its qconfig to None")
+    return kept
 
 
 def _check(asks: str, before: QConfigMapping, now: QConfigMapping) -> None:

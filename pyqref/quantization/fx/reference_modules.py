@@ -17,6 +17,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.backend_config import BackendConfig
 
 from .paths import replace_module
+from .reasons import REASON
 from .weight_grids import weight_grids
 
 __all__ = ["make_reference_modules"]
@@ -75,6 +76,8 @@ def make_reference_modules(
 def _to_float(module: Any) -> Any:
     made = module.to_float()
     made.train(module.training)
+    if REASON in vars(module):
+        vars(made)[REASON] = vars(module)[REASON]
     return made
 
 
