@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
 
-# Where public functions are listed in __all__. All are imported when a stand-in is made: a name
-# that pyqref imports at its first use may first be used in the model that is traced.
+# Where public functions are listed in __all__. All are imported, by name, when a stand-in is made:
+# what pyqref imports at its first use may first be used in the model that is traced.
 NAMESPACES = (
     "pyqref.tensor",
     "pyqref.tensor.fake_quantize",
