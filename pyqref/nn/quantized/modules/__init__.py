@@ -14,7 +14,7 @@ from .conv_transpose import ConvTranspose3d as ConvTranspose3d
 from .dropout import Dropout as Dropout
 from .embedding_ops import Embedding as Embedding
 from .embedding_ops import EmbeddingBag as EmbeddingBag
-from .embedding_ops import EmbeddingPackedParams as EmbeddingPackedParams
+from .embedding_packed import EmbeddingPackedParams as EmbeddingPackedParams
 from .functional_modules import FloatFunctional as FloatFunctional
 from .functional_modules import FXFloatFunctional as FXFloatFunctional
 from .functional_modules import QFunctional as QFunctional

@@ -7,102 +7,21 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.backends import quantized as settings
 from pyqref.nn import modules as nn
-from pyqref.nn.conversion_checks import require_members, sizes_of
+from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.modules.arguments import word
 from pyqref.nn.qat.modules import embedding_ops as nnqat
 from pyqref.ops import quantized as ops
-from pyqref.ops.quantized.checks import require_quantized
-from pyqref.tensor.arguments import as_flag, described
-from pyqref.tensor.creation import ones, zeros
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.dispatch import require_tensor
-from pyqref.tensor.quantized import make_per_channel, quantize_per_channel
+from pyqref.tensor.quantized import quantize_per_channel
 
-from .utils import fits, pop_state, require_type
+from .embedding_packed import EMBEDDING_DTYPES, EmbeddingPackedParams
+from .utils import require_type
 
-__all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
-
-_DTYPES = (dtypes.quint8, dtypes.quint4x2)
-
-
-class EmbeddingPackedParams(Module):
-    """A quantized table, packed for the look-ups.
-
-    Parameters
-    ----------
-    num_embeddings, embedding_dim : int
-    dtype
-        ``quint8`` or ``quint4x2``.
-
-    Notes
-    -----
-    In a state dict: ``dtype`` and ``_packed_weight``, the quantized tensor. A new table is
-    zero (torch leaves memory as it finds it).
-    """
-
-    _version = 1
-
-    def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = dtypes.quint8) -> None:
-        super().__init__()
-        rows, columns = num_embeddings, embedding_dim
-        sizes_of("Embedding", num_embeddings=rows, embedding_dim=columns)
-        if not any(dtype is each for each in _DTYPES):
-            raise NotImplementedError(
-                f"Embedding: dtype must be quint8 or quint4x2, got {described(dtype)}"
-            )
-        self.dtype = dtype
-        self.set_weight(
-            make_per_channel(
-                zeros(num_embeddings, embedding_dim, dtype=dtypes.uint8)._array,
-                ones(num_embeddings).numpy(),
-                zeros(num_embeddings).numpy(),
-                0,
-                dtype,
-                qscheme=dtypes.per_channel_affine_float_qparams,
-            )
-        )
-
-    def set_weight(self, weight: Any) -> None:
-        """Pack a table ``(num_embeddings, embedding_dim)`` of ``dtype``."""
-        require_quantized("EmbeddingPackedParams.set_weight", weight, (self.dtype,), "weight")
-        self._packed_weight: Any = ops.embedding_bag_prepack(weight)
-
-    def _weight(self) -> Any:
-        return ops.embedding_bag_unpack(self._packed_weight)
-
-    def forward(self, x: Any) -> Any:
-        """The input itself."""
-        return x
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "dtype"] = self.dtype
-        destination[prefix + "_packed_weight"] = self._weight()
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: Any,
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
-        key = prefix + "_packed_weight"
-        weight = pop_state(state_dict, key, missing_keys)
-        if weight is not None and fits((weight,), (self._weight(),), key, error_msgs):
-            self.dtype = self.dtype if dtype is None else dtype
-            self.set_weight(weight)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
-
-    def __repr__(self) -> str:
-        return repr(self._weight())
+__all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(Module):
@@ -380,7 +299,7 @@ def _quantized_table(cls: type, mod: Any, precomputed: bool) -> Any:
                 "observer; set mod.qconfig = float_qparams_weight_only_qconfig"
             )
         observer, precomputed = qconfig.weight(), False
-    if observer.dtype not in _DTYPES or observer.qscheme is not (
+    if observer.dtype not in EMBEDDING_DTYPES or observer.qscheme is not (
         dtypes.per_channel_affine_float_qparams
     ):
         raise ValueError(
