@@ -21,7 +21,12 @@ from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
 from .side_effects import is_impure
 
-__all__ = ["OPCODES", "Node", "map_aggregate", "map_arg"]
+__all__ = ["OPCODES", "Argument", "Node", "Target", "map_aggregate", "map_arg"]
+
+#: For annotations, as in ``torch.fx.node``: what a node calls or fetches.
+Target = Callable[..., Any] | str
+#: What may stand among its arguments: nodes, constants, nested tuples, lists, dicts, slices.
+Argument = Any
 
 OPCODES = (
     "placeholder",

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref.quantization.utils.patterns import MatchAllNode as MatchAllNode
+
 from .pattern_config import BackendPatternConfig
 
 __all__ = ["MatchAllNode", "complex_format", "reversed_nested"]
-
-
-class MatchAllNode:
-    """In a pattern: matches every node."""
 
 
 def reversed_nested(pattern: Any) -> Any:

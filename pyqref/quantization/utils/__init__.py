@@ -9,6 +9,7 @@ from .modules import getattr_from_fqn as getattr_from_fqn
 from .modules import (
     has_no_children_ignoring_parametrizations as has_no_children_ignoring_parametrizations,
 )
+from .patterns import MatchAllNode as MatchAllNode
 from .qconfigs import activation_dtype as activation_dtype
 from .qconfigs import activation_is_dynamically_quantized as activation_is_dynamically_quantized
 from .qconfigs import activation_is_int8_quantized as activation_is_int8_quantized
@@ -30,6 +31,7 @@ from .qparams import to_underlying_dtype as to_underlying_dtype
 from .qparams import validate_qmin_qmax as validate_qmin_qmax
 
 __all__ = [
+    "MatchAllNode",
     "activation_dtype",
     "activation_is_dynamically_quantized",
     "activation_is_int32_quantized",
