@@ -144,6 +144,8 @@ def exercise() -> None:
         (17, 17, 17),
         (72, 72, 72),
         (24, 12, 12),
+        (16, 16, 4),
+        (80, 80, 10),
     ):
         for kernel, padding in ((1, 0), (3, 1), (3, 0)):
             shape = (outputs, channels // groups, kernel, kernel)

@@ -61,6 +61,13 @@ GROUPED = [
     plane(2, 30, 6, 15, 3, padding=1, stride=2, groups=15),
     plane(1, 24, 11, 48, 3, padding=2, dilation=2, groups=6),
     plane(1, 7, 5, 35, 3, padding=1, groups=7),
+    # Strips: groups of 4, 8 and 16, fewer outputs than a vector and more.
+    plane(2, 16, 5, 16, 3, padding=1, groups=4),
+    plane(1, 48, 6, 48, 3, padding=1, groups=6),
+    plane(1, 144, 9, 144, 3, padding=2, dilation=2, groups=9),
+    plane(2, 80, 7, 80, 3, padding=1, stride=2, groups=20),
+    plane(1, 400, 4, 400, 1, groups=50),
+    Case(1, 32, (3, 700), 32, (2, 3), (1, 2), (1, 1), (1, 1), 4),
 ]
 #: Around vectors of 4, 8, 16 channels, and panels of 64.
 DEPTHWISE = [
@@ -88,6 +95,8 @@ OTHER_DIMENSIONS = [
     Case(2, 3, (4, 5, 6), 7, (2, 3, 2), (1, 2, 1), (1, 1, 0), (1, 1, 2)),
     Case(1, 19, (3, 4, 5), 19, (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), 19),
     Case(1, 8, (3, 4, 5), 4, (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1), 2),
+    Case(1, 32, (3, 4, 5), 32, (2, 3, 2), (1, 1, 2), (1, 1, 0), (2, 1, 1), 4),
+    Case(2, 64, (21,), 64, (5,), (1,), (2,), (1,), 16),
 ]
 PACK = {1: _kernels.pack_conv1d, 2: _kernels.pack_conv2d, 3: _kernels.pack_conv3d}
 RUN = {1: _kernels.conv1d, 2: _kernels.conv2d, 3: _kernels.conv3d}
@@ -187,6 +196,7 @@ def test_packed_weights_unpack_to_themselves(case: Case) -> None:
         ((256, 64, 1, 1), 1),
         ((128, 4, 3, 3), 32),
         ((1024, 32, 3, 3), 32),
+        ((48, 8, 3, 3), 6),
         ((96, 3, 3, 3), 32),
         ((96, 1, 3, 3), 96),
     ],

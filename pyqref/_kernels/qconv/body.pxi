@@ -22,6 +22,7 @@ include "../qgemm/multiply.pxi"
 include "windows.pxi"
 include "lines.pxi"
 include "depthwise.pxi"
+include "grouped.pxi"
 
 
 cdef void join_groups(
@@ -103,10 +104,10 @@ cdef int each_group(
 
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple geometry,
-    Py_ssize_t groups, Py_ssize_t joined, bint is_depthwise, cnp.ndarray panels,
-    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
-    float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
-    int n_threads,
+    Py_ssize_t groups, Py_ssize_t joined, bint is_depthwise, bint in_strips,
+    cnp.ndarray panels, cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier,
+    bias, integer_bias, float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper,
+    cnp.ndarray out, int n_threads,
 ):
     """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
 
@@ -143,6 +144,8 @@ def conv(
     with nogil:
         if is_depthwise:
             depthwise(&image, &epilogue, packed, rows, result, n_threads)
+        elif in_strips:
+            grouped(&image, &epilogue, packed, rows, result, n_threads)
         else:
             each_group(
                 &image, &epilogue, packed, rows, outputs // groups, groups, joined, result,

@@ -77,7 +77,7 @@ def _conv(
     dense = packed.groups == 1 and not packed.is_depthwise
     centred = dense or zero_points is None or not np.count_nonzero(zero_points)
     is_depthwise = packed.is_depthwise and centred
-    if packed.joined > 1 and not centred:
+    if (packed.joined > 1 or packed.in_strips) and not centred:
         packed = pack_apart(packed)
     out_size, geometry = _geometry(
         x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation)
@@ -95,6 +95,7 @@ def _conv(
         packed.groups // packed.joined,
         packed.joined,
         is_depthwise,
+        packed.in_strips,
         _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
         packed.sums,
         zero_points,

@@ -22,12 +22,9 @@ cdef extern from "qconv/depthwise.h":
         const uint8_t** streams
         Py_ssize_t upper, both, lower
         const int8_t* weights
-        const int32_t* offset
-        const float* multiplier
-        const float* bias
-        float bias_multiplier, high
-        int zero_point, lowest, flip
-        Py_ssize_t at, count, x_step, x_last, out_step, out_last, bytes
+        Factors factors
+        Finish finish
+        Py_ssize_t at, count, x_step, x_last, out_step, out_last
         const uint8_t** next
         Py_ssize_t n_next, ahead, ahead_out
 
@@ -138,7 +135,6 @@ cdef void plan(Depthwise* d) noexcept nogil:
 
 cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
-    cdef const Epilogue* e = d.epilogue
     cdef DepthwiseVectors* v = &loom.vectors
     cdef uint8_t* scratch = d.scratch + thread * d.scratch_size
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * d.most_vectors
@@ -154,9 +150,7 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     v.streams, v.next = loom.streams, loom.next
     v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.out[2] * d.image.channels
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
-    v.flip = 128 if e.lower < 0 else 0
-    v.zero_point, v.lowest = e.zero_point + v.flip, e.lower + v.flip
-    v.bias_multiplier, v.high = e.bias_multiplier, <float> (e.upper - e.zero_point)
+    set_finish(&v.finish, d.epilogue)
 
 
 cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -200,7 +194,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
 cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     """Choose how much is done at a time, and what scratch that takes."""
     cdef const Image* image = d.image
-    cdef Py_ssize_t tasks, segments, widest
+    cdef Py_ssize_t tasks, widest
     cdef Lines lines
     d.pairs_a_plane = (image.out[1] + 1) // 2
     d.pairs = image.batch * image.out[0] * d.pairs_a_plane
@@ -211,11 +205,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.most_vectors = max(WEIGHTS_BYTES // d.weights_size, <Py_ssize_t> 2)
     d.width = min(d.most_vectors - 1, <Py_ssize_t> WIDTH_VECTORS) * VECTOR_BYTES
     widest = min(image.channels, d.width + VECTOR_BYTES - 1)
-    measure_lines(&lines, image, widest, 1, d.n_under)
-    d.segment = (LINES_BYTES // d.n_under - lines.line_size) // (widest * lines.phases) + 1
-    d.segment = min(max(d.segment, <Py_ssize_t> 1), <Py_ssize_t> image.out[2])
-    segments = (image.out[2] + d.segment - 1) // d.segment
-    d.segment = (image.out[2] + segments - 1) // segments
+    d.segment = outputs_at_once(image, widest, d.n_under, LINES_BYTES)
     measure_lines(&lines, image, widest, d.segment, d.n_under)
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)

@@ -9,6 +9,19 @@ cdef enum:
     VECTOR_BYTES = 4 * SIMD_LANES   # that are read at any place of a copy
 
 
+# What finishes sums in the order of quads.
+cdef extern from "qconv/quads.h":
+    ctypedef struct Finish:
+        float bias_multiplier, high
+        int zero_point, lowest, flip
+        Py_ssize_t bytes
+
+    ctypedef struct Factors:
+        const int32_t* offset
+        const float* multiplier
+        const float* bias
+
+
 cdef struct Lines:
     const Image* image
     Py_ssize_t channel, width       # which channels
@@ -54,6 +67,42 @@ cdef void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept n
     """Turn to other channels, or to other outputs of the lines: no copy is of these."""
     l.channel, l.first = channel, first
     memset(l.copied, 0, l.most * sizeof(void*))
+
+
+cdef Py_ssize_t outputs_at_once(
+    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t room
+) noexcept nogil:
+    """Outputs of a line whose copies take some room, or one; the line in equal parts."""
+    cdef Lines lines
+    cdef Py_ssize_t outputs, parts
+    measure_lines(&lines, image, width, 1, most)
+    outputs = max((room // most - lines.line_size) // (width * lines.phases), <Py_ssize_t> 0) + 1
+    parts = (image.out[2] + outputs - 1) // outputs
+    return (image.out[2] + parts - 1) // parts
+
+
+cdef inline const uint8_t* line_under(
+    const Image* image, const Position* p, Py_ssize_t depth, Py_ssize_t height
+) noexcept nogil:
+    """The line under a window that is so far from its first; NULL in the padding."""
+    cdef Py_ssize_t z = reach(image, p, 0, 0) + depth
+    cdef Py_ssize_t y = reach(image, p, 1, 0) + height
+    if not (is_in(image, 0, z) and is_in(image, 1, y)):
+        return NULL
+    return image.x + (
+        ((p.image * image.size[0] + z) * image.size[1] + y) * image.size[2]
+    ) * image.channels
+
+
+cdef inline Py_ssize_t place_in_quads(Py_ssize_t i) noexcept nogil:
+    """Where the i-th of VECTOR_BYTES bytes is in the order of ``weave_quads``."""
+    return i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
+
+
+cdef void set_finish(Finish* f, const Epilogue* e) noexcept nogil:
+    f.flip = 128 if e.lower < 0 else 0
+    f.zero_point, f.lowest = e.zero_point + f.flip, e.lower + f.flip
+    f.bias_multiplier, f.high = e.bias_multiplier, <float> (e.upper - e.zero_point)
 
 
 cdef inline Py_ssize_t place_of_tap(const Lines* l, Py_ssize_t tap) noexcept nogil:

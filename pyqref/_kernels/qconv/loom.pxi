@@ -65,7 +65,7 @@ cdef void prepare_columns(const Depthwise* d, Loom* loom) noexcept nogil:
         channel = place_of_vector(loom, vector) % width
         for i in range(VECTOR_BYTES):
             c = &columns[channel // PANEL_COLUMNS]
-            at = vector * VECTOR_BYTES + i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
+            at = vector * VECTOR_BYTES + place_in_quads(i)
             loom.offset[at] = c.offset[channel % PANEL_COLUMNS]
             loom.multiplier[at] = c.multiplier[channel % PANEL_COLUMNS]
             loom.bias[at] = c.bias[channel % PANEL_COLUMNS]
@@ -105,30 +105,22 @@ cdef void turn_to(
     v.count = (d.segment + loom.run - 1) // loom.run
     v.x_step, v.x_last = loom.run * width, rest * width
     v.out_step, v.out_last = loom.run * d.image.channels, rest * d.image.channels
-    v.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
-
-
-cdef inline const uint8_t* line_of(
-    const Image* image, Py_ssize_t which, Py_ssize_t z, Py_ssize_t y
-) noexcept nogil:
-    return image.x + (
-        ((which * image.size[0] + z) * image.size[1] + y) * image.size[2]
-    ) * image.channels
+    v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
 
 
 cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
     """The lines that the next two lines of outputs want besides."""
     cdef const Image* image = d.image
     cdef Lines* lines = &loom.lines
-    cdef Py_ssize_t i, j, y, z
+    cdef Py_ssize_t i, j
     cdef const uint8_t* line
     loom.vectors.n_next = 0
     for i in range(d.n_under):
-        z = reach(image, p, 0, 0) + d.under[i].at[0]
-        y = reach(image, p, 1, 0) + d.under[i].at[1] + 2 * image.stride[1]
-        if not (is_in(image, 0, z) and is_in(image, 1, y)):
+        line = line_under(
+            image, p, d.under[i].at[0], d.under[i].at[1] + 2 * image.stride[1]
+        )
+        if line == NULL:
             continue
-        line = line_of(image, p.image, z, y)
         for j in range(d.n_under):
             if lines.lines[j] == line:
                 break
@@ -141,16 +133,11 @@ cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept 
 
 cdef void find_streams(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
     """Where the bytes for each tap are, for two lines of outputs from a position."""
-    cdef const Image* image = d.image
     cdef Lines* lines = &loom.lines
     cdef const Stream* stream
-    cdef Py_ssize_t i, y, z
+    cdef Py_ssize_t i
     for i in range(d.n_under):
-        z = reach(image, p, 0, 0) + d.under[i].at[0]
-        y = reach(image, p, 1, 0) + d.under[i].at[1]
-        lines.lines[i] = NULL
-        if is_in(image, 0, z) and is_in(image, 1, y):
-            lines.lines[i] = line_of(image, p.image, z, y)
+        lines.lines[i] = line_under(d.image, p, d.under[i].at[0], d.under[i].at[1])
     find_next(d, loom, p)
     copy_lines(lines, d.n_under)
     for i in range((d.n_streams + 3) // 4 * 4):
@@ -168,7 +155,7 @@ cdef void compute_lines(
     for vector in range(loom.n_vectors):
         v.at = place_of_vector(loom, vector)
         v.weights = loom.weights + vector * d.weights_size
-        v.offset = loom.offset + vector * VECTOR_BYTES
-        v.multiplier = loom.multiplier + vector * VECTOR_BYTES
-        v.bias = loom.bias + vector * VECTOR_BYTES
+        v.factors.offset = loom.offset + vector * VECTOR_BYTES
+        v.factors.multiplier = loom.multiplier + vector * VECTOR_BYTES
+        v.factors.bias = loom.bias + vector * VECTOR_BYTES
         depthwise_vectors(v, upper + v.at, lower + v.at if lower != NULL else NULL)

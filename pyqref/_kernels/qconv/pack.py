@@ -13,8 +13,10 @@ from pyqref.numerics.types import IntArray
 
 __all__ = ["PackedConv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
 
-#: Channels of a depthwise weight are padded to a multiple of this.
+#: Channels of a depthwise weight are padded to a multiple of this; a strip has as many.
 _LANES = 16
+#: Channels of groups that are packed as strips, and the most products of an output.
+_STRIP_GROUPS, _STRIP_DEPTH = (4, 8, 16), 2048
 #: Groups are joined up to as many outputs.
 _JOINED_OUTPUTS = 32
 
@@ -29,14 +31,16 @@ class PackedConv:
     ``(*kernel, C // groups)``. Groups with few outputs are joined when they are used: together
     they are one group whose weights are zero where they belong to different ones, which is
     faster than many small products. These are kept as they are, ``(N, depth)``, without zeros.
+    Groups of 4, 8 or 16 channels in and out are *strips* of 16 outputs instead,
+    ``(N / 16, depth / 4, 16, 4)``, which :file:`grouped.pxi` multiplies without any zeros.
     Depthwise weights (one channel in and out of each group) are kept as ``(taps, N)`` instead,
     N padded with zeros to a multiple of 16.
 
     Attributes
     ----------
     panels
-        int8, one dimension: the packed groups one after another, the rows of joined ones, or
-        the taps.
+        int8, one dimension: the packed groups one after another, the rows of joined ones, the
+        strips, or the taps.
     sums
         int32 ``(N,)``: the sum of the weights of each output channel.
     shape
@@ -45,6 +49,8 @@ class PackedConv:
         Number of groups.
     joined
         How many groups are one while they are multiplied.
+    in_strips
+        Whether the weights are strips.
     """
 
     panels: IntArray
@@ -52,6 +58,7 @@ class PackedConv:
     shape: tuple[int, ...]
     groups: int
     joined: int = 1
+    in_strips: bool = False
 
     @cached_property
     def is_depthwise(self) -> bool:
@@ -71,6 +78,9 @@ class PackedConv:
             rows = self.panels.reshape(self.depth, -1)[:, :outputs].T
         elif self.joined > 1:
             rows = self.panels
+        elif self.in_strips:
+            strips = self.panels.view(np.int32).reshape(-1, self.depth // 4, _LANES)
+            rows = np.ascontiguousarray(strips.swapaxes(1, 2)).view(np.int8)
         else:
             columns = outputs // self.groups
             rows = np.concatenate(
@@ -88,6 +98,12 @@ def _groups_to_join(groups: int, outputs: int) -> int:
     return max(each for each in range(1, most + 1) if groups % each == 0)
 
 
+def _fit_strips(outputs: int, inputs: int, groups: int, depth: int) -> bool:
+    """Whether groups are as many channels in as out, few enough, and fill strips."""
+    square = inputs * groups == outputs and inputs in _STRIP_GROUPS
+    return square and outputs % _LANES == 0 and 0 < depth <= _STRIP_DEPTH
+
+
 def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> PackedConv:
     weight = np.asarray(weight, np.int8)
     assert weight.ndim == dimensions + 2
@@ -100,6 +116,10 @@ def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> 
         panels[:, :outputs] = rows.T
     elif groups == 1:
         panels = pack_linear(rows).panels
+    elif join and _fit_strips(outputs, weight.shape[1], groups, rows.shape[1]):
+        words = np.ascontiguousarray(rows).view(np.int32).reshape(-1, _LANES, rows.shape[1] // 4)
+        panels = np.ascontiguousarray(words.swapaxes(1, 2)).view(np.int8)
+        return PackedConv(panels.reshape(-1), sums, weight.shape, groups, in_strips=True)
     elif join and _groups_to_join(groups, outputs // groups) > 1:
         joined, panels = _groups_to_join(groups, outputs // groups), np.ascontiguousarray(rows)
     else:

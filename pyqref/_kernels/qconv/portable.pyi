@@ -8,6 +8,7 @@ def conv(
     groups: int,
     joined: int,
     is_depthwise: bool,
+    in_strips: bool,
     panels: np.ndarray,
     weight_sums: np.ndarray,
     weight_zero_points: np.ndarray | None,

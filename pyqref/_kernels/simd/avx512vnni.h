@@ -104,6 +104,13 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 typedef __m512i quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return _mm512_loadu_si512(source); }
+static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+    const __m512i x = _mm512_loadu_si512(source);
+    quads[0] = _mm512_shuffle_epi32(x, _MM_PERM_AAAA);
+    quads[1] = _mm512_shuffle_epi32(x, _MM_PERM_BBBB);
+    quads[2] = _mm512_shuffle_epi32(x, _MM_PERM_CCCC);
+    quads[3] = _mm512_shuffle_epi32(x, _MM_PERM_DDDD);
+}
 static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     const __m512i av = _mm512_loadu_si512(a), bv = _mm512_loadu_si512(b);

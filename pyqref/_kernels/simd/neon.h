@@ -94,6 +94,13 @@ static inline void weave(uint8x16_t *woven, const uint8_t *a, const uint8_t *b, 
         woven[2 * i + 1] = vreinterpretq_u8_u16(four.val[1]);
     }
 }
+static inline void spread(uint8x16_t *quads, const uint8_t *source) {
+    const uint32x4_t x = vreinterpretq_u32_u8(vld1q_u8(source));
+    quads[0] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 0));
+    quads[1] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 1));
+    quads[2] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 2));
+    quads[3] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 3));
+}
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const uint8x16_t top = vdupq_n_u8((uint8_t)flip);

@@ -18,6 +18,13 @@ typedef int8x16_t quads_v;
 static inline quads_v load_quads(const uint8_t *source) {
     return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(source), vdupq_n_u8(0x80)));
 }
+static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+    uint8x16_t spread_out[4];
+    spread(spread_out, source);
+    for (int v = 0; v < 4; ++v) {
+        quads[v] = vreinterpretq_s8_u8(veorq_u8(spread_out[v], vdupq_n_u8(0x80)));
+    }
+}
 static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     uint8x16_t woven[4];

@@ -15,6 +15,9 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vusdotq_s32(
 
 typedef uint8x16_t quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return vld1q_u8(source); }
+static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+    spread(quads, source);
+}
 static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     weave(quads, a, b, c, d);

@@ -154,6 +154,11 @@ static inline quads_v load_quads(const uint8_t *source) {
     memcpy(&x, source, sizeof x);
     return x;
 }
+static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+    for (int v = 0; v < 4; ++v) {
+        for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
+    }
+}
 static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     for (int v = 0; v < 4; ++v, a += SIMD_LANES, b += SIMD_LANES, c += SIMD_LANES, d += SIMD_LANES) {

@@ -64,6 +64,8 @@ cdef extern from *:
         uint8_t* target, const uint8_t* source, Py_ssize_t n, const uint8_t* table
     ) nogil
 
+    # Of 4 * SIMD_LANES bytes, lane l of the vector v of the four has the quad l // 4 * 4 + v.
+    void spread_quads(quads_v* quads, const uint8_t* source) nogil
     # Bytes of four places side by side: 4 * SIMD_LANES are read from each. Lane l of the vector v
     # of the four has the bytes l // 4 * 16 + v * 4 + l % 4 of the four places.
     void weave_quads(

@@ -1,0 +1,190 @@
+# Convolutions in groups of 4, 8 or 16 channels in and out, vectors along the outputs.
+#
+# As an ordinary product each group would be too narrow, and several joined would multiply mostly
+# zeros. But the inputs of 16 outputs lie in the 16 bytes at the same place, so that one shuffle
+# gives every lane the quad of its group.
+
+cdef enum:
+    STRIP = 16                      # outputs whose weights are kept together
+    STRIPS_BYTES = 1 << 16          # of weights in the order of quads, if enough for a vector
+
+
+cdef extern from "qconv/grouped.h":
+    ctypedef struct GroupedVectors:
+        const uint8_t** taps
+        Py_ssize_t n_taps
+        const int8_t* weights
+        Factors factors
+        Finish finish
+        Py_ssize_t at, count, x_step, out_step
+
+    void grouped_vectors(const GroupedVectors* g, Py_ssize_t channels, uint8_t* out) nogil
+
+
+cdef struct Grouped:
+    const Image* image
+    const Epilogue* epilogue
+    const int8_t* strips            # (outputs / 16, quads, 16, 4)
+    Py_ssize_t quads                # of each output
+    Py_ssize_t n_under, n_taps      # lines under a line of outputs, taps
+    Py_ssize_t width, vectors       # channels that are computed at a time; the vectors of these
+    Py_ssize_t segment              # outputs of a line that are
+    Py_ssize_t lines, lines_a_task  # of outputs
+    uint8_t* scratch                # scratch_size bytes for each thread
+    Py_ssize_t scratch_size
+    uint8_t* out
+
+
+# What a thread works with; all of it lies in its scratch.
+cdef struct Desk:
+    Lines lines
+    GroupedVectors vectors          # what is computed next
+    int8_t* weights                 # [vector][quad][VECTOR_BYTES][4], in the order of quads
+    int32_t* offset                 # [vector][VECTOR_BYTES]
+    float* multiplier
+    float* bias
+    const uint8_t** taps
+
+
+cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexcept nogil:
+    """Where a vector begins; the last one ends with the channels, unless these are fewer."""
+    return max(min(vector * VECTOR_BYTES, g.width - VECTOR_BYTES), <Py_ssize_t> 0)
+
+
+cdef void lay_strips(const Grouped* g, Desk* desk, Py_ssize_t channel) noexcept nogil:
+    """Bring weights, and what finishes the sums, into the order of quads."""
+    cdef Py_ssize_t strips = g.image.channels // STRIP
+    cdef Py_ssize_t vector, first, part, quad, v, i, at
+    cdef const int8_t* strip
+    cdef int8_t* weights
+    cdef Columns columns
+    for vector in range(g.vectors):
+        first = channel + place_in_width(g, vector)
+        weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
+        for part in range(VECTOR_BYTES // STRIP):
+            strip = g.strips + min(first // STRIP + part, strips - 1) * g.quads * 4 * STRIP
+            for quad in range(g.quads):
+                for v in range(4):
+                    memcpy(weights + (4 * quad + v) * VECTOR_BYTES + part * 16, strip, 16)
+                    strip += 16
+        load_columns(
+            g.epilogue, &columns, first, <int> min(g.image.channels - first, VECTOR_BYTES)
+        )
+        for i in range(VECTOR_BYTES):
+            at = vector * VECTOR_BYTES + place_in_quads(i)
+            desk.offset[at] = columns.offset[i]
+            desk.multiplier[at] = columns.multiplier[i]
+            desk.bias[at] = columns.bias[i]
+
+
+cdef void find_taps(const Grouped* g, Desk* desk, Py_ssize_t plane, Py_ssize_t y) noexcept nogil:
+    """Where the bytes for each tap are, for a line of outputs."""
+    cdef const Image* image = g.image
+    cdef Position p
+    cdef Py_ssize_t i, k
+    p.image, p.at[0], p.at[1], p.at[2] = plane // image.out[0], plane % image.out[0], y, 0
+    for i in range(g.n_under):
+        desk.lines.lines[i] = line_under(
+            image, &p, i // image.kernel[1] * image.dilation[0],
+            i % image.kernel[1] * image.dilation[1],
+        )
+    copy_lines(&desk.lines, g.n_under)
+    for i in range(g.n_under):
+        for k in range(image.kernel[2]):
+            desk.taps[i * image.kernel[2] + k] = (
+                desk.lines.lines[i] + place_of_tap(&desk.lines, k)
+            )
+
+
+cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
+    """Lay a thread's things out in its scratch."""
+    cdef uint8_t* scratch = g.scratch + thread * g.scratch_size
+    cdef Py_ssize_t size = 4 * VECTOR_BYTES * g.vectors
+    cdef GroupedVectors* v = &desk.vectors
+    desk.weights = <int8_t*> scratch
+    scratch += size * g.quads
+    desk.offset = <int32_t*> scratch
+    desk.multiplier = <float*> (scratch + size)
+    desk.bias = <float*> (scratch + 2 * size)
+    scratch += 3 * size
+    measure_lines(&desk.lines, g.image, g.width, g.segment, g.n_under)
+    place_lines(&desk.lines, scratch)
+    desk.taps = <const uint8_t**> (scratch + size_of_lines(&desk.lines))
+    v.taps, v.n_taps = desk.taps, g.n_taps
+    set_finish(&v.finish, g.epilogue)
+    v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, g.width)
+    v.count, v.x_step, v.out_step = g.segment, g.width, g.image.channels
+
+
+cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some lines of outputs, part of the channels after part."""
+    cdef Grouped* g = <Grouped*> context
+    cdef const Image* image = g.image
+    cdef Py_ssize_t first = index * g.lines_a_task
+    cdef Py_ssize_t last = min(first + g.lines_a_task, g.lines)
+    cdef Py_ssize_t channel = 0
+    cdef Py_ssize_t start, line, vector, at
+    cdef uint8_t* out
+    cdef Desk desk
+    sit_down(g, &desk, thread)
+    while channel < image.channels:
+        # The last channels, and the last segment of a line, may be computed once more.
+        channel = min(channel, image.channels - g.width)
+        lay_strips(g, &desk, channel)
+        start = 0
+        while start < image.out[2]:
+            start = min(start, image.out[2] - g.segment)
+            begin_lines(&desk.lines, channel, start)
+            for line in range(first, last):
+                find_taps(g, &desk, line // image.out[1], line % image.out[1])
+                out = g.out + (line * image.out[2] + start) * image.channels + channel
+                for vector in range(g.vectors):
+                    at = place_in_width(g, vector)
+                    desk.vectors.weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
+                    desk.vectors.factors.offset = desk.offset + vector * VECTOR_BYTES
+                    desk.vectors.factors.multiplier = desk.multiplier + vector * VECTOR_BYTES
+                    desk.vectors.factors.bias = desk.bias + vector * VECTOR_BYTES
+                    desk.vectors.at = at
+                    grouped_vectors(&desk.vectors, image.inputs, out + at)
+            start += g.segment
+        channel += g.width
+
+
+cdef int grouped(
+    const Image* image, const Epilogue* epilogue, const int8_t* strips, Py_ssize_t pixels,
+    uint8_t* out, int n_threads,
+) except -1 nogil:
+    """Run a convolution whose groups have 4, 8 or 16 channels, and whose weights are centred."""
+    cdef Grouped g
+    cdef Lines lines
+    cdef Py_ssize_t tasks
+    cdef uint8_t* scratch
+    g.image, g.epilogue, g.strips, g.out = image, epilogue, strips, out
+    g.n_under = image.kernel[0] * image.kernel[1]
+    g.n_taps = g.n_under * image.kernel[2]
+    g.quads = g.n_taps * image.inputs // 4
+    g.lines = pixels // image.out[2]
+    n_threads = useful_threads(
+        <double> pixels * image.channels * g.n_taps * image.inputs, WORK_PER_THREAD, n_threads
+    )
+    tasks = 1 if n_threads == 1 else min(n_threads * <Py_ssize_t> TASKS_A_THREAD, g.lines)
+    g.lines_a_task = (g.lines + tasks - 1) // tasks
+    g.vectors = max(STRIPS_BYTES // (g.quads * 4 * VECTOR_BYTES), <Py_ssize_t> 1)
+    g.vectors = min(g.vectors, <Py_ssize_t> WIDTH_VECTORS)
+    g.width = min(g.vectors * VECTOR_BYTES, image.channels)
+    g.vectors = (g.width + VECTOR_BYTES - 1) // VECTOR_BYTES
+    g.segment = outputs_at_once(image, g.width, g.n_under, LINES_BYTES)
+    measure_lines(&lines, image, g.width, g.segment, g.n_under)
+    g.scratch_size = g.vectors * (g.quads + 3) * 4 * VECTOR_BYTES + size_of_lines(&lines)
+    g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
+    g.scratch_size = (g.scratch_size + LINE - 1) // LINE * LINE
+    scratch = <uint8_t*> malloc(g.scratch_size * n_threads + LINE)
+    if scratch == NULL:
+        with gil:
+            raise MemoryError()
+    g.scratch = <uint8_t*> next_line(scratch)
+    parallel_for(
+        grouped_task, &g, (g.lines + g.lines_a_task - 1) // g.lines_a_task, n_threads
+    )
+    free(scratch)
+    return 0

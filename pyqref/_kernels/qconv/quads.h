@@ -1,0 +1,52 @@
+/* Sums of quads, in the order of weave_quads, and how they are finished. */
+#ifndef PYQREF_QUADS_H
+#define PYQREF_QUADS_H
+
+#include <stddef.h>
+
+#include "qgemm/tile.h" /* ALWAYS_INLINE, UNROLL */
+
+#define VECTOR_BYTES (4 * SIMD_LANES) /* channels that are computed together */
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#else
+#define PREFETCH(address) (void)(address)
+#endif
+
+/* What finishes sums, the same for all channels. */
+typedef struct {
+    float bias_multiplier, high;
+    int zero_point, lowest, flip; /* as unsigned bytes, 128 higher where outputs are signed */
+    ptrdiff_t bytes;              /* of VECTOR_BYTES that are stored, fewer where there are fewer */
+} Finish;
+
+/* And for each, as in Columns, in the order of quads. */
+typedef struct {
+    const int32_t *offset;
+    const float *multiplier, *bias;
+} Factors;
+
+ALWAYS_INLINE const int8_t *add_products(i32v *sum, const quads_v *quads, const int8_t *weights) {
+    UNROLL for (int v = 0; v < 4; ++v) {
+        sum[v] = dot4_quads(sum[v], quads[v], load_weights(weights + v * VECTOR_BYTES));
+    }
+    return weights + 4 * VECTOR_BYTES;
+}
+
+/* eq-requantize-bias, clamped from above, as `scaled` of epilogue.pxi; then eq-requantize. */
+ALWAYS_INLINE void store_sums(const Finish *f, const Factors *by, const i32v *sum, uint8_t *out) {
+    const f32v bias_multiplier = set_f32(f->bias_multiplier), high = set_f32(f->high);
+    uint8_t stored[VECTOR_BYTES];
+    f32v real[4];
+    UNROLL for (int v = 0; v < 4; ++v) {
+        const f32v bias = load_f32(by->bias + v * SIMD_LANES);
+        real[v] = fma_f32(bias, bias_multiplier, to_f32(sum[v]));
+        real[v] = min_f32(mul_f32(real[v], load_f32(by->multiplier + v * SIMD_LANES)), high);
+    }
+    store_rounded_quads(f->bytes == VECTOR_BYTES ? out : stored, real[0], real[1], real[2], real[3],
+                        f->zero_point, f->lowest, f->flip);
+    if (f->bytes != VECTOR_BYTES) memcpy(out, stored, (size_t)f->bytes);
+}
+
+#endif
