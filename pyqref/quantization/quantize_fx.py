@@ -295,8 +295,10 @@ def convert_fx(
     backend_config
         As given to :func:`prepare_fx`; that one if None.
     keep_original_weights
-        Keep the float weight and bias of packed functional weights as ``orig_weight_i``
-        and ``orig_bias_i``.
+        Keep what went into the packed weights of functions in the attribute
+        ``original_weights_lookup``: by the name of each packed weight, such as
+        ``"_packed_weight_0"``, a list of the float weight, the bias if there is one, zero
+        point and scale; of a float16 weight, weight and bias only.
 
     Returns
     -------

@@ -126,8 +126,11 @@ def test_weights_are_packed_once_and_can_be_kept() -> None:
     prepared = prepare_fx(model, get_default_qconfig_mapping(), (x,))
     prepared(x)
     converted = convert_fx(prepared, keep_original_weights=True)
-    assert torch.equal(model.w, converted.orig_weight_0)
-    assert torch.equal(model.b, converted.orig_bias_0)
+    weight, bias, zero_point, scale = converted.original_weights_lookup["_packed_weight_0"]
+    assert torch.equal(model.w, weight)
+    assert torch.equal(model.b, bias)
+    packed = converted._packed_weight_0.unpack()[0]
+    assert (scale.tolist(), [0] * 3) == (packed.q_per_channel_scales().tolist(), zero_point.tolist())
     assert ["_packed_weight_0"] == [n.name for n in converted.graph.nodes if "packed" in n.name]
 
 

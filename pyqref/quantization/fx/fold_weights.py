@@ -33,15 +33,14 @@ def fold_weights(
     scopes
         Of nodes by name: attributes are named after the module in which a weight is used.
     keep_original_weights
-        Whether to keep the float weight and bias, as ``orig_weight_i`` and ``orig_bias_i``.
+        Whether to keep what went into each packed weight, as ``original_weights_lookup``.
 
     Returns
     -------
     dict
         What is kept, by name.
     """
-    kept: dict[str, Any] = {}
-    number = 0
+    kept: dict[str, list[Any]] = {}
     for node in list(model.graph.nodes):
         if node.op != "call_function" or node.target not in _PACKING or depends_on_input(node):
             continue
@@ -50,22 +49,25 @@ def fold_weights(
         name = free_name(model, f"{scopes.get(user.name, ('', None))[0]}_packed_weight_")
         setattr(model, name, packed)
         if keep_original_weights:
-            kept.update(_original(model, node, number))
-            number += 1
+            kept[name] = _original(model, node)
         with model.graph.inserting_before(node):
             fetched = model.graph.get_attr(name)
         node.replace_all_uses_with(fetched)
         model.graph.erase_node(node)
     model.graph.eliminate_dead_code()
-    return kept
+    return {"original_weights_lookup": kept} if keep_original_weights else {}
 
 
-def _original(model: GraphModule, node: Node, count: int) -> dict[str, Any]:
-    """The float tensors that went into a packed weight."""
-    found = {}
-    for kind, source in zip(("weight", "bias"), node.args[:2], strict=False):
-        while isinstance(source, Node) and source.op != "get_attr" and source.args:
-            source = source.args[0]
-        if isinstance(source, Node):
-            found[f"orig_{kind}_{count}"] = value_of(model, source)
-    return found
+def _original(model: GraphModule, packing: Node) -> list[Any]:
+    """Weight, bias, zero point and scale that went into a packed weight, as torch lists them."""
+    weight, *rest = packing.args
+    bias = rest[0] if rest else packing.kwargs.get("bias")
+    if not isinstance(weight, Node) or weight.op == "get_attr":  # float16 has no grid
+        return [_value(model, weight), _value(model, bias)]
+    source, scale, zero_point = weight.args[:3]
+    biases = [] if bias is None else [bias]
+    return [_value(model, each) for each in (source, *biases, zero_point, scale)]
+
+
+def _value(model: GraphModule, argument: Any) -> Any:
+    return value_of(model, argument).detach() if isinstance(argument, Node) else argument
