@@ -129,8 +129,8 @@ def test_weights_are_packed_once_and_can_be_kept() -> None:
     weight, bias, zero_point, scale = converted.original_weights_lookup["_packed_weight_0"]
     assert torch.equal(model.w, weight)
     assert torch.equal(model.b, bias)
-    packed = converted._packed_weight_0.unpack()[0]
-    assert (scale.tolist(), [0] * 3) == (packed.q_per_channel_scales().tolist(), zero_point.tolist())
+    scales = converted._packed_weight_0.unpack()[0].q_per_channel_scales()
+    assert (scales.tolist(), [0] * 3) == (scale.tolist(), zero_point.tolist())
     assert ["_packed_weight_0"] == [n.name for n in converted.graph.nodes if "packed" in n.name]
 
 
