@@ -32,10 +32,11 @@ OPERATIONS = (
     "qconv",
     "qgemm",
     "quantize",
+    "recurrent",
     "resize",
     "windows",
 )
-PRODUCTS = ("qconv", "qgemm")
+PRODUCTS = ("qconv", "qgemm", "recurrent")
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     from .quantize import dequantize_per_tensor as dequantize_per_tensor
     from .quantize import quantize_per_channel as quantize_per_channel
     from .quantize import quantize_per_tensor as quantize_per_tensor
+    from .recurrent import NoGridError as NoGridError
+    from .recurrent import gru_step as gru_step
+    from .recurrent import lstm_step as lstm_step
+    from .recurrent import recurrent_layer as recurrent_layer
+    from .recurrent import recurrent_loop as recurrent_loop
+    from .recurrent import rnn_step as rnn_step
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
     from .windows import channels_first as channels_first
@@ -93,12 +99,21 @@ __getattr__ = on_first_use(
             "quantize_per_channel",
             "quantize_per_tensor",
         ),
+        ".recurrent": (
+            "NoGridError",
+            "gru_step",
+            "lstm_step",
+            "recurrent_layer",
+            "recurrent_loop",
+            "rnn_step",
+        ),
         ".resize": ("bilinear", "nearest"),
         ".windows": ("channels_first", "channels_last", "fold_rows", "unfold_rows"),
     },
 )
 
 __all__ = [
+    "NoGridError",
     "PackedConv",
     "PackedLinear",
     "adaptive_avg_pool",
@@ -119,12 +134,14 @@ __all__ = [
     "fold_rows",
     "get_num_threads",
     "group_norm",
+    "gru_step",
     "layer_norm",
     "linear",
     "linear_accumulator",
     "linear_dynamic",
     "linear_float",
     "look_up",
+    "lstm_step",
     "max_pool",
     "merge_histogram",
     "min_max",
@@ -137,8 +154,11 @@ __all__ = [
     "pack_linear",
     "quantize_per_channel",
     "quantize_per_tensor",
+    "recurrent_layer",
+    "recurrent_loop",
     "relu",
     "relu6",
+    "rnn_step",
     "set_num_threads",
     "straight_through",
     "unfold_rows",

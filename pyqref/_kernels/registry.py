@@ -28,11 +28,12 @@ OPERATIONS = (
     "qconv",
     "qgemm",
     "quantize",
+    "recurrent",
     "resize",
     "windows",
 )
-#: Those that are matrix products.
-PRODUCTS = ("qconv", "qgemm")
+#: Those that multiply matrices.
+PRODUCTS = ("qconv", "qgemm", "recurrent")
 _HERE = os.path.dirname(__file__)
 
 

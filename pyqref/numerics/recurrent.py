@@ -1,51 +1,37 @@
-"""The steps of recurrent cells, after their two projections have been worked out.
+"""Recurrent cells: their steps, after the two projections have been worked out, and the loop.
 
 In a dynamically quantized layer the projection of the inputs is quantized once over
 the whole sequence, the projection of the hidden state anew at each step: see
-:mod:`pyqref.numerics.dynamic`. What remains, here, is float arithmetic.
+:mod:`pyqref.numerics.dynamic`. What remains, here, is float32 arithmetic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 
+from .exponential import sigmoid, tanh
 from .types import FloatArray
 
-__all__ = ["gru_step", "lstm_step", "rnn_step", "sigmoid"]
+__all__ = ["gru_step", "lstm_step", "recurrent_layer", "rnn_step", "steps"]
 
 
-def sigmoid(x: FloatArray) -> FloatArray:
-    r"""The logistic function.
-
-    Equation ``eq-sigmoid``:
-
-    .. math:: \sigma(x) = \frac{1}{1 + e^{-x}}
-
-    Examples
-    --------
-    >>> sigmoid(np.float32([0, 1000, -1000]))
-    array([0.5, 1. , 0. ], dtype=float32)
-    """
-    x = np.asarray(x)
-    one = x.dtype.type(1)
-    with np.errstate(over="ignore"):
-        y = np.exp(-x)
-        y += one
-        return one / y
-
-
-def lstm_step(gates: FloatArray, cell: FloatArray) -> tuple[FloatArray, FloatArray]:
+def lstm_step(
+    from_input: FloatArray, from_hidden: FloatArray, cell: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     r"""One step of an LSTM.
 
-    Equation ``eq-lstm-step``:
+    Equation ``eq-lstm-step``, with ``eq-sigmoid`` and ``eq-tanh-expm1``, on the sums of both
+    projections:
 
     .. math:: c' = \sigma(f) \odot c + \sigma(i) \odot \tanh(g), \qquad
               h' = \sigma(o) \odot \tanh(c')
 
     Parameters
     ----------
-    gates
-        ``(B, 4 * H)``: i, f, g, o side by side, the sum of both projections.
+    from_input, from_hidden
+        The projections with their biases, float32 ``(B, 4 * H)``: i, f, g, o side by side.
     cell
         c, ``(B, H)``.
 
@@ -53,22 +39,15 @@ def lstm_step(gates: FloatArray, cell: FloatArray) -> tuple[FloatArray, FloatArr
     -------
     The new hidden state and the new cell state, ``(B, H)`` each.
     """
-    size = gates.shape[-1] // 4
-    i, f, _, o = _parts(sigmoid(gates), 4)
-    new_cell = f * cell + i * np.tanh(gates[..., 2 * size : 3 * size])
-    return o * np.tanh(new_cell), new_cell
-
-
-def _parts(x: FloatArray, count: int) -> list[FloatArray]:
-    """So many parts of one size, side by side along the last axis."""
-    size = x.shape[-1] // count
-    return [x[..., part * size : (part + 1) * size] for part in range(count)]
+    i, f, g, o = np.split(from_input + from_hidden, 4, axis=-1)
+    new_cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+    return sigmoid(o) * tanh(new_cell), new_cell
 
 
 def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray) -> FloatArray:
     r"""One step of a GRU.
 
-    Equation ``eq-gru-step``:
+    Equation ``eq-gru-step``, with ``eq-sigmoid`` and ``eq-tanh-expm1``:
 
     .. math:: r = \sigma(x_r + h_r), \quad u = \sigma(x_u + h_u), \quad
               n = \tanh(x_n + r \odot h_n), \qquad h' = (h - n) \odot u + n
@@ -76,14 +55,14 @@ def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray
     Parameters
     ----------
     from_input, from_hidden
-        The projections with their biases, ``(B, 3 * H)``: r, u, n side by side.
+        The projections with their biases, float32 ``(B, 3 * H)``: r, u, n side by side.
     hidden
         h, ``(B, H)``.
     """
-    size = hidden.shape[-1]
-    both = from_input[..., : 2 * size] + from_hidden[..., : 2 * size]
-    reset, update = _parts(sigmoid(both), 2)
-    new = np.tanh(from_input[..., 2 * size :] + reset * from_hidden[..., 2 * size :])
+    x_reset, x_update, x_new = np.split(from_input, 3, axis=-1)
+    h_reset, h_update, h_new = np.split(from_hidden, 3, axis=-1)
+    reset, update = sigmoid(x_reset + h_reset), sigmoid(x_update + h_update)
+    new = tanh(x_new + reset * h_new)
     return (hidden - new) * update + new
 
 
@@ -92,9 +71,71 @@ def rnn_step(
 ) -> FloatArray:
     r"""One step of a plain recurrent cell.
 
-    Equation ``eq-rnn-step``:
+    Equation ``eq-rnn-step``, with ``eq-tanh-expm1``:
 
     .. math:: h' = \phi(x + h), \qquad \phi \in \{\tanh, \mathrm{relu}\}
     """
     total = from_input + from_hidden
-    return np.tanh(total) if nonlinearity == "tanh" else np.maximum(total, total.dtype.type(0))
+    return tanh(total) if nonlinearity == "tanh" else np.maximum(total, total.dtype.type(0))
+
+
+def steps(batch_sizes: Sequence[int], reverse: bool) -> Iterator[tuple[slice, int]]:
+    """Rows of each time step and their number, in the order in which they are computed."""
+    ends = np.cumsum(batch_sizes, dtype=np.int64).tolist()
+    rows = [(slice(end - count, end), count) for end, count in zip(ends, batch_sizes, strict=True)]
+    return reversed(rows) if reverse else iter(rows)
+
+
+def recurrent_layer(
+    kind: str,
+    from_input: FloatArray,
+    project: Callable[[FloatArray], FloatArray],
+    states: Sequence[FloatArray],
+    batch_sizes: Sequence[int],
+    reverse: bool = False,
+    *,
+    lstm: Callable[..., tuple[FloatArray, FloatArray]] = lstm_step,
+    gru: Callable[..., FloatArray] = gru_step,
+) -> tuple[FloatArray, list[FloatArray]]:
+    r"""One layer in one direction over whole sequences.
+
+    Equation ``eq-recurrent-layer``, with ``eq-lstm-step`` or ``eq-gru-step``:
+
+    .. math:: (h_t, c_t) = \mathrm{step}\big(x_t,\, P(h_{t-1}),\, (h_{t-1}, c_{t-1})\big)
+
+    Parameters
+    ----------
+    kind
+        ``"LSTM"`` or ``"GRU"``.
+    from_input
+        x, the projections of the inputs of all steps below each other: first the first step of
+        every sequence, then the second of those that have one, and so on.
+    project
+        P, from hidden states ``(B, H)`` to their projections.
+    states
+        h and, of an LSTM, c before the first step, ``(N, H)`` each.
+    batch_sizes
+        How many sequences have a first step, a second, and so on; never growing.
+    reverse
+        Begin with the last step.
+    lstm, gru
+        What makes a step: the kernels have twins.
+
+    Returns
+    -------
+    outputs
+        h after each step, below each other as ``from_input``.
+    states
+        h and c after the last step of each sequence.
+    """
+    outputs = np.empty((len(from_input), states[0].shape[-1]), np.float32)
+    # Rows of sequences that have ended (or, backwards, not begun) stay as they are.
+    states = [each.copy() for each in states]
+    for rows, count in steps(batch_sizes, reverse):
+        before = [each[:count] for each in states]
+        both = from_input[rows], project(before[0])
+        after = lstm(*both, before[1]) if kind == "LSTM" else (gru(*both, before[0]),)
+        for state, new in zip(before, after, strict=True):
+            state[...] = new
+        outputs[rows] = after[0]
+    return outputs, states

@@ -10,22 +10,16 @@ to the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from pyqref.numerics.recurrent import steps
+
 from .operation import Array, Operation
 from .unary import sigmoid
 
-__all__ = ["GruLayer", "LstmLayer", "RnnLayer", "steps"]
-
-
-def steps(batch_sizes: tuple[int, ...], reverse: bool) -> Iterator[tuple[slice, int]]:
-    """Rows of each time step and their number, in the order in which they are computed."""
-    ends = np.cumsum(batch_sizes, dtype=np.int64).tolist()
-    rows = [(slice(end - count, end), count) for end, count in zip(ends, batch_sizes, strict=True)]
-    return reversed(rows) if reverse else iter(rows)
+__all__ = ["GruLayer", "LstmLayer", "RnnLayer"]
 
 
 def project(x: Array, weight: Array, *biases: Array | None) -> Array:

@@ -19,7 +19,7 @@ from pyqref.numerics.dynamic import (
 from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic
 from pyqref.numerics.folding import fold_batch_norm, fold_bias, fold_weight, inverse_deviation
 from pyqref.numerics.linear import linear_accumulator
-from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step, sigmoid
+from pyqref.numerics.recurrent import gru_step, lstm_step, recurrent_layer, rnn_step
 from pyqref.numerics.requantize import requantization
 
 RNG = np.random.default_rng(0)
@@ -152,11 +152,6 @@ def test_eq_fold_bias__same_function() -> None:
     assert np.abs(x @ plain.T + plain_bias - normalized).max() < 1e-12
 
 
-def test_eq_sigmoid__ends() -> None:
-    """One half at zero, 0 and 1 far out, without a warning."""
-    assert sigmoid(np.float32([0, 1000, -1000])).tolist() == [0.5, 1.0, 0.0]
-
-
 def double_sigmoid(x):
     """The logistic function in double."""
     return 1 / (1 + np.exp(-np.asarray(x, np.float64)))
@@ -164,9 +159,10 @@ def double_sigmoid(x):
 
 def test_eq_lstm_step__double() -> None:
     """Gates i, f, g, o side by side."""
-    gates = RNG.standard_normal((5, 8)).astype(np.float32)
+    x, h = RNG.standard_normal((2, 5, 8)).astype(np.float32)
     cell = RNG.standard_normal((5, 2)).astype(np.float32)
-    hidden, new_cell = lstm_step(gates, cell)
+    hidden, new_cell = lstm_step(x, h, cell)
+    gates = x + h
     i, f, g, o = np.split(gates.astype(np.float64), 4, axis=1)
     expected = double_sigmoid(f) * cell + double_sigmoid(i) * np.tanh(g)
     assert np.abs(new_cell - expected).max() <= STEP_BOUND
@@ -191,3 +187,23 @@ def test_eq_rnn_step__nonlinearities() -> None:
     x, h = np.float32([[1.0, -3.0]]), np.float32([[0.5, 1.0]])
     assert rnn_step(x, h, "relu").tolist() == [[1.5, 0.0]]
     assert np.abs(rnn_step(x, h) - np.tanh([[1.5, -2.0]])).max() <= STEP_BOUND
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_eq_recurrent_layer__sequences_of_two_lengths(reverse: bool) -> None:
+    """Each sequence alone, step by step, gives what the layer gives for both."""
+    x = RNG.standard_normal((5, 8)).astype(np.float32)  # three steps of one, two of the other
+    h, c = RNG.standard_normal((2, 2, 2)).astype(np.float32)
+    weight = RNG.standard_normal((8, 2)).astype(np.float32)
+
+    def project(hidden: np.ndarray) -> np.ndarray:
+        return (hidden[:, :1] * weight[:, 0] + hidden[:, 1:] * weight[:, 1]).astype(np.float32)
+
+    outputs, (last_h, last_c) = recurrent_layer("LSTM", x, project, [h, c], [2, 2, 1], reverse)
+    for sequence, rows in enumerate(([0, 2, 4], [1, 3])):
+        hidden, cell = h[sequence : sequence + 1], c[sequence : sequence + 1]
+        for row in reversed(rows) if reverse else rows:
+            hidden, cell = lstm_step(x[row : row + 1], project(hidden), cell)
+            assert hidden[0].tolist() == outputs[row].tolist()
+        assert hidden[0].tolist() == last_h[sequence].tolist()
+        assert cell[0].tolist() == last_c[sequence].tolist()

@@ -131,7 +131,7 @@ def test_lstm_projects_the_input_once() -> None:
     expected = []
     for step in range(5):
         from_hidden = ops.linear_dynamic(pyqref.from_numpy(hidden), of_hidden, reduce_range=True)
-        hidden, cell = lstm_step(projected[step] + from_hidden.numpy(), cell)
+        hidden, cell = lstm_step(projected[step], from_hidden.numpy(), cell)
         expected.append(hidden.tolist())
     output, (last_hidden, last_cell) = layer(x)
     assert expected == output.tolist()

@@ -9,7 +9,7 @@ import pytest
 
 import pyqref
 from pyqref import nn
-from pyqref.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from pyqref.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 dynamic = nn.quantized.dynamic
 
@@ -96,3 +96,12 @@ def test_old_states_of_linear_layers(version: int, cls: Any) -> None:
     below = nn.Sequential(cls(3, 2))
     below.load_state_dict({f"0.{key}": value for key, value in old.items()})
     assert weight.int_repr().tolist() == below[0].weight().int_repr().tolist()
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+@pytest.mark.parametrize("sizes", [[], [5, 5], [2, 3], [4, 0], [6, -1], [1, 1]], ids=str)
+def test_batch_sizes_that_do_not_fit_the_data(name: str, sizes: list[int]) -> None:
+    """A packed sequence put together by hand is checked before memory is touched."""
+    wrong = PackedSequence(_randn(4, 5, 3), pyqref.tensor(sizes, dtype=pyqref.int64))
+    with pytest.raises(RuntimeError, match="batch_sizes must be positive, never grow, and add up"):
+        _layer(name)(wrong)

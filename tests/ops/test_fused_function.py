@@ -99,7 +99,7 @@ def test_cells(name: str, gates: int) -> None:
     ]
     step = getattr(ops, f"quantized_{name}_cell_dynamic")
     if name == "lstm":
-        expected: Any = lstm_step(both[0] + both[1], c.numpy())
+        expected: Any = lstm_step(*both, c.numpy())
         actual = step(x, [h, c], *packed)
     elif name == "gru":
         expected, actual = (gru_step(*both, h.numpy()),), (step(x, h, *packed),)

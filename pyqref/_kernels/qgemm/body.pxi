@@ -19,6 +19,7 @@ cdef extern from "qgemm/tile.h":
 
 include "epilogue.pxi"
 include "multiply.pxi"
+include "dynamic.pxi"
 
 
 # A matrix (rows, depth) of bytes; `flip` turns signed bytes into unsigned ones, 128 higher.
@@ -74,19 +75,6 @@ cdef void rows_copied(
             run += layout.run
 
 
-cdef void fill_product(
-    Product* p, const void* source, Epilogue* e, cnp.ndarray panels, cnp.ndarray out
-):
-    """What products of a whole matrix have in common; how rows are given is left."""
-    p.columns, p.quads = e.columns, (e.depth + 3) // 4
-    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
-    p.source, p.epilogue = source, e
-    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
-    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = 1 if e.store == BYTES else 4
-    p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
-
-
 def linear(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray panels,
     cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
@@ -115,4 +103,26 @@ def linear(
         multiply(&p, n_threads)
 
 
-include "dynamic.pxi"
+def linear_dynamic(
+    cnp.ndarray x, cnp.ndarray out, int quant_max, Py_ssize_t depth, cnp.ndarray panels,
+    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray weight_scales,
+    cnp.ndarray multiplier, bias, int store, int n_threads,
+):
+    """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
+
+    ``eq-dynamic-input``, then ``eq-linear-dynamic``.
+
+    Returns the smallest and largest number of ``x``; where one of them is not finite there is no
+    grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
+    ``multiplier`` is room for as many float32. Stores: 2 a fused multiply-add, 3 without.
+    """
+    cdef Dynamic d
+    cdef float low = 0
+    cdef float high = 0
+    fill_dynamic(
+        &d, x, out, quant_max, depth, panels, weight_sums, weight_zero_points, weight_scales,
+        multiplier, bias, <Store> store,
+    )
+    with nogil:
+        run_dynamic(&d, &low, &high, n_threads)
+    return low, high

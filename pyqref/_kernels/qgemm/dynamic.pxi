@@ -1,5 +1,6 @@
 # Linear with real inputs and outputs: the range of the input, its grid, its integers and the
-# product in one call. The integers never exist but in the scratch of a block. Included by body.pxi.
+# product in one go. The integers never exist but in the scratch of a block. Included by the bodies
+# of qgemm and recurrent.
 
 include "../observe/range.pxi"
 include "../quantize/bytes.pxi"
@@ -98,46 +99,53 @@ cdef void rows_quantized(
             run += layout.run
 
 
-def linear_dynamic(
-    cnp.ndarray x, int quant_max, Py_ssize_t depth, cnp.ndarray panels, cnp.ndarray weight_sums,
-    weight_zero_points, cnp.ndarray weight_scales, cnp.ndarray multiplier, bias, cnp.ndarray out,
-    int store, int n_threads,
+# A product with real inputs, whose grid is chosen when it runs.
+cdef struct Dynamic:
+    Reals reals
+    Product product
+    Epilogue epilogue
+    int quant_max
+    Py_ssize_t scales
+    const double* weight_scales
+    float* multiplier
+
+
+cdef void fill_dynamic(
+    Dynamic* d, cnp.ndarray x, cnp.ndarray out, int quant_max, Py_ssize_t depth,
+    cnp.ndarray panels, cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray weight_scales,
+    cnp.ndarray multiplier, bias, Store store,
 ):
-    """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
+    """``weight_scales`` are float64, one or one a column; ``multiplier`` is room for as many."""
+    d.reals.x, d.reals.depth = <const float*> cnp.PyArray_DATA(x), depth
+    d.reals.size = cnp.PyArray_SIZE(x)
+    d.quant_max, d.scales = quant_max, cnp.PyArray_SIZE(multiplier)
+    d.weight_scales = <const double*> cnp.PyArray_DATA(weight_scales)
+    d.multiplier = <float*> cnp.PyArray_DATA(multiplier)
+    fill_epilogue(
+        &d.epilogue, 0, depth, weight_sums, weight_zero_points, multiplier, bias, None, 1, 0, 0, 0,
+        store,
+    )
+    fill_product(&d.product, &d.reals, &d.epilogue, panels, out)
+    d.product.give_rows, d.product.row_price = rows_quantized, 2
 
-    ``eq-dynamic-input``, then ``eq-linear-dynamic``.
 
-    Returns the smallest and largest number of ``x``; where one of them is not finite there is no
-    grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
-    ``multiplier`` is room for as many float32. Stores: 2 a fused multiply-add, 3 without.
+cdef bint run_dynamic(Dynamic* d, float* low, float* high, int n_threads) except -1 nogil:
+    """Find the range of the input, its grid and the product.
+
+    Where an end of the range is not finite there is no grid, and the result is false.
     """
-    cdef Reals reals
-    cdef Epilogue epilogue
-    cdef Product p
-    cdef float low = 0
-    cdef float high = 0
     cdef double scale = 0
     cdef int32_t zero_point = 0
-    cdef const double* scales = <const double*> cnp.PyArray_DATA(weight_scales)
     cdef Py_ssize_t i
-    cdef float* units = <float*> cnp.PyArray_DATA(multiplier)
-    reals.x, reals.depth = <const float*> cnp.PyArray_DATA(x), depth
-    reals.size = cnp.PyArray_SIZE(x)
-    if reals.size:
-        with nogil:
-            whole_range(&reals, &low, &high, n_threads)
-    if not (isfinite(low) and isfinite(high)):
-        return low, high
-    choose_qparams(low, high, quant_max, &scale, &zero_point)
-    reals.inverse, reals.offset = (<float> 1) / <float> scale, <float> zero_point
-    for i in range(cnp.PyArray_SIZE(multiplier)):
-        units[i] = <float> scale * <float> scales[i]  # eq-accumulator-scale
-    fill_epilogue(
-        &epilogue, zero_point - INPUT_SHIFT, depth, weight_sums, weight_zero_points, multiplier,
-        bias, None, 1, 0, 0, 0, <Store> store,
-    )
-    fill_product(&p, &reals, &epilogue, panels, out)
-    p.give_rows, p.row_price = rows_quantized, 2
-    with nogil:
-        multiply(&p, n_threads)
-    return low, high
+    low[0] = high[0] = 0
+    if d.reals.size:
+        whole_range(&d.reals, low, high, n_threads)
+    if not (isfinite(low[0]) and isfinite(high[0])):
+        return False
+    choose_qparams(low[0], high[0], d.quant_max, &scale, &zero_point)
+    d.reals.inverse, d.reals.offset = (<float> 1) / <float> scale, <float> zero_point
+    for i in range(d.scales):
+        d.multiplier[i] = <float> scale * <float> d.weight_scales[i]  # eq-accumulator-scale
+    d.epilogue.x_zero_point = zero_point - INPUT_SHIFT
+    multiply(&d.product, n_threads)
+    return True

@@ -1,4 +1,4 @@
-"""What the fused store of a kernel takes from a :class:`Requantization`."""
+"""What the fused store of a kernel takes: from a :class:`Requantization`, or of real results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics.requantize import Requantization
+from pyqref.numerics.types import Engine
 
-__all__ = ["bias_terms", "fits", "zero_points_or_none"]
+from .pack import PackedLinear
+
+__all__ = ["FUSED", "SEPARATE", "bias_terms", "dynamic_arguments", "fits", "zero_points_or_none"]
+
+#: How a kernel stores real numbers: with the bias rounded once, or twice.
+FUSED, SEPARATE = 2, 3
 
 #: The largest product of two centred bytes.
 _LARGEST_PRODUCT = 255 * 255
@@ -41,3 +48,31 @@ def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
     if isinstance(weight_zero_points, int):
         return np.full(1, weight_zero_points, np.int64) if weight_zero_points else None
     return np.ascontiguousarray(weight_zero_points, np.int64).reshape(-1)
+
+
+def dynamic_arguments(
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    weight_scales: Any,
+    bias: Any,
+    engine: Engine,
+    reduce_range: bool,
+) -> tuple[Any, ...]:
+    """What kernels take of a weight whose inputs are quantized when they run.
+
+    From the largest integer of the input to the way in which results are stored: see
+    :func:`pyqref._kernels.linear_dynamic`. Room for the scales of the sums is among it, so that
+    each call needs its own.
+    """
+    scales = weight_scales if weight_scales.ndim else weight_scales.reshape(1)
+    return (
+        127 if reduce_range and engine != "qnnpack" else 255,
+        packed.depth,
+        packed.panels,
+        packed.sums,
+        zero_points_or_none(weight_zero_points),
+        scales,
+        np.empty(scales.size, np.float32),
+        None if bias is None else contiguous(bias),
+        SEPARATE if engine == "qnnpack" and bias is not None else FUSED,
+    )

@@ -15,15 +15,22 @@ from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, accumulator_scale
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
-from .finish import bias_terms, fits, zero_points_or_none
+from .finish import (
+    FUSED,
+    SEPARATE,
+    bias_terms,
+    dynamic_arguments,
+    fits,
+    zero_points_or_none,
+)
 from .pack import PackedLinear
 
 __all__ = ["linear", "linear_accumulator", "linear_dynamic", "linear_float"]
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _ONE = np.ones(1, np.float32)
-# What a kernel stores: bytes, int32 sums, float32 rounded once or twice.
-_BYTES, _SUMS, _FUSED, _SEPARATE = 0, 1, 2, 3
+# What a kernel stores but real numbers: bytes, int32 sums.
+_BYTES, _SUMS = 0, 1
 
 
 def linear(
@@ -174,7 +181,7 @@ def linear_float(
         0,
         out,
         # Without a bias the fused form adds -0.0 and so changes nothing, not even a sign.
-        _SEPARATE if engine == "qnnpack" and bias is not None else _FUSED,
+        SEPARATE if engine == "qnnpack" and bias is not None else FUSED,
         threads.get_num_threads(),
     )
     return out
@@ -221,19 +228,10 @@ def linear_dynamic(
         )
     x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
-    scales = weight_scales if weight_scales.ndim else weight_scales.reshape(1)
     low, high = kernel.linear_dynamic(
         x,
-        127 if reduce_range and engine != "qnnpack" else 255,
-        packed.depth,
-        packed.panels,
-        packed.sums,
-        zero_points_or_none(weight_zero_points),
-        scales,
-        np.empty(scales.size, np.float32),
-        None if bias is None else contiguous(bias),
         out,
-        _SEPARATE if engine == "qnnpack" and bias is not None else _FUSED,
+        *dynamic_arguments(packed, weight_zero_points, weight_scales, bias, engine, reduce_range),
         threads.get_num_threads(),
     )
     return out, low, high

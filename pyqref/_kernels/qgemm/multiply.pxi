@@ -233,3 +233,16 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
     free(scratch)
     return 0
+
+
+cdef void fill_product(
+    Product* p, const void* source, Epilogue* e, cnp.ndarray panels, cnp.ndarray out
+):
+    """What products of a whole matrix have in common; how rows are given is left."""
+    p.columns, p.quads = e.columns, (e.depth + 3) // 4
+    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
+    p.source, p.epilogue = source, e
+    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
+    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
+    p.out_itemsize = 1 if e.store == BYTES else 4
+    p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL

@@ -21,6 +21,7 @@ def linear(
 ) -> None: ...
 def linear_dynamic(
     x: np.ndarray,
+    out: np.ndarray,
     quant_max: int,
     depth: int,
     panels: np.ndarray,
@@ -29,7 +30,6 @@ def linear_dynamic(
     weight_scales: np.ndarray,
     multiplier: np.ndarray,
     bias: np.ndarray | None,
-    out: np.ndarray,
     store: int,
     n_threads: int,
 ) -> tuple[float, float]: ...

@@ -60,6 +60,13 @@ static inline f32v round_f32(f32v a) {
 static inline f32v if_nan(f32v a, f32v other) {
     return _mm256_blendv_ps(a, other, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 }
+static inline f32v abs_f32(f32v a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+static inline f32v copy_sign_f32(f32v a, f32v sign) {
+    return _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign));
+}
+static inline f32v power_of_two(i32v n) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
 static inline float least_f32(f32v a) {
     __m128 half = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     half = _mm_min_ps(half, _mm_movehl_ps(half, half));

@@ -50,6 +50,13 @@ static inline f32v round_f32(f32v a) {
 static inline f32v if_nan(f32v a, f32v other) {
     return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), other);
 }
+static inline f32v abs_f32(f32v a) { return _mm512_abs_ps(a); }
+static inline f32v copy_sign_f32(f32v a, f32v sign) {
+    return _mm512_or_ps(a, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign));
+}
+static inline f32v power_of_two(i32v n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23));
+}
 static inline float least_f32(f32v a) { return _mm512_reduce_min_ps(a); }
 static inline float greatest_f32(f32v a) { return _mm512_reduce_max_ps(a); }
 static inline int any_i32(i32v a) { return _mm512_test_epi32_mask(a, a) != 0; }

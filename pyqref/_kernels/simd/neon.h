@@ -53,6 +53,13 @@ static inline f32v min_f32(f32v a, f32v b) { return vbslq_f32(vcltq_f32(a, b), a
 static inline f32v max_f32(f32v a, f32v b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 static inline f32v round_f32(f32v a) { return vrndnq_f32(a); }
 static inline f32v if_nan(f32v a, f32v other) { return vbslq_f32(vceqq_f32(a, a), a, other); }
+static inline f32v abs_f32(f32v a) { return vabsq_f32(a); }
+static inline f32v copy_sign_f32(f32v a, f32v sign) {
+    return vbslq_f32(vdupq_n_u32(0x80000000u), sign, a);
+}
+static inline f32v power_of_two(i32v n) {
+    return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23));
+}
 static inline float least_f32(f32v a) { return vminvq_f32(a); }
 static inline float greatest_f32(f32v a) { return vmaxvq_f32(a); }
 static inline int any_i32(i32v a) { return vmaxvq_u32(vreinterpretq_u32_s32(a)) != 0; }

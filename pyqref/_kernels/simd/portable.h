@@ -52,6 +52,12 @@ static inline float fma_once(float a, float b, float c) {
     }
     return (float)total;
 }
+static inline float power_once(int32_t n) {
+    uint32_t bits = ((uint32_t)n + 127u) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
 static inline float round_once(float a) {
     /* Adding 1.5 * 2^52 leaves no room for a fraction: the sum is rounded, ties to even. */
     const double room = 6755399441055744.0;
@@ -77,6 +83,11 @@ static inline f32v round_f32(f32v a) { EACH_LANE(f32v, round_once(a.lane[i])); }
 static inline f32v if_nan(f32v a, f32v other) {
     EACH_LANE(f32v, a.lane[i] == a.lane[i] ? a.lane[i] : other.lane[i]);
 }
+static inline f32v abs_f32(f32v a) { EACH_LANE(f32v, fabsf(a.lane[i])); }
+static inline f32v copy_sign_f32(f32v a, f32v sign) {
+    EACH_LANE(f32v, copysignf(a.lane[i], sign.lane[i]));
+}
+static inline f32v power_of_two(i32v n) { EACH_LANE(f32v, power_once(n.lane[i])); }
 static inline float least_f32(f32v a) {
     float result = a.lane[0];
     for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] < result ? a.lane[i] : result;

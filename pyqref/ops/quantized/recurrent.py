@@ -1,4 +1,4 @@
-"""One step of a recurrent layer with quantized weights and float states."""
+"""Recurrent layers with quantized weights and float states: one step, or all of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
+from pyqref import _kernels
+from pyqref._kernels import gru_step, lstm_step, rnn_step
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
 
 from .checks import require_float
+from .input import require_finite_range
 from .linear_dynamic import PackedLinearFloat16, run_dynamic
 from .packed import PackedLinear
 
@@ -20,6 +22,7 @@ __all__ = [
     "quantized_lstm_cell_dynamic",
     "quantized_rnn_relu_cell_dynamic",
     "quantized_rnn_tanh_cell_dynamic",
+    "run_recurrent_layer",
 ]
 
 
@@ -49,7 +52,7 @@ def quantized_lstm_cell_dynamic(
         raise wrong(f"{name}: hx must be a hidden and a cell state, got {described(hx)}")
     from_input, from_hidden = _projections(name, input, hx[0], w_ih, w_hh, 4)
     _require_state(name, "hx[1]", hx[1], input, w_hh)
-    hidden, cell = lstm_step(from_input + from_hidden, hx[1]._array)
+    hidden, cell = lstm_step(from_input, from_hidden, hx[1]._array)
     return wrap(hidden), wrap(cell)
 
 
@@ -105,3 +108,34 @@ def _require_state(name: str, label: str, state: Any, input: Any, w_hh: Any) -> 
     shape = (input.shape[0], w_hh.shape[1])
     if tuple(state.shape) != shape:
         raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(state.shape)}")
+
+
+def run_recurrent_layer(
+    kind: str,
+    from_input: np.ndarray,
+    packed: PackedLinear | PackedLinearFloat16,
+    states: Sequence[np.ndarray],
+    batch_sizes: Sequence[int],
+    reverse: bool,
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """One layer in one direction, in arrays: equation ``eq-recurrent-layer``.
+
+    ``packed`` is the weight of the hidden state; the other arguments and the results are those of
+    :func:`pyqref.numerics.recurrent.recurrent_layer`.
+    """
+    what = "the hidden state"
+    if isinstance(packed, PackedLinearFloat16):
+        return _kernels.recurrent_loop(
+            kind,
+            from_input,
+            lambda hidden: run_dynamic(hidden, packed, what=what),
+            states,
+            batch_sizes,
+            reverse,
+        )
+    try:
+        return packed.run_recurrent(kind, from_input, states, batch_sizes, reverse)
+    except _kernels.NoGridError as error:
+        low, high = error.args
+        require_finite_range(low, high, what)
+        raise

@@ -6,10 +6,7 @@ from typing import Any, ClassVar
 
 from pyqref.nn import modules
 from pyqref.nn.modules import Module
-from pyqref.numerics.recurrent import gru_step
-from pyqref.ops.quantized import run_dynamic
 
-from .projections import PackedProjections
 from .rnn import RNNBase
 
 __all__ = ["GRU"]
@@ -47,7 +44,3 @@ class GRU(RNNBase):
         """Outputs of the last layer, and the final hidden states."""
         output, finals = self._run(input, None if hx is None else (hx,), ("hidden",))
         return output, finals[0]
-
-    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
-        (hidden,) = states
-        return [gru_step(projected, run_dynamic(hidden, packed.of_hidden), hidden)]

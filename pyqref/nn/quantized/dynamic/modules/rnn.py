@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +17,7 @@ from pyqref.nn.modules.arguments import probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
-from pyqref.numerics.recurrent import lstm_step
-from pyqref.ops.quantized import run_dynamic
-from pyqref.tape.rnn import steps as steps_of
+from pyqref.ops.quantized import run_dynamic, run_recurrent_layer
 from pyqref.tensor.arguments import as_flag, as_integer
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
@@ -163,7 +162,7 @@ class RNNBase(Module):
         data = input.data if packed else input
         self._check_input(data, 2 if packed else 3)
         if packed:
-            batch_sizes = [int(each) for each in input.batch_sizes.tolist()]
+            batch_sizes = self._batch_sizes(input)
             steps = data._array
         else:
             sequence = data._array.swapaxes(0, 1) if self.batch_first else data._array
@@ -185,6 +184,17 @@ class RNNBase(Module):
         output = output.swapaxes(0, 1) if self.batch_first else output
         return wrap(output), [wrap(each) for each in finals]
 
+    def _batch_sizes(self, input: PackedSequence) -> list[int]:
+        """How many sequences have each step; raise unless the data have a row for each."""
+        sizes = [int(each) for each in input.batch_sizes.tolist()]
+        falls = all(one >= next_one > 0 for one, next_one in itertools.pairwise(sizes))
+        if not (sizes and sizes[0] > 0 and falls and sum(sizes) == len(input.data)):
+            raise RuntimeError(
+                f"{self._get_name()}: batch_sizes must be positive, never grow, and add up to the "
+                f"{len(input.data)} rows of data, got {sizes!r:.60}"
+            )
+        return sizes
+
     def _layers(
         self, output: Any, initial: list[Any], batch_sizes: list[int]
     ) -> tuple[Any, list[Any]]:
@@ -199,40 +209,16 @@ class RNNBase(Module):
                 index = layer * directions + direction
                 packed = self._all_weight_values[index].param
                 states = [each[index] for each in initial]
-                result, last = self._run_layer(output, packed, states, batch_sizes, direction == 1)
+                # The input is projected once over the whole sequence.
+                from_input = run_dynamic(output, packed.of_input)
+                result, last = run_recurrent_layer(
+                    self.mode, from_input, packed.of_hidden, states, batch_sizes, direction == 1
+                )
                 results.append(result)
                 for collected, state in zip(finals, last, strict=True):
                     collected.append(state)
             output = np.concatenate(results, axis=1)
         return output, [np.stack(each) for each in finals]
-
-    def _run_layer(
-        self,
-        steps: Any,
-        packed: PackedProjections,
-        initial: list[Any],
-        batch_sizes: list[int],
-        reverse: bool,
-    ) -> tuple[Any, list[Any]]:
-        """One layer in one direction: the input is projected once over the whole sequence."""
-        projected = run_dynamic(steps, packed.of_input)
-        outputs = np.empty((len(steps), self.hidden_size), np.float32)
-        # Rows of sequences that have ended (or, backwards, not begun) stay as they are.
-        states = [each.copy() for each in initial]
-        for rows, count in steps_of(tuple(batch_sizes), reverse):
-            if count == len(states[0]):
-                states = self._step(projected[rows], packed, states)
-                outputs[rows] = states[0]
-                continue
-            updated = self._step(projected[rows], packed, [each[:count] for each in states])
-            for state, new in zip(states, updated, strict=True):
-                state[:count] = new
-            outputs[rows] = updated[0]
-        return outputs, states
-
-    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
-        """The states after one step; the first of them is the output."""
-        raise TypeError(f"{type(self).__name__} defines no step")
 
     def _check_input(self, input: Any, dimensions: int) -> None:
         """Raise unless the input, or the data of a packed sequence, fits."""
@@ -347,9 +333,3 @@ class LSTM(RNNBase):
         """Outputs of the last layer, and the final hidden and cell states."""
         output, finals = self._run(input, pair_of_states(hx), ("hidden[0]", "hidden[1]"))
         return output, (finals[0], finals[1])
-
-    def _step(self, projected: Any, packed: PackedProjections, states: list[Any]) -> list[Any]:
-        hidden, cell = states
-        gates = run_dynamic(hidden, packed.of_hidden)
-        gates += projected
-        return list(lstm_step(gates, cell))

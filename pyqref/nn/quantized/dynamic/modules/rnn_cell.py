@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
+from pyqref._kernels import gru_step, lstm_step, rnn_step
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
@@ -15,7 +16,6 @@ from pyqref.nn.modules import RNNCell as FloatRNNCell
 from pyqref.nn.modules.arguments import word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
-from pyqref.numerics.recurrent import gru_step, lstm_step, rnn_step
 from pyqref.ops.quantized import run_dynamic
 from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.base import wrap
@@ -232,8 +232,7 @@ class LSTMCell(RNNCellBase):
         self._check_input(input)
         hidden, cell = pair_of_states(hx) or (None, None)
         hidden, cell = self._state(hidden, input, "hx[0]"), self._state(cell, input, "hx[1]")
-        from_input, from_hidden = self._projections(input, hidden)
-        hidden, cell = lstm_step(from_input + from_hidden, cell)
+        hidden, cell = lstm_step(*self._projections(input, hidden), cell)
         return wrap(hidden), wrap(cell)
 
 

@@ -1,0 +1,10 @@
+"""Recurrent cells and layers: as in :mod:`pyqref.numerics.recurrent`."""
+
+from .cells import gru_step as gru_step
+from .cells import lstm_step as lstm_step
+from .cells import rnn_step as rnn_step
+from .layer import NoGridError as NoGridError
+from .layer import recurrent_layer as recurrent_layer
+from .layer import recurrent_loop as recurrent_loop
+
+__all__ = ["NoGridError", "gru_step", "lstm_step", "recurrent_layer", "recurrent_loop", "rnn_step"]

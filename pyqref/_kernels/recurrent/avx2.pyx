@@ -1,0 +1,6 @@
+"""Recurrent layers, compiled for AVX2."""
+
+cdef extern from "simd/avx2.h":
+    pass
+
+include "body.pxi"
