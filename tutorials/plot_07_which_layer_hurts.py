@@ -95,6 +95,7 @@ alone = measure.sensitivity(
 predicted = measure.add_noises(alone.values())
 figure, ax = plt.subplots(figsize=(6.4, 3.6))
 plot.sensitivity(alone, together=together, predicted=predicted, ax=ax)
+ax.set_xlabel("SQNR of the output [dB]")
 ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small")
 plt.show()
 
