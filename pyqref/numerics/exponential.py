@@ -116,7 +116,7 @@ def tanh(x: Any) -> FloatArray:
     Examples
     --------
     >>> tanh(np.float32([0, -0.0, 0.5, -1000]))
-    array([ 0.        , -0.        ,  0.46211717, -1.        ], dtype=float32)
+    array([ 0.        , -0.        ,  0.46211714, -1.        ], dtype=float32)
     """
     x = np.asarray(x, _f32)
     m = expm1(_f32(2) * np.minimum(np.abs(x), _TANH_IS_ONE))
