@@ -52,12 +52,25 @@ def pointwise(function: RealFunction, q: IntArray, grid: Grid, out: Grid) -> Int
         Integers on ``grid``.
     out
         Grid of the result, of the same storage.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> pointwise(sigmoid, np.uint8([118, 128, 138]), Grid(0.5, 128), Grid(1 / 256, 0)).tolist()
+    [2, 128, 254]
     """
     return quantize_result(np.asarray(function(dequantize_fused(q, grid)), np.float32), out)
 
 
 def quantize_result(y: FloatArray, out: Grid) -> IntArray:
-    """Integers of real results: ``eq-quantize-after`` of 8 bits, ``eq-affine-quantize`` of 32."""
+    """Integers of real results: ``eq-quantize-after`` of 8 bits, ``eq-affine-quantize`` of 32.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> quantize_result(np.float32([0.5, 1.5, 1000.0]), Grid(1.0, 1)).tolist()
+    [1, 3, 255]
+    """
     if np.dtype(out.storage).itemsize == 1:
         return quantize_after(y, out)
     return quantize_per_tensor(y, *out)
@@ -71,6 +84,15 @@ def pointwise_table(function: RealFunction, q: IntArray, grid: Grid, out: Grid) 
     .. math:: q' = \mathrm{quantize}\big(f(\mathrm{dequantize}(q))\big)
 
     The zero point is added before rounding, unlike in ``eq-quantized-pointwise``.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> half, out = lambda x: x / 2, Grid(1.0, 1)  # ties: the zero point decides where they go
+    >>> pointwise_table(half, np.uint8([1, 3, 5]), Grid(1.0, 0), out).tolist()
+    [2, 2, 4]
+    >>> pointwise(half, np.uint8([1, 3, 5]), Grid(1.0, 0), out).tolist()
+    [1, 3, 3]
     """
     y = np.asarray(function(dequantize_per_tensor(q, grid.scale, grid.zero_point)), np.float32)
     return quantize_per_tensor(y, *out)
@@ -82,6 +104,11 @@ def sigmoid(x: FloatArray) -> FloatArray:
     Equation ``eq-logistic``:
 
     .. math:: \sigma(x) = \mathrm{fl}_{32}\left(\frac{1}{1 + e^{-x}}\right)
+
+    Examples
+    --------
+    >>> sigmoid(np.float32([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
     """
     with np.errstate(over="ignore"):
         value = 1 / (1 + np.exp(-np.asarray(x, np.float64)))
@@ -94,6 +121,11 @@ def tanh(x: FloatArray) -> FloatArray:
     Equation ``eq-tanh``:
 
     .. math:: \tanh(x) = \mathrm{fl}_{32}\left(\frac{e^x - e^{-x}}{e^x + e^{-x}}\right)
+
+    Examples
+    --------
+    >>> tanh(np.float32([-100.0, 0.0, 100.0])).tolist()
+    [-1.0, 0.0, 1.0]
     """
     return np.tanh(np.asarray(x, np.float64)).astype(np.float32)
 
@@ -149,6 +181,11 @@ def elu(
         :math:`\lambda`.
     input_scale
         :math:`\beta`.
+
+    Examples
+    --------
+    >>> elu(np.float32([-100.0, 0.0, 2.0]), alpha=0.5).tolist()
+    [-0.5, 0.0, 2.0]
     """
     x = np.asarray(x, np.float32)
     exponent = np.minimum(x * np.float32(input_scale), 0).astype(np.float64)
@@ -162,6 +199,11 @@ def leaky_relu(x: FloatArray, negative_slope: Any) -> FloatArray:
     Equation ``eq-leaky-relu``:
 
     .. math:: y = \begin{cases} x & x > 0 \\ a\,x & \text{otherwise} \end{cases}
+
+    Examples
+    --------
+    >>> leaky_relu(np.float32([-4.0, 4.0]), 0.25).tolist()
+    [-1.0, 4.0]
     """
     x = np.asarray(x, np.float32)
     return np.where(x > 0, x, x * np.asarray(negative_slope, np.float32))
@@ -173,6 +215,11 @@ def threshold(x: FloatArray, low: float, value: float) -> FloatArray:
     Equation ``eq-threshold``:
 
     .. math:: y = \begin{cases} x & x > t \\ v & \text{otherwise} \end{cases}
+
+    Examples
+    --------
+    >>> threshold(np.float32([0.5, 1.0, 1.5]), 1.0, -7.0).tolist()
+    [-7.0, -7.0, 1.5]
     """
     x = np.asarray(x, np.float32)
     return np.where(x > np.float32(low), x, np.float32(value))
@@ -185,6 +232,11 @@ def softmax(x: FloatArray, axis: int) -> FloatArray:
 
     .. math:: y_i = \mathrm{fl}_{32}\left(\frac{e^{x_i - m}}{\sum_j e^{x_j - m}}\right),
               \qquad m = \max_j x_j
+
+    Examples
+    --------
+    >>> softmax(np.float32([[1000.0, 1000.0, 0.0]]), 1).tolist()
+    [[0.5, 0.5, 0.0]]
     """
     x = np.asarray(x, np.float64)
     powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
@@ -219,6 +271,15 @@ def prelu(
         Integers ``(...)`` on ``grid``.
     weight
         Integers that broadcast against ``q``, on ``weight_grid``.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> x, slope, out = np.uint8([108, 148]), np.uint8([255]), Grid(0.1, 128)
+    >>> prelu(x, Grid(0.1, 128), slope, Grid(0.25 / 255, 0), out).tolist()
+    [123, 148]
+    >>> prelu(x, Grid(0.1, 128), slope, Grid(0.25 / 255, 0), out, "torch").tolist()
+    [123, 133]
     """
     centred = np.asarray(q).astype(np.int64) - grid.zero_point
     slope = np.asarray(weight).astype(np.int64) - weight_grid.zero_point

@@ -42,7 +42,13 @@ def reciprocal32(scale: Any) -> Any:
 
 
 def along_axis(values: Any, ndim: int, axis: int) -> np.ndarray:
-    """Shape per-channel ``values`` ``(C,)`` so that they broadcast along ``axis``."""
+    """Shape per-channel ``values`` ``(C,)`` so that they broadcast along ``axis``.
+
+    Examples
+    --------
+    >>> along_axis([0.1, 0.2, 0.3], 4, 1).shape
+    (1, 3, 1, 1)
+    """
     shape = [1] * ndim
     shape[axis] = -1
     return np.asarray(values).reshape(shape)
@@ -176,6 +182,12 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     -----
     Error bound ``eq-channel-error``: half a step of the channel, which is never larger than
     that of one scale for all.
+
+    Examples
+    --------
+    >>> q = np.int8([[-2, 3], [-2, 3]])
+    >>> dequantize_per_channel(q, [0.5, 0.25], [0, 1], 0).tolist()
+    [[-1.0, 1.5], [-0.75, 0.5]]
     """
     q = np.asarray(q)
     scale = along_axis(np.asarray(scales, dtype=np.float64), q.ndim, axis)

@@ -28,6 +28,11 @@ def windows(
     """View ``(B, C, *out, *kernel)`` of the windows that a kernel sees in ``(B, C, *in)``.
 
     ``out = (in - dilation * (kernel - 1) - 1) // stride + 1``; no data is copied.
+
+    Examples
+    --------
+    >>> windows(np.array([[[1, 2, 3, 4]]]), [2], [1], [2])[0, 0].tolist()
+    [[1, 3], [2, 4]]
     """
     span = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
     axes = tuple(range(2, x.ndim))
@@ -71,6 +76,12 @@ def conv_accumulator(
     Returns
     -------
     int64 ``(B, *out, N)``, channels last, as :func:`requantize` wants them.
+
+    Examples
+    --------
+    >>> x, ones = np.array([[[1, 2, 3]]]), np.ones((1, 1, 2), int)
+    >>> conv_accumulator(x, ones, [1], [1], [1], 1)[0, :, 0].tolist()
+    [1, 3, 5, 3]
     """
     batch, channels = x.shape[:2]
     outputs, kernel = weight.shape[0], weight.shape[2:]
@@ -126,6 +137,12 @@ def conv_transpose_accumulator(
     -------
     int64 ``(B, *out, N)`` with
     ``out = (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+
+    Examples
+    --------
+    >>> x, weight = np.array([[[1, 2]]]), np.array([[[10, 1]]])
+    >>> conv_transpose_accumulator(x, weight, [2], [0], [0], [1], 1)[0, :, 0].tolist()
+    [10, 1, 20, 2]
     """
     kernel = weight.shape[2:]
     canvas = transpose_canvas(x, 0, kernel, stride, padding, output_padding, dilation)
@@ -179,6 +196,12 @@ def transpose_weight(weight: IntArray, groups: int) -> IntArray:
     The weight ``(C, N // groups, *kernel)`` of the transposed convolution with its kernel
     flipped, and input and output channels swapped in each group. Doing it twice gives
     back what was given.
+
+    Examples
+    --------
+    >>> weight = np.array([[[1, 2], [3, 4]]])  # one input channel, two output channels
+    >>> transpose_weight(weight, 1).tolist()
+    [[[2, 1]], [[4, 3]]]
     """
     channels, per_group, *kernel = weight.shape
     flipped = np.flip(weight, axis=tuple(range(2, weight.ndim)))
@@ -226,6 +249,14 @@ def quantized_conv(
     Returns
     -------
     Integers ``(B, N, *out)`` of the type ``requant.storage``.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.requantize import requantization
+    >>> requant = requantization("fbgemm", 1.0, 1.0, 1.0, 0)
+    >>> x, ones = np.uint8([[[11, 12, 13]]]), np.int8([[[1, 1]]])
+    >>> quantized_conv(x, 10, ones, 0, requant, [1], [1], [1], 1).tolist()
+    [[[1, 3, 5, 3]]]
     """
     accumulator = conv_accumulator(
         _centred(x, x_zero_point, 0),
@@ -261,6 +292,14 @@ def quantized_conv_transpose(
         Extra rows at the far end, one number for each spatial dimension.
 
     The other parameters and the result are those of :func:`quantized_conv`.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.requantize import requantization
+    >>> requant = requantization("fbgemm", 1.0, 1.0, 1.0, 0)
+    >>> x, weight = np.uint8([[[11, 12]]]), np.int8([[[10, 1]]])
+    >>> quantized_conv_transpose(x, 10, weight, 0, requant, [2], [0], [0], [1], 1).tolist()
+    [[[10, 1, 20, 2]]]
     """
     accumulator = conv_transpose_accumulator(
         _centred(x, x_zero_point, 0),

@@ -44,6 +44,13 @@ def quantize_input(
     Returns
     -------
     The integers (uint8), the scale (a double) and the zero point.
+
+    Examples
+    --------
+    >>> quantize_input(np.float32([-27.0, 100.0]))
+    (array([  0, 127], dtype=uint8), 1.0, 27)
+    >>> quantize_input(np.float32([-27.0, 100.0]), "qnnpack")[0]
+    array([  0, 255], dtype=uint8)
     """
     x = np.asarray(x, np.float32)
     low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
@@ -66,6 +73,11 @@ def dequantize_accumulator(
 
     .. math:: y_{fbgemm} = \mathrm{fma}(a,\, s_x s_w,\, b), \qquad
               y_{qnnpack} = \mathrm{fl}_{32}(\mathrm{fl}_{32}(a \cdot s_x s_w) + b)
+
+    Examples
+    --------
+    >>> dequantize_accumulator(np.array([[200]]), 0.5, 0.25, np.float32([1.0])).tolist()
+    [[26.0]]
     """
     scale = accumulator_scale(input_scale, weight_scales)
     value = np.asarray(accumulator).astype(np.float32)
@@ -116,6 +128,11 @@ def linear_dynamic(
     -----
     Error bound ``eq-dynamic-error``: half a step of each input times its weight, and half a
     step of each weight times its input.
+
+    Examples
+    --------
+    >>> linear_dynamic(np.float32([[0.0, 127.0]]), np.int8([[1, 2]]), 0.5, 0, np.float32([1.0]))
+    array([[128.]], dtype=float32)
     """
     q, scale, zero_point = quantize_input(x, engine, reduce_range)
     accumulator = linear_accumulator(q, zero_point, weight, weight_zero_points)
@@ -161,6 +178,12 @@ def conv_dynamic(
     Returns
     -------
     float32 ``(B, N, *out)``.
+
+    Examples
+    --------
+    >>> x, weight = np.float32([[[0.0, 1.0]]]), np.int8([[[100]]])
+    >>> conv_dynamic(x, weight, 0.04, 0, None, [1], [0], [1], 1, reduce_range=False).tolist()
+    [[[0.0, 1.0]]]
     """
     q, scale, zero_point = quantize_input(x, engine, reduce_range)
     requant = requantization(engine, scale, weight_scales, scale, zero_point, bias)
@@ -176,6 +199,11 @@ def weight_to_float16(weight: Any) -> FloatArray:
     Equation ``eq-float16-weight``:
 
     .. math:: w' = \mathrm{fl}_{16}\big(\min(\max(w, -65504), 65504)\big)
+
+    Examples
+    --------
+    >>> weight_to_float16([0.1, 1e6]).tolist()
+    [0.0999755859375, 65504.0]
     """
     clipped = np.clip(np.asarray(weight, np.float32), -65504, 65504)
     return clipped.astype(np.float16).astype(np.float32)

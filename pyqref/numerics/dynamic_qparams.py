@@ -39,6 +39,12 @@ def symmetric_range(
               h = \lfloor (q_{max} - q_{min}) / 2 \rfloor
 
     A range on one side of zero stays as it is. Quotients and results are float32.
+
+    Examples
+    --------
+    >>> low, high = symmetric_range(-1.0, 254.0, -128, 127)
+    >>> float(low), float(high)
+    (-256.0, 254.0)
     """
     low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
     half = (quant_max - quant_min) // 2

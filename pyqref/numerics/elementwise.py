@@ -52,6 +52,11 @@ def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
     Equation ``eq-dequantize-fused``:
 
     .. math:: \hat x = \mathrm{fma}\big(q,\, s,\, \mathrm{fl}_{32}(-z \cdot s)\big)
+
+    Examples
+    --------
+    >>> dequantize_fused(np.uint8([0, 10, 20]), Grid(0.5, 10)).tolist()
+    [-5.0, 0.0, 5.0]
     """
     scale = np.float32(grid.scale)
     return fma32(np.asarray(q).astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
@@ -63,6 +68,11 @@ def quantize_after(x: FloatArray, grid: Grid, relu: bool = False) -> IntArray:
     Equation ``eq-quantize-after``:
 
     .. math:: q = \mathrm{sat}\big(\mathrm{rne}(\mathrm{fl}_{32}(x\, \iota(s))) + z\big)
+
+    Examples
+    --------
+    >>> quantize_after(np.float32([0.5, 1.5, 2.5]), Grid(1.0, 1)).tolist()
+    [1, 3, 3]
     """
     rounded = round_half_even(x * reciprocal32(grid.scale)).astype(np.float64)
     low, high = grid.lowest if relu else (grid.quant_min, grid.quant_max)
@@ -94,6 +104,12 @@ def add(
         Integers that broadcast together.
     a_grid, b_grid, out
         Their grids, and the result's.
+
+    Examples
+    --------
+    >>> a, b = np.uint8([2, 100]), np.uint8([4, 200])
+    >>> add(a, Grid(0.5, 0), b, Grid(0.25, 0), Grid(1.0, 10)).tolist()
+    [12, 110]
     """
     if engine == "qnnpack" and np.dtype(out.storage) == np.uint8:
         return add_fixed_point(a, a_grid, b, b_grid, out, relu)
@@ -115,6 +131,12 @@ def add_fixed_point(
         q = \mathrm{sat}\big(\mathrm{rsr}(m_a (a - z_a) + m_b (b - z_b),\; t) + z_y\big)
 
     The ratios are float32; the larger multiplier has 22 bits, so the sum fits 32.
+
+    Examples
+    --------
+    >>> a, b = np.uint8([3, 5]), np.uint8([0, 0])  # halves round away from zero
+    >>> add_fixed_point(a, Grid(0.5, 0), b, Grid(0.5, 0), Grid(1.0, 10)).tolist()
+    [12, 13]
     """
     ratio_a = np.float32(a_grid.scale) / np.float32(out.scale)
     ratio_b = np.float32(b_grid.scale) / np.float32(out.scale)
@@ -140,6 +162,12 @@ def mul(
 
     .. math:: q = \mathrm{sat}\big(\mathrm{rne}((a - z_a)(b - z_b) \cdot m) + z_y\big),
               \qquad m = \mathrm{fl}_{32}(s_a s_b) \cdot \iota(s_y)
+
+    Examples
+    --------
+    >>> a, b = np.uint8([12, 14]), np.uint8([6, 8])
+    >>> mul(a, Grid(0.5, 10), b, Grid(1.0, 5), Grid(0.5, 100)).tolist()
+    [102, 112]
     """
     left = np.asarray(a).astype(np.int64) - a_grid.zero_point
     right = np.asarray(b).astype(np.int64) - b_grid.zero_point
@@ -156,6 +184,12 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
 
     .. math:: q_i' = \begin{cases} q_i & (s_i, z_i) = (s_y, z_y) \\
               \mathrm{quantize}(\mathrm{dequantize}(q_i)) & \text{otherwise} \end{cases}
+
+    Examples
+    --------
+    >>> pair = [np.uint8([10, 20]), np.uint8([10, 20])]
+    >>> cat(pair, [Grid(0.1, 0), Grid(0.2, 10)], 0, Grid(0.1, 0)).tolist()
+    [10, 20, 0, 20]
     """
     parts = []
     for q, grid in zip(arrays, grids, strict=True):
@@ -187,6 +221,11 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
     Equation ``eq-quantized-clamp``:
 
     .. math:: q' = \min(\max(q, \mathrm{quantize}(low)), \mathrm{quantize}(high))
+
+    Examples
+    --------
+    >>> clamp(np.uint8([0, 50, 255]), Grid(0.1, 20), -1.0, 6.0).tolist()
+    [10, 50, 80]
     """
     q = np.asarray(q)
     if low is not None:
@@ -202,5 +241,10 @@ def relu6(q: IntArray, grid: Grid) -> IntArray:
     Equation ``eq-quantized-relu6``:
 
     .. math:: q' = \min(\max(q, z), \mathrm{quantize}(6))
+
+    Examples
+    --------
+    >>> relu6(np.uint8([0, 40, 255]), Grid(0.1, 20)).tolist()
+    [20, 40, 80]
     """
     return clamp(relu(q, grid.zero_point), grid, None, 6.0)

@@ -74,7 +74,13 @@ def unpack_bits(packed: IntArray, bits: int) -> IntArray:
 
 
 def bits_of_row(bits: int) -> type[np.floating]:
-    """Type of scale and offset of rows of ``bits`` bits."""
+    """Type of scale and offset of rows of ``bits`` bits.
+
+    Examples
+    --------
+    >>> bits_of_row(8).__name__, bits_of_row(4).__name__
+    ('float32', 'float16')
+    """
     return np.float32 if bits == 8 else np.float16
 
 
@@ -91,6 +97,12 @@ def row_parameters(
     Returns
     -------
     float32 ``(R,)`` each.
+
+    Examples
+    --------
+    >>> scales, offsets = row_parameters(np.float32([0.5]), np.float32([10.0]), 8)
+    >>> scales.tolist(), offsets.tolist()
+    ([0.5], [-5.0])
     """
     scales = np.asarray(scales, np.float32)
     offsets = -np.asarray(zero_points, np.float32) * scales
@@ -117,6 +129,12 @@ def lookup(q: IntArray, scales: FloatArray, offsets: FloatArray, indices: IntArr
     Returns
     -------
     float32 ``(..., D)``.
+
+    Examples
+    --------
+    >>> q, scales, offsets = np.uint8([[1, 2], [3, 4]]), np.float32([1, 2]), np.float32([0, 10])
+    >>> lookup(q, scales, offsets, np.array([1, 0])).tolist()
+    [[16.0, 18.0], [1.0, 2.0]]
     """
     rows = np.asarray(q)[indices].astype(np.float32)
     return fma32(rows, scales[indices][..., None], offsets[indices][..., None])
@@ -152,6 +170,13 @@ def bag(
     Returns
     -------
     float32 ``(B, D)``.
+
+    Examples
+    --------
+    >>> q, scales, offsets = np.uint8([[1, 2], [3, 4]]), np.float32([1, 2]), np.float32([0, 10])
+    >>> indices, starts, ends = np.array([0, 1, 1]), np.array([0, 2]), np.array([2, 3])
+    >>> bag(q, scales, offsets, indices, starts, ends, None).tolist()
+    [[17.0, 20.0], [16.0, 18.0]]
     """
     q = np.asarray(q)
     total = np.zeros((len(starts), q.shape[1]), np.float32)
@@ -190,6 +215,12 @@ def quantize_rows_byte(
     Returns
     -------
     uint8 ``(R, D)``; scale and offset, float32 ``(R,)``.
+
+    Examples
+    --------
+    >>> q, scales, offsets = quantize_rows_byte(np.float32([[-1.0, 0.0, 50.0]]))
+    >>> q.tolist(), offsets.tolist()
+    ([[0, 5, 255]], [-1.0])
     """
     x = np.asarray(weight, np.float32)
     bottom = x.min(axis=1, initial=np.inf) if low is None else np.asarray(low, np.float32)
@@ -219,6 +250,12 @@ def quantize_rows_narrow(
     Returns
     -------
     uint8 ``(R, D)``; scale and offset, float16 ``(R,)``.
+
+    Examples
+    --------
+    >>> q, scales, offsets = quantize_rows_narrow(np.float32([[-1.0, 0.0, 6.5]]), 4)
+    >>> q.tolist(), scales.tolist(), offsets.tolist()
+    ([[0, 2, 15]], [0.5], [-1.0])
     """
     x = np.asarray(weight, np.float32)
     bottom = x.min(axis=1, initial=np.inf) if low is None else np.asarray(low, np.float32)
@@ -247,6 +284,12 @@ def search_row_range(
 
     (from the upper end if they are equal) until a part ``ratio`` of the range is gone,
     and return the best range met. :math:`\hat x` follows ``eq-embedding-rows-narrow``.
+
+    Examples
+    --------
+    >>> row = np.float32([0.0, 0.1, 0.2, 0.3, 0.4, 1.0])
+    >>> [round(float(each), 3) for each in search_row_range(row, 2)]
+    [0.015, 0.965]
     """
     x = np.asarray(row, np.float32)
     low, high = x.min(), x.max()

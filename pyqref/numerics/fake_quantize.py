@@ -37,6 +37,11 @@ def fake_quantize_grid(
     where :math:`v` is the rounded and shifted number, not yet clamped. ``y`` is worked
     out in double and is left there: the caller rounds it once. nan has mask False
     and gives ``quant_min``, as in torch.
+
+    Examples
+    --------
+    >>> fake_quantize_grid(np.float32([-1.0, 3.0, 256.0]), 0.5, 2, 0, 255)
+    (array([ -1. ,   0.5, 126.5]), array([False,  True, False]))
     """
     with np.errstate(invalid="ignore"):
         mask = (shifted >= quant_min) & (shifted <= quant_max)
@@ -140,6 +145,13 @@ def fake_quantize_per_channel(
     Returns
     -------
     The pair ``y, mask`` of :func:`fake_quantize_per_tensor`.
+
+    Examples
+    --------
+    >>> x = np.float32([[0.6, 300.0], [0.6, 300.0]])
+    >>> y, mask = fake_quantize_per_channel(x, [1.0, 2.0], [0, 0], 0, 0, 255)
+    >>> y.tolist(), mask.tolist()
+    ([[1.0, 255.0], [0.0, 300.0]], [[True, False], [True, True]])
     """
     x = np.asarray(x)
     kind = x.dtype.type
@@ -173,5 +185,11 @@ def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
     -----
     Error bound ``eq-straight-through-error``: over a distance ``d`` inside the range the mean
     slope of the staircase is one within ``scale / d``.
+
+    Examples
+    --------
+    >>> _, mask = fake_quantize_per_tensor(np.float32([-1.0, 3.0, 300.0]), 1.0, 0, 0, 255)
+    >>> straight_through(np.float32([5.0, 5.0, 5.0]), mask).tolist()
+    [0.0, 5.0, 0.0]
     """
     return np.where(mask, gradient, gradient.dtype.type(0))

@@ -19,6 +19,11 @@ def inverse_deviation(running_var: Any, eps: float) -> FloatArray:
     .. math:: \rho_n = 1 / \sqrt{\sigma^2_n + \varepsilon}
 
     in the precision of ``running_var``.
+
+    Examples
+    --------
+    >>> inverse_deviation(np.float32([3.0, 8.0]), 1.0).tolist()
+    [0.5, 0.3333333432674408]
     """
     running_var = np.asarray(running_var)
     one = running_var.dtype.type(1)
@@ -37,6 +42,11 @@ def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) ->
     Notes
     -----
     Error bound ``eq-fold-weight-error``: five roundings.
+
+    Examples
+    --------
+    >>> fold_weight([[1.0, 2.0], [1.0, 2.0]], gamma=[4.0, 1.0], inverse=[0.5, 1.0]).tolist()
+    [[2.0, 4.0], [1.0, 2.0]]
     """
     weight = np.asarray(weight)
     shape = [1] * weight.ndim
@@ -52,6 +62,11 @@ def fold_bias(bias: Any, running_mean: Any, gamma: Any, inverse: Any, beta: Any)
     .. math:: b'_n = (b_n - \mu_n)\, \rho_n\, \gamma_n + \beta_n
 
     multiplied from the left, as torch does.
+
+    Examples
+    --------
+    >>> fold_bias([1.0], [3.0], gamma=[4.0], inverse=[0.5], beta=[10.0]).tolist()
+    [6.0]
     """
     centred = np.asarray(bias) - np.asarray(running_mean)
     return np.asarray(centred * np.asarray(inverse) * np.asarray(gamma) + np.asarray(beta))

@@ -57,13 +57,25 @@ def requantize_function(
 
 
 def leaky(negative_slope: float) -> Callable[[FloatArray], FloatArray]:
-    """The function ``x`` where ``x > 0``, else ``negative_slope * x``."""
+    """The function ``x`` where ``x > 0``, else ``negative_slope * x``.
+
+    Examples
+    --------
+    >>> leaky(0.1)(np.float32([-10.0, 10.0])).tolist()
+    [-1.0, 10.0]
+    """
     slope = np.float32(negative_slope)
     return lambda x: np.where(x > 0, x, x * slope)
 
 
 def plus(other: FloatArray, relu: bool) -> Callable[[FloatArray], FloatArray]:
-    """The function ``x + other``, not below 0 with ``relu``."""
+    """The function ``x + other``, not below 0 with ``relu``.
+
+    Examples
+    --------
+    >>> plus(np.float32([1.0, 1.0]), relu=True)(np.float32([-5.0, 5.0])).tolist()
+    [0.0, 6.0]
+    """
 
     def add(x: FloatArray) -> FloatArray:
         total = x + other

@@ -18,7 +18,14 @@ __all__ = ["FusedObservation", "fused_average", "fused_average_of_one", "fused_o
 
 
 class FusedObservation(NamedTuple):
-    """State after one step: the running range and the parameters it gives."""
+    """State after one step: the running range and the parameters it gives.
+
+    Examples
+    --------
+    >>> state = fused_observe(np.inf, -np.inf, -1.0, 3.0, 0.01, 0, 255, symmetric=False)
+    >>> float(state.min_val), float(state.max_val), int(state.zero_point)
+    (-1.0, 3.0, 64)
+    """
 
     min_val: FloatArray
     max_val: FloatArray
@@ -33,6 +40,11 @@ def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
 
     .. math:: m' = \begin{cases} x & m = \pm\infty \\
               m + \mathrm{fl}_{32}(c)\,(x - m) & \text{otherwise} \end{cases}
+
+    Examples
+    --------
+    >>> fused_average(np.float32([1.0, 1.0]), np.float32([3.0, 5.0]), 0.5).tolist()
+    [2.0, 3.0]
     """
     running, batch = np.asarray(running, np.float32), np.asarray(batch, np.float32)
     with np.errstate(invalid="ignore"):
@@ -41,7 +53,13 @@ def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
 
 
 def fused_average_of_one(running: float, batch: float, constant: float) -> float:
-    """As :func:`fused_average` of two float32 numbers (``eq-fused-average``), without arrays."""
+    """As :func:`fused_average` of two float32 numbers (``eq-fused-average``), without arrays.
+
+    Examples
+    --------
+    >>> float(fused_average_of_one(1.0, 3.0, 0.5))
+    2.0
+    """
     if isinf(running):
         return batch
     step = np.float32(constant) * (np.float32(batch) - np.float32(running))
@@ -79,6 +97,12 @@ def fused_observe(
         Range of the integers.
     symmetric
         Widen ranges that contain zero so that it is in the middle.
+
+    Examples
+    --------
+    >>> state = fused_observe(0.0, 100.0, 0.0, 200.0, 0.5, 0, 255, symmetric=False)
+    >>> float(state.max_val), round(float(state.scale) * 255)
+    (150.0, 150)
     """
     low = fused_average(min_val, batch_min, constant)
     high = fused_average(max_val, batch_max, constant)

@@ -49,6 +49,11 @@ def nearest(
         One number for each spatial dimension.
     factors
         The factors that a user gave, one for each spatial dimension, or None.
+
+    Examples
+    --------
+    >>> nearest(np.uint8([[[1, 2]]]), [5]).tolist()
+    [[[1, 1, 1, 2, 2]]]
     """
     q = np.asarray(q)
     factors = factors or [None] * len(output_size)
@@ -72,6 +77,12 @@ def source_position(
               \end{cases}, \qquad i = \lfloor p \rfloor, \quad \lambda = p - i
 
     in float32; the second input is ``i + 1``, or ``i`` at the end.
+
+    Examples
+    --------
+    >>> lower, upper, share = source_position(2, 4, align_corners=False)
+    >>> lower.tolist(), upper.tolist(), share.tolist()
+    ([0, 0, 0, 1], [1, 1, 1, 1], [0.0, 0.25, 0.75, 0.25])
     """
     index = np.arange(outputs, dtype=np.float32)
     if align_corners:
@@ -108,6 +119,11 @@ def bilinear(
         Integers ``(B, C, H, W)``.
     zero_point
         Their zero point.
+
+    Examples
+    --------
+    >>> bilinear(np.uint8([[[[0, 10], [20, 30]]]]), 0, [1, 3], align_corners=True).tolist()
+    [[[[0, 5, 10]]]]
     """
     q = np.asarray(q)
     factor_h, factor_w = factors or (None, None)

@@ -18,6 +18,11 @@ def exact_matmul(a: np.ndarray, b: np.ndarray) -> IntArray:
     Products run in float64, whose sums of integers are exact below
     :math:`2^{53}`: with factors of at most 16 bits that allows inner dimensions
     up to :math:`2^{21}`.
+
+    Examples
+    --------
+    >>> exact_matmul(np.array([[2**15, -1]]), np.array([[2**15], [1]])).tolist()
+    [[1073741823]]
     """
     left, right = (each.astype(np.float64, copy=False) for each in (a, b))
     return np.matmul(left, right).astype(np.int64)
@@ -51,6 +56,11 @@ def linear_accumulator(
     -----
     No error: the sum is exact; below 2**31 in size for K up to 65,793 and symmetric
     weights (``eq-accumulator-width``).
+
+    Examples
+    --------
+    >>> linear_accumulator(np.uint8([[5, 6]]), 5, np.int8([[1, 2], [3, 4]]), 0).tolist()
+    [[2, 4]]
     """
     centred_x = np.asarray(x).astype(np.int64) - np.int64(x_zero_point)
     zero_points = np.asarray(weight_zero_points, dtype=np.int64).reshape(-1, 1)

@@ -44,6 +44,12 @@ def extreme_range(
     .. math:: x_{min}' = \min(x_{min}, \min X), \qquad x_{max}' = \max(x_{max}, \max X)
 
     starting from the empty range :math:`(+\infty, -\infty)`.
+
+    Examples
+    --------
+    >>> low, high = extreme_range(np.float32(-1.0), np.float32(1.0), -3.0, 0.5)
+    >>> float(low), float(high)
+    (-3.0, 1.0)
     """
     return (
         np.minimum(np.asarray(min_val, np.float32), np.asarray(batch_min, np.float32)),
@@ -64,6 +70,12 @@ def average_range(
         \end{cases}
 
     Scalars, or arrays ``(C,)`` per channel; each element starts by itself.
+
+    Examples
+    --------
+    >>> low, high = average_range(np.float32(-1.0), np.float32(1.0), -3.0, 5.0, 0.5)
+    >>> float(low), float(high)
+    (-2.0, 3.0)
     """
     batch_min, batch_max = np.asarray(batch_min, np.float32), np.asarray(batch_max, np.float32)
     first = np.isposinf(min_val) & np.isneginf(max_val)

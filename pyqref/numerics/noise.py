@@ -27,6 +27,11 @@ def rounding_bound(scale: float) -> float:
               \text{for } s\,(q_{min} - z - \tfrac12) \le x \le s\,(q_{max} - z + \tfrac12)
 
     in exact arithmetic; float32 adds less than :math:`s / 20{,}000` with 8 bits.
+
+    Examples
+    --------
+    >>> rounding_bound(0.5)
+    0.25
     """
     return scale / 2
 
@@ -56,6 +61,11 @@ def rounding_noise(scale: float) -> float:
     Equation ``eq-rounding-noise``:
 
     .. math:: \sigma^2 = \frac{1}{s} \int_{-s/2}^{s/2} e^2\, de = \frac{s^2}{12}
+
+    Examples
+    --------
+    >>> rounding_noise(6.0)
+    3.0
     """
     return scale * scale / 12
 

@@ -51,6 +51,13 @@ def batch_norm_coefficients(
     ----------
     mean, variance, weight, bias
         float32 ``(C,)``.
+
+    Examples
+    --------
+    >>> one = np.float32([1.0])
+    >>> alpha, beta = batch_norm_coefficients(3 * one, 3 * one, 4 * one, one, 1.0, 0.5, 0.25)
+    >>> alpha.tolist(), beta.tolist()
+    ([4.0], [-20.0])
     """
     one = np.float32(1)
     slope = one / np.sqrt(np.asarray(variance, np.float32) + np.float32(eps))
@@ -79,6 +86,13 @@ def batch_norm(
         Integers ``(N, C, ...)``.
     alpha, beta
         From :func:`batch_norm_coefficients`.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> alpha, beta = np.float32([2.0, 1.0]), np.float32([0.0, 5.0])
+    >>> batch_norm(np.uint8([[[3], [3]]]), Grid(1.0, 0), alpha, beta, Grid(1.0, 0)).tolist()
+    [[[6], [8]]]
     """
     q = np.asarray(q)
     shape = (1, -1) + (1,) * (q.ndim - 2)
@@ -107,6 +121,12 @@ def moments(q: IntArray) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     float32 ``(M, 1)`` each.
+
+    Examples
+    --------
+    >>> mean, variance = moments(np.uint8([[0, 2], [100, 200]]))
+    >>> mean.tolist(), variance.tolist()
+    ([[1.0], [150.0]], [[1.0], [2500.0]])
     """
     q = np.asarray(q)
     wide: Any = q.astype(np.int64 if q.dtype.itemsize == 1 else np.longdouble)
@@ -124,6 +144,11 @@ def standardize(q: IntArray, scale: float, eps: float) -> FloatArray:
     .. math:: \hat y = (q - \mu) \cdot \frac{s}{\sqrt{(v s)\, s + \epsilon}}
 
     with mean and variance from ``eq-quantized-moments``.
+
+    Examples
+    --------
+    >>> standardize(np.uint8([[0, 2], [100, 200]]), 1.0, 0.0).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
     """
     mean, variance = moments(q)
     scale32 = np.float32(scale)
@@ -154,6 +179,13 @@ def layer_norm(
         Integers ``(M, n)``, one row for what is normalized together.
     weight, bias
         float32 that broadcast against ``(M, n)``, or None: one and zero.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> q, grid = np.uint8([[0, 2], [100, 200]]), Grid(1.0, 0)
+    >>> layer_norm(q, grid, None, None, 0.0, Grid(0.1, 128)).tolist()
+    [[118, 138], [118, 138]]
     """
     y = standardize(q, grid.scale, eps)
     if weight is not None or bias is not None:
@@ -188,6 +220,13 @@ def group_norm(
         Divides C.
     weight, bias
         float32 ``(C,)``, or None.
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> q, grid = np.uint8([[[0], [2], [100], [200]]]), Grid(1.0, 0)
+    >>> group_norm(q, grid, 2, None, None, 0.0, Grid(0.1, 128)).tolist()
+    [[[118], [138], [118], [138]]]
     """
     q = np.asarray(q)
     batch, channels = q.shape[:2]
@@ -215,5 +254,12 @@ def instance_norm(
     Equation ``eq-quantized-instance-norm``: ``eq-quantized-group-norm`` with
 
     .. math:: groups = C
+
+    Examples
+    --------
+    >>> from pyqref.numerics.elementwise import Grid
+    >>> q, grid = np.uint8([[[0, 2], [100, 200]]]), Grid(1.0, 0)
+    >>> instance_norm(q, grid, None, None, 0.0, Grid(0.1, 128)).tolist()
+    [[[118, 138], [118, 138]]]
     """
     return group_norm(q, grid, np.asarray(q).shape[1], weight, bias, eps, out)

@@ -25,6 +25,11 @@ def pooled_size(
 
     with stride t. The extra :math:`t - 1` is added with ``ceil_mode``, where a last
     window that would start in the far padding is dropped.
+
+    Examples
+    --------
+    >>> pooled_size(5, 2, 2, 0), pooled_size(5, 2, 2, 0, ceil_mode=True)
+    (2, 3)
     """
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
@@ -87,6 +92,11 @@ def max_pool(
         Integers ``(B, C, *in)``; padding never wins.
     kernel, stride, padding, dilation
         One number for each spatial dimension.
+
+    Examples
+    --------
+    >>> max_pool(np.uint8([[[1, 9, 2, 3]]]), [2], [1], [1], [1]).tolist()
+    [[[1, 9, 9, 3, 3]]]
     """
     q = np.asarray(q)
     lowest = int(np.iinfo(q.dtype).min)
@@ -123,6 +133,11 @@ def quantized_mean(
     scale
         s, of the input and the output. It does not cancel: qnnpack forms its multiplier as
         for any other requantization, with two roundings.
+
+    Examples
+    --------
+    >>> quantized_mean(np.array([6, 14]), 4, 10, 0, 255, np.uint8).tolist()  # 1.5 and 3.5: ties
+    [12, 14]
     """
     summed = np.asarray(total).astype(np.float32)
     number = np.asarray(count).astype(np.float32)
@@ -168,6 +183,14 @@ def avg_pool(
         With ``ceil_mode`` every engine divides as fbgemm does.
     scale
         Of the input; see :func:`quantized_mean`.
+
+    Examples
+    --------
+    >>> x = np.uint8([[[1, 3, 9]]])
+    >>> avg_pool(x, 0, [2], [1], [1]).tolist()
+    [[[0, 2, 6, 4]]]
+    >>> avg_pool(x, 0, [2], [1], [1], count_include_pad=False).tolist()
+    [[[1, 2, 6, 9]]]
     """
     q = np.asarray(q)
     axes = tuple(range(-len(kernel), 0))
@@ -212,6 +235,11 @@ def adaptive_avg_pool(
 
     along each axis, with i inputs, n outputs and o the index of the output. Where n
     does not divide i, so that windows overlap, every engine divides as fbgemm does.
+
+    Examples
+    --------
+    >>> adaptive_avg_pool(np.uint8([[[1, 2, 3, 10, 11]]]), 0, [2]).tolist()
+    [[[2, 8]]]
     """
     q = np.asarray(q)
     spatial = len(output_size)

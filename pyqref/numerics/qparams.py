@@ -90,6 +90,11 @@ def symmetric_zero_point(
         \end{cases}
 
     Pass ``quant_min`` and ``quant_max`` only when the user chose them.
+
+    Examples
+    --------
+    >>> symmetric_zero_point(True), symmetric_zero_point(False), symmetric_zero_point(False, 0, 15)
+    (0, 128, 7)
     """
     if signed:
         return 0
@@ -109,6 +114,11 @@ def symmetric_qparams(
                                {(q_{max} - q_{min}) / 2},\; \varepsilon\right)
 
     Half of the *whole* range divides: 127.5 for 8 bits.
+
+    Examples
+    --------
+    >>> float(symmetric_qparams(-1.0, 255.0, -128, 127))
+    2.0
     """
     low = np.minimum(np.asarray(min_val, np.float32), np.float32(0))
     high = np.maximum(np.asarray(max_val, np.float32), np.float32(0))
@@ -160,6 +170,12 @@ def float_qparams(
 
     .. math:: s = \frac{x_{max} - x_{min}}{q_{max} - q_{min}} \;(\text{1 if} \le \varepsilon),
               \qquad z = -x_{min} / s
+
+    Examples
+    --------
+    >>> scale, zero_point = float_qparams(-1.0, 30.875, 0, 255)
+    >>> float(scale), float(zero_point)
+    (0.125, 8.0)
     """
     low, high = np.asarray(min_val, np.float32), np.asarray(max_val, np.float32)
     scale = (high - low) / np.float32(quant_max - quant_min)

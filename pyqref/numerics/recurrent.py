@@ -38,6 +38,13 @@ def lstm_step(
     Returns
     -------
     The new hidden state and the new cell state, ``(B, H)`` each.
+
+    Examples
+    --------
+    >>> gates, cell = np.float32([[-1000.0, 1000.0, 0.0, -1000.0]]), np.float32([[0.75]])
+    >>> hidden, cell = lstm_step(gates, cell)  # keep the cell, show nothing
+    >>> hidden.tolist(), cell.tolist()
+    ([[0.0]], [[0.75]])
     """
     i, f, g, o = np.split(from_input + from_hidden, 4, axis=-1)
     new_cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
@@ -58,6 +65,12 @@ def gru_step(from_input: FloatArray, from_hidden: FloatArray, hidden: FloatArray
         The projections with their biases, float32 ``(B, 3 * H)``: r, u, n side by side.
     hidden
         h, ``(B, H)``.
+
+    Examples
+    --------
+    >>> zeros, hidden = np.zeros((1, 3), np.float32), np.float32([[1.0]])
+    >>> gru_step(zeros, zeros, hidden).tolist()
+    [[0.5]]
     """
     x_reset, x_update, x_new = np.split(from_input, 3, axis=-1)
     h_reset, h_update, h_new = np.split(from_hidden, 3, axis=-1)
@@ -74,6 +87,11 @@ def rnn_step(
     Equation ``eq-rnn-step``, with ``eq-tanh-expm1``:
 
     .. math:: h' = \phi(x + h), \qquad \phi \in \{\tanh, \mathrm{relu}\}
+
+    Examples
+    --------
+    >>> rnn_step(np.float32([[1.0, 1.0]]), np.float32([[2.0, -2.0]]), "relu").tolist()
+    [[3.0, 0.0]]
     """
     total = from_input + from_hidden
     return tanh(total) if nonlinearity == "tanh" else np.maximum(total, total.dtype.type(0))

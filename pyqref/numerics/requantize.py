@@ -85,6 +85,11 @@ def accumulator_scale(input_scale: float, weight_scales: Any) -> Any:
     Equation ``eq-accumulator-scale``:
 
     .. math:: A_n = \mathrm{fl}_{32}\big(\mathrm{fl}_{32}(s_x)\,\mathrm{fl}_{32}(s_{w,n})\big)
+
+    Examples
+    --------
+    >>> accumulator_scale(0.5, [0.25, 0.125]).tolist()
+    [0.125, 0.0625]
     """
     return np.float32(input_scale) * np.asarray(weight_scales).astype(np.float32)
 
@@ -95,6 +100,12 @@ def multiplier_fbgemm(scale: Any, output_scale: float) -> Any:
     Equation ``eq-multiplier-fbgemm``:
 
     .. math:: M_n = \mathrm{fl}_{32}(A_n / \mathrm{fl}_{32}(s_y))
+
+    Examples
+    --------
+    >>> unit = np.float32(0.2)  # two roundings by qnnpack, one by fbgemm
+    >>> float(multiplier_fbgemm(unit, 0.3)), float(multiplier_qnnpack(unit, 0.3))
+    (0.6666666269302368, 0.6666666865348816)
     """
     return scale / np.float32(output_scale)
 
@@ -105,6 +116,11 @@ def multiplier_qnnpack(scale: Any, output_scale: float) -> Any:
     Equation ``eq-multiplier-qnnpack``:
 
     .. math:: M_n = \mathrm{fl}_{32}(A_n \cdot \iota(s_y))
+
+    Examples
+    --------
+    >>> float(multiplier_qnnpack(np.float32(0.125), 0.5))
+    0.25
     """
     return scale * (np.float32(1) / np.float32(output_scale))
 
@@ -123,6 +139,11 @@ def bias_as_integer(bias: Any, input_scale: float, weight_scales: Any) -> IntArr
     -----
     Error bound ``eq-engine-difference``: half a unit of the accumulator, and roundings,
     between this and a bias that stays real.
+
+    Examples
+    --------
+    >>> bias_as_integer([1.0, 1e12], 0.5, [0.25]).tolist()
+    [8, 2147483647]
     """
     unit = np.float64(input_scale) * np.asarray(weight_scales, dtype=np.float64)
     scaled = np.asarray(bias, np.float32) * (np.float32(1) / unit.astype(np.float32))
@@ -162,6 +183,12 @@ def requantization(
         Clamp below at the zero point.
     storage
         NumPy integer type of the output.
+
+    Examples
+    --------
+    >>> requant = requantization("fbgemm", 0.5, 0.25, 1.0, 10, bias=[3.0])
+    >>> requantize(np.array([[0], [8]]), requant).tolist()
+    [[13], [14]]
     """
     mode: BiasMode = "none"
     term: np.ndarray | None = None
@@ -206,6 +233,12 @@ def scaled_accumulator(accumulator: IntArray, requant: Requantization) -> FloatA
         \end{cases}
 
     ``accumulator`` has the channels last: ``(..., N)``.
+
+    Examples
+    --------
+    >>> requant = requantization("fbgemm", 0.5, 0.25, 1.0, 10, bias=[3.0])
+    >>> scaled_accumulator(np.array([[0], [8]]), requant).tolist()
+    [[3.0], [4.0]]
     """
     value: FloatArray
     if requant.bias is None:

@@ -142,6 +142,11 @@ def clamp_to_int(
         NumPy integer type of the result.
     nan
         The integer that stands for nan; ``quant_max`` if None.
+
+    Examples
+    --------
+    >>> clamp_to_int([-np.inf, -3.0, 1e20, np.nan], 0, 255, np.uint8).tolist()
+    [0, 0, 255, 255]
     """
     values = np.asarray(values, dtype=np.float64)
     clamped = np.clip(values, quant_min, quant_max)
