@@ -80,34 +80,63 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 @no_grad()
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Fill with values drawn uniformly from [a, b)."""
+    """Fill with values drawn uniformly from [a, b).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.uniform_(pyqref.empty(1000), -3.0, -1.0)
+    >>> bool((-3.0 <= weight).all() and (weight < -1.0).all())
+    True
+    """
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Fill with values drawn from the normal distribution."""
+    """Fill with values drawn from the normal distribution.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> abs(pyqref.nn.init.normal_(pyqref.empty(10000), 5.0, 0.1).mean().item() - 5.0) < 0.01
+    True
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 
 @no_grad()
 def constant_(tensor: Any, val: float) -> Any:
-    """Fill with ``val``."""
+    """Fill with ``val``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.init.constant_(pyqref.empty(3), 0.25).tolist()
+    [0.25, 0.25, 0.25]
+    """
     return tensor.fill_(val)
 
 
 def zeros_(tensor: Any) -> Any:
-    """Fill with zeros."""
+    """:func:`constant_` with 0."""
     return constant_(tensor, 0.0)
 
 
 def ones_(tensor: Any) -> Any:
-    """Fill with ones."""
+    """:func:`constant_` with 1."""
     return constant_(tensor, 1.0)
 
 
 def eye_(tensor: Any) -> Any:
-    """Make a matrix `(rows, columns)` the identity."""
+    """Make a matrix `(rows, columns)` the identity.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.init.eye_(pyqref.empty(2, 3)).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     if tensor._array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _set(tensor, np.eye(*tensor._array.shape))
@@ -122,6 +151,12 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
         Weight of 3, 4 or 5 dimensions.
     groups
         Number of groups of output channels, each of which passes on its own.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.init.dirac_(pyqref.empty(2, 2, 3)).tolist()
+    [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
     """
     shape = tensor._array.shape
     if len(shape) not in (3, 4, 5):
@@ -138,7 +173,15 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Uniform in [-b, b), ``b = gain * sqrt(6 / (fan_in + fan_out))`` (Glorot, Bengio 2010)."""
+    """Uniform in [-b, b), ``b = gain * sqrt(6 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.xavier_uniform_(pyqref.empty(50, 100))
+    >>> 0.195 < weight.abs().max().item() <= 0.2  # sqrt(6 / 150)
+    True
+    """
     fan_in, fan_out = _fans(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
@@ -146,7 +189,15 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Normal, ``std = gain * sqrt(2 / (fan_in + fan_out))`` (Glorot, Bengio 2010)."""
+    """Normal, ``std = gain * sqrt(2 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.xavier_normal_(pyqref.empty(50, 150))
+    >>> abs(weight.std().item() - 0.1) < 0.005  # sqrt(2 / 200)
+    True
+    """
     fan_in, fan_out = _fans(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
@@ -170,6 +221,13 @@ def kaiming_uniform_(
         ``"fan_in"`` keeps the variance on the way forward, ``"fan_out"`` on the way back.
     nonlinearity
         A name that :func:`calculate_gain` knows.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.kaiming_uniform_(pyqref.empty(100, 6), nonlinearity="relu")
+    >>> 0.95 < weight.abs().max().item() <= 1.0  # sqrt(2) * sqrt(3 / 6)
+    True
     """
     if _is_empty(tensor):
         return tensor
@@ -184,7 +242,15 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Any:
-    """Normal, ``std = gain / sqrt(fan)``; see :func:`kaiming_uniform_`."""
+    """Normal, ``std = gain / sqrt(fan)``; see :func:`kaiming_uniform_`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.kaiming_normal_(pyqref.empty(200, 200), nonlinearity="relu")
+    >>> abs(weight.std().item() - 0.1) < 0.002  # sqrt(2 / 200)
+    True
+    """
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
@@ -203,6 +269,12 @@ def trunc_normal_(
     Where more than 0.3 of the normal distribution lies within, its values are drawn and
     kept if they do; otherwise values are drawn uniformly from [a, b] and kept with the
     probability ``exp(-((x - mean) / std)**2 / 2)`` relative to its largest value.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.init.trunc_normal_(pyqref.empty(1000), a=-0.5, b=0.5).abs().max().item() <= 0.5
+    True
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -247,6 +319,13 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """Rows (or columns, if there are more rows) of length ``gain``, at right angles.
 
     Dimensions after the first count as one (Saxe et al. 2013).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> rows = pyqref.nn.init.orthogonal_(pyqref.empty(3, 5))
+    >>> pyqref.allclose(rows @ rows.T, pyqref.eye(3), atol=1e-6)
+    True
     """
     array = tensor._array
     if array.ndim < 2:
@@ -266,6 +345,13 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     """Normal, with a fraction ``sparsity`` of each column zero (Martens 2010).
 
     Which elements are zero is drawn from the same generator, but not as ``torch`` does.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.init.sparse_(pyqref.empty(10, 4), sparsity=0.3)
+    >>> (weight == 0).sum(0).tolist()
+    [3, 3, 3, 3]
     """
     if tensor._array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

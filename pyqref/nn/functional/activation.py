@@ -57,7 +57,14 @@ def _run(
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
-    """``max(input, 0)``, of any dtype; slope 0 at 0."""
+    """``max(input, 0)``, of any dtype; slope 0 at 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.relu(pyqref.tensor([-2.0, 0.0, 2.0])).tolist()
+    [0.0, 0.0, 2.0]
+    """
     require_tensor("relu", "input", input)
     return (apply_ if inplace else apply)(unary.Relu, input)
 
@@ -68,19 +75,40 @@ def relu_(input: Any) -> Any:
 
 
 def sigmoid(input: Any) -> Any:
-    """``1 / (1 + exp(-input))``."""
+    """``1 / (1 + exp(-input))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.sigmoid(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
     require_tensor("sigmoid", "input", input)
     return input.sigmoid()
 
 
 def tanh(input: Any) -> Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.tanh(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     require_tensor("tanh", "input", input)
     return input.tanh()
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """``min(max(input, min_val), max_val)``; slope 0 at both ends."""
+    """``min(max(input, min_val), max_val)``; slope 0 at both ends.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.hardtanh(pyqref.tensor([-5.0, 0.5, 5.0]), -1.0, 2.0).tolist()
+    [-1.0, 0.5, 2.0]
+    """
     if not min_val <= max_val:
         raise ValueError(f"min_val cannot be greater than max_val, got {min_val}, {max_val}")
     return _run("hardtanh", tape.Hardtanh, input, min_val, max_val, inplace=inplace)
@@ -92,12 +120,26 @@ def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 
 def relu6(input: Any, inplace: bool = False) -> Any:
-    """``min(max(input, 0), 6)``; slope 0 at 0 and at 6."""
+    """``min(max(input, 0), 6)``; slope 0 at 0 and at 6.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.relu6(pyqref.tensor([-2.0, 3.0, 8.0])).tolist()
+    [0.0, 3.0, 6.0]
+    """
     return _run("relu6", tape.Hardtanh, input, 0.0, 6.0, inplace=inplace)
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """``input`` where it is positive, else ``negative_slope * input``."""
+    """``input`` where it is positive, else ``negative_slope * input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.leaky_relu(pyqref.tensor([-4.0, 4.0]), 0.25).tolist()
+    [-1.0, 4.0]
+    """
     return _run("leaky_relu", tape.LeakyRelu, input, negative_slope, inplace=inplace)
 
 
@@ -107,7 +149,14 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.elu(pyqref.tensor([-1000.0, 2.0]), alpha=0.5).tolist()
+    [-0.5, 2.0]
+    """
     return _run("elu", tape.Elu, input, alpha, 1.0, 1.0, inplace=inplace)
 
 
@@ -117,7 +166,14 @@ def elu_(input: Any, alpha: float = 1.0) -> Any:
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``."""
+    """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.celu(pyqref.tensor([-1000.0, 2.0]), alpha=0.5).tolist()
+    [-0.5, 2.0]
+    """
     require(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
     return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
 
@@ -128,7 +184,14 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 
 
 def selu(input: Any, inplace: bool = False) -> Any:
-    """``1.0507 * elu(input, 1.6733)``, the constants that keep mean 0 and variance 1."""
+    """``1.0507 * elu(input, 1.6733)``, the constants that keep mean 0 and variance 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.selu(pyqref.tensor([-1000.0, 0.0, 1.0])).tolist()
+    [-1.7580993175506592, 0.0, 1.0507010221481323]
+    """
     return _run("selu", tape.Elu, input, SELU_ALPHA, SELU_SCALE, 1.0, inplace=inplace)
 
 
@@ -138,7 +201,14 @@ def selu_(input: Any) -> Any:
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """``input`` times the normal distribution function; ``approximate`` "none" or "tanh"."""
+    """``input`` times the normal distribution function; ``approximate`` "none" or "tanh".
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.gelu(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-0.0, 0.0, 1000.0]
+    """
     require(
         approximate in ("none", "tanh"),
         f"gelu(): approximate must be 'none' or 'tanh', got {approximate!r}",
@@ -147,42 +217,99 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
-    """``input * sigmoid(input)``."""
+    """``input * sigmoid(input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.silu(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-0.0, 0.0, 1000.0]
+    """
     return _run("silu", tape.Silu, input, inplace=inplace)
 
 
 def mish(input: Any, inplace: bool = False) -> Any:
-    """``input * tanh(log(1 + exp(input)))``."""
+    """``input * tanh(log(1 + exp(input)))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.mish(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-0.0, 0.0, 1000.0]
+    """
     return _run("mish", tape.Mish, input, inplace=inplace)
 
 
 def hardswish(input: Any, inplace: bool = False) -> Any:
-    """``input * relu6(input + 3) / 6``; slope 0 at -3 and 1 at 3."""
+    """``input * relu6(input + 3) / 6``; slope 0 at -3 and 1 at 3.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.hardswish(pyqref.tensor([-3.0, -1.5, 1.0, 3.0])).tolist()
+    [-0.0, -0.375, 0.6666666865348816, 3.0]
+    """
     return _run("hardswish", tape.Hardswish, input, inplace=inplace)
 
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """``relu6(input + 3) / 6``; slope 0 at -3 and 3."""
+    """``relu6(input + 3) / 6``; slope 0 at -3 and 3.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.hardsigmoid(pyqref.tensor([-3.0, 0.0, 1.5, 3.0])).tolist()
+    [0.0, 0.5, 0.75, 1.0]
+    """
     return _run("hardsigmoid", tape.Hardsigmoid, input, inplace=inplace)
 
 
 def logsigmoid(input: Any) -> Any:
-    """``log(sigmoid(input))``."""
+    """``log(sigmoid(input))``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.logsigmoid(pyqref.tensor([-1000.0])).item()  # where log(0) would be -inf
+    -1000.0
+    """
     return _run("logsigmoid", tape.LogSigmoid, input)
 
 
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
-    """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input > threshold``."""
+    """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input > threshold``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.softplus(pyqref.tensor([-1000.0, 1000.0])).tolist()
+    [0.0, 1000.0]
+    """
     return _run("softplus", tape.Softplus, input, beta, threshold)
 
 
 def softsign(input: Any) -> Any:
-    """``input / (1 + |input|)``."""
+    """``input / (1 + |input|)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.softsign(pyqref.tensor([-1.0, 0.0, 3.0])).tolist()
+    [-0.5, 0.0, 0.75]
+    """
     return _run("softsign", tape.Softsign, input)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
-    """``input`` where it is above ``threshold``, else ``value``."""
+    """``input`` where it is above ``threshold``, else ``value``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.threshold(pyqref.tensor([0.5, 1.0, 1.5]), 1.0, -7.0).tolist()
+    [-7.0, -7.0, 1.5]
+    """
     return _run("threshold", tape.Threshold, input, threshold, value, inplace=inplace)
 
 
@@ -192,12 +319,26 @@ def threshold_(input: Any, threshold: float, value: float) -> Any:
 
 
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """``input`` where ``|input| > lambd``, else 0."""
+    """``input`` where ``|input| > lambd``, else 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.hardshrink(pyqref.tensor([-1.0, 0.25, 1.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     return _run("hardshrink", tape.Hardshrink, input, lambd)
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """``input`` moved towards 0 by ``lambd``, which is at least 0; 0 in between."""
+    """``input`` moved towards 0 by ``lambd``, which is at least 0; 0 in between.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.softshrink(pyqref.tensor([-1.0, 0.25, 1.0])).tolist()
+    [-0.5, 0.0, 0.5]
+    """
     require(
         lambd >= 0 and not math.isnan(lambd),
         f"lambda must be greater or equal to 0, but found to be {lambd}",
@@ -206,6 +347,13 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 def tanhshrink(input: Any) -> Any:
-    """``input - tanh(input)``."""
+    """``input - tanh(input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.tanhshrink(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-999.0, 0.0, 999.0]
+    """
     require_floating("tanhshrink", "input", input)
     return input - input.tanh()

@@ -90,7 +90,15 @@ def _max(spatial: int, input: Any, output_size: Any, return_indices: bool) -> An
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """Means of `output_size` windows over `(N, C, L)`."""
+    """Means of `output_size` windows over `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.adaptive_avg_pool1d(pyqref.tensor([[1.0, 2.0, 3.0, 4.0, 5.0]]), 2).tolist()
+    [[2.0, 4.0]]
+    """
     return _avg(1, input, output_size)
 
 
@@ -104,27 +112,67 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     output_size
         An int, or two of which None keeps the length. Window ``i`` of ``n`` goes from
         ``floor(i H / n)`` to ``ceil((i + 1) H / n)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.arange(12.0).reshape(1, 3, 4)
+    >>> pyqref.nn.functional.adaptive_avg_pool2d(x, (1, 2)).tolist()
+    [[[4.5, 6.5]]]
     """
     return _avg(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """Means of windows over `(N, C, D, H, W)`; see :func:`adaptive_avg_pool2d`."""
+    """Means of windows over `(N, C, D, H, W)`; see :func:`adaptive_avg_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.adaptive_avg_pool3d(pyqref.arange(8.0).reshape(1, 2, 2, 2), (2, 1, 1)).tolist()
+    [[[[1.5]], [[5.5]]]]
+    """
     return _avg(3, input, output_size)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Largest elements of `output_size` windows over `(N, C, L)`."""
+    """Largest elements of `output_size` windows over `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.adaptive_max_pool1d(pyqref.tensor([[1.0, 5.0, 3.0, 4.0]]), 2).tolist()
+    [[5.0, 4.0]]
+    """
     return _max(1, input, output_size, return_indices)
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Largest elements of the windows of :func:`adaptive_avg_pool2d`, and their places."""
+    """Largest elements of the windows of :func:`adaptive_avg_pool2d`, and their places.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.arange(12.0).reshape(1, 3, 4)
+    >>> y, places = pyqref.nn.functional.adaptive_max_pool2d(x, (1, 2), return_indices=True)
+    >>> y.tolist(), places.tolist()
+    ([[[9.0, 11.0]]], [[[9, 11]]])
+    """
     return _max(2, input, output_size, return_indices)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Largest elements of windows over `(N, C, D, H, W)`."""
+    """Largest elements of windows over `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.adaptive_max_pool3d(pyqref.arange(8.0).reshape(1, 2, 2, 2), (2, 1, 1)).tolist()
+    [[[[3.0]], [[7.0]]]]
+    """
     return _max(3, input, output_size, return_indices)
 
 

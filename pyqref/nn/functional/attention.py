@@ -69,6 +69,14 @@ def scaled_dot_product_attention(
     -------
     Tensor
         Shape `(*, L, E_v)`. A query that may look nowhere gives zeros.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> query, key = pyqref.tensor([[100.0, 0.0]]), pyqref.tensor([[100.0, 0.0], [0.0, 100.0]])
+    >>> F.scaled_dot_product_attention(query, key, pyqref.tensor([[1.0], [2.0]])).tolist()
+    [[1.0]]
     """
     for name, each in (("query", query), ("key", key), ("value", value)):
         require_floating("scaled_dot_product_attention", name, each)
@@ -160,6 +168,17 @@ def multi_head_attention_forward(
     booleans, True where attention is *forbidden*, or numbers to add. Returns the output
     `(L, N, E)` and the attention weights `(N, L, S)` (of each head `(N, heads, L, S)` unless
     ``average_attn_weights``), None unless ``need_weights``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> layer, x = pyqref.nn.MultiheadAttention(4, 2), pyqref.randn(3, 1, 4)
+    >>> maps = layer.in_proj_weight, layer.in_proj_bias
+    >>> last = layer.out_proj.weight, layer.out_proj.bias
+    >>> y, _ = F.multi_head_attention_forward(x, x, x, 4, 2, *maps, None, None, False, 0.0, *last)
+    >>> pyqref.equal(y, layer(x, x, x)[0])
+    True
     """
     batched = query.ndim == 3
     require(

@@ -70,6 +70,13 @@ def nll_loss(
         Integers in [0, C) or ``ignore_index``, shape `(N, *)` or `()`.
     weight
         Shape `(C,)`, or None. The mean is over the weights.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.nll_loss(pyqref.tensor([[-0.5, -2.0], [-3.0, -1.0]]), pyqref.tensor([0, 1])).item()
+    0.75
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("nll_loss", "input", input)
@@ -103,6 +110,16 @@ def cross_entropy(
         indices, over the places for probabilities.
     label_smoothing
         In [0, 1]: how much of the target is spread over all classes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> scores = pyqref.tensor([[0.0, 0.0], [0.0, 1000.0]])
+    >>> F.cross_entropy(scores, pyqref.tensor([1, 1]), reduction="none").tolist()
+    [0.6931471824645996, -0.0]
+    >>> F.cross_entropy(scores, pyqref.tensor([-100, 1])).item()  # -100 is left out
+    0.0
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("cross_entropy", "input", input)

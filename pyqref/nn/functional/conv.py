@@ -131,7 +131,15 @@ def conv1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """Convolution of `(N, C_in, L)` with `(C_out, C_in / groups, K)`; see :func:`conv2d`."""
+    """Convolution of `(N, C_in, L)` with `(C_out, C_in / groups, K)`; see :func:`conv2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.conv1d(pyqref.tensor([[[1.0, 2.0, 3.0]]]), pyqref.tensor([[[1.0, 10.0]]])).tolist()
+    [[[21.0, 32.0]]]
+    """
     return _conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -167,6 +175,16 @@ def conv2d(
     Tensor
         Shape `(N, C_out, H', W')`,
         ``H' = (H + 2 padding - dilation (K_h - 1) - 1) // stride + 1``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x = pyqref.arange(9.0).reshape(1, 1, 3, 3)
+    >>> F.conv2d(x, pyqref.ones(1, 1, 2, 2)).tolist()
+    [[[[8.0, 12.0], [20.0, 24.0]]]]
+    >>> F.conv2d(x, pyqref.ones(1, 1, 3, 3), padding="same").shape
+    pyqref.Size([1, 1, 3, 3])
     """
     return _conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
@@ -180,7 +198,15 @@ def conv3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """Convolution of `(N, C_in, D, H, W)`; see :func:`conv2d`."""
+    """Convolution of `(N, C_in, D, H, W)`; see :func:`conv2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.conv3d(pyqref.ones(1, 2, 3, 3, 3), pyqref.ones(4, 2, 3, 3, 3)).flatten().tolist()
+    [54.0, 54.0, 54.0, 54.0]
+    """
     return _conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -232,7 +258,15 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """Transposed convolution of `(N, C_in, L)`; see :func:`conv_transpose2d`."""
+    """Transposed convolution of `(N, C_in, L)`; see :func:`conv_transpose2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, weight = pyqref.tensor([[[1.0, 2.0]]]), pyqref.tensor([[[1.0, 10.0, 100.0]]])
+    >>> pyqref.nn.functional.conv_transpose1d(x, weight, stride=2).tolist()
+    [[[1.0, 10.0, 102.0, 20.0, 200.0]]]
+    """
     return _conv_transpose(
         "conv_transpose1d",
         1,
@@ -277,6 +311,13 @@ def conv_transpose2d(
     Tensor
         Shape `(N, C_out, H', W')`,
         ``H' = (H - 1) stride - 2 padding + dilation (K_h - 1) + output_padding + 1``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.arange(4.0).reshape(1, 1, 2, 2)
+    >>> pyqref.nn.functional.conv_transpose2d(pyqref.tensor([[[[2.0]]]]), weight).tolist()
+    [[[[0.0, 2.0], [4.0, 6.0]]]]
     """
     return _conv_transpose(
         "conv_transpose2d",
@@ -302,7 +343,15 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """Transposed convolution of `(N, C_in, D, H, W)`; see :func:`conv_transpose2d`."""
+    """Transposed convolution of `(N, C_in, D, H, W)`; see :func:`conv_transpose2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.conv_transpose3d(pyqref.ones(1, 2, 1, 1, 1), pyqref.ones(2, 3, 2, 2, 2)).shape
+    pyqref.Size([1, 3, 2, 2, 2])
+    """
     return _conv_transpose(
         "conv_transpose3d",
         3,

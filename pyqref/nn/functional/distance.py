@@ -19,7 +19,15 @@ __all__ = [
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any:
-    """``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``; the two are broadcast."""
+    """``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`` along ``dim``; the two are broadcast.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.cosine_similarity(pyqref.tensor([[3.0, 4.0]]), pyqref.tensor([[4.0, 3.0]])).tolist()
+    [0.9600000381469727]
+    """
     require_floating("cosine_similarity", "x1", x1)
     require_floating("cosine_similarity", "x2", x2)
     norm1 = x1.norm(2, dim, keepdim=True).clamp_min(eps)
@@ -30,7 +38,15 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
 ) -> Any:
-    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""
+    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([[3.0, 4.0]]), pyqref.tensor([[0.0, 0.0]])
+    >>> pyqref.nn.functional.pairwise_distance(x, y, eps=0.0).tolist()
+    [5.0]
+    """
     require_floating("pairwise_distance", "x1", x1)
     require_floating("pairwise_distance", "x2", x2)
     return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
@@ -45,7 +61,16 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``max(0, -target * (input1 - input2) + margin)`` for targets 1 and -1."""
+    """``max(0, -target * (input1 - input2) + margin)`` for targets 1 and -1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x, y = pyqref.tensor([3.0, 3.0]), pyqref.tensor([1.0, 1.0])
+    >>> F.margin_ranking_loss(x, y, pyqref.tensor([1, -1]), reduction="none").tolist()
+    [0.0, 2.0]
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("margin_ranking_loss", "input1", input1)
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
@@ -59,7 +84,15 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, target = pyqref.tensor([0.25, 0.25]), pyqref.tensor([1, -1])
+    >>> pyqref.nn.functional.hinge_embedding_loss(x, target, reduction="none").tolist()
+    [0.25, 0.75]
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("hinge_embedding_loss", "input", input)
     far = (margin - input).clamp_min(0) * (target != 1).to(input.dtype)
@@ -74,7 +107,15 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    """``log(1 + exp(-target * input))`` for targets 1 and -1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.soft_margin_loss(pyqref.tensor([1000.0]), pyqref.tensor([1.0])).item()
+    0.0
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("soft_margin_loss", "input", input)
     return reduced((-target * input).exp().log1p(), reduction)
@@ -89,7 +130,15 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([[1.0, 0.0]]), pyqref.tensor([[0.0, 2.0]])
+    >>> pyqref.nn.functional.cosine_embedding_loss(x, y, pyqref.tensor([1])).item()
+    1.0
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("cosine_embedding_loss", "input1", input1)
     cosine = cosine_similarity(input1, input2, dim=-1)
@@ -114,6 +163,16 @@ def triplet_margin_loss(
 
     With ``swap`` the second distance is the smaller of those from the anchor and from the
     positive.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> near, far = pyqref.tensor([[0.5]]), pyqref.tensor([[3.0]])
+    >>> F.triplet_margin_loss(pyqref.tensor([[0.0]]), near, far, eps=0.0).item()
+    0.0
+    >>> F.triplet_margin_loss(pyqref.tensor([[0.0]]), far, near, eps=0.0).item()
+    3.5
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require(margin > 0, f"triplet_margin_loss: margin must be positive, got {margin}", ValueError)

@@ -28,6 +28,16 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     """Set elements to zero with probability ``p``, divide the others by ``1 - p``.
 
     Without ``training`` the input itself is returned.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> y = F.dropout(pyqref.ones(1000), 0.75)
+    >>> sorted(set(y.tolist()))
+    [0.0, 4.0]
+    >>> F.dropout(pyqref.ones(2), 0.75, training=False).tolist()
+    [1.0, 1.0]
     """
     require_tensor("dropout", "input", input)
     require_probability("dropout", p)
@@ -92,7 +102,16 @@ def _alpha_drop(input: Any, p: float, shape: tuple[int, ...], inplace: bool) -> 
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout that keeps mean 0 and variance 1, for SELU: elements become its lowest value."""
+    """Dropout that keeps mean 0 and variance 1, for SELU: elements become its lowest value.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.randn(100000)
+    >>> y = pyqref.nn.functional.alpha_dropout(x, 0.2, training=True)
+    >>> abs(y.mean().item()) < 0.02, abs(y.std().item() - 1) < 0.02
+    (True, True)
+    """
     require_tensor("alpha_dropout", "input", input)
     require_probability("dropout", p)
     if not training or p == 0:
@@ -103,7 +122,15 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 def feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
-    """:func:`alpha_dropout` of whole channels of `(N, C, *)`."""
+    """:func:`alpha_dropout` of whole channels of `(N, C, *)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> y = pyqref.nn.functional.feature_alpha_dropout(pyqref.ones(1, 8, 5), 0.5, training=True)
+    >>> bool((y.std(-1) == 0).all())
+    True
+    """
     require_tensor("feature_alpha_dropout", "input", input)
     require_probability("dropout", p)
     if not training or p == 0:

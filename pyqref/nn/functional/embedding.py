@@ -78,6 +78,13 @@ def embedding(
     -------
     Tensor
         Shape `(*, D)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.embedding(pyqref.tensor([[2, 0]]), pyqref.tensor([[1.0], [2.0], [3.0]])).tolist()
+    [[[3.0], [1.0]]]
     """
     require_floating("embedding", "weight", weight)
     require(weight.ndim == 2, f"'weight' must be 2-D, got {shape_text(weight)}")
@@ -124,6 +131,16 @@ def embedding_bag(
     -------
     Tensor
         Shape `(B, D)`; zeros for an empty bag.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> rows, bags = pyqref.tensor([[1.0], [2.0], [6.0]]), pyqref.tensor([0, 2])  # 0 and 1, then 2
+    >>> F.embedding_bag(pyqref.tensor([0, 1, 2]), rows, bags).tolist()
+    [[1.5], [6.0]]
+    >>> F.embedding_bag(pyqref.tensor([[0, 2]]), rows, mode="max").tolist()
+    [[6.0]]
     """
     function = "embedding_bag"
     require_floating(function, "weight", weight)
@@ -221,6 +238,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     ``tensor`` holds int64 in [0, num_classes), shape `(*)`; the result, int64, is
     `(*, num_classes)`.
     With -1 there are as many classes as the largest index asks for.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.one_hot(pyqref.tensor([0, 2])).tolist()
+    [[1, 0, 0], [0, 0, 1]]
     """
     require_tensor("one_hot", "tensor", tensor)
     array = tensor._array

@@ -25,7 +25,14 @@ def _windows(function: str, kernel_size: Any, dilation: Any, padding: Any, strid
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
-    """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows."""
+    """`(N, C, H, W)` to `(N, C K_h K_w, L)`: a column for each of the ``L`` windows.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.unfold(pyqref.arange(9.0).reshape(1, 1, 3, 3), 2).tolist()
+    [[[0.0, 1.0, 3.0, 4.0], [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0], [4.0, 5.0, 7.0, 8.0]]]
+    """
     require_floating("unfold", "input", input)
     require(
         input.ndim in (3, 4),
@@ -51,7 +58,16 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Any:
-    """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up."""
+    """`(N, C K_h K_w, L)` to `(N, C, *output_size)`: overlapping columns are added up.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> columns = F.unfold(pyqref.ones(1, 1, 3, 3), 2)
+    >>> F.fold(columns, (3, 3), 2).tolist()  # how many windows see each place
+    [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
+    """
     require_floating("fold", "input", input)
     require(
         input.ndim in (2, 3),

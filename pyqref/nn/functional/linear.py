@@ -27,6 +27,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     -------
     Tensor
         Shape `(*, out_features)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight, bias = pyqref.tensor([[3.0, 4.0], [5.0, 6.0]]), pyqref.tensor([0.0, 100.0])
+    >>> pyqref.nn.functional.linear(pyqref.tensor([1.0, 2.0]), weight, bias).tolist()
+    [11.0, 117.0]
     """
     require_tensor("linear", "input", input)
     require_tensor("linear", "weight", weight)
@@ -53,6 +60,13 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         Shape `(out, in1, in2)`.
     bias
         Shape `(out,)`, or None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0, 4.0]])
+    >>> pyqref.nn.functional.bilinear(x, y, pyqref.eye(2).unsqueeze(0)).tolist()
+    [[11.0]]
     """
     for name, value in (("input1", input1), ("input2", input2), ("weight", weight)):
         require_tensor("bilinear", name, value)

@@ -105,7 +105,15 @@ def mse_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """``(input - target)^2``; with ``weight`` the mean is weighted."""
+    """``(input - target)^2``; with ``weight`` the mean is weighted.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.mse_loss(pyqref.tensor([1.0, 3.0]), pyqref.tensor([0.0, 0.0])).item()
+    5.0
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     return _compare("mse_loss", tape.Mse, input, target, reduction, weight)
 
@@ -118,7 +126,15 @@ def l1_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """``|input - target|``; with ``weight`` the mean is weighted."""
+    """``|input - target|``; with ``weight`` the mean is weighted.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.l1_loss(pyqref.tensor([1.0, 5.0]), pyqref.tensor([0.0, 0.0])).item()
+    3.0
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     return _compare("l1_loss", tape.L1, input, target, reduction, weight)
 
@@ -131,7 +147,15 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """``d^2 / (2 beta)`` where ``d = |input - target| < beta``, else ``d - beta / 2``."""
+    """``d^2 / (2 beta)`` where ``d = |input - target| < beta``, else ``d - beta / 2``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, target = pyqref.tensor([1.0, 3.0]), pyqref.tensor([0.0, 0.0])
+    >>> pyqref.nn.functional.smooth_l1_loss(x, target, reduction="none", beta=2.0).tolist()
+    [0.25, 2.0]
+    """
     reduction = legacy_reduction(size_average, reduce, reduction)
     require(beta >= 0, f"smooth_l1_loss does not support negative values for beta, got {beta}")
     if beta == 0:
@@ -142,7 +166,15 @@ def smooth_l1_loss(
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
-    """``d^2 / 2`` where ``d = |input - target| < delta``, else ``delta (d - delta / 2)``."""
+    """``d^2 / 2`` where ``d = |input - target| < delta``, else ``delta (d - delta / 2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, target = pyqref.tensor([0.5, 3.0]), pyqref.tensor([0.0, 0.0])
+    >>> pyqref.nn.functional.huber_loss(x, target, reduction="none").tolist()
+    [0.125, 2.5]
+    """
     require(delta > 0, f"huber_loss does not support non-positive values for delta, got {delta}")
     return _compare("huber_loss", tape.Huber, input, target, reduction, weight, delta)
 
@@ -158,6 +190,14 @@ def binary_cross_entropy(
     """``-(target log(input) + (1 - target) log(1 - input))``, logarithms at least -100.
 
     ``input`` and ``target`` have one shape and lie in [0, 1]; ``weight`` multiplies the losses.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x, target = pyqref.tensor([0.5, 0.0]), pyqref.tensor([1.0, 1.0])  # log(0) counts as -100
+    >>> F.binary_cross_entropy(x, target, reduction="none").tolist()
+    [0.6931471824645996, 100.0]
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     function = "binary_cross_entropy"
@@ -193,6 +233,13 @@ def binary_cross_entropy_with_logits(
     """Binary cross entropy of ``sigmoid(input)``, computed without overflow.
 
     ``pos_weight`` multiplies the term of positive targets, ``weight`` the losses.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.binary_cross_entropy_with_logits(pyqref.tensor([-1000.0]), pyqref.tensor([1.0])).item()
+    1000.0
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     function = "binary_cross_entropy_with_logits"
@@ -222,6 +269,13 @@ def kl_div(
 
     ``reduction`` may also be ``"batchmean"``, the sum over the length of the first dimension,
     which is the divergence; ``"mean"`` divides by all elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, target = pyqref.tensor([0.5, 0.5]).log(), pyqref.tensor([1.0, 0.0])
+    >>> pyqref.nn.functional.kl_div(x, target, reduction="sum").item()
+    0.6931471824645996
     """
     reduction = legacy_reduction(size_average, reduce, reduction)
     _check("kl_div", input, target)

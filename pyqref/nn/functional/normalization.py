@@ -58,6 +58,17 @@ def batch_norm(
         ``(1 - momentum) * running + momentum * batch``, the variance unbiased.
     weight, bias
         Shape `(C,)`, or None.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x, mean, var = pyqref.tensor([[1.0], [5.0]]), pyqref.tensor([1.0]), pyqref.tensor([4.0])
+    >>> F.batch_norm(x, mean, var, eps=0.0).tolist()
+    [[0.0], [2.0]]
+    >>> y = F.batch_norm(x, mean, var, training=True, momentum=0.5)
+    >>> mean.item(), var.item()  # moved halfway towards those of the batch
+    (2.0, 6.0)
     """
     require_floating("batch_norm", "input", input)
     require(
@@ -112,6 +123,13 @@ def instance_norm(
     ``input`` is `(N, C, *)`. With ``use_input_stats`` the moments are those of the sample (and
     running ones, if given, are updated with their mean over the batch); else the running
     ones are used, as in :func:`batch_norm`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.instance_norm(pyqref.tensor([[[0.0, 2.0], [10.0, 30.0]]]), eps=0.0).tolist()
+    [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
     require_floating("instance_norm", "input", input)
     require(
@@ -147,7 +165,15 @@ def instance_norm(
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05
 ) -> Any:
-    """Normalize every group of channels of every sample of `(N, C, *)`."""
+    """Normalize every group of channels of every sample of `(N, C, *)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[[0.0], [2.0], [10.0], [30.0]]])
+    >>> pyqref.nn.functional.group_norm(x, 2, eps=0.0).flatten().tolist()
+    [-1.0, 1.0, -1.0, 1.0]
+    """
     require_floating("group_norm", "input", input)
     require(
         input.ndim >= 2,
@@ -190,7 +216,15 @@ def layer_norm(
     bias: Any = None,
     eps: float = 1e-05,
 ) -> Any:
-    """Normalize over the last dimensions, of shape ``normalized_shape``."""
+    """Normalize over the last dimensions, of shape ``normalized_shape``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.layer_norm(pyqref.tensor([[0.0, 2.0], [10.0, 30.0]]), [2], eps=0.0).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
+    """
     axes = _normalized_axes("layer_norm", input, normalized_shape, weight, bias)
     return apply(tape.LayerNorm, input, weight, bias, eps, axes)
 
@@ -201,6 +235,12 @@ def rms_norm(
     """Divide by the root of the mean square over the last dimensions.
 
     ``input / sqrt(mean(input^2) + eps) * weight``; ``eps`` is that of the dtype by default.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.rms_norm(pyqref.tensor([[1.0, 7.0]]), [2], eps=0.0).tolist()
+    [[0.20000000298023224, 1.399999976158142]]
     """
     axes = _normalized_axes("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
@@ -211,7 +251,15 @@ def rms_norm(
 def local_response_norm(
     input: Any, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
 ) -> Any:
-    """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``."""
+    """Divide by ``(k + alpha * mean of the squares of size neighbouring channels)^beta``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[[3.0], [4.0]]])
+    >>> pyqref.nn.functional.local_response_norm(x, 2, alpha=2.0, beta=0.5, k=0.0).tolist()
+    [[[1.0], [0.800000011920929]]]
+    """
     require_floating("local_response_norm", "input", input)
     require(
         input.ndim >= 3,
@@ -233,7 +281,14 @@ def local_response_norm(
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
-    """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``."""
+    """``input`` over the larger of its ``p``-norm along ``dim`` and ``eps``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.normalize(pyqref.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
     require_floating("normalize", "input", input)
     result = input / input.norm(p, dim, keepdim=True).clamp_min(eps)
     return result if out is None else out.copy_(result)

@@ -26,6 +26,15 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
     value
         The constant, 0 by default.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.pad(pyqref.tensor([[1.0, 2.0, 3.0]]), (1, 2)).tolist()
+    [[0.0, 1.0, 2.0, 3.0, 0.0, 0.0]]
+    >>> F.pad(pyqref.tensor([[1.0, 2.0, 3.0]]), (1, 2), mode="reflect").tolist()
+    [[2.0, 1.0, 2.0, 3.0, 2.0, 1.0]]
     """
     require_tensor("pad", "input", input)
     pad = tuple(int(each) for each in pad)

@@ -133,7 +133,14 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of `(N, C, L)`; see :func:`max_pool2d`."""
+    """Largest element of each window of `(N, C, L)`; see :func:`max_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.max_pool1d(pyqref.tensor([[1.0, 9.0, 2.0, 3.0]]), 2).tolist()
+    [[9.0, 3.0]]
+    """
     return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -159,6 +166,14 @@ def max_pool2d(
         Let a last window reach past the end.
     return_indices
         Also return where in its flattened plane each element was.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.arange(16.0).reshape(1, 4, 4)
+    >>> y, places = pyqref.nn.functional.max_pool2d(x, 2, return_indices=True)
+    >>> y.tolist(), places.tolist()
+    ([[[5.0, 7.0], [13.0, 15.0]]], [[[5, 7], [13, 15]]])
     """
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
@@ -172,7 +187,14 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of `(N, C, D, H, W)`; see :func:`max_pool2d`."""
+    """Largest element of each window of `(N, C, D, H, W)`; see :func:`max_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.max_pool3d(pyqref.arange(8.0).reshape(1, 2, 2, 2), 2).tolist()
+    [[[[7.0]]]]
+    """
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -251,7 +273,14 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
-    """Mean of each window of `(N, C, L)`; see :func:`avg_pool2d`."""
+    """Mean of each window of `(N, C, L)`; see :func:`avg_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.avg_pool1d(pyqref.tensor([[1.0, 3.0, 5.0, 7.0]]), 2).tolist()
+    [[2.0, 6.0]]
+    """
     return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
@@ -279,6 +308,16 @@ def avg_pool2d(
         Whether the padding counts as elements.
     divisor_override
         Divide by this instead of the number of elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x = pyqref.full((1, 2, 2), 8.0)
+    >>> F.avg_pool2d(x, 2, padding=1).tolist()
+    [[[2.0, 2.0], [2.0, 2.0]]]
+    >>> F.avg_pool2d(x, 2, padding=1, count_include_pad=False).tolist()
+    [[[8.0, 8.0], [8.0, 8.0]]]
     """
     return _avg_pool(
         2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -294,7 +333,14 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """Mean of each window of `(N, C, D, H, W)`; see :func:`avg_pool2d`."""
+    """Mean of each window of `(N, C, D, H, W)`; see :func:`avg_pool2d`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.avg_pool3d(pyqref.arange(8.0).reshape(1, 2, 2, 2), 2).tolist()
+    [[[[3.5]]]]
+    """
     return _avg_pool(
         3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -317,19 +363,40 @@ def _lp_pool(
 def lp_pool1d(
     input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, L)`."""
+    """The ``norm_type``-norm of each window of `(N, C, L)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.lp_pool1d(pyqref.tensor([[3.0, 4.0]]), 2, 2).tolist()
+    [[5.0]]
+    """
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(
     input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, H, W)`."""
+    """The ``norm_type``-norm of each window of `(N, C, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.lp_pool2d(pyqref.tensor([[[3.0, 4.0]]]), 2, (1, 2)).tolist()
+    [[[5.0]]]
+    """
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(
     input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`."""
+    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.lp_pool3d(pyqref.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2)).tolist()
+    [[[[5.0]]]]
+    """
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

@@ -138,6 +138,16 @@ def interpolate(
         Compute positions with the ratio of the sizes instead of ``scale_factor``.
     antialias
         Not available: True is an error.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> x = pyqref.tensor([[[1.0, 3.0]]])
+    >>> F.interpolate(x, scale_factor=2).tolist()
+    [[[1.0, 1.0, 3.0, 3.0]]]
+    >>> F.interpolate(x, size=3, mode="linear", align_corners=True).tolist()
+    [[[1.0, 2.0, 3.0]]]
     """
     require_tensor("interpolate", "input", input)
     require(not antialias, "interpolate(): antialias=True is not available", ValueError)
@@ -185,7 +195,14 @@ def _deprecated(name: str) -> None:
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """`(*, C r^2, H, W)` to `(*, C, H r, W r)` with ``r = upscale_factor``."""
+    """`(*, C r^2, H, W)` to `(*, C, H r, W r)` with ``r = upscale_factor``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.pixel_shuffle(pyqref.arange(4.0).reshape(1, 4, 1, 1), 2).tolist()
+    [[[[0.0, 1.0], [2.0, 3.0]]]]
+    """
     require_tensor("pixel_shuffle", "input", input)
     r = upscale_factor
     require(
@@ -201,7 +218,15 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``."""
+    """`(*, C, H r, W r)` to `(*, C r^2, H, W)` with ``r = downscale_factor``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.pixel_unshuffle(pyqref.arange(4.0).reshape(1, 1, 2, 2), 2).flatten().tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
     require_tensor("pixel_unshuffle", "input", input)
     r = downscale_factor
     require(
@@ -217,7 +242,15 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged."""
+    """Channels of `(N, C, *)` read across ``groups``: `(N, g, C/g, *)` with the two exchanged.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.channel_shuffle(pyqref.arange(6.0).reshape(1, 6, 1), 2).flatten().tolist()
+    [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+    """
     require_tensor("channel_shuffle", "input", input)
     require(
         input.ndim >= 3 and groups > 0 and input.shape[1] % groups == 0,

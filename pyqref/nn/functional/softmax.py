@@ -41,17 +41,39 @@ def _along(function: str, operation: Any, input: Any, dim: int | None, dtype: An
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given."""
+    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.softmax(pyqref.tensor([[1000.0, 1000.0], [0.0, 1000.0]]), -1).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
     return _along("softmax", gated.Softmax, input, dim, dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """``log(softmax(input))`` along ``dim``, computed without overflow."""
+    """``log(softmax(input))`` along ``dim``, computed without overflow.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.log_softmax(pyqref.tensor([0.0, 1000.0]), 0).tolist()
+    [-1000.0, 0.0]
+    """
     return _along("log_softmax", gated.LogSoftmax, input, dim, dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """``softmax(-input)`` along ``dim``."""
+    """``softmax(-input)`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.softmin(pyqref.tensor([0.0, 1000.0]), 0).tolist()
+    [1.0, 0.0]
+    """
     require_tensor("softmin", "input", input)
     return _along("softmin", gated.Softmax, -input, dim, dtype)
 
@@ -63,7 +85,15 @@ def gumbel_softmax(
     eps: float = 1e-10,
     dim: int = -1,
 ) -> Any:
-    """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only."""
+    """Softmax of ``(logits + Gumbel noise) / tau``; with ``hard``, one-hot forward only.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> y = pyqref.nn.functional.gumbel_softmax(pyqref.zeros(1000, 2), hard=True)
+    >>> set(y.sum(-1).tolist()), bool(abs(y[:, 0].mean() - 0.5) < 0.1)
+    ({1.0}, True)
+    """
     require_floating("gumbel_softmax", "logits", logits)
     noise = -logits.new_empty(logits.shape).exponential_().log()
     soft = softmax((logits + noise) / tau, dim)
@@ -76,7 +106,14 @@ def gumbel_softmax(
 
 
 def glu(input: Any, dim: int = -1) -> Any:
-    """The first half along ``dim`` times the sigmoid of the second half."""
+    """The first half along ``dim`` times the sigmoid of the second half.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.functional.glu(pyqref.tensor([3.0, 4.0, 0.0, 1000.0])).tolist()
+    [1.5, 4.0]
+    """
     require_floating("glu", "input", input)
     require(input.ndim > 0, "glu does not support 0-dimensional tensors")
     dim = _dimension("glu", input, dim)
@@ -91,6 +128,13 @@ def prelu(input: Any, weight: Any) -> Any:
     """``input`` where it is positive, else ``weight * input``.
 
     ``weight`` has one element, or one for each channel (index of dimension 1).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn import functional as F
+    >>> F.prelu(pyqref.tensor([[-4.0, -4.0], [4.0, 4.0]]), pyqref.tensor([0.5, 0.25])).tolist()
+    [[-2.0, -1.0], [4.0, 4.0]]
     """
     require_floating("prelu", "input", input)
     require_tensor("prelu", "weight", weight)

@@ -34,6 +34,12 @@ def get_total_norm(
         Whether a norm that is nan or infinite is an error.
     foreach
         Accepted as in ``torch``; the result does not depend on it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.utils.get_total_norm([pyqref.tensor([3.0]), pyqref.tensor([4.0])]).item()
+    5.0
     """
     order = float(norm_type)
     arrays = [tensor._array for tensor in _tensors(tensors)]
@@ -55,7 +61,17 @@ def clip_grads_with_norm_(
     total_norm: Any,
     foreach: bool | None = None,
 ) -> None:
-    """Scale the gradients by ``min(1, max_norm / (total_norm + 1e-6))``, in place."""
+    """Scale the gradients by ``min(1, max_norm / (total_norm + 1e-6))``, in place.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.Parameter(pyqref.zeros(2))
+    >>> weight.grad = pyqref.tensor([3.0, 4.0])
+    >>> pyqref.nn.utils.clip_grads_with_norm_(weight, 1.0, total_norm=pyqref.tensor(50.0))
+    >>> [round(each, 4) for each in weight.grad.tolist()]
+    [0.06, 0.08]
+    """
     total = total_norm._array
     factor = np.minimum(max_norm / (total + total.dtype.type(1e-6)), 1).astype(total.dtype)
     for grad in _grads(parameters):
@@ -76,6 +92,14 @@ def clip_grad_norm_(
     -------
     Tensor
         The norm before.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.Parameter(pyqref.zeros(2))
+    >>> weight.grad = pyqref.tensor([3.0, 4.0])
+    >>> pyqref.nn.utils.clip_grad_norm_(weight, 1.0).item(), round(weight.grad.norm().item(), 4)
+    (5.0, 1.0)
     """
     parameters = _tensors(parameters)
     total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
@@ -88,7 +112,17 @@ def clip_grad_value_(
     clip_value: float,
     foreach: bool | None = None,
 ) -> None:
-    """Clamp every element of the gradients to [-clip_value, clip_value], in place."""
+    """Clamp every element of the gradients to [-clip_value, clip_value], in place.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.nn.Parameter(pyqref.zeros(2))
+    >>> weight.grad = pyqref.tensor([0.5, -4.0])
+    >>> pyqref.nn.utils.clip_grad_value_(weight, 1.0)
+    >>> weight.grad.tolist()
+    [0.5, -1.0]
+    """
     bound = float(clip_value)
     for grad in _grads(parameters):
         np.clip(grad._array, -bound, bound, out=grad._array)

@@ -14,7 +14,15 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
-    """The elements of all parameters, one after the other; gradients flow through."""
+    """The elements of all parameters, one after the other; gradients flow through.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Linear(3, 2)
+    >>> pyqref.nn.utils.parameters_to_vector(layer.parameters()).shape
+    pyqref.Size([8])
+    """
     return cat([parameter.reshape(-1) for parameter in parameters])
 
 
@@ -27,6 +35,14 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
         ``vec`` is no tensor.
     ValueError
         It has another number of elements than the parameters together; none is changed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Linear(1, 2)
+    >>> pyqref.nn.utils.vector_to_parameters(pyqref.arange(4.0), layer.parameters())
+    >>> layer.weight.tolist(), layer.bias.tolist()
+    ([[0.0], [1.0]], [2.0, 3.0])
     """
     if not isinstance(vec, TensorBase):
         raise TypeError(f"expected pyqref.Tensor, but got: {type(vec).__name__}")

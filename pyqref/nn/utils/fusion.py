@@ -119,6 +119,15 @@ def fuse_conv_bn_weights(
         Gamma and beta `(C_out)`, or None for ones and zeros.
     transpose
         Whether the output channels are the second dimension of the weight.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> one, mean, var = pyqref.ones(1), pyqref.tensor([2.0]), pyqref.tensor([3.0])
+    >>> fold = pyqref.nn.utils.fuse_conv_bn_weights
+    >>> weight, bias = fold(pyqref.ones(1, 1, 1, 1), one, mean, var, 1.0, one, pyqref.zeros(1))
+    >>> weight.item(), bias.item()  # 1 / sqrt(3 + 1), and (1 - 2) times that
+    (0.5, -0.5)
     """
     weight, bias = fold_batch_norm(
         conv_w._array,
@@ -146,7 +155,17 @@ def fuse_linear_bn_weights(
     bn_w: Any,
     bn_b: Any,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of the folded linear layer: ``eq-fold-weight`` and ``eq-fold-bias``."""
+    """Weight and bias of the folded linear layer: ``eq-fold-weight`` and ``eq-fold-bias``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> one, mean, var = pyqref.ones(1), pyqref.tensor([2.0]), pyqref.tensor([3.0])
+    >>> fold = pyqref.nn.utils.fuse_linear_bn_weights
+    >>> weight, bias = fold(pyqref.ones(1, 1), one, mean, var, 1.0, one, pyqref.zeros(1))
+    >>> weight.item(), bias.item()  # 1 / sqrt(3 + 1), and (1 - 2) times that
+    (0.5, -0.5)
+    """
     inverse = inverse_deviation(bn_rv._array, bn_eps)
     one = np.ones_like(inverse)
     gamma = one if bn_w is None else bn_w._array
