@@ -36,6 +36,13 @@ class Operator:
         Its full name, such as ``"mylib::halve"``.
     function
         What it calls.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> halve = pyqref.library.register("operator_example::halve", lambda x: x / 2)
+    >>> halve.name, halve(pyqref.tensor([3.0])).item()
+    ('operator_example::halve', 1.5)
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -56,7 +63,15 @@ class Operator:
 
 
 class Namespace:
-    """The operations registered under one prefix; ``pyqref.ops.mylib`` is one."""
+    """The operations registered under one prefix; ``pyqref.ops.mylib`` is one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> _ = pyqref.library.register("namespace_example::halve", lambda x: x / 2)
+    >>> pyqref.ops.namespace_example.halve(pyqref.tensor([3.0])).tolist()
+    [1.5]
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -101,6 +116,15 @@ def register(name: str, function: Callable[..., Any] | None = None) -> Any:
     ------
     ValueError
         The name is malformed, reserved or taken.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @register("register_example::clip")
+    ... def clip(x, limit):
+    ...     return x.clamp(-limit, limit)
+    >>> pyqref.ops.register_example.clip(pyqref.tensor([-5.0, 0.5]), 1.0).tolist()
+    [-1.0, 0.5]
     """
     prefix, own = _parts(name)
     if function is None:
@@ -116,7 +140,17 @@ def register(name: str, function: Callable[..., Any] | None = None) -> Any:
 
 
 def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = ()) -> Any:
-    """As :func:`register`, under the name that ``torch.library`` has for it."""
+    """As :func:`register`, under the name that ``torch.library`` has for it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @pyqref.library.custom_op("custom_op_example::halve", mutates_args=())
+    ... def halve(x):
+    ...     return x / 2
+    >>> pyqref.ops.custom_op_example.halve(pyqref.tensor([3.0])).item()
+    1.5
+    """
     return register(name, fn)
 
 
@@ -127,6 +161,12 @@ def namespace(name: str) -> Namespace:
     ------
     AttributeError
         Nothing is registered there.
+
+    Examples
+    --------
+    >>> _ = register("prefix_example::halve", lambda x: x / 2)
+    >>> namespace("prefix_example").halve(3)
+    1.5
     """
     found = _NAMESPACES.get(name)
     if found is None:
@@ -138,5 +178,12 @@ def namespace(name: str) -> Namespace:
 
 
 def registered() -> list[str]:
-    """The full names of all registered operations."""
+    """The full names of all registered operations.
+
+    Examples
+    --------
+    >>> _ = register("registered_example::halve", lambda x: x / 2)
+    >>> "registered_example::halve" in registered()
+    True
+    """
     return sorted(f"{prefix}::{own}" for prefix, space in _NAMESPACES.items() for own in dir(space))

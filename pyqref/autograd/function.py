@@ -18,6 +18,22 @@ class FunctionCtx:
     ----------
     needs_input_grad : tuple of bool
         For each argument of ``forward``, whether its gradient is wanted.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> class Scale(pyqref.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, factor):
+    ...         ctx.factor = factor
+    ...         return x * factor
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         return grad * ctx.factor, None
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> Scale.apply(x, 5.0).backward()
+    >>> x.grad.item()
+    5.0
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,20 @@ __all__ = ["GradcheckError", "gradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """A derivative does not agree with the differences."""
+    """A derivative does not agree with the differences.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([1.0], dtype=pyqref.float64, requires_grad=True)
+    >>> def forgets(x):
+    ...     return x * x.detach()  # half of the gradient of x * x
+    >>> try:
+    ...     pyqref.autograd.gradcheck(forgets, (x,))
+    ... except GradcheckError:
+    ...     print("a gradient is missing")
+    a gradient is missing
+    """
 
 
 def gradcheck(
@@ -49,6 +62,13 @@ def gradcheck(
         ``|analytic - numeric| <= atol + rtol * |numeric|`` must hold everywhere.
     raise_exception
         Raise :class:`GradcheckError` instead of returning False.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([0.5, 2.0], dtype=pyqref.float64, requires_grad=True)
+    >>> gradcheck(lambda x: x.sin() * x, (x,))
+    True
     """
     arguments = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
     checked = [a for a in arguments if isinstance(a, TensorBase) and a.requires_grad]

@@ -27,6 +27,15 @@ class Failure:
         As text, shortened.
     problem
         What can be said beyond the numbers, or "".
+
+    Examples
+    --------
+    >>> print(Failure("a tie", "x=0.5", "0", "1", "halves go to the even integer"))
+      case 'a tie'
+        of        x=0.5
+        expected  0
+        got       1
+        note      halves go to the even integer
     """
 
     case: str
@@ -59,6 +68,29 @@ class Result:
         Those that went wrong.
     mistakes
         Known mistakes, each with whether it explains all that the function did.
+
+    Examples
+    --------
+    >>> from pyqref.course import check
+    >>> result = check("dequantize", lambda q, scale, zero_point: (q - zero_point) * scale)
+    dequantize: 3 of 4 cases are wrong.
+    The mistake: subtracts in eight bits.
+      9 - 10 is 255 in uint8: widen the integers before you subtract.
+      case 'below the zero point'
+        of        [0, 3, 9], 0.5, 10
+        expected  [-5.0, -3.5, -0.5]
+        got       [123.0, 124.5, 127.5]
+      case 'signed'
+        of        [-128, -1, 0, 127], 0.25, 100
+        expected  [-57.0, -25.25, -25.0, 6.75]
+        got       [7.0, -25.25, -25.0, 6.75]
+      case 'signed, negative zero point'
+        of        [-128, 0, 127], 0.25, -100
+        expected  [-7.0, 25.0, 56.75]
+        got       [-7.0, 25.0, -7.25]
+    Read about equation eq-affine-dequantize.
+    >>> bool(result), len(result.failures), result.exercise.label
+    (False, 3, 'eq-affine-dequantize')
     """
 
     exercise: Exercise

@@ -32,6 +32,19 @@ def check_specialized(value: Any, expected: Any, name: str) -> None:
     ------
     AssertionError
         It is not.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> def scaled(x, twice):
+    ...     return 2 * x if twice else x
+    >>> model = pyqref.fx.symbolic_trace(scaled, concrete_args={"twice": True})
+    >>> model(pyqref.ones(1), True).item()
+    2.0
+    >>> model(pyqref.ones(1), False)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: twice has been specialized to have value True but got False; trace ...
     """
     if value is not expected and not (type(value) is type(expected) and value == expected):
         raise AssertionError(

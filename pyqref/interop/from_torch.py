@@ -32,6 +32,13 @@ class UnsupportedError(TypeError):
     ----------
     problems : tuple of Problem
         All of them.
+
+    Examples
+    --------
+    >>> print(UnsupportedError((Problem("body.norm", "SyncBatchNorm", "no such layer here"),)))
+    from_torch cannot take over 1 part(s):
+    path       type           reason
+    body.norm  SyncBatchNorm  no such layer here
     """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
@@ -76,6 +83,14 @@ def from_torch(module: Any) -> Any:
     -----
     The plain attributes of a user's own class are left behind: only its forward is recorded, for
     training and evaluation, and for each choice of up to two of its optional arguments.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.interop.from_torch(pyqref.nn.Linear(2, 1))
+    Traceback (most recent call last):
+        ...
+    TypeError: from_torch: module must be a torch.nn.Module, got pyqref.nn.modules.linear.Linear
     """
     if not is_torch(module, "Module"):
         kind = type(module)

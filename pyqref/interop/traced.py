@@ -121,6 +121,20 @@ class Traced(Module):
     programs
         From (names of the optional arguments given, training) to what was recorded, or to
         the reason why that case could not be.
+
+    Examples
+    --------
+    >>> import operator
+    >>> from pyqref.interop.traced import Program, Result, Step
+    >>> steps = (Step("twice", "function", operator.mul, (Result("x"), 2)),)
+    >>> program = Program(steps, Result("twice"))
+    >>> def forward(x): ...
+    >>> module = Traced("Twice", inspect.signature(forward), {(frozenset(), False): program})
+    >>> print(module.eval().program())
+    twice = mul(x, 2)
+    return twice
+    >>> module(21)
+    42
     """
 
     def __init__(

@@ -23,6 +23,12 @@ def plain_layers(model: nn.Module) -> list[str]:
 
     Modules that do nothing, such as ``Identity`` in the place of a folded batch norm and
     ``DeQuantStub``, are left out.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.ReLU(), nn.Identity()))
+    >>> plain_layers(model)
+    ['0', '1.0']
     """
     found: list[str] = []
     for name, each in model.named_modules():

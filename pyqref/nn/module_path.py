@@ -48,7 +48,14 @@ def module_path(module: Any) -> str:
 
 
 def describe_module(module: Any) -> str:
-    """``features.0.conv (Conv2d)``, or just ``Conv2d`` if the path is empty."""
+    """``features.0.conv (Conv2d)``, or just ``Conv2d`` if the path is empty.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nn.describe_module(pyqref.nn.Linear(1, 1))
+    'Linear'
+    """
     path = module_path(module)
     name = type(module).__name__
     return f"{path} ({name})" if path else name

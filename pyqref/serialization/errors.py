@@ -6,4 +6,14 @@ __all__ = ["FileError"]
 
 
 class FileError(RuntimeError):
-    """A file cannot be loaded: the message names the file, the place in it, and what was found."""
+    """A file cannot be loaded: the message names the file, the place in it, and what was found.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pyqref
+    >>> pyqref.load(io.BytesIO(b"no model"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    pyqref.serialization.errors.FileError: the file object: not a safetensors file: the ...
+    """

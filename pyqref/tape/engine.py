@@ -41,6 +41,18 @@ def run_backward(
     ------
     RuntimeError
         The graph was already walked and freed, or a saved tensor was modified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyqref
+    >>> from pyqref.tape import Edge
+    >>> x = pyqref.ones(2, requires_grad=True)
+    >>> y = 3 * x
+    >>> run_backward([(Edge(y.grad_fn, 0), np.float32([1.0, 10.0]))])
+    []
+    >>> x.grad.tolist()
+    [3.0, 30.0]
     """
     with np.errstate(all="ignore"):
         return _walk(roots, retain_graph, capture)

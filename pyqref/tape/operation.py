@@ -31,7 +31,16 @@ _PLAIN = (type(None), bool, int, float, np.generic)
 
 
 class Edge(NamedTuple):
-    """Where the gradient of one input goes: a node, and which output of it the input was."""
+    """Where the gradient of one input goes: a node, and which output of it the input was.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> edge = pyqref.relu(3 * x).grad_fn.edges[0]
+    >>> type(edge.node).__name__, edge.output_index
+    ('Mul', 0)
+    """
 
     node: Operation
     output_index: int
@@ -62,6 +71,22 @@ class Operation:
     makes_gradients : bool
         Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
         for each edge. A leaf may keep its own without a copy.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tensor.dispatch import apply
+    >>> class Cube(Operation):
+    ...     def forward(self, x):
+    ...         self.save(x)
+    ...         return x * x * x
+    ...     def backward(self, grad):
+    ...         (x,) = self.saved
+    ...         return (3 * x * x * grad,)
+    >>> x = pyqref.tensor([2.0], requires_grad=True)
+    >>> apply(Cube, x).backward()
+    >>> x.grad.tolist()
+    [12.0]
     """
 
     is_view = False
@@ -137,7 +162,16 @@ def _same_memory(array: Array, kept: Any) -> bool:
 
 
 class AccumulateGrad(Operation):
-    """The end of the walk: adds the gradient to ``leaf.grad``."""
+    """The end of the walk: adds the gradient to ``leaf.grad``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> y = (3 * x).grad_fn
+    >>> y.next_functions[0][0].name()
+    'AccumulateGrad'
+    """
 
     def __init__(self, leaf: Any) -> None:
         self.leaf = leaf
@@ -162,6 +196,11 @@ def unbroadcast(grad: Array, shape: tuple[int, ...]) -> Array:
         Gradient of the broadcast result.
     shape
         Shape of the operand.
+
+    Examples
+    --------
+    >>> unbroadcast(np.ones((4, 2)), (2,)).tolist()  # a bias that was added to four rows
+    [4.0, 4.0]
     """
     if grad.shape == shape:
         return grad

@@ -40,7 +40,21 @@ _QUANTIZED: dict[type[Operation], Callable[..., Any]] = {}
 def quantized_implementation(
     operation: type[Operation],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register what ``operation`` does when one of its arguments is a quantized tensor."""
+    """Register what ``operation`` does when one of its arguments is a quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.unary import Sinh
+    >>> class MySinh(Sinh):
+    ...     pass
+    >>> @quantized_implementation(MySinh)
+    ... def through_float(tensor):
+    ...     return apply(Sinh, tensor.dequantize())
+    >>> x = pyqref.quantize_per_tensor(pyqref.zeros(1), 1.0, 0, pyqref.quint8)
+    >>> apply(MySinh, x).tolist()
+    [0.0]
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _QUANTIZED[operation] = function
@@ -64,6 +78,13 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     Returns
     -------
     Tensor or tuple of Tensor
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.unary import Exp
+    >>> apply(Exp, pyqref.zeros(2)).tolist()
+    [1.0, 1.0]
     """
     arrays: list[Any] = []
     differentiable = False
@@ -104,7 +125,16 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
-    """NumPy's error in ``torch``'s words if it is one of shapes that do not fit, else itself."""
+    """NumPy's error in ``torch``'s words if it is one of shapes that do not fit, else itself.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ones(2) + pyqref.ones(3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at ...
+    """
     shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
     if "broadcast" not in str(error) or len(shapes) < 2:
         return error
@@ -127,6 +157,14 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
     RuntimeError
         ``target`` is a leaf (or a view of one) that requires a gradient, or the
         result does not have its shape or fits no element of it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.unary import Relu
+    >>> x = pyqref.tensor([-1.0, 1.0])
+    >>> apply_(Relu, x) is x, x.tolist()
+    (True, [0.0, 1.0])
     """
     check_in_place(target)
     result = apply(operation, target, *args, **kwargs)
@@ -135,7 +173,16 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
 
 
 def check_in_place(target: TensorBase) -> None:
-    """Raise if ``target`` may not be changed in place: it is a leaf that collects gradients."""
+    """Raise if ``target`` may not be changed in place: it is a leaf that collects gradients.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> check_in_place(pyqref.nn.Parameter(pyqref.ones(1)))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: a leaf Variable that requires grad is being used in an in-place ...
+    """
     if not is_grad_enabled():
         return
     base = target._base if target._base is not None else target
@@ -148,7 +195,16 @@ def check_in_place(target: TensorBase) -> None:
 
 
 def store(target: TensorBase, result: TensorBase) -> None:
-    """Write ``result`` into the memory of ``target``, which takes over its place in the graph."""
+    """Write ``result`` into the memory of ``target``, which takes over its place in the graph.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.zeros(2)
+    >>> store(x, pyqref.tensor([1.0, 2.0]))
+    >>> x.tolist()
+    [1.0, 2.0]
+    """
     if result._array.shape != target._array.shape:
         raise RuntimeError(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape "
@@ -207,7 +263,17 @@ def _as_array(result: Any) -> Array:
 
 
 def mark_view(output: Any, source: Any) -> None:
-    """Make ``output`` share its version with ``source`` if it shares its memory."""
+    """Make ``output`` share its version with ``source`` if it shares its memory.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.zeros(2, 2)
+    >>> row = x[0]  # marked as a view of x
+    >>> _ = row.fill_(1.0)
+    >>> x.tolist(), x._version
+    ([[1.0, 1.0], [0.0, 0.0]], [1])
+    """
     if output._array.base is None and output._array is not source._array:
         return
     if not np.may_share_memory(output._array, source._array):
@@ -227,14 +293,32 @@ def _record(node: Operation, args: tuple[Any, ...], outputs: list[Any]) -> None:
 
 
 def refuse_quantized(name: str, *operands: Any) -> None:
-    """Raise if an operand of a function that reads the elements is a quantized tensor."""
+    """Raise if an operand of a function that reads the elements is a quantized tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.zeros(1), 1.0, 0, pyqref.quint8)
+    >>> refuse_quantized("det", x)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: det is not defined for quantized tensors; call dequantize() on them ...
+    """
     for operand in operands:
         if getattr(operand, "is_quantized", False):
             raise _undefined(name)
 
 
 def require_tensor(name: str, argument: str, value: Any) -> None:
-    """Raise a TypeError if an argument of a function that takes only tensors is none."""
+    """Raise a TypeError if an argument of a function that takes only tensors is none.
+
+    Examples
+    --------
+    >>> require_tensor("abs", "input", [1.0])
+    Traceback (most recent call last):
+        ...
+    TypeError: abs(): argument 'input' must be Tensor, not list
+    """
     if not isinstance(value, TensorBase):
         raise TypeError(
             f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"

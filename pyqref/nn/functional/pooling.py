@@ -391,12 +391,5 @@ def lp_pool2d(
 def lp_pool3d(
     input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Any:
-    """The ``norm_type``-norm of each window of `(N, C, D, H, W)`.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.nn.functional.lp_pool3d(pyqref.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2)).tolist()
-    [[[[5.0]]]]
-    """
+    """As :func:`lp_pool2d`, of `(N, C, D, H, W)`."""
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

@@ -57,6 +57,15 @@ def conv2d_dynamic(qx: Any, packed_weight: PackedConv, reduce_range: bool = Fals
     ------
     ValueError
         The input holds nan or infinity.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.full((1, 1, 1, 1), 0.5), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, None)
+    >>> x = pyqref.tensor([0.0, 51.0, 255.0]).reshape(1, 1, 1, 3)
+    >>> pyqref.ops.quantized.conv2d_dynamic(x, packed).flatten().tolist()
+    [0.0, 26.0, 128.0]
     """
     return _dynamic("conv2d_dynamic", 2, False, qx, packed_weight, reduce_range)
 

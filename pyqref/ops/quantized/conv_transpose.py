@@ -65,6 +65,15 @@ def conv_transpose2d_prepack(
     RuntimeError
         The weight is quantized per channel and the engine is not qnnpack, or there are
         several groups.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 2, 2), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, None, stride=2)
+    >>> x = pyqref.quantize_per_tensor(pyqref.full((1, 1, 1, 1), 3.0), 1.0, 0, pyqref.quint8)
+    >>> pyqref.ops.quantized.conv_transpose2d(x, packed, 1.0, 0).int_repr().tolist()
+    [[[[3, 3], [3, 3]]]]
     """
     return _prepack(2, weight, bias, stride, padding, output_padding, dilation, groups)
 
@@ -83,17 +92,47 @@ def conv_transpose3d_prepack(
 
 
 def conv_transpose1d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv_transpose1d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv_transpose1d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3]), 0.5, 3.0)
+    """
     return _unpack("conv_transpose1d_unpack", packed_weights)
 
 
 def conv_transpose2d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv_transpose2d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv_transpose2d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3, 3]), 0.5, 3.0)
+    """
     return _unpack("conv_transpose2d_unpack", packed_weights)
 
 
 def conv_transpose3d_unpack(packed_weights: PackedConvTranspose) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv_transpose3d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv_transpose3d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3, 3, 3]), 0.5, 3.0)
+    """
     return _unpack("conv_transpose3d_unpack", packed_weights)
 
 

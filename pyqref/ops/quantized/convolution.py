@@ -107,17 +107,47 @@ def conv3d_prepack(
 
 
 def conv1d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv1d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv1d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3]), 0.5, 3.0)
+    """
     return _unpack("conv1d_unpack", packed_weights)
 
 
 def conv2d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv2d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv2d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3, 3]), 0.5, 3.0)
+    """
     return _unpack("conv2d_unpack", packed_weights)
 
 
 def conv3d_unpack(packed_weights: PackedConv) -> tuple[Any, Any]:
-    """The weight and the bias that were packed."""
+    """The weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.ones(1, 1, 3, 3, 3), 0.5, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.conv3d_prepack(w, pyqref.tensor([3.0]))
+    >>> weight, bias = pyqref.ops.quantized.conv3d_unpack(packed)
+    >>> weight.shape, weight.q_scale(), bias.item()
+    (pyqref.Size([1, 1, 3, 3, 3]), 0.5, 3.0)
+    """
     return _unpack("conv3d_unpack", packed_weights)
 
 

@@ -54,13 +54,31 @@ def embedding_bag_byte_prepack(weight: Any) -> Any:
 
 
 def embedding_bag_byte_prepack_with_rowwise_min_max(weight: Any, rowwise_min_max: Any) -> Any:
-    """As :func:`embedding_bag_byte_prepack`, over given ranges: float32 ``(R, 2)``."""
+    """As :func:`embedding_bag_byte_prepack`, over given ranges: float32 ``(R, 2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> prepack = pyqref.ops.quantized.embedding_bag_byte_prepack_with_rowwise_min_max
+    >>> rows = pyqref.tensor([[0.0, 1.0, 2.0, -1.0]])
+    >>> prepack(rows, pyqref.tensor([[0.0, 1.0]]))[0, :4].tolist()  # clamped to the range
+    [0, 255, 255, 0]
+    """
     name = "quantized.embedding_bag_byte_prepack_with_rowwise_min_max"
     return _prepack(name, weight, 8, rowwise_min_max)
 
 
 def embedding_bag_byte_unpack(weight: Any) -> Any:
-    """The float table ``(R, D)`` for which the rows stand (``eq-embedding-lookup``)."""
+    """The float table ``(R, D)`` for which the rows stand (``eq-embedding-lookup``).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> packed = pyqref.ops.quantized.embedding_bag_byte_prepack(pyqref.tensor([[-1.0, 0.1, 2.0]]))
+    >>> rows = pyqref.ops.quantized.embedding_bag_byte_unpack(packed)
+    >>> [round(each, 3) for each in rows.flatten().tolist()]
+    [-1.0, 0.106, 2.0]
+    """
     return _unpack("quantized.embedding_bag_byte_unpack", weight, 8)
 
 
@@ -108,7 +126,17 @@ def embedding_bag_4bit_prepack_with_rowwise_min_max(
 
 
 def embedding_bag_4bit_unpack(weight: Any) -> Any:
-    """The float table for which the rows stand (``eq-embedding-lookup``)."""
+    """The float table for which the rows stand (``eq-embedding-lookup``).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> row = pyqref.tensor([[-1.0, 0.1, 0.6, 2.0]])
+    >>> packed = pyqref.ops.quantized.embedding_bag_4bit_prepack(row)
+    >>> rows = pyqref.ops.quantized.embedding_bag_4bit_unpack(packed)
+    >>> [round(each, 3) for each in rows.flatten().tolist()]
+    [-1.0, 0.2, 0.6, 1.999]
+    """
     return _unpack("quantized.embedding_bag_4bit_unpack", weight, 4)
 
 
@@ -133,7 +161,17 @@ def embedding_bag_2bit_prepack_with_rowwise_min_max(
 
 
 def embedding_bag_2bit_unpack(weight: Any) -> Any:
-    """The float table for which the rows stand (``eq-embedding-lookup``)."""
+    """The float table for which the rows stand (``eq-embedding-lookup``).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> row = pyqref.tensor([[-1.0, 0.1, 0.6, 2.0]])
+    >>> packed = pyqref.ops.quantized.embedding_bag_2bit_prepack(row)
+    >>> rows = pyqref.ops.quantized.embedding_bag_2bit_unpack(packed)
+    >>> [round(each, 3) for each in rows.flatten().tolist()]
+    [-1.0, 0.0, 1.0, 2.0]
+    """
     return _unpack("quantized.embedding_bag_2bit_unpack", weight, 2)
 
 

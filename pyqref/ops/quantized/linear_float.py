@@ -37,6 +37,15 @@ def linear_with_input_q_dq_qweight_dq_output_fp32(
         Grid of the input, quint8.
     W_prepack
         From :func:`pyqref.ops.quantized.linear_prepack`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> linear = pyqref.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    >>> w = pyqref.quantize_per_tensor(pyqref.tensor([[2.0]]), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.tensor([0.25]))
+    >>> linear(pyqref.tensor([[1.4], [1e6]]), 1.0, 0, packed).flatten().tolist()
+    [2.25, 510.25]
     """
     name = "quantized.linear_with_input_q_dq_qweight_dq_output_fp32"
     return wrap(_linear(name, X, X_scale, X_zero_point, W_prepack))

@@ -45,6 +45,17 @@ def quantized_lstm_cell_dynamic(
     Returns
     -------
     The new hidden and cell state.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.zeros(8, 2), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.zeros(8))
+    >>> x, state = pyqref.ones(1, 2), (pyqref.zeros(1, 2), pyqref.ones(1, 2))
+    >>> cell = pyqref.ops.quantized.quantized_lstm_cell_dynamic
+    >>> h, c = cell(x, state, packed, packed, None, None)
+    >>> c.tolist()  # all gates are half open
+    [[0.5, 0.5]]
     """
     name = "quantized.quantized_lstm_cell_dynamic"
     if not isinstance(hx, list | tuple) or len(hx) != 2:
@@ -59,7 +70,18 @@ def quantized_lstm_cell_dynamic(
 def quantized_gru_cell_dynamic(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of a GRU (``eq-gru-step``); arguments as of the LSTM, with one state."""
+    """One step of a GRU (``eq-gru-step``); arguments as of the LSTM, with one state.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.zeros(6, 2), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.zeros(6))
+    >>> x, h = pyqref.ones(1, 2), pyqref.ones(1, 2)
+    >>> cell = pyqref.ops.quantized.quantized_gru_cell_dynamic
+    >>> cell(x, h, packed, packed, None, None).tolist()  # all gates are half open
+    [[0.5, 0.5]]
+    """
     name = "quantized.quantized_gru_cell_dynamic"
     return wrap(gru_step(*_projections(name, input, hx, w_ih, w_hh, 3), hx._array))
 
@@ -67,7 +89,18 @@ def quantized_gru_cell_dynamic(
 def quantized_rnn_tanh_cell_dynamic(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of a plain cell (``eq-rnn-step``) with tanh."""
+    """One step of a plain cell (``eq-rnn-step``) with tanh.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.zeros(2, 2), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.tensor([1.0, -1.0]))
+    >>> cell = pyqref.ops.quantized.quantized_rnn_tanh_cell_dynamic
+    >>> h = cell(pyqref.ones(1, 2), pyqref.zeros(1, 2), packed, packed, None, None)
+    >>> [round(each, 3) for each in h.flatten().tolist()]
+    [0.964, -0.964]
+    """
     name = "quantized.quantized_rnn_tanh_cell_dynamic"
     return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "tanh"))
 
@@ -75,7 +108,18 @@ def quantized_rnn_tanh_cell_dynamic(
 def quantized_rnn_relu_cell_dynamic(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of a plain cell (``eq-rnn-step``) with ReLU."""
+    """One step of a plain cell (``eq-rnn-step``) with ReLU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> w = pyqref.quantize_per_tensor(pyqref.zeros(2, 2), 1.0, 0, pyqref.qint8)
+    >>> packed = pyqref.ops.quantized.linear_prepack(w, pyqref.tensor([1.0, -1.0]))
+    >>> cell = pyqref.ops.quantized.quantized_rnn_relu_cell_dynamic
+    >>> h = cell(pyqref.ones(1, 2), pyqref.zeros(1, 2), packed, packed, None, None)
+    >>> [round(each, 3) for each in h.flatten().tolist()]
+    [2.0, 0.0]
+    """
     name = "quantized.quantized_rnn_relu_cell_dynamic"
     return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "relu"))
 

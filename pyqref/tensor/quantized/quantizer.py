@@ -48,6 +48,13 @@ class PerTensorQuantizer:
         Int in [dtype.quant_min, dtype.quant_max].
     grid
         The same for the equations of :mod:`pyqref.numerics`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(3), 0.5, 10, pyqref.quint8)
+    >>> isinstance(x._quantizer, PerTensorQuantizer), x._quantizer.scale, x._quantizer.zero_point
+    (True, 0.5, 10)
     """
 
     dtype: dtype
@@ -118,6 +125,14 @@ class PerChannelQuantizer:
         The channel axis.
     qscheme
         ``per_channel_affine`` or ``per_channel_affine_float_qparams``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> scales, zero_points = pyqref.tensor([0.5, 0.25]), pyqref.tensor([0, 1])
+    >>> x = pyqref.quantize_per_channel(pyqref.ones(2, 3), scales, zero_points, 0, pyqref.qint8)
+    >>> isinstance(x._quantizer, PerChannelQuantizer), x._quantizer.axis
+    (True, 0)
     """
 
     dtype: dtype

@@ -68,7 +68,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Make tensors of the arrays in a sample; anything else stays what it is."""
+    """Make tensors of the arrays in a sample; anything else stays what it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> default_convert({"image": np.zeros(2, np.float32), "name": "seven"})
+    {'image': tensor([0., 0.]), 'name': 'seven'}
+    """
     if isinstance(data, np.ndarray) and data.dtype.kind not in "SUO":
         return as_tensor(data)
     if isinstance(data, np.generic):
