@@ -81,6 +81,15 @@ def set_num_threads(n_threads: int) -> None:
     -----
     RuntimeWarning
         More than one thread was asked for where only one can be used.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> before = pyqref.get_num_threads()
+    >>> pyqref.set_num_threads(1)
+    >>> pyqref.get_num_threads()
+    1
+    >>> pyqref.set_num_threads(before)
     """
     if not isinstance(n_threads, int) or isinstance(n_threads, bool):
         raise TypeError(f"n_threads must be an int, got {type(n_threads).__name__}")

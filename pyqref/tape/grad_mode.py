@@ -20,7 +20,15 @@ _state = _State()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded on the tape now, in this thread."""
+    """Whether operations are recorded on the tape now, in this thread.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.no_grad():
+    ...     print(pyqref.is_grad_enabled())
+    False
+    """
     return _state.enabled
 
 

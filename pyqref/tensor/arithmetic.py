@@ -14,9 +14,6 @@ from .promotion import promote, promoted, to_floating
 
 __all__ = [
     "add",
-    "addcdiv",
-    "addcmul",
-    "atan2",
     "clamp",
     "clamp_max",
     "clamp_min",
@@ -24,12 +21,7 @@ __all__ = [
     "div",
     "divide",
     "floor_divide",
-    "fmax",
-    "fmin",
     "fmod",
-    "hypot",
-    "lerp",
-    "logaddexp",
     "maximum",
     "minimum",
     "mul",
@@ -43,19 +35,32 @@ __all__ = [
     "subtract",
     "true_divide",
     "where",
-    "xlogy",
 ]
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input + alpha * other``."""
+    """``input + alpha * other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.add(pyqref.tensor([1.0, 2.0]), 3.0, alpha=10).tolist()
+    [31.0, 32.0]
+    """
     if alpha != 1:
         other = mul(other, alpha)
     return apply(elementwise.Add, *promote(input, other))
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input - alpha * other``."""
+    """``input - alpha * other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sub(pyqref.tensor([5.0]), pyqref.tensor([1.0]), alpha=3).tolist()
+    [2.0]
+    """
     if alpha != 1:
         other = mul(other, alpha)
     for operand in (input, other):
@@ -65,12 +70,26 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``other - alpha * input``."""
+    """``other - alpha * input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.rsub(pyqref.tensor([1.0, 2.0]), 10.0).tolist()
+    [9.0, 8.0]
+    """
     return sub(other, input, alpha=alpha)
 
 
 def mul(input: Any, other: Any) -> Any:
-    """``input * other``."""
+    """``input * other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.mul(pyqref.tensor([[1.0], [2.0]]), pyqref.tensor([3.0, 4.0])).tolist()
+    [[3.0, 4.0], [6.0, 8.0]]
+    """
     return apply(elementwise.Mul, *promote(input, other))
 
 
@@ -84,6 +103,13 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     rounding_mode
         None for the true quotient, ``"trunc"`` to round it towards zero, ``"floor"``
         to round it down; the rounded quotient of integers is an integer.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([-7.0])
+    >>> pyqref.div(x, 2.0).item(), pyqref.div(x, 2.0, rounding_mode="floor").item()
+    (-3.5, -4.0)
     """
     if rounding_mode is None:
         return apply(elementwise.Div, *to_floating(input, other))
@@ -112,12 +138,28 @@ def rdiv(input: Any, other: Any) -> Any:
 
 
 def floor_divide(input: Any, other: Any) -> Any:
-    """The quotient, rounded down."""
+    """The quotient, rounded down.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.floor_divide(pyqref.tensor([-7, 7]), 2).tolist()
+    [-4, 3]
+    """
     return div(input, other, rounding_mode="floor")
 
 
 def pow(input: Any, exponent: Any) -> Any:
-    """``input ** exponent``."""
+    """``input ** exponent``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.pow(pyqref.tensor([2.0, 3.0]), 2).tolist()
+    [4.0, 9.0]
+    >>> pyqref.pow(2.0, pyqref.tensor([3.0])).tolist()
+    [8.0]
+    """
     a, b = promote(input, exponent)
     if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(b):
         if not isinstance(exponent, TensorBase):
@@ -133,7 +175,14 @@ def _non_negative(value: Any) -> bool:
 
 
 def neg(input: Any) -> Any:
-    """``-input``."""
+    """``-input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.neg(pyqref.tensor([1.0, -2.0])).tolist()
+    [-1.0, 2.0]
+    """
     if input.dtype._name == "bool":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. "
@@ -143,60 +192,51 @@ def neg(input: Any) -> Any:
 
 
 def remainder(input: Any, other: Any) -> Any:
-    """Remainder of the floored quotient; its sign is that of ``other``."""
+    """Remainder of the floored quotient; its sign is that of ``other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.remainder(pyqref.tensor([-7.0, 7.0]), 3.0).tolist()  # the sign of the divisor
+    [2.0, 1.0]
+    """
     return apply(elementwise.Remainder, *promote(input, other))
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """Remainder of the truncated quotient; its sign is that of ``input``."""
+    """Remainder of the truncated quotient; its sign is that of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.fmod(pyqref.tensor([-7.0, 7.0]), 3.0).tolist()  # the sign of the dividend
+    [-1.0, 1.0]
+    """
     return apply(elementwise.Fmod, *promote(input, other))
 
 
-def atan2(input: Any, other: Any) -> Any:
-    """Angle of the points ``(other, input)``, in [-pi, pi]."""
-    return apply(elementwise.Atan2, *to_floating(input, other))
-
-
 def maximum(input: Any, other: Any) -> Any:
-    """The larger of two, element by element; nan wins."""
+    """The larger of two, element by element; nan wins.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.maximum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
+    [3.0, nan]
+    """
     return apply(elementwise.Maximum, *promote(input, other))
 
 
 def minimum(input: Any, other: Any) -> Any:
-    """The smaller of two, element by element; nan wins."""
+    """The smaller of two, element by element; nan wins.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.minimum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
+    [1.0, nan]
+    """
     return apply(elementwise.Minimum, *promote(input, other))
-
-
-def fmax(input: Any, other: Any) -> Any:
-    """The larger of two, element by element; a nan loses."""
-    a, b = promote(input, other)
-    return where(b.isnan(), a, where(a.isnan(), b, maximum(a, b)))
-
-
-def fmin(input: Any, other: Any) -> Any:
-    """The smaller of two, element by element; a nan loses."""
-    a, b = promote(input, other)
-    return where(b.isnan(), a, where(a.isnan(), b, minimum(a, b)))
-
-
-def hypot(input: Any, other: Any) -> Any:
-    """``sqrt(input**2 + other**2)``."""
-    a, b = to_floating(input, other)
-    return pow(add(mul(a, a), mul(b, b)), 0.5)
-
-
-def logaddexp(input: Any, other: Any) -> Any:
-    """``log(exp(input) + exp(other))``, without overflow."""
-    a, b = to_floating(input, other)
-    return add(
-        maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b)))))
-    )
-
-
-def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where ``input`` is 0."""
-    a, b = to_floating(input, other)
-    return where(eq_zero(a), mul(a, 0), mul(a, apply(unary.Log, b)))
 
 
 def eq_zero(input: Any) -> Any:
@@ -205,7 +245,14 @@ def eq_zero(input: Any) -> Any:
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """``min(max(input, min), max)``; a bound may be None, a number or a tensor."""
+    """``min(max(input, min), max)``; a bound may be None, a number or a tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.clamp(pyqref.tensor([-5.0, 0.5, 5.0]), -1.0, 1.0).tolist()
+    [-1.0, 0.5, 1.0]
+    """
     if min is None and max is None:
         raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
     bounds = [each for each in (min, max) if each is not None]
@@ -216,12 +263,26 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def clamp_min(input: Any, min: Any) -> Any:
-    """``max(input, min)``."""
+    """``max(input, min)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.clamp_min(pyqref.tensor([-5.0, 5.0]), 1.0).tolist()
+    [1.0, 5.0]
+    """
     return clamp(input, min)
 
 
 def clamp_max(input: Any, max: Any) -> Any:
-    """``min(input, max)``."""
+    """``min(input, max)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.clamp_max(pyqref.tensor([-5.0, 5.0]), 1.0).tolist()
+    [-5.0, 1.0]
+    """
     return clamp(input, None, max)
 
 
@@ -229,6 +290,12 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """``input`` where ``condition`` holds, else ``other``.
 
     With ``condition`` alone: the indices at which it holds, one tensor an axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.where(pyqref.tensor([True, False]), pyqref.tensor([1.0, 2.0]), 0.0).tolist()
+    [1.0, 0.0]
     """
     if input is None and other is None:
         return tuple(wrap(index) for index in np.nonzero(np.atleast_1d(condition._array)))
@@ -237,21 +304,6 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             f"where expected condition to be a boolean tensor, got {condition.dtype}"
         )
     return apply(elementwise.Where, condition, *promote(input, other))
-
-
-def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``."""
-    return apply(elementwise.Lerp, *promote(input, end, weight))
-
-
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 * tensor2``."""
-    return add(input, mul(mul(tensor1, value) if value != 1 else tensor1, tensor2))
-
-
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 / tensor2``."""
-    return add(input, div(mul(tensor1, value) if value != 1 else tensor1, tensor2))
 
 
 def _refuse_bool(operand: Any) -> None:
@@ -286,7 +338,3 @@ fmod_ = in_place(fmod)
 clamp_ = clip_ = in_place(clamp)
 clamp_min_ = in_place(clamp_min)
 clamp_max_ = in_place(clamp_max)
-lerp_ = in_place(lerp)
-addcmul_ = in_place(addcmul)
-addcdiv_ = in_place(addcdiv)
-atan2_ = in_place(atan2)

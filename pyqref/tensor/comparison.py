@@ -49,37 +49,88 @@ def _compare(function: Any, input: Any, other: Any) -> Any:
 
 
 def eq(input: Any, other: Any) -> Any:
-    """``input == other``."""
+    """``input == other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.eq(pyqref.tensor([1.0, 2.0]), 2.0).tolist()
+    [False, True]
+    """
     return _compare(np.equal, input, other)
 
 
 def ne(input: Any, other: Any) -> Any:
-    """``input != other``."""
+    """``input != other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ne(pyqref.tensor([1.0, 2.0]), 2.0).tolist()
+    [True, False]
+    """
     return _compare(np.not_equal, input, other)
 
 
 def lt(input: Any, other: Any) -> Any:
-    """``input < other``."""
+    """``input < other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.lt(pyqref.tensor([1.0, 2.0]), 2.0).tolist()
+    [True, False]
+    """
     return _compare(np.less, input, other)
 
 
 def le(input: Any, other: Any) -> Any:
-    """``input <= other``."""
+    """``input <= other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.le(pyqref.tensor([1.0, 2.0]), 1.0).tolist()
+    [True, False]
+    """
     return _compare(np.less_equal, input, other)
 
 
 def gt(input: Any, other: Any) -> Any:
-    """``input > other``."""
+    """``input > other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.gt(pyqref.tensor([1.0, 2.0]), 1.0).tolist()
+    [False, True]
+    """
     return _compare(np.greater, input, other)
 
 
 def ge(input: Any, other: Any) -> Any:
-    """``input >= other``."""
+    """``input >= other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ge(pyqref.tensor([1.0, 2.0]), pyqref.tensor([1.0, 3.0])).tolist()
+    [True, False]
+    """
     return _compare(np.greater_equal, input, other)
 
 
 def equal(input: Any, other: Any) -> bool:
-    """Whether shapes, types and all elements are equal (and the quantizers, if quantized)."""
+    """Whether shapes, types and all elements are equal (and the quantizers, if quantized).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.equal(pyqref.ones(2), pyqref.ones(2))
+    True
+    >>> pyqref.equal(pyqref.ones(2), pyqref.ones(1, 2))
+    False
+    """
     require_tensor("equal", "input", input)
     require_tensor("equal", "other", other)
     if input.is_quantized or other.is_quantized:
@@ -94,7 +145,14 @@ def equal(input: Any, other: Any) -> bool:
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether ``|input - other| <= atol + rtol * |other|``."""
+    """Whether ``|input - other| <= atol + rtol * |other|``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isclose(pyqref.tensor([1.0, 1.0]), pyqref.tensor([1.0 + 1e-6, 1.1])).tolist()
+    [True, False]
+    """
     _same_type("isclose", input, other)
     arrays = input._array, other._array
     try:
@@ -107,7 +165,15 @@ def isclose(
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether :func:`isclose` holds everywhere."""
+    """Whether :func:`isclose` holds everywhere.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([1.0])
+    >>> pyqref.allclose(x, x + 1e-6), pyqref.allclose(x, x + 0.1)
+    (True, False)
+    """
     _same_type("allclose", input, other)
     return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
 

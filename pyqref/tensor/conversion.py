@@ -213,7 +213,15 @@ def dlpack_device(input: Any) -> Any:
 
 
 def from_dlpack(ext_tensor: Any) -> Any:
-    """A tensor on the memory of another library's tensor (through ``__dlpack__``)."""
+    """A tensor on the memory of another library's tensor (through ``__dlpack__``).
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import pyqref
+    >>> pyqref.from_dlpack(numpy.ones(2, numpy.float32)).tolist()
+    [1.0, 1.0]
+    """
     array = np.from_dlpack(ext_tensor)
     dtypes.from_numpy_dtype(array.dtype)
     return wrap(array)

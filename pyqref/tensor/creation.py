@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,15 @@ from .memory import require_memory
 from .promotion import default_numpy_dtype, scalar
 
 __all__ = [
-    "arange",
     "as_tensor",
     "empty",
     "empty_strided",
     "eye",
     "from_numpy",
     "full",
-    "linspace",
-    "logspace",
     "ones",
     "scalar_tensor",
     "tensor",
-    "tril_indices",
-    "triu_indices",
     "zeros",
 ]
 
@@ -155,7 +149,17 @@ def _common_float(data: Any) -> Any:
 
 
 def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any:
-    """A tensor that shares the memory of ``data`` where it can; a tensor is returned itself."""
+    """A tensor that shares the memory of ``data`` where it can; a tensor is returned itself.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import pyqref
+    >>> array = numpy.zeros(2, numpy.float32)
+    >>> pyqref.as_tensor(array)[0] = 5.0
+    >>> array.tolist()  # the memory is shared
+    [5.0, 0.0]
+    """
     if device is not None:
         device_(device)
     if isinstance(data, TensorBase):
@@ -219,7 +223,14 @@ def full(
     requires_grad: bool = False,
     layout: Any = None,
 ) -> Any:
-    """A tensor of shape ``size`` filled with one number."""
+    """A tensor of shape ``size`` filled with one number.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.full((2, 2), 7).tolist()
+    [[7, 7], [7, 7]]
+    """
     if fill_value is None:
         size, fill_value = size[:-1], size[-1]
     if isinstance(fill_value, TensorBase):
@@ -262,113 +273,76 @@ def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 
 def zeros(*size: Any, **options: Any) -> Any:
-    """A tensor of zeros; options ``dtype``, ``device``, ``requires_grad``."""
+    """A tensor of zeros; options ``dtype``, ``device``, ``requires_grad``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.zeros(2, 2).tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
     return _filled(np.zeros, size, options)
 
 
 def ones(*size: Any, **options: Any) -> Any:
-    """A tensor of ones; options ``dtype``, ``device``, ``requires_grad``."""
+    """A tensor of ones; options ``dtype``, ``device``, ``requires_grad``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ones(2, dtype=pyqref.int64).tolist()
+    [1, 1]
+    """
     return _filled(np.ones, size, options)
 
 
 def empty(*size: Any, **options: Any) -> Any:
-    """A tensor of zeros (``torch`` leaves the memory as it is); options as :func:`zeros`."""
+    """A tensor of zeros (``torch`` leaves the memory as it is); options as :func:`zeros`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.empty(2, 3).shape, pyqref.empty(2, dtype=pyqref.int8).dtype
+    (pyqref.Size([2, 3]), pyqref.int8)
+    """
     return _filled(np.zeros, size, options)
 
 
 def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **options: Any) -> Any:
-    """A tensor with the given strides (in elements)."""
+    """A tensor with the given strides (in elements).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
     size, stride = tuple(size), tuple(stride)
     needed = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in size else 0
     return zeros(needed, dtype=dtype, **options).as_strided(size, stride)
 
 
-def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtype_ | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """``start, start + step, ...`` up to but without ``end``; one argument is the end."""
-    if end is None:
-        start, end = 0, start
-    start, end, step = (_number(each) for each in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError(
-            "upper bound and lower bound inconsistent with step sign: "
-            f"start {start}, end {end}, step {step}"
-        )
-    if dtype is None:
-        floating = any(isinstance(each, float) for each in (start, end, step))
-        wanted = default_numpy_dtype() if floating else np.dtype(np.int64)
-    else:
-        wanted = numpy_type(dtype)
-    count = math.ceil((end - start) / step)
-    values = start + np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64) * step
-    return made(values.astype(wanted), requires_grad, device)
-
-
-def _number(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
-
-
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtype_ | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """``steps`` numbers from ``start`` to ``end``, both included, at equal distances.
-
-    As in ``torch`` the first half is counted from the start, the second from the end.
-    """
-    wanted = numpy_type(dtype)
-    start, end = _number(start), _number(end)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    number = wanted.type if wanted.kind == "f" else np.float64
-    if steps == 1:
-        return made(np.array([start]).astype(wanted), requires_grad, device)
-    step = number(number(end) - number(start)) / number(max(steps - 1, 1))
-    index = np.arange(steps).astype(number)
-    rising = number(start) + step * index
-    falling = number(end) - step * (number(steps - 1) - index)
-    values = np.where(np.arange(steps) < steps // 2, rising, falling)
-    return made(values.astype(wanted), requires_grad, device)
-
-
-def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
-    """``base`` to the power of :func:`linspace`."""
-    dtype = options.pop("dtype", None)
-    powers = base ** np.linspace(start, end, steps)
-    return made(powers.astype(numpy_type(dtype)), options.pop("requires_grad", False))
-
-
 def eye(n: int, m: int | None = None, **options: Any) -> Any:
-    """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``."""
+    """Ones on the diagonal, zeros elsewhere; shape ``(n, m)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.eye(2, 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     return _filled(
         lambda shape, dtype: np.eye(*shape, dtype=dtype), (n, n if m is None else m), options
     )
 
 
 def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
-    """A 0-dimensional tensor of the default type."""
+    """A 0-dimensional tensor of the default type.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.scalar_tensor(3.5)
+    tensor(3.5000)
+    """
     return full((), fill_value=s, dtype=dtype or None)
-
-
-def tril_indices(row: int, col: int, offset: int = 0) -> Any:
-    """Rows and columns of the lower triangle, shape (2, count)."""
-    return wrap(np.stack(np.tril_indices(row, offset, col)))
-
-
-def triu_indices(row: int, col: int, offset: int = 0) -> Any:
-    """Rows and columns of the upper triangle, shape (2, count)."""
-    return wrap(np.stack(np.triu_indices(row, offset, col)))

@@ -45,24 +45,52 @@ def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
 
 
 def zeros_like(input: Any, **options: Any) -> Any:
-    """Zeros in the shape, type and memory order of ``input``."""
+    """Zeros in the shape, type and memory order of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.zeros_like(pyqref.tensor([[5, 6]])).tolist()
+    [[0, 0]]
+    """
     return _like(input, np.zeros_like, options)
 
 
 def ones_like(input: Any, **options: Any) -> Any:
-    """Ones in the shape, type and memory order of ``input``."""
+    """Ones in the shape, type and memory order of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ones_like(pyqref.tensor([[5, 6]])).tolist()
+    [[1, 1]]
+    """
     return _like(input, np.ones_like, options)
 
 
 def empty_like(input: Any, **options: Any) -> Any:
-    """As :func:`zeros_like`; a quantized tensor keeps its quantizer."""
+    """As :func:`zeros_like`; a quantized tensor keeps its quantizer.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.empty_like(pyqref.ones(2, 3, dtype=pyqref.float64)).dtype
+    pyqref.float64
+    """
     if input.is_quantized and "dtype" not in options:
         return input._like(np.zeros_like(input._array))
     return _like(input, np.zeros_like, options)
 
 
 def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
-    """One number in the shape, type and memory order of ``input``."""
+    """One number in the shape, type and memory order of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.full_like(pyqref.zeros(2), 7).tolist()
+    [7.0, 7.0]
+    """
     return _like(input, np.full_like, options, fill_value)
 
 

@@ -15,7 +15,14 @@ __all__ = ["diag", "diagonal", "tril", "triu"]
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of two axes, as last axis; a view."""
+    """The diagonal of two axes, as last axis; a view.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.diagonal(pyqref.tensor([[1, 2], [3, 4]]), 1).tolist()
+    [2]
+    """
     first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -27,7 +34,16 @@ _diagonal = diagonal
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a given diagonal."""
+    """The diagonal of a matrix, or the matrix with a given diagonal.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.diag(pyqref.tensor([1, 2])).tolist()
+    [[1, 0], [0, 2]]
+    >>> pyqref.diag(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [1, 4]
+    """
     if input.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     if input.ndim == 2:
@@ -39,12 +55,26 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 
 def tril(input: Any, diagonal: int = 0) -> Any:
-    """The lower triangle of the last two axes; zero elsewhere."""
+    """The lower triangle of the last two axes; zero elsewhere.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tril(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [[1, 0], [3, 4]]
+    """
     return _triangle(np.tril, input, diagonal)
 
 
 def triu(input: Any, diagonal: int = 0) -> Any:
-    """The upper triangle of the last two axes; zero elsewhere."""
+    """The upper triangle of the last two axes; zero elsewhere.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.triu(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [[1, 2], [0, 4]]
+    """
     return _triangle(np.triu, input, diagonal)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, comparison, logic, pointwise
+from . import arithmetic, combined, comparison, logic, pointwise, transcendental
 
 __all__ = ["ElementwiseMethods"]
 
@@ -11,12 +11,6 @@ class ElementwiseMethods:
     """Each method is a function of a neighbouring file, whose first argument is the tensor."""
 
     # arithmetic.py
-    fmax = arithmetic.fmax
-    fmin = arithmetic.fmin
-    hypot = arithmetic.hypot
-    logaddexp = arithmetic.logaddexp
-    xlogy = arithmetic.xlogy
-    atan2_ = arithmetic.atan2_
     add = arithmetic.add
     add_ = arithmetic.add_
     sub = arithmetic.sub
@@ -45,7 +39,6 @@ class ElementwiseMethods:
     remainder_ = arithmetic.remainder_
     fmod = arithmetic.fmod
     fmod_ = arithmetic.fmod_
-    atan2 = arithmetic.atan2
     maximum = arithmetic.maximum
     minimum = arithmetic.minimum
     clamp = arithmetic.clamp
@@ -56,112 +49,22 @@ class ElementwiseMethods:
     clamp_min_ = arithmetic.clamp_min_
     clamp_max = arithmetic.clamp_max
     clamp_max_ = arithmetic.clamp_max_
-    lerp = arithmetic.lerp
-    lerp_ = arithmetic.lerp_
-    addcmul = arithmetic.addcmul
-    addcmul_ = arithmetic.addcmul_
-    addcdiv = arithmetic.addcdiv
-    addcdiv_ = arithmetic.addcdiv_
     where = arithmetic.where_method
 
-    # logic.py
-    logical_xor_ = logic.logical_xor_
-    bitwise_and = logic.bitwise_and
-    bitwise_and_ = logic.bitwise_and_
-    bitwise_or = logic.bitwise_or
-    bitwise_or_ = logic.bitwise_or_
-    bitwise_xor = logic.bitwise_xor
-    bitwise_xor_ = logic.bitwise_xor_
-    bitwise_not = logic.bitwise_not
-    bitwise_not_ = logic.bitwise_not_
-    logical_and = logic.logical_and
-    logical_and_ = logic.logical_and_
-    logical_or = logic.logical_or
-    logical_or_ = logic.logical_or_
-    logical_xor = logic.logical_xor
-    logical_not = logic.logical_not
-    logical_not_ = logic.logical_not_
-
-    # pointwise.py
-    exp2 = pointwise.exp2
-    logit = pointwise.logit
-    deg2rad = pointwise.deg2rad
-    rad2deg = pointwise.rad2deg
-    erfc = pointwise.erfc
-    positive = pointwise.positive
-    absolute_ = pointwise.absolute_
-    acos_ = pointwise.acos_
-    arccos_ = pointwise.arccos_
-    asin_ = pointwise.asin_
-    arcsin_ = pointwise.arcsin_
-    atan_ = pointwise.atan_
-    arctan_ = pointwise.arctan_
-    cosh_ = pointwise.cosh_
-    sinh_ = pointwise.sinh_
-    tan_ = pointwise.tan_
-    frac_ = pointwise.frac_
-    nan_to_num_ = pointwise.nan_to_num_
-    sgn_ = pointwise.sgn_
-    abs = pointwise.abs
-    abs_ = pointwise.abs_
-    absolute = pointwise.absolute
-    acos = pointwise.acos
-    arccos = pointwise.arccos
-    arcsin = pointwise.arcsin
-    arctan = pointwise.arctan
-    asin = pointwise.asin
-    atan = pointwise.atan
-    ceil = pointwise.ceil
-    ceil_ = pointwise.ceil_
-    cos = pointwise.cos
-    cos_ = pointwise.cos_
-    cosh = pointwise.cosh
-    erf = pointwise.erf
-    erf_ = pointwise.erf_
-    exp = pointwise.exp
-    exp_ = pointwise.exp_
-    expm1 = pointwise.expm1
-    expm1_ = pointwise.expm1_
-    floor = pointwise.floor
-    floor_ = pointwise.floor_
-    frac = pointwise.frac
-    isfinite = pointwise.isfinite
-    isinf = pointwise.isinf
-    isnan = pointwise.isnan
-    log = pointwise.log
-    log_ = pointwise.log_
-    log1p = pointwise.log1p
-    log1p_ = pointwise.log1p_
-    log2 = pointwise.log2
-    log2_ = pointwise.log2_
-    log10 = pointwise.log10
-    log10_ = pointwise.log10_
-    nan_to_num = pointwise.nan_to_num
-    reciprocal = pointwise.reciprocal
-    reciprocal_ = pointwise.reciprocal_
-    relu = pointwise.relu
-    relu_ = pointwise.relu_
-    round = pointwise.round
-    round_ = pointwise.round_
-    rsqrt = pointwise.rsqrt
-    rsqrt_ = pointwise.rsqrt_
-    sgn = pointwise.sgn
-    sigmoid = pointwise.sigmoid
-    sigmoid_ = pointwise.sigmoid_
-    sign = pointwise.sign
-    sign_ = pointwise.sign_
-    sin = pointwise.sin
-    sin_ = pointwise.sin_
-    sinh = pointwise.sinh
-    sqrt = pointwise.sqrt
-    sqrt_ = pointwise.sqrt_
-    square = pointwise.square
-    square_ = pointwise.square_
-    tan = pointwise.tan
-    tanh = pointwise.tanh
-    tanh_ = pointwise.tanh_
-    trunc = pointwise.trunc
-    trunc_ = pointwise.trunc_
+    # combined.py
+    fmax = combined.fmax
+    fmin = combined.fmin
+    hypot = combined.hypot
+    logaddexp = combined.logaddexp
+    xlogy = combined.xlogy
+    atan2_ = combined.atan2_
+    atan2 = combined.atan2
+    lerp = combined.lerp
+    lerp_ = combined.lerp_
+    addcmul = combined.addcmul
+    addcmul_ = combined.addcmul_
+    addcdiv = combined.addcdiv
+    addcdiv_ = combined.addcdiv_
 
     # comparison.py
     eq_ = comparison.eq_
@@ -184,3 +87,104 @@ class ElementwiseMethods:
     lt = comparison.lt
     ne = comparison.ne
     not_equal = comparison.not_equal
+
+    # logic.py
+    logical_xor_ = logic.logical_xor_
+    bitwise_and = logic.bitwise_and
+    bitwise_and_ = logic.bitwise_and_
+    bitwise_or = logic.bitwise_or
+    bitwise_or_ = logic.bitwise_or_
+    bitwise_xor = logic.bitwise_xor
+    bitwise_xor_ = logic.bitwise_xor_
+    bitwise_not = logic.bitwise_not
+    bitwise_not_ = logic.bitwise_not_
+    logical_and = logic.logical_and
+    logical_and_ = logic.logical_and_
+    logical_or = logic.logical_or
+    logical_or_ = logic.logical_or_
+    logical_xor = logic.logical_xor
+    logical_not = logic.logical_not
+    logical_not_ = logic.logical_not_
+
+    # pointwise.py
+    deg2rad = pointwise.deg2rad
+    rad2deg = pointwise.rad2deg
+    positive = pointwise.positive
+    absolute_ = pointwise.absolute_
+    frac_ = pointwise.frac_
+    nan_to_num_ = pointwise.nan_to_num_
+    sgn_ = pointwise.sgn_
+    abs = pointwise.abs
+    abs_ = pointwise.abs_
+    absolute = pointwise.absolute
+    ceil = pointwise.ceil
+    ceil_ = pointwise.ceil_
+    floor = pointwise.floor
+    floor_ = pointwise.floor_
+    frac = pointwise.frac
+    isfinite = pointwise.isfinite
+    isinf = pointwise.isinf
+    isnan = pointwise.isnan
+    nan_to_num = pointwise.nan_to_num
+    reciprocal = pointwise.reciprocal
+    reciprocal_ = pointwise.reciprocal_
+    relu = pointwise.relu
+    relu_ = pointwise.relu_
+    round = pointwise.round
+    round_ = pointwise.round_
+    sgn = pointwise.sgn
+    sign = pointwise.sign
+    sign_ = pointwise.sign_
+    square = pointwise.square
+    square_ = pointwise.square_
+    trunc = pointwise.trunc
+    trunc_ = pointwise.trunc_
+
+    # transcendental.py
+    exp2 = transcendental.exp2
+    logit = transcendental.logit
+    erfc = transcendental.erfc
+    acos_ = transcendental.acos_
+    arccos_ = transcendental.arccos_
+    asin_ = transcendental.asin_
+    arcsin_ = transcendental.arcsin_
+    atan_ = transcendental.atan_
+    arctan_ = transcendental.arctan_
+    cosh_ = transcendental.cosh_
+    sinh_ = transcendental.sinh_
+    tan_ = transcendental.tan_
+    acos = transcendental.acos
+    arccos = transcendental.arccos
+    arcsin = transcendental.arcsin
+    arctan = transcendental.arctan
+    asin = transcendental.asin
+    atan = transcendental.atan
+    cos = transcendental.cos
+    cos_ = transcendental.cos_
+    cosh = transcendental.cosh
+    erf = transcendental.erf
+    erf_ = transcendental.erf_
+    exp = transcendental.exp
+    exp_ = transcendental.exp_
+    expm1 = transcendental.expm1
+    expm1_ = transcendental.expm1_
+    log = transcendental.log
+    log_ = transcendental.log_
+    log1p = transcendental.log1p
+    log1p_ = transcendental.log1p_
+    log2 = transcendental.log2
+    log2_ = transcendental.log2_
+    log10 = transcendental.log10
+    log10_ = transcendental.log10_
+    rsqrt = transcendental.rsqrt
+    rsqrt_ = transcendental.rsqrt_
+    sigmoid = transcendental.sigmoid
+    sigmoid_ = transcendental.sigmoid_
+    sin = transcendental.sin
+    sin_ = transcendental.sin_
+    sinh = transcendental.sinh
+    sqrt = transcendental.sqrt
+    sqrt_ = transcendental.sqrt_
+    tan = transcendental.tan
+    tanh = transcendental.tanh
+    tanh_ = transcendental.tanh_

@@ -122,25 +122,68 @@ default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the default stream that belongs to ``seed``."""
+    """Start the default stream that belongs to ``seed``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> _ = pyqref.manual_seed(0)
+    >>> pyqref.rand(1).item()  # the bits of torch
+    0.49625658988952637
+    """
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Seed the default stream with a number of the operating system and return it."""
+    """Seed the default stream with a number of the operating system and return it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> isinstance(pyqref.seed(), int)
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the default stream."""
+    """The seed of the default stream.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> _ = pyqref.manual_seed(5)
+    >>> pyqref.initial_seed()
+    5
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Any:
-    """Where the default stream is."""
+    """Where the default stream is.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> state = pyqref.get_rng_state()
+    >>> first = pyqref.rand(3)
+    >>> pyqref.set_rng_state(state)
+    >>> pyqref.equal(first, pyqref.rand(3))
+    True
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Go to a place of the default stream that :func:`get_rng_state` gave."""
+    """Go to a place of the default stream that :func:`get_rng_state` gave.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> state = pyqref.get_rng_state()
+    >>> first = pyqref.randn(3)
+    >>> pyqref.set_rng_state(state)
+    >>> pyqref.equal(first, pyqref.randn(3))
+    True
+    """
     default_generator.set_state(new_state)

@@ -49,6 +49,12 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another along ``dim``; the other lengths must agree.
 
     An empty tensor of shape (0,) is skipped, as in ``torch``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cat([pyqref.tensor([[1, 2]]), pyqref.tensor([[3, 4]])], dim=1).tolist()
+    [[1, 2, 3, 4]]
     """
     tensors = _tensors("cat", tensors)
     if not tensors:
@@ -77,7 +83,14 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 def stack(tensors: Any, dim: int = 0) -> Any:
-    """Tensors of one shape along a new axis ``dim``."""
+    """Tensors of one shape along a new axis ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])], dim=1).tolist()
+    [[1, 3], [2, 4]]
+    """
     tensors = list(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -92,44 +105,100 @@ def stack(tensors: Any, dim: int = 0) -> Any:
 
 
 def vstack(tensors: Any) -> Any:
-    """Stack as rows."""
+    """Stack as rows.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.vstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
     return cat([reshape(t, 1, -1) if t.ndim < 2 else t for t in tensors], 0)
 
 
 def hstack(tensors: Any) -> Any:
-    """Join along the second axis (the first, for vectors)."""
+    """Join along the second axis (the first, for vectors).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.hstack([pyqref.tensor([1, 2]), pyqref.tensor([3])]).tolist()
+    [1, 2, 3]
+    """
     tensors = [atleast_1d(each) for each in tensors]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def dstack(tensors: Any) -> Any:
-    """Join along the third axis."""
+    """Join along the third axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.dstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
+    [[[1, 3], [2, 4]]]
+    """
     tensors = [reshape(t, 1, -1, 1) if t.ndim < 2 else t for t in tensors]
     return cat([t.unsqueeze(2) if t.ndim == 2 else t for t in tensors], 2)
 
 
 def atleast_1d(input: Any) -> Any:
-    """A vector of one element from a single number; others stay."""
+    """A vector of one element from a single number; others stay.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.atleast_1d(pyqref.tensor(3.0)).shape
+    pyqref.Size([1])
+    """
     return reshape(input, 1) if input.ndim == 0 else input
 
 
 def atleast_2d(input: Any) -> Any:
-    """At least two axes: new ones of length 1 in front."""
+    """At least two axes: new ones of length 1 in front.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.atleast_2d(pyqref.tensor([1.0, 2.0])).shape
+    pyqref.Size([1, 2])
+    """
     return reshape(input, 1, -1) if input.ndim < 2 else input
 
 
 def column_stack(tensors: Any) -> Any:
-    """Vectors as columns of a matrix, next to matrices."""
+    """Vectors as columns of a matrix, next to matrices.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.column_stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
+    [[1, 3], [2, 4]]
+    """
     return cat([reshape(t, -1, 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of the elements of vectors, a row each."""
+    """All combinations of the elements of vectors, a row each.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cartesian_prod(pyqref.tensor([1, 2]), pyqref.tensor([8, 9])).tolist()
+    [[1, 8], [1, 9], [2, 8], [2, 9]]
+    """
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 
 def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Views of ``split_size`` slices each (the last may be smaller), or of the lengths given."""
+    """Views of ``split_size`` slices each (the last may be smaller), or of the lengths given.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.tolist() for each in pyqref.split(pyqref.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    """
     if input.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = axis_of(dim, input.ndim)
@@ -146,7 +215,14 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
 
 
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Views of the lengths ``split_sizes``, which add up to the length of the axis."""
+    """Views of the lengths ``split_sizes``, which add up to the length of the axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.tolist() for each in pyqref.split_with_sizes(pyqref.arange(5), [1, 4])]
+    [[0], [1, 2, 3, 4]]
+    """
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis]
     if sum(split_sizes) != length:
@@ -162,7 +238,14 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """At most ``chunks`` views of equal length (the last may be smaller)."""
+    """At most ``chunks`` views of equal length (the last may be smaller).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.tolist() for each in pyqref.chunk(pyqref.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
     chunks = as_integer(chunks, "chunk(): chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -175,7 +258,14 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Views whose lengths differ by one at most, or cut at the given indices."""
+    """Views whose lengths differ by one at most, or cut at the given indices.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.tolist() for each in pyqref.tensor_split(pyqref.arange(5), 3)]
+    [[0, 1], [2, 3], [4]]
+    """
     axis = axis_of(dim, input.ndim)
     if input.ndim == 0:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, got 0 dims")
@@ -193,19 +283,42 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
 
 
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Every slice along ``dim``, as views without that axis."""
+    """Every slice along ``dim``, as views without that axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.tolist() for each in pyqref.unbind(pyqref.tensor([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
     axis = axis_of(dim, input.ndim)
     return tuple(select(input, axis, index) for index in range(input._array.shape[axis]))
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """All tensors expanded to their common shape."""
+    """All tensors expanded to their common shape.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.shape for each in pyqref.broadcast_tensors(pyqref.ones(3, 1), pyqref.ones(4))]
+    [pyqref.Size([3, 4]), pyqref.Size([3, 4])]
+    """
     shape = np.broadcast_shapes(*(each._array.shape for each in tensors))
     return tuple(expand(each, shape) for each in tensors)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """Grids of coordinates from vectors; ``indexing`` is ``"ij"`` or ``"xy"``."""
+    """Grids of coordinates from vectors; ``indexing`` is ``"ij"`` or ``"xy"``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([1, 2]), pyqref.tensor([8, 9])
+    >>> rows, columns = pyqref.meshgrid(x, y, indexing="ij")
+    >>> rows.tolist(), columns.tolist()
+    ([[1, 1], [2, 2]], [[8, 9], [8, 9]])
+    """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     if indexing not in ("ij", "xy"):

@@ -41,7 +41,16 @@ def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
 
 
 def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
-    """A copy with elements of its own; gradients flow through it."""
+    """A copy with elements of its own; gradients flow through it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.zeros(2)
+    >>> pyqref.clone(x)[0] = 5.0
+    >>> x.tolist()
+    [0.0, 0.0]
+    """
     if memory_format in _ORDER:
         order, back = _inverse(memory_format, input.ndim)
         moved = clone(apply(Permute, input, order), memory_format=contiguous_format)

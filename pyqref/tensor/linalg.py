@@ -34,7 +34,16 @@ __all__ = [
 
 
 def matmul(input: Any, other: Any) -> Any:
-    """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns."""
+    """Matrix product; leading axes are stacks and broadcast, vectors are rows or columns.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.matmul(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([3.0, 4.0])).tolist()
+    [11.0]
+    >>> pyqref.matmul(pyqref.ones(7, 2, 3), pyqref.ones(3, 4)).shape
+    pyqref.Size([7, 2, 4])
+    """
     require_tensor("matmul", "input", input)
     require_tensor("matmul", "other", other)
     a, b = input._array, other._array
@@ -59,14 +68,28 @@ def _matrix(array: Any, *, right: bool = False) -> str:
 
 
 def mm(input: Any, mat2: Any) -> Any:
-    """Product of two matrices."""
+    """Product of two matrices.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.mm(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
     _rank("mm", "input", input, 2)
     _rank("mm", "mat2", mat2, 2)
     return matmul(input, mat2)
 
 
 def bmm(input: Any, mat2: Any) -> Any:
-    """Products of two stacks of matrices of equal length."""
+    """Products of two stacks of matrices of equal length.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bmm(pyqref.ones(2, 3, 4), pyqref.ones(2, 4, 5)).shape
+    pyqref.Size([2, 3, 5])
+    """
     _rank("bmm", "input", input, 3)
     _rank("bmm", "mat2", mat2, 3)
     if input._array.shape[0] != mat2._array.shape[0]:
@@ -79,14 +102,28 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 def mv(input: Any, vec: Any) -> Any:
-    """Product of a matrix and a vector."""
+    """Product of a matrix and a vector.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.mv(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([3.0, 4.0])).tolist()
+    [11.0]
+    """
     _rank("mv", "input", input, 2)
     _rank("mv", "vec", vec, 1)
     return matmul(input, vec)
 
 
 def dot(input: Any, tensor: Any) -> Any:
-    """Sum of the products of two vectors."""
+    """Sum of the products of two vectors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.dot(pyqref.tensor([1.0, 2.0]), pyqref.tensor([3.0, 4.0])).item()
+    11.0
+    """
     _rank("dot", "input", input, 1)
     _rank("dot", "tensor", tensor, 1)
     if input._array.shape != tensor._array.shape:
@@ -98,14 +135,28 @@ def dot(input: Any, tensor: Any) -> Any:
 
 
 def inner(input: Any, other: Any) -> Any:
-    """Sum of products over the last axes."""
+    """Sum of products over the last axes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.inner(pyqref.tensor([1.0, 2.0]), pyqref.tensor([[3.0, 4.0], [5.0, 6.0]])).tolist()
+    [11.0, 17.0]
+    """
     if input.ndim == 0 or other.ndim == 0:
         return mul(input, other)
     return tensordot(input, other, ([-1], [-1]))
 
 
 def outer(input: Any, vec2: Any) -> Any:
-    """``out[i][j] = input[i] * vec2[j]``."""
+    """``out[i][j] = input[i] * vec2[j]``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.outer(pyqref.tensor([1, 2]), pyqref.tensor([3, 4])).tolist()
+    [[3, 4], [6, 8]]
+    """
     _rank("outer", "input", input, 1)
     _rank("outer", "vec2", vec2, 1)
     return mul(reshape(input, -1, 1), vec2)
@@ -126,27 +177,66 @@ def _scaled_sum(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * input + alpha * (mat1 @ mat2)``."""
+    """``beta * input + alpha * (mat1 @ mat2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0], [4.0]])
+    >>> pyqref.addmm(pyqref.tensor([1.0]), x, y, beta=10).tolist()
+    [[21.0]]
+    """
     return _scaled_sum(input, mm(mat1, mat2), beta, alpha)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * input + alpha * (mat @ vec)``."""
+    """``beta * input + alpha * (mat @ vec)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> matrix, vector = pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([3.0, 4.0])
+    >>> pyqref.addmv(pyqref.tensor([1.0]), matrix, vector, alpha=10).tolist()
+    [111.0]
+    """
     return _scaled_sum(input, mv(mat, vec), beta, alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * input + alpha * (batch1 @ batch2)``."""
+    """``beta * input + alpha * (batch1 @ batch2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.ones(2, 1, 3), pyqref.ones(2, 3, 1)
+    >>> pyqref.baddbmm(pyqref.ones(2, 1, 1), x, y).flatten().tolist()
+    [4.0, 4.0]
+    """
     return _scaled_sum(input, bmm(batch1, batch2), beta, alpha)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * input + alpha * sum(batch1 @ batch2)``."""
+    """``beta * input + alpha * sum(batch1 @ batch2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.ones(3, 1, 2), pyqref.ones(3, 2, 1)
+    >>> pyqref.addbmm(pyqref.zeros(1, 1), x, y).tolist()  # summed over the batch
+    [[6.0]]
+    """
     return _scaled_sum(input, bmm(batch1, batch2).sum(0), beta, alpha)
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """Sum of products over pairs of axes: the last ``dims`` of ``a``, or two lists of axes."""
+    """Sum of products over pairs of axes: the last ``dims`` of ``a``, or two lists of axes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tensordot(pyqref.ones(2, 3, 4), pyqref.ones(3, 4, 5), dims=2).shape
+    pyqref.Size([2, 5])
+    """
     if isinstance(dims, int):
         axes_a, axes_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
@@ -169,6 +259,13 @@ def einsum(equation: str, *operands: Any) -> Any:
     ------
     RuntimeError
         The equation does not fit the operands.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0, 4.0], [5.0, 6.0]])
+    >>> pyqref.einsum("ij,kj->ik", x, y).tolist()
+    [[11.0, 17.0]]
     """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
@@ -228,13 +325,27 @@ def _without_repeats(term: str, operand: Any) -> tuple[str, Any]:
 
 
 def trace(input: Any) -> Any:
-    """Sum of the diagonal of a matrix."""
+    """Sum of the diagonal of a matrix.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.trace(pyqref.tensor([[1, 2], [3, 4]])).item()
+    5
+    """
     _rank("trace", "input", input, 2)
     return diagonal(input).sum()
 
 
 def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """Cross product of vectors of three numbers along ``dim``."""
+    """Cross product of vectors of three numbers along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cross(pyqref.tensor([1.0, 0.0, 0.0]), pyqref.tensor([0.0, 1.0, 0.0])).tolist()
+    [0.0, 0.0, 1.0]
+    """
     a, b = input.unbind(dim), other.unbind(dim)
     if len(a) != 3 or len(b) != 3:
         raise RuntimeError(f"cross: inputs dimension {dim} must have length 3")
@@ -243,12 +354,27 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
 
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
-    """Norms of the differences of all rows of ``x1`` and all rows of ``x2``."""
+    """Norms of the differences of all rows of ``x1`` and all rows of ``x2``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> points = pyqref.tensor([[3.0, 4.0], [0.0, 1.0]])
+    >>> pyqref.cdist(pyqref.tensor([[0.0, 0.0]]), points).tolist()
+    [[5.0, 1.0]]
+    """
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, dim=-1)
 
 
 def vdot(input: Any, other: Any) -> Any:
-    """:func:`dot`, for real vectors."""
+    """:func:`dot`, for real vectors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.vdot(pyqref.tensor([1.0, 2.0]), pyqref.tensor([3.0, 4.0])).item()
+    11.0
+    """
     return dot(input, other)
 
 

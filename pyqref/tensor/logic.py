@@ -50,22 +50,52 @@ def _logical(function: Any, input: Any, other: Any) -> Any:
 
 
 def bitwise_and(input: Any, other: Any) -> Any:
-    """``input & other``."""
+    """``input & other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_and(pyqref.tensor([6, 255]), 3).tolist()
+    [2, 3]
+    """
     return _bitwise(np.bitwise_and, input, other)
 
 
 def bitwise_or(input: Any, other: Any) -> Any:
-    """``input | other``."""
+    """``input | other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_or(pyqref.tensor([4, 1]), 3).tolist()
+    [7, 3]
+    """
     return _bitwise(np.bitwise_or, input, other)
 
 
 def bitwise_xor(input: Any, other: Any) -> Any:
-    """``input ^ other``."""
+    """``input ^ other``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_xor(pyqref.tensor([6, 1]), 3).tolist()
+    [5, 2]
+    """
     return _bitwise(np.bitwise_xor, input, other)
 
 
 def bitwise_not(input: Any) -> Any:
-    """``~input``."""
+    """``~input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_not(pyqref.tensor([0, 5])).tolist()
+    [-1, -6]
+    >>> pyqref.bitwise_not(pyqref.tensor([True])).tolist()
+    [False]
+    """
     refuse_quantized("bitwise_not", input)
     if input.dtype.is_floating_point:
         raise RuntimeError("bitwise_not is not defined for floating point tensors")
@@ -73,22 +103,50 @@ def bitwise_not(input: Any) -> Any:
 
 
 def logical_and(input: Any, other: Any) -> Any:
-    """Whether both are non-zero."""
+    """Whether both are non-zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logical_and(pyqref.tensor([1, 1, 0]), pyqref.tensor([5, 0, 0])).tolist()
+    [True, False, False]
+    """
     return _logical(np.logical_and, input, other)
 
 
 def logical_or(input: Any, other: Any) -> Any:
-    """Whether at least one is non-zero."""
+    """Whether at least one is non-zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logical_or(pyqref.tensor([1, 1, 0]), pyqref.tensor([5, 0, 0])).tolist()
+    [True, True, False]
+    """
     return _logical(np.logical_or, input, other)
 
 
 def logical_xor(input: Any, other: Any) -> Any:
-    """Whether exactly one is non-zero."""
+    """Whether exactly one is non-zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logical_xor(pyqref.tensor([1, 1, 0]), pyqref.tensor([5, 0, 0])).tolist()
+    [False, True, False]
+    """
     return _logical(np.logical_xor, input, other)
 
 
 def logical_not(input: Any) -> Any:
-    """Whether zero."""
+    """Whether zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logical_not(pyqref.tensor([0.0, 0.5])).tolist()
+    [True, False]
+    """
     refuse_quantized("logical_not", input)
     return wrap(np.logical_not(input._array))
 

@@ -35,7 +35,15 @@ __all__ = [
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesIndices:
-    """Elements in order along ``dim``, and where each was; equal ones keep their order."""
+    """Elements in order along ``dim``, and where each was; equal ones keep their order.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values, indices = pyqref.sort(pyqref.tensor([3.0, 1.0, 2.0]), descending=True)
+    >>> values.tolist(), indices.tolist()
+    ([3.0, 2.0, 1.0], [0, 2, 1])
+    """
     axis = axis_of(dim, input.ndim)
     return RETURN_TYPES["sort"](
         *apply(indexing.Sort, input, axis, as_flag(descending, "sort(): descending"), None)
@@ -43,19 +51,41 @@ def sort(
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """Indices that would sort along ``dim``."""
+    """Indices that would sort along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.argsort(pyqref.tensor([3.0, 1.0, 2.0])).tolist()
+    [1, 2, 0]
+    """
     return sort(input, dim, descending)[1]
 
 
 def msort(input: Any) -> Any:
-    """Sorted along the first axis."""
+    """Sorted along the first axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.msort(pyqref.tensor([[3, 1], [2, 4]])).tolist()
+    [[2, 1], [3, 4]]
+    """
     return sort(input, 0)[0]
 
 
 def topk(
     input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesIndices:
-    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they were."""
+    """The ``k`` largest (or smallest) elements along ``dim``, in order, and where they were.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values, indices = pyqref.topk(pyqref.tensor([3.0, 1.0, 2.0]), 2)
+    >>> values.tolist(), indices.tolist()
+    ([3.0, 2.0], [0, 2])
+    """
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis] if input.ndim else 1
     k, sorted = as_integer(k, "topk(): k"), as_flag(sorted, "topk(): sorted")
@@ -67,7 +97,15 @@ def topk(
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The ``k``-th smallest element along ``dim`` (counted from 1), and where it was."""
+    """The ``k``-th smallest element along ``dim`` (counted from 1), and where it was.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> value, index = pyqref.kthvalue(pyqref.tensor([3.0, 1.0, 2.0]), 2)
+    >>> value.item(), index.item()
+    (2.0, 2)
+    """
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis] if input.ndim else 1
     if not 1 <= k <= length:
@@ -82,7 +120,15 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle element (the lower of two); with ``dim``, values and indices."""
+    """The middle element (the lower of two); with ``dim``, values and indices.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([4.0, 1.0, 2.0, 3.0])
+    >>> pyqref.median(x).item()  # the lower of the two in the middle
+    2.0
+    """
     if dim is None:
         if input._array.size == 0:
             return wrap(np.asarray(np.nan, dtype=input._array.dtype))
@@ -99,7 +145,15 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The most frequent element along ``dim`` (the smallest of several), and its last place."""
+    """The most frequent element along ``dim`` (the smallest of several), and its last place.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> value, index = pyqref.mode(pyqref.tensor([1, 2, 2]))
+    >>> value.item(), index.item()
+    (2, 2)
+    """
     refuse_quantized("mode", input)
     axis = axis_of(dim, input.ndim)
     rows = np.moveaxis(np.atleast_1d(input._array), axis, -1)
@@ -124,7 +178,14 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Any:
-    """The ``q``-th quantiles, ``q`` in [0, 1]: a number or a tensor of them."""
+    """The ``q``-th quantiles, ``q`` in [0, 1]: a number or a tensor of them.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.quantile(pyqref.tensor([0.0, 1.0, 2.0, 4.0]), 0.5).item()
+    1.5
+    """
     fractions = getattr(q, "_array", q)
     if np.any(np.asarray(fractions) < 0) or np.any(np.asarray(fractions) > 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
@@ -141,7 +202,15 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements (or slices along ``dim``) in order."""
+    """The different elements (or slices along ``dim``) in order.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values, counts = pyqref.unique(pyqref.tensor([3, 1, 3]), return_counts=True)
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
+    """
     refuse_quantized("unique", input)
     axis = None if dim is None else axis_of(dim, input.ndim)
     values, inverse, counts = np.unique(
@@ -160,7 +229,14 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False
 ) -> Any:
-    """The first element of each run of equal elements."""
+    """The first element of each run of equal elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.unique_consecutive(pyqref.tensor([3, 3, 1, 3])).tolist()
+    [3, 1, 3]
+    """
     refuse_quantized("unique_consecutive", input)
     flat = input._array.reshape(-1)
     starts = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
@@ -173,7 +249,14 @@ def unique_consecutive(
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each of 0, 1, ... occurs (or the sum of its weights)."""
+    """How often each of 0, 1, ... occurs (or the sum of its weights).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bincount(pyqref.tensor([0, 2, 2])).tolist()
+    [1, 0, 2]
+    """
     array = input._array
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
@@ -184,7 +267,14 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
-    """Counts in ``bins`` equal bins from ``min`` to ``max`` (of the data, if both are 0)."""
+    """Counts in ``bins`` equal bins from ``min`` to ``max`` (of the data, if both are 0).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.histc(pyqref.tensor([0.0, 1.0, 2.0, 4.0]), bins=4, min=0, max=4).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
     array = input._array.reshape(-1)
     if array.dtype.kind != "f":
         raise RuntimeError(f"histc: a floating point tensor is needed, got {input.dtype}")
@@ -209,7 +299,14 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 def searchsorted(
     sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
 ) -> Any:
-    """Where ``input`` would be inserted into a sorted vector."""
+    """Where ``input`` would be inserted into a sorted vector.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.searchsorted(pyqref.tensor([1.0, 3.0, 5.0]), pyqref.tensor([3.0, 4.0])).tolist()
+    [1, 2]
+    """
     from_right = right or side == "right"
     values = getattr(input, "_array", input)
     found = np.searchsorted(sorted_sequence._array, values, "right" if from_right else "left")
@@ -217,5 +314,12 @@ def searchsorted(
 
 
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
-    """The bucket of each element, between sorted ``boundaries``."""
+    """The bucket of each element, between sorted ``boundaries``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bucketize(pyqref.tensor([0.5, 1.0, 9.0]), pyqref.tensor([1.0, 2.0])).tolist()
+    [0, 0, 2]
+    """
     return searchsorted(boundaries, input, right=right)

@@ -17,47 +17,22 @@ from .promotion import to_floating
 __all__ = [
     "abs",
     "absolute",
-    "acos",
-    "arccos",
-    "arcsin",
-    "arctan",
-    "asin",
-    "atan",
     "ceil",
-    "cos",
-    "cosh",
     "deg2rad",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
     "floor",
     "frac",
     "isfinite",
     "isinf",
     "isnan",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logit",
     "nan_to_num",
     "positive",
     "rad2deg",
     "reciprocal",
     "relu",
     "round",
-    "rsqrt",
     "sgn",
-    "sigmoid",
     "sign",
-    "sin",
-    "sinh",
-    "sqrt",
     "square",
-    "tan",
-    "tanh",
     "trunc",
 ]
 
@@ -69,154 +44,89 @@ def _refuse_bool(name: str, input: Any) -> None:
 
 
 def abs(input: Any) -> Any:
-    """``|input|``."""
+    """``|input|``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.abs(pyqref.tensor([-2, 3])).tolist()
+    [2, 3]
+    """
     _refuse_bool("abs", input)
     return apply(unary.Abs, input)
 
 
 def square(input: Any) -> Any:
-    """``input * input``; of truth values as integers."""
+    """``input * input``; of truth values as integers.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.square(pyqref.tensor([-3.0, 0.5])).tolist()
+    [9.0, 0.25]
+    """
     return apply(unary.Square, input.long() if input._array.dtype.kind == "b" else input)
 
 
-def exp(input: Any) -> Any:
-    """``e ** input``."""
-    return apply(unary.Exp, *to_floating(input))
-
-
-def expm1(input: Any) -> Any:
-    """``e ** input - 1``."""
-    return apply(unary.Expm1, *to_floating(input))
-
-
-def log(input: Any) -> Any:
-    """Natural logarithm."""
-    return apply(unary.Log, *to_floating(input))
-
-
-def log2(input: Any) -> Any:
-    """Logarithm to base 2."""
-    return apply(unary.Log2, *to_floating(input))
-
-
-def log10(input: Any) -> Any:
-    """Logarithm to base 10."""
-    return apply(unary.Log10, *to_floating(input))
-
-
-def log1p(input: Any) -> Any:
-    """``log(1 + input)``."""
-    return apply(unary.Log1p, *to_floating(input))
-
-
-def sqrt(input: Any) -> Any:
-    """Square root."""
-    return apply(unary.Sqrt, *to_floating(input))
-
-
-def rsqrt(input: Any) -> Any:
-    """``1 / sqrt(input)``."""
-    return apply(unary.Rsqrt, *to_floating(input))
-
-
-def exp2(input: Any) -> Any:
-    """``2 ** input``."""
-    (input,) = to_floating(input)
-    return apply(unary.Exp, input * math.log(2))
-
-
-def logit(input: Any, eps: float | None = None) -> Any:
-    """``log(input / (1 - input))``, with ``input`` first clamped to [eps, 1 - eps]."""
-    (input,) = to_floating(input)
-    if eps is not None:
-        input = input.clamp(eps, 1 - eps)
-    return log(input / (1 - input))
-
-
 def deg2rad(input: Any) -> Any:
-    """Degrees to radians."""
+    """Degrees to radians.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.deg2rad(pyqref.tensor([180.0])).tolist()
+    [3.1415927410125732]
+    """
     return input * (math.pi / 180)
 
 
 def rad2deg(input: Any) -> Any:
-    """Radians to degrees."""
+    """Radians to degrees.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.rad2deg(pyqref.tensor([3.1415927])).tolist()
+    [180.0]
+    """
     return input * (180 / math.pi)
 
 
-def erfc(input: Any) -> Any:
-    """``1 - erf(input)``."""
-    return 1 - erf(input)
-
-
 def positive(input: Any) -> Any:
-    """The tensor itself."""
+    """The tensor itself.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.positive(pyqref.tensor([-2.0, 3.0])).tolist()
+    [-2.0, 3.0]
+    """
     if input.dtype._name == "bool":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
 
 def reciprocal(input: Any) -> Any:
-    """``1 / input``."""
+    """``1 / input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.reciprocal(pyqref.tensor([0.5, 0.0])).tolist()
+    [2.0, inf]
+    """
     return apply(unary.Reciprocal, *to_floating(input))
 
 
-def sin(input: Any) -> Any:
-    """Sine."""
-    return apply(unary.Sin, *to_floating(input))
-
-
-def cos(input: Any) -> Any:
-    """Cosine."""
-    return apply(unary.Cos, *to_floating(input))
-
-
-def tan(input: Any) -> Any:
-    """Tangent."""
-    return apply(unary.Tan, *to_floating(input))
-
-
-def asin(input: Any) -> Any:
-    """Inverse sine."""
-    return apply(unary.Asin, *to_floating(input))
-
-
-def acos(input: Any) -> Any:
-    """Inverse cosine."""
-    return apply(unary.Acos, *to_floating(input))
-
-
-def atan(input: Any) -> Any:
-    """Inverse tangent."""
-    return apply(unary.Atan, *to_floating(input))
-
-
-def sinh(input: Any) -> Any:
-    """Hyperbolic sine."""
-    return apply(unary.Sinh, *to_floating(input))
-
-
-def cosh(input: Any) -> Any:
-    """Hyperbolic cosine."""
-    return apply(unary.Cosh, *to_floating(input))
-
-
-def tanh(input: Any) -> Any:
-    """Hyperbolic tangent."""
-    return apply(unary.Tanh, *to_floating(input))
-
-
-def sigmoid(input: Any) -> Any:
-    """``1 / (1 + e ** -input)``."""
-    return apply(unary.Sigmoid, *to_floating(input))
-
-
-def erf(input: Any) -> Any:
-    """Error function."""
-    return apply(unary.Erf, *to_floating(input))
-
-
 def relu(input: Any) -> Any:
-    """``max(input, 0)``; of a quantized tensor ``max(q, zero_point)``."""
+    """``max(input, 0)``; of a quantized tensor ``max(q, zero_point)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.relu(pyqref.tensor([-2.0, 3.0])).tolist()
+    [0.0, 3.0]
+    """
     _refuse_bool("relu", input)
     return apply(unary.Relu, input)
 
@@ -229,7 +139,16 @@ def _stepwise(function: Any, input: Any) -> Any:
 
 
 def round(input: Any, *, decimals: int = 0) -> Any:
-    """The nearest integer, halves to the even one; or the nearest multiple of 10**-decimals."""
+    """The nearest integer, halves to the even one; or the nearest multiple of 10**-decimals.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.round(pyqref.tensor([0.5, 1.5, 2.5])).tolist()
+    [0.0, 2.0, 2.0]
+    >>> pyqref.round(pyqref.tensor([1.26]), decimals=1).item() == pyqref.tensor(1.3).item()
+    True
+    """
     if decimals == 0:
         return _stepwise(np.rint, input)
     ten = input._array.dtype.type(10 ** builtins.abs(decimals))
@@ -239,27 +158,62 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 
 
 def floor(input: Any) -> Any:
-    """The largest integer that is not larger."""
+    """The largest integer that is not larger.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.floor(pyqref.tensor([-1.5, 1.5])).tolist()
+    [-2.0, 1.0]
+    """
     return _stepwise(np.floor, input)
 
 
 def ceil(input: Any) -> Any:
-    """The smallest integer that is not smaller."""
+    """The smallest integer that is not smaller.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ceil(pyqref.tensor([-1.5, 1.5])).tolist()
+    [-1.0, 2.0]
+    """
     return _stepwise(np.ceil, input)
 
 
 def trunc(input: Any) -> Any:
-    """The integer part, rounded towards zero."""
+    """The integer part, rounded towards zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.trunc(pyqref.tensor([-1.5, 1.5])).tolist()
+    [-1.0, 1.0]
+    """
     return _stepwise(np.trunc, input)
 
 
 def frac(input: Any) -> Any:
-    """The fractional part, with the sign of ``input``."""
+    """The fractional part, with the sign of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.frac(pyqref.tensor([-1.5, 2.25])).tolist()
+    [-0.5, 0.25]
+    """
     return input - trunc(input)
 
 
 def sign(input: Any) -> Any:
-    """-1, 0 or 1."""
+    """-1, 0 or 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sign(pyqref.tensor([-2.0, 0.0, 3.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
     return apply(unary.Stepwise, input, _sign)
 
 
@@ -272,19 +226,40 @@ def _sign(x: Any) -> Any:
 
 
 def isnan(input: Any) -> Any:
-    """Whether nan."""
+    """Whether nan.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isnan(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
+    [False, False, True]
+    """
     refuse_quantized("isnan", input)
     return wrap(np.asarray(np.isnan(input._array)))
 
 
 def isinf(input: Any) -> Any:
-    """Whether infinite, of either sign."""
+    """Whether infinite, of either sign.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isinf(pyqref.tensor([1.0, float("-inf"), float("nan")])).tolist()
+    [False, True, False]
+    """
     refuse_quantized("isinf", input)
     return wrap(np.asarray(np.isinf(input._array)))
 
 
 def isfinite(input: Any) -> Any:
-    """Whether neither nan nor infinite."""
+    """Whether neither nan nor infinite.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isfinite(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
+    [True, False, False]
+    """
     refuse_quantized("isfinite", input)
     return wrap(np.asarray(np.isfinite(input._array)))
 
@@ -292,7 +267,15 @@ def isfinite(input: Any) -> Any:
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    """Replace nan by ``nan`` (0), infinities by the given or the largest finite numbers."""
+    """Replace nan by ``nan`` (0), infinities by the given or the largest finite numbers.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([float("nan"), float("inf")])
+    >>> pyqref.nan_to_num(x, nan=5.0, posinf=9.0).tolist()
+    [5.0, 9.0]
+    """
     array = input._array
     if array.dtype.kind != "f":
         return wrap(array.copy())
@@ -312,37 +295,17 @@ def nan_to_num(
 
 absolute = abs
 sgn = sign
-arcsin, arccos, arctan = asin, acos, atan
 
 abs_ = in_place(abs)
 square_ = in_place(square)
-exp_ = in_place(exp)
-expm1_ = in_place(expm1)
-log_ = in_place(log)
-log2_ = in_place(log2)
-log10_ = in_place(log10)
-log1p_ = in_place(log1p)
-sqrt_ = in_place(sqrt)
-rsqrt_ = in_place(rsqrt)
 reciprocal_ = in_place(reciprocal)
-sin_ = in_place(sin)
-cos_ = in_place(cos)
-tanh_ = in_place(tanh)
-sigmoid_ = in_place(sigmoid)
 relu_ = in_place(relu)
 round_ = in_place(round)
 floor_ = in_place(floor)
 ceil_ = in_place(ceil)
 trunc_ = in_place(trunc)
 sign_ = in_place(sign)
-erf_ = in_place(erf)
 absolute_ = abs_
-acos_ = arccos_ = in_place(acos)
-asin_ = arcsin_ = in_place(asin)
-atan_ = arctan_ = in_place(atan)
-cosh_ = in_place(cosh)
-sinh_ = in_place(sinh)
-tan_ = in_place(tan)
 frac_ = in_place(frac)
 nan_to_num_ = in_place(nan_to_num)
 sgn_ = sign_

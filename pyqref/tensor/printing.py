@@ -53,6 +53,14 @@ def set_printoptions(
         ``"default"``, ``"short"`` or ``"full"``: sets all of the above.
     sci_mode
         True or False for scientific notation; None lets the numbers decide.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.set_printoptions(precision=2)
+    >>> pyqref.tensor([1 / 3])
+    tensor([0.33])
+    >>> pyqref.set_printoptions(profile="default")
     """
     profiles = {"default": (4, 1000, 3), "short": (2, 1000, 2), "full": (4, math.inf, 3)}
     if profile is not None:

@@ -32,12 +32,28 @@ _default = float32
 
 
 def get_default_dtype() -> dtype:
-    """The floating point dtype of tensors made from Python floats; float32 at the start."""
+    """The floating point dtype of tensors made from Python floats; float32 at the start.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.get_default_dtype()
+    pyqref.float32
+    """
     return _default
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Make tensors of Python floats have dtype ``d``: float16, float32 or float64."""
+    """Make tensors of Python floats have dtype ``d``: float16, float32 or float64.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.set_default_dtype(pyqref.float64)
+    >>> pyqref.tensor(0.5).dtype
+    pyqref.float64
+    >>> pyqref.set_default_dtype(pyqref.float32)
+    """
     global _default
     if d not in (float16, float32, float64):
         raise TypeError(f"set_default_dtype: only floating point dtypes are possible, got {d!r}")
@@ -146,5 +162,12 @@ def to_floating(*operands: Any) -> list[Any]:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype in which an operation on two tensors or numbers is computed."""
+    """The dtype in which an operation on two tensors or numbers is computed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.result_type(pyqref.tensor([1], dtype=pyqref.int8), 2.5)
+    pyqref.float32
+    """
     return from_numpy_dtype(promoted(tensor1, tensor2))

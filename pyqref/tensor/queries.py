@@ -33,37 +33,88 @@ __all__ = [
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether ``obj`` is a tensor."""
+    """Whether ``obj`` is a tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_tensor(pyqref.ones(1)), pyqref.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(obj, TensorBase)
 
 
 def numel(input: Any) -> int:
-    """Number of elements."""
+    """Number of elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.numel(pyqref.ones(2, 3))
+    6
+    """
     return int(input._array.size)
 
 
 def is_floating_point(input: Any) -> bool:
-    """Whether the dtype is a floating point type."""
+    """Whether the dtype is a floating point type.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_floating_point(pyqref.tensor(1.0)), pyqref.is_floating_point(pyqref.tensor(1))
+    (True, False)
+    """
     return bool(input.dtype.is_floating_point)
 
 
 def is_complex(input: Any) -> bool:
-    """Always false: there are no complex tensors."""
+    """Always false: there are no complex tensors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_complex(pyqref.ones(1))
+    False
+    """
     return False
 
 
 def is_signed(input: Any) -> bool:
-    """Whether the dtype has negative numbers."""
+    """Whether the dtype has negative numbers.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_signed(pyqref.tensor([1], dtype=pyqref.int8))
+    True
+    >>> pyqref.is_signed(pyqref.tensor([1], dtype=pyqref.uint8))
+    False
+    """
     return bool(input.dtype.is_signed)
 
 
 def is_same_size(input: Any, other: Any) -> bool:
-    """Whether the shapes are equal."""
+    """Whether the shapes are equal.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_same_size(pyqref.ones(2), pyqref.ones(1, 2))
+    False
+    """
     return bool(input._array.shape == other._array.shape)
 
 
 def is_nonzero(input: Any) -> bool:
-    """Whether the only element is not zero."""
+    """Whether the only element is not zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.is_nonzero(pyqref.tensor([0.5])), pyqref.is_nonzero(pyqref.tensor([0]))
+    (True, False)
+    """
     if input._array.size != 1:
         raise RuntimeError(
             "Boolean value of Tensor with "
@@ -73,27 +124,67 @@ def is_nonzero(input: Any) -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether operations are not recorded (``inference_mode`` is ``no_grad`` here)."""
+    """Whether operations are not recorded (``inference_mode`` is ``no_grad`` here).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.inference_mode():
+    ...     print(pyqref.is_inference_mode_enabled())
+    True
+    """
     return not is_grad_enabled()
 
 
 def get_device(input: Any) -> int:
-    """-1, the number of the CPU."""
+    """-1, the number of the CPU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.get_device(pyqref.ones(1))  # -1: the processor
+    -1
+    """
     return -1
 
 
 def typename(obj: Any) -> str:
-    """The name of the type, as ``Tensor.type()`` gives it for tensors."""
+    """The name of the type, as ``Tensor.type()`` gives it for tensors.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.typename(pyqref.ones(1)), pyqref.typename(3)
+    ('pyqref.FloatTensor', 'int')
+    """
     return str(obj.type()) if is_tensor(obj) else type(obj).__name__
 
 
 def can_cast(from_: dtype_, to: dtype_) -> bool:
-    """Whether a result of one dtype may be stored in place in a tensor of another."""
+    """Whether a result of one dtype may be stored in place in a tensor of another.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.can_cast(pyqref.int64, pyqref.float32)
+    True
+    >>> pyqref.can_cast(pyqref.float32, pyqref.int64)
+    False
+    """
     return bool(np.can_cast(from_.numpy_dtype, to.numpy_dtype, "same_kind"))
 
 
 def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
-    """The smallest dtype that tensors of both are promoted to."""
+    """The smallest dtype that tensors of both are promoted to.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.promote_types(pyqref.int8, pyqref.uint8)
+    pyqref.int16
+    >>> pyqref.promote_types(pyqref.int64, pyqref.float16)
+    pyqref.float16
+    """
     a, b = type1.numpy_dtype, type2.numpy_dtype
     if (a.kind == "f") != (b.kind == "f"):
         return type1 if a.kind == "f" else type2
@@ -101,27 +192,62 @@ def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
 
 
 def isposinf(input: Any) -> Any:
-    """Whether positive infinity."""
+    """Whether positive infinity.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isposinf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
+    [False, True]
+    """
     return wrap(np.asarray(np.isposinf(input._array)))
 
 
 def isneginf(input: Any) -> Any:
-    """Whether negative infinity."""
+    """Whether negative infinity.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isneginf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
+    [True, False]
+    """
     return wrap(np.asarray(np.isneginf(input._array)))
 
 
 def isreal(input: Any) -> Any:
-    """True everywhere: numbers are real."""
+    """True everywhere: numbers are real.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isreal(pyqref.tensor([1.0])).tolist()
+    [True]
+    """
     return wrap(np.ones(input._array.shape, dtype=np.bool_))
 
 
 def signbit(input: Any) -> Any:
-    """Whether the sign is minus, also of -0.0."""
+    """Whether the sign is minus, also of -0.0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.signbit(pyqref.tensor([-0.0, 0.0, -1.0])).tolist()
+    [True, False, True]
+    """
     array = input._array
     return wrap(np.asarray(np.signbit(array) if array.dtype.kind == "f" else array < 0))
 
 
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
-    """Whether each element is one of ``test_elements``."""
+    """Whether each element is one of ``test_elements``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.isin(pyqref.tensor([1, 2, 3]), pyqref.tensor([2, 3])).tolist()
+    [False, True, True]
+    """
     a, b = (getattr(each, "_array", each) for each in (elements, test_elements))
     return wrap(np.asarray(np.isin(a, b, invert=invert)))

@@ -47,7 +47,15 @@ def rand(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers uniform in [0, 1)."""
+    """Numbers uniform in [0, 1).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.rand(1000)
+    >>> bool((0 <= x).all() and (x < 1).all())
+    True
+    """
     shape, count = _shape(size)
     numbers = _stream(generator).uniform(count, _floating("rand", dtype))
     return made(numbers.reshape(shape), requires_grad, device)
@@ -60,7 +68,15 @@ def randn(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Normal numbers, mean 0 and standard deviation 1."""
+    """Normal numbers, mean 0 and standard deviation 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.randn(10000)
+    >>> abs(x.mean().item()) < 0.1, abs(x.std().item() - 1) < 0.1
+    (True, True)
+    """
     shape, count = _shape(size)
     numbers = _stream(generator).normal(count, _floating("randn", dtype))
     return made(numbers.reshape(shape), requires_grad, device)
@@ -83,7 +99,15 @@ def randint(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Integers uniform in [low, high); called ``(high, size)`` or ``(low, high, size)``."""
+    """Integers uniform in [low, high); called ``(high, size)`` or ``(low, high, size)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.randint(3, 6, (100,))
+    >>> sorted(set(x.tolist()))
+    [3, 4, 5]
+    """
     if size is None and isinstance(high, (tuple, list)):
         low, high, size = 0, low, high
     elif high is None:
@@ -112,7 +136,14 @@ def randperm(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The numbers 0 to n - 1 in random order."""
+    """The numbers 0 to n - 1 in random order.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> sorted(pyqref.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
     order = list(range(n))
     draws = _stream(generator).bits32(max(n - 1, 0)).tolist()
     for index, draw in enumerate(draws):
@@ -123,19 +154,40 @@ def randperm(
 
 
 def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
-    """:func:`rand` in the shape and type of ``input``."""
+    """:func:`rand` in the shape and type of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.rand_like(pyqref.ones(2, 3)).shape
+    pyqref.Size([2, 3])
+    """
     return rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = False) -> Any:
-    """:func:`randn` in the shape and type of ``input``."""
+    """:func:`randn` in the shape and type of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.randn_like(pyqref.ones(2, 3)).shape
+    pyqref.Size([2, 3])
+    """
     return randn(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def randint_like(
     input: Any, low: int, high: int | None = None, *, dtype: dtype_ | None = None
 ) -> Any:
-    """:func:`randint` in the shape and type of ``input``."""
+    """:func:`randint` in the shape and type of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.randint_like(pyqref.ones(2), 5, 6).tolist()
+    [5.0, 5.0]
+    """
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), dtype=dtype or input.dtype)
 
@@ -143,7 +195,14 @@ def randint_like(
 def normal(
     mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
 ) -> Any:
-    """Normal numbers of the given mean and standard deviation (numbers or tensors)."""
+    """Normal numbers of the given mean and standard deviation (numbers or tensors).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.normal(pyqref.tensor([1.0, 1000.0]), pyqref.tensor([0.0, 0.0])).tolist()
+    [1.0, 1000.0]
+    """
     if size is not None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         return normal_(empty(size), mean, std, generator=generator)
     if size is None:
@@ -156,7 +215,14 @@ def normal(
 
 
 def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None = None) -> Any:
-    """1 with the probability that ``input`` (or ``p``) gives, else 0."""
+    """1 with the probability that ``input`` (or ``p``) gives, else 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bernoulli(pyqref.tensor([0.0, 1.0, 1.0])).tolist()  # the probabilities of ones
+    [0.0, 1.0, 1.0]
+    """
     if p is not None:
         return bernoulli_(input.clone(), p, generator=generator)
     chances = input._array
@@ -174,7 +240,14 @@ def _draw_type(chances: Any) -> Any:
 def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Any:
-    """Indices drawn with the weights of each row of ``input``."""
+    """Indices drawn with the weights of each row of ``input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> sorted(pyqref.multinomial(pyqref.tensor([1.0, 0.0, 1.0]), 2).tolist())
+    [0, 2]
+    """
     weights = np.atleast_2d(input._array).astype(np.float64)
     if (weights < 0).any() or not np.isfinite(weights).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")

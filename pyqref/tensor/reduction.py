@@ -10,32 +10,21 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from ..tape import reduction
 from .arguments import as_flag
-from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
-from .base import TensorBase, wrap
+from .base import wrap
 from .dispatch import apply, refuse_quantized
 from .promotion import cast, promote, to_floating
-from .return_types import RETURN_TYPES, AMinMax
 
 __all__ = [
     "all",
-    "amax",
-    "amin",
-    "aminmax",
     "any",
-    "argmax",
-    "argmin",
     "count_nonzero",
-    "cummax",
-    "cummin",
     "cumprod",
     "cumsum",
     "diff",
     "dist",
     "logsumexp",
-    "max",
     "mean",
-    "min",
     "nanmean",
     "nansum",
     "norm",
@@ -58,7 +47,16 @@ def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
-    """Sum over the axes ``dim`` (all of them if None); integers are summed as int64."""
+    """Sum over the axes ``dim`` (all of them if None); integers are summed as int64.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sum(pyqref.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0).tolist()
+    [4.0, 6.0]
+    >>> pyqref.sum(pyqref.tensor([True, True])).dtype
+    pyqref.int64
+    """
     input = _summed_type(input, dtype)
     keepdim = as_flag(keepdim, "sum(): keepdim")
     return apply(reduction.Sum, input, axes_of(dim, input.ndim), keepdim)
@@ -67,13 +65,27 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | N
 def nansum(
     input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None
 ) -> Any:
-    """Sum that takes nan as zero."""
+    """Sum that takes nan as zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nansum(pyqref.tensor([1.0, float("nan"), 3.0])).item()
+    4.0
+    """
     mask = wrap(np.isnan(input._array))
     return sum(input.masked_fill(mask, 0), dim, keepdim, dtype=dtype)
 
 
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
-    """Mean over the axes ``dim``, of a floating point tensor."""
+    """Mean over the axes ``dim``, of a floating point tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.mean(pyqref.tensor([[1.0, 3.0], [5.0, 7.0]]), dim=1).tolist()
+    [2.0, 6.0]
+    """
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind != "f" and not input.is_quantized:
@@ -86,7 +98,14 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
 
 
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
-    """Product over the axis ``dim`` (over all if None)."""
+    """Product over the axis ``dim`` (over all if None).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.prod(pyqref.tensor([2.0, 3.0, 4.0])).item()
+    24.0
+    """
     input = _summed_type(input, dtype)
     return apply(reduction.Prod, input, axes_of(dim, input.ndim), keepdim)
 
@@ -112,7 +131,15 @@ def var(
     *,
     correction: float | None = None,
 ) -> Any:
-    """Variance over ``dim``: the sum of squares is divided by count - correction (1)."""
+    """Variance over ``dim``: the sum of squares is divided by count - correction (1).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([1.0, 3.0])
+    >>> pyqref.var(x).item(), pyqref.var(x, unbiased=False).item()
+    (2.0, 1.0)
+    """
     return _spread(reduction.Var, input, dim, unbiased, keepdim, correction)
 
 
@@ -124,7 +151,14 @@ def std(
     *,
     correction: float | None = None,
 ) -> Any:
-    """Standard deviation over ``dim``: the square root of :func:`var`."""
+    """Standard deviation over ``dim``: the square root of :func:`var`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.std(pyqref.tensor([1.0, 3.0]), unbiased=False).item()
+    1.0
+    """
     return _spread(reduction.Std, input, dim, unbiased, keepdim, correction)
 
 
@@ -136,7 +170,15 @@ def var_mean(
     *,
     correction: Any = None,
 ) -> Any:
-    """Variance and mean."""
+    """Variance and mean.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> var, mean = pyqref.var_mean(pyqref.tensor([1.0, 3.0]))
+    >>> var.item(), mean.item()
+    (2.0, 2.0)
+    """
     return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
@@ -148,97 +190,16 @@ def std_mean(
     *,
     correction: Any = None,
 ) -> Any:
-    """Standard deviation and mean."""
-    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+    """Standard deviation and mean.
 
-
-def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
-    axes = axes_of(dim, input.ndim)
-    every = dim is None or dim == ()
-    if input._array.size == 0 and every:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
-    for axis in axes:
-        if input._array.shape[axis] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
-    return apply(operation, input, axes, keepdim)
-
-
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """Largest element over ``dim``; ties share the gradient."""
-    return _extreme(reduction.Amax, "amax", input, dim, keepdim)
-
-
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """Smallest element over ``dim``; ties share the gradient."""
-    return _extreme(reduction.Amin, "amin", input, dim, keepdim)
-
-
-def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> AMinMax:
-    """Smallest and largest element."""
-    return AMinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
-
-
-def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
-    axis = axis_of(dim, input.ndim)
-    if input.ndim and input._array.shape[axis] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
-    keepdim = as_flag(keepdim, f"{name}(): keepdim")
-    return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
-
-
-def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Largest element; with ``dim``, values and indices along that axis.
-
-    ``max(a, b)`` with two tensors is :func:`maximum`.
+    Examples
+    --------
+    >>> import pyqref
+    >>> std, mean = pyqref.std_mean(pyqref.tensor([1.0, 3.0]), unbiased=False)
+    >>> std.item(), mean.item()
+    (1.0, 2.0)
     """
-    if isinstance(dim, TensorBase):
-        return maximum(input, dim)
-    if dim is None:
-        return _extreme(reduction.Max, "max", input, (), keepdim)
-    return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
-
-
-def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Smallest element; with ``dim``, values and indices along that axis."""
-    if isinstance(dim, TensorBase):
-        return minimum(input, dim)
-    if dim is None:
-        return _extreme(reduction.Min, "min", input, (), keepdim)
-    return _extreme_along(reduction.MinDim, "min", input, dim, keepdim)
-
-
-def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
-    array = input._array
-    if array.size == 0 and dim is None:
-        raise IndexError(
-            f"{function.__name__}(): Expected reduction dim to be specified for "
-            "input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
-    if dim is None:
-        found = np.asarray(function(array))
-        return wrap(found.reshape((1,) * array.ndim) if keepdim else found)
-    axis = axis_of(dim, array.ndim)
-    if array.ndim == 0:
-        return wrap(np.zeros((), dtype=np.int64))
-    if array.shape[axis] == 0:
-        raise IndexError(
-            f"{function.__name__}(): Expected reduction dim {axis} to have non-zero size."
-        )
-    return wrap(np.asarray(function(array, axis=axis, keepdims=keepdim)))
-
-
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Index of the (first) largest element, in the flattened tensor or along ``dim``."""
-    return _arg(np.argmax, input, dim, keepdim)
-
-
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Index of the (first) smallest element, in the flattened tensor or along ``dim``."""
-    return _arg(np.argmin, input, dim, keepdim)
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
 def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
@@ -249,17 +210,40 @@ def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether every element is non-zero."""
+    """Whether every element is non-zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[1, 1], [0, 1]])
+    >>> pyqref.all(x).item(), pyqref.all(x, dim=1).tolist()
+    (False, [True, False])
+    """
     return _logical(np.all, input, dim, keepdim)
 
 
 def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether some element is non-zero."""
+    """Whether some element is non-zero.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[0, 0], [0, 1]])
+    >>> pyqref.any(x).item(), pyqref.any(x, dim=1).tolist()
+    (True, [False, True])
+    """
     return _logical(np.any, input, dim, keepdim)
 
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """Number of non-zero elements."""
+    """Number of non-zero elements.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.count_nonzero(pyqref.tensor([[0, 1], [2, 3]]), dim=0).tolist()
+    [1, 2]
+    """
     refuse_quantized("count_nonzero", input)
     return wrap(np.asarray(np.count_nonzero(input._array, axis=axes_of(dim, input.ndim))))
 
@@ -272,7 +256,15 @@ def norm(
     *,
     dtype: dtype_ | None = None,
 ) -> Any:
-    """``(sum |x|**p) ** (1/p)``; ``p`` is a number, ``inf``, ``-inf`` or ``"fro"`` (2)."""
+    """``(sum |x|**p) ** (1/p)``; ``p`` is a number, ``inf``, ``-inf`` or ``"fro"`` (2).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([3.0, 4.0])
+    >>> pyqref.norm(x).item(), pyqref.norm(x, p=1).item()
+    (5.0, 7.0)
+    """
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind != "f":
@@ -284,56 +276,67 @@ def norm(
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    """``log(sum(exp(input)))`` over ``dim``, without overflow."""
+    """``log(sum(exp(input)))`` over ``dim``, without overflow.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logsumexp(pyqref.tensor([1000.0, 0.0]), 0).item()
+    1000.0
+    """
     (input,) = to_floating(input)
     return apply(reduction.Logsumexp, input, axes_of(dim, input.ndim), keepdim)
 
 
 def cumsum(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
-    """Running sum along ``dim``."""
+    """Running sum along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cumsum(pyqref.tensor([1.0, 2.0, 3.0]), 0).tolist()
+    [1.0, 3.0, 6.0]
+    """
     input = _summed_type(input, dtype)
     return apply(reduction.Cumsum, input, axis_of(dim, input.ndim))
 
 
 def cumprod(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
-    """Running product along ``dim``."""
+    """Running product along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cumprod(pyqref.tensor([1.0, 2.0, 3.0]), 0).tolist()
+    [1.0, 2.0, 6.0]
+    """
     input = _summed_type(input, dtype)
     return apply(reduction.Cumprod, input, axis_of(dim, input.ndim))
 
 
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Mean of the elements that are not nan."""
+    """Mean of the elements that are not nan.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nanmean(pyqref.tensor([1.0, float("nan"), 3.0])).item()
+    2.0
+    """
     mask = wrap(np.isnan(input._array))
     count = sum(~mask, dim, keepdim)
     return sum(input.masked_fill(mask, 0), dim, keepdim) / count
 
 
-def cummax(input: Any, dim: int) -> Any:
-    """Running maximum along ``dim``, and where it was (last) reached."""
-    return _running(np.maximum, "cummax", input, dim)
-
-
-def cummin(input: Any, dim: int) -> Any:
-    """Running minimum along ``dim``, and where it was (last) reached."""
-    return _running(np.minimum, "cummin", input, dim)
-
-
-def _running(function: Any, name: str, input: Any, dim: int) -> Any:
-    axis = axis_of(dim, input.ndim)
-    array = input._array
-    if array.ndim == 0:
-        return RETURN_TYPES[name](input.clone(), wrap(np.zeros((), dtype=np.int64)))
-    shape = [-1 if other == axis else 1 for other in range(array.ndim)]
-    place = np.arange(array.shape[axis]).reshape(shape)
-    reached = array == function.accumulate(array, axis=axis)
-    if array.dtype.kind == "f":
-        reached = reached | np.isnan(array)
-    index = np.maximum.accumulate(np.where(reached, place, 0), axis=axis)
-    return RETURN_TYPES[name](input.gather(axis, wrap(index)), wrap(index))
-
-
 def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
-    """Differences of neighbours along ``dim``, taken ``n`` times."""
+    """Differences of neighbours along ``dim``, taken ``n`` times.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.diff(pyqref.tensor([1.0, 4.0, 9.0])).tolist()
+    [3.0, 5.0]
+    """
     axis = axis_of(dim, input.ndim)
     for _ in range(n):
         length = input._array.shape[axis]
@@ -342,6 +345,13 @@ def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """Norm of the difference."""
+    """Norm of the difference.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.dist(pyqref.tensor([3.0, 4.0]), pyqref.tensor([0.0, 0.0])).item()
+    5.0
+    """
     a, b = promote(input, other)
     return norm(a - b, p if p != math.inf else math.inf)

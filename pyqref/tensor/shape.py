@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import contiguous_format
 from ..tape import shape as operations
 from ..tape.indexing import Slice
 from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply, require_tensor
-from .layout import clone
 
 __all__ = [
     "as_strided",
@@ -21,27 +19,18 @@ __all__ = [
     "expand",
     "expand_as",
     "flatten",
-    "flip",
-    "fliplr",
-    "flipud",
     "movedim",
     "narrow",
     "permute",
     "ravel",
-    "repeat",
-    "repeat_interleave",
     "reshape",
     "reshape_as",
-    "roll",
-    "rot90",
     "select",
     "squeeze",
     "swapaxes",
     "t",
-    "tile",
     "transpose",
     "unflatten",
-    "unfold",
     "unsqueeze",
     "view",
     "view_as",
@@ -73,6 +62,12 @@ def reshape(input: Any, *shape: Any) -> Any:
     ----------
     *shape
         Lengths, as ints or one tuple; one of them may be -1, to be worked out.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.reshape(pyqref.arange(6), (2, -1)).tolist()
+    [[0, 1, 2], [3, 4, 5]]
     """
     return apply(operations.Reshape, input, _resolved(shape_argument(shape), input._array.size))
 
@@ -97,7 +92,14 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Join the axes from ``start_dim`` to ``end_dim`` into one."""
+    """Join the axes from ``start_dim`` to ``end_dim`` into one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.flatten(pyqref.ones(2, 3, 4), 1).shape
+    pyqref.Size([2, 12])
+    """
     shape = input._array.shape
     if not shape:
         axis_of(start_dim, 0), axis_of(end_dim, 0)
@@ -112,12 +114,26 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def ravel(input: Any) -> Any:
-    """All elements in a row."""
+    """All elements in a row.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ravel(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [1, 2, 3, 4]
+    """
     return reshape(input, -1)
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """Split the axis ``dim`` into axes of lengths ``sizes``."""
+    """Split the axis ``dim`` into axes of lengths ``sizes``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.unflatten(pyqref.ones(6, 4), 0, (2, -1)).shape
+    pyqref.Size([2, 3, 4])
+    """
     shape = input._array.shape
     axis = axis_of(dim, len(shape))
     if not sizes:
@@ -127,7 +143,14 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 
 def permute(input: Any, *dims: Any) -> Any:
-    """Axes in the order ``dims``."""
+    """Axes in the order ``dims``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.permute(pyqref.ones(2, 3, 4), (2, 0, 1)).shape
+    pyqref.Size([4, 2, 3])
+    """
     order = shape_argument(dims)
     if len(order) != input.ndim:
         raise RuntimeError(
@@ -139,7 +162,14 @@ def permute(input: Any, *dims: Any) -> Any:
 
 
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Exchange two axes."""
+    """Exchange two axes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.transpose(pyqref.ones(2, 3, 4), 0, 2).shape
+    pyqref.Size([4, 3, 2])
+    """
     first, second = axis_of(dim0, input.ndim), axis_of(dim1, input.ndim)
     order = list(range(input.ndim))
     if order:
@@ -148,14 +178,28 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 
 
 def t(input: Any) -> Any:
-    """Exchange the axes of a matrix; vectors and single numbers stay as they are."""
+    """Exchange the axes of a matrix; vectors and single numbers stay as they are.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.t(pyqref.ones(2, 3)).shape
+    pyqref.Size([3, 2])
+    """
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     return transpose(input, 0, 1) if input.ndim == 2 else input[...]
 
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Move axes to other places; the rest keep their order."""
+    """Move axes to other places; the rest keep their order.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.movedim(pyqref.ones(2, 3, 4), 0, -1).shape
+    pyqref.Size([3, 4, 2])
+    """
     sources = axes_of(source if isinstance(source, (tuple, list)) else (source,), input.ndim)
     places = axes_of(
         destination if isinstance(destination, (tuple, list)) else (destination,), input.ndim
@@ -172,14 +216,28 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 
 
 def squeeze(input: Any, dim: Any = None) -> Any:
-    """Drop axes of length 1: all of them, or those of ``dim``."""
+    """Drop axes of length 1: all of them, or those of ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.squeeze(pyqref.ones(1, 2, 1)).shape, pyqref.squeeze(pyqref.ones(1, 2, 1), 0).shape
+    (pyqref.Size([2]), pyqref.Size([2, 1]))
+    """
     shape = input._array.shape
     candidates = axes_of(dim, len(shape))
     return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
 
 
 def unsqueeze(input: Any, dim: int) -> Any:
-    """Insert an axis of length 1 at ``dim``."""
+    """Insert an axis of length 1 at ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.unsqueeze(pyqref.ones(3), 0).shape, pyqref.unsqueeze(pyqref.ones(3), -1).shape
+    (pyqref.Size([1, 3]), pyqref.Size([3, 1]))
+    """
     return apply(operations.Unsqueeze, input, axis_of(dim, input.ndim + 1))
 
 
@@ -213,7 +271,14 @@ def expand(input: Any, *shape: Any) -> Any:
 
 
 def broadcast_to(input: Any, size: Any) -> Any:
-    """``input.expand(size)``."""
+    """``input.expand(size)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.broadcast_to(pyqref.tensor([1, 2]), (2, 2)).tolist()
+    [[1, 2], [1, 2]]
+    """
     return expand(input, tuple(size))
 
 
@@ -224,7 +289,14 @@ def expand_as(input: Any, other: Any) -> Any:
 
 
 def select(input: Any, dim: int, index: int) -> Any:
-    """The slice at ``index`` along ``dim``, which axis is dropped."""
+    """The slice at ``index`` along ``dim``, which axis is dropped.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.select(pyqref.tensor([[1, 2], [3, 4]]), 1, 0).tolist()
+    [1, 3]
+    """
     if input.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis, length = axis_of(dim, input.ndim), input._array.shape[axis_of(dim, input.ndim)]
@@ -238,7 +310,14 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
-    """``length`` slices from ``start`` along ``dim``."""
+    """``length`` slices from ``start`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.narrow(pyqref.arange(5), 0, 1, 3).tolist()
+    [1, 2, 3]
+    """
     axis = axis_of(dim, input.ndim)
     size = input._array.shape[axis]
     start = int(start) + size if start < 0 else int(start)
@@ -248,7 +327,14 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """A view by sizes, strides and offset, in elements of the storage."""
+    """A view by sizes, strides and offset, in elements of the storage.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.as_strided(pyqref.arange(5), (3, 3), (1, 1)).tolist()
+    [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    """
     size, stride = shape_argument((size,)), shape_argument((stride,))
     if len(size) != len(stride):
         raise RuntimeError(
@@ -261,95 +347,6 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     if storage_offset is not None:
         storage_offset = as_integer(storage_offset, "as_strided: storage_offset")
     return apply(operations.AsStrided, input, size, stride, storage_offset)
-
-
-def flip(input: Any, *dims: Any) -> Any:
-    """Elements in reversed order along ``dims``; a copy."""
-    return apply(operations.Flip, input, axes_of(shape_argument(dims), input.ndim))
-
-
-def fliplr(input: Any) -> Any:
-    """Reverse the second axis."""
-    return flip(input, 1)
-
-
-def flipud(input: Any) -> Any:
-    """Reverse the first axis."""
-    return flip(input, 0)
-
-
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """Turn by 90 degrees ``k`` times in the plane of two axes."""
-    first, second = dims
-    match k % 4:
-        case 1:
-            return clone(
-                transpose(flip(input, second), first, second), memory_format=contiguous_format
-            )
-        case 2:
-            return flip(input, first, second)
-        case 3:
-            return clone(
-                transpose(flip(input, first), first, second), memory_format=contiguous_format
-            )
-    return clone(input)
-
-
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """Shift elements along ``dims``; what falls off comes in again."""
-    shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
-    axes = None if dims is None else axes_of(dims, input.ndim)
-    if axes is not None and len(axes) != len(shifts):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}"
-        )
-    return apply(operations.Roll, input, shifts, axes)
-
-
-def repeat(input: Any, *repeats: Any) -> Any:
-    """The tensor tiled ``repeats`` times along each axis."""
-    times = shape_argument(repeats)
-    if len(times) < input.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
-            "of tensor"
-        )
-    if any(count < 0 for count in times):
-        raise RuntimeError(f"repeat: counts must be non-negative, got {list(times)}")
-    return apply(operations.Repeat, input, times)
-
-
-def tile(input: Any, *dims: Any) -> Any:
-    """As :func:`repeat`; missing leading counts are 1."""
-    times = shape_argument(dims)
-    return repeat(input, (1,) * (input.ndim - len(times)) + times)
-
-
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each slice along ``dim`` repeated in its place."""
-    if dim is None:
-        input, dim = flatten(input), 0
-    axis = axis_of(dim, input.ndim)
-    counts = getattr(repeats, "_array", repeats)
-    if np.any(np.asarray(counts) < 0):
-        raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {counts}")
-    where = np.repeat(np.arange(input._array.shape[axis]), counts)
-    return input.index_select(axis, input.new_tensor(where))
-
-
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """All windows of ``size`` along an axis, every ``step``, as a new last axis; a view."""
-    axis = axis_of(dimension, input.ndim)
-    length = input._array.shape[axis]
-    if size > length or size < 0 or step < 1:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
-        )
-    shape, stride = list(input._array.shape), list(input.stride())
-    shape[axis] = (length - size) // step + 1
-    window = stride[axis]
-    stride[axis] *= step
-    return as_strided(input, (*shape, size), (*stride, window), input.storage_offset())
 
 
 swapaxes = swapdims = transpose

@@ -13,12 +13,26 @@ __all__ = ["log_softmax", "softmax"]
 
 
 def softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
-    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given."""
+    """``exp(input) / sum(exp(input))`` along ``dim``, first cast to ``dtype`` if given.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.softmax(pyqref.tensor([[1000.0, 1000.0], [0.0, 1000.0]]), 1).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
     return _along(Softmax, input, dim, dtype)
 
 
 def log_softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
-    """``log(softmax(input))`` along ``dim``, computed without overflow."""
+    """``log(softmax(input))`` along ``dim``, computed without overflow.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.log_softmax(pyqref.tensor([0.0, 1000.0]), 0).tolist()
+    [-1000.0, 0.0]
+    """
     return _along(LogSoftmax, input, dim, dtype)
 
 

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from . import (
+    arranging,
     conversion,
     creation,
     creation_like,
     diagonals,
+    extremes,
     gradient,
     indexing,
     joining,
     linalg,
     ordering,
+    picking,
     queries,
     random,
     reduction,
@@ -132,20 +135,20 @@ class Tensor(ElementwiseMethods, Protocols):
     expand = shapes.expand
     expand_as = shapes.expand_as
     flatten = shapes.flatten
-    flip = shapes.flip
-    fliplr = shapes.fliplr
-    flipud = shapes.flipud
+    flip = arranging.flip
+    fliplr = arranging.fliplr
+    flipud = arranging.flipud
     moveaxis = shapes.moveaxis
     movedim = shapes.movedim
     narrow = shapes.narrow
     permute = shapes.permute
     ravel = shapes.ravel
-    repeat = shapes.repeat
-    repeat_interleave = shapes.repeat_interleave
+    repeat = arranging.repeat
+    repeat_interleave = arranging.repeat_interleave
     reshape = shapes.reshape
     reshape_as = shapes.reshape_as
-    roll = shapes.roll
-    rot90 = shapes.rot90
+    roll = arranging.roll
+    rot90 = arranging.rot90
     select = shapes.select
     squeeze = shapes.squeeze
     squeeze_ = shapes.squeeze_
@@ -153,13 +156,13 @@ class Tensor(ElementwiseMethods, Protocols):
     swapdims = shapes.swapdims
     t = shapes.t
     t_ = shapes.t_
-    tile = shapes.tile
+    tile = arranging.tile
     transpose = shapes.transpose
     transpose_ = shapes.transpose_
     tril = diagonals.tril
     triu = diagonals.triu
     unflatten = shapes.unflatten
-    unfold = shapes.unfold
+    unfold = arranging.unfold
     unsqueeze = shapes.unsqueeze
     unsqueeze_ = shapes.unsqueeze_
     view = shapes.view
@@ -173,50 +176,50 @@ class Tensor(ElementwiseMethods, Protocols):
     unbind = joining.unbind
 
     # indexing.py
-    argwhere = indexing.argwhere
-    gather = indexing.gather
-    index_add = indexing.index_add
-    index_add_ = indexing.index_add_
-    index_copy = indexing.index_copy
-    index_copy_ = indexing.index_copy_
-    index_fill = indexing.index_fill
-    index_fill_ = indexing.index_fill_
+    argwhere = picking.argwhere
+    gather = picking.gather
+    index_add = picking.index_add
+    index_add_ = picking.index_add_
+    index_copy = picking.index_copy
+    index_copy_ = picking.index_copy_
+    index_fill = picking.index_fill
+    index_fill_ = picking.index_fill_
     index_put = indexing.index_put
     index_put_ = indexing.index_put_
-    index_select = indexing.index_select
-    masked_fill = indexing.masked_fill
-    masked_fill_ = indexing.masked_fill_
-    masked_scatter = indexing.masked_scatter
-    masked_scatter_ = indexing.masked_scatter_
-    masked_select = indexing.masked_select
-    nonzero = indexing.nonzero
-    scatter = indexing.scatter
-    scatter_ = indexing.scatter_
-    scatter_add = indexing.scatter_add
-    scatter_add_ = indexing.scatter_add_
-    take = indexing.take
-    take_along_dim = indexing.take_along_dim
+    index_select = picking.index_select
+    masked_fill = picking.masked_fill
+    masked_fill_ = picking.masked_fill_
+    masked_scatter = picking.masked_scatter
+    masked_scatter_ = picking.masked_scatter_
+    masked_select = picking.masked_select
+    nonzero = picking.nonzero
+    scatter = picking.scatter
+    scatter_ = picking.scatter_
+    scatter_add = picking.scatter_add
+    scatter_add_ = picking.scatter_add_
+    take = picking.take
+    take_along_dim = picking.take_along_dim
 
     # reduction.py
     nanmean = reduction.nanmean
-    cummax = reduction.cummax
-    cummin = reduction.cummin
+    cummax = extremes.cummax
+    cummin = extremes.cummin
     diff = reduction.diff
     all = reduction.all
-    amax = reduction.amax
-    amin = reduction.amin
-    aminmax = reduction.aminmax
+    amax = extremes.amax
+    amin = extremes.amin
+    aminmax = extremes.aminmax
     any = reduction.any
-    argmax = reduction.argmax
-    argmin = reduction.argmin
+    argmax = extremes.argmax
+    argmin = extremes.argmin
     count_nonzero = reduction.count_nonzero
     cumprod = reduction.cumprod
     cumsum = reduction.cumsum
     dist = reduction.dist
     logsumexp = reduction.logsumexp
-    max = reduction.max
+    max = extremes.max
     mean = reduction.mean
-    min = reduction.min
+    min = extremes.min
     nansum = reduction.nansum
     norm = reduction.norm
     prod = reduction.prod

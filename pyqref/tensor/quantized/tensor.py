@@ -225,7 +225,16 @@ def _require_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 
 def make_quantized(array: Array, quantizer: Quantizer) -> Any:
-    """A quantized tensor on these very integers (no copy)."""
+    """A quantized tensor on these very integers (no copy).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 10, pyqref.quint8)
+    >>> make_quantized(np.uint8([10, 14]), x._quantizer).dequantize().tolist()
+    [0.0, 2.0]
+    """
     result: Any = _new(QuantizedTensor)
     result._array = array
     result._version = [0]
@@ -244,6 +253,13 @@ def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtyp
         How they are read.
     dtype
         A quantized dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyqref.dtypes import quint8
+    >>> make_per_tensor(np.uint8([10, 12]), 0.5, 10, quint8).dequantize().tolist()
+    [0.0, 1.0]
     """
     quantizer = per_tensor_quantizer(dtype, float(scale), int(zero_point))
     return make_quantized(_storage(int_array, dtype), quantizer)
@@ -257,7 +273,17 @@ def make_per_channel(
     dtype: dtype_,
     qscheme: qscheme_ = per_channel_affine,
 ) -> Any:
-    """Integers as a per channel quantized tensor; nothing is quantized."""
+    """Integers as a per channel quantized tensor; nothing is quantized.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyqref.dtypes import qint8
+    >>> integers = np.int8([[2, 4], [2, 4]])
+    >>> x = make_per_channel(integers, [0.5, 0.25], [0, 2], 0, qint8)
+    >>> x.dequantize().tolist()
+    [[1.0, 2.0], [0.0, 0.5]]
+    """
     quantizer = per_channel_quantizer(
         dtype, np.asarray(scales), np.asarray(zero_points), int(axis), qscheme
     )

@@ -15,8 +15,8 @@ from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.dispatch import require_tensor
 from pyqref.tensor.joining import chunk
-from pyqref.tensor.pointwise import tanh
 from pyqref.tensor.quantized import quantize_per_tensor
+from pyqref.tensor.transcendental import tanh
 
 __all__ = ["LSTMCell"]
 

@@ -1,0 +1,166 @@
+"""Copies of the elements of a tensor in another order, or several times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import contiguous_format
+from ..tape import shape as operations
+from .axes import axes_of, axis_of, shape_argument
+from .dispatch import apply
+from .layout import clone
+from .shape import as_strided, flatten, transpose
+
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "repeat",
+    "repeat_interleave",
+    "roll",
+    "rot90",
+    "tile",
+    "unfold",
+]
+
+
+def flip(input: Any, *dims: Any) -> Any:
+    """Elements in reversed order along ``dims``; a copy.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.flip(pyqref.tensor([[1, 2], [3, 4]]), (0,)).tolist()
+    [[3, 4], [1, 2]]
+    """
+    return apply(operations.Flip, input, axes_of(shape_argument(dims), input.ndim))
+
+
+def fliplr(input: Any) -> Any:
+    """Reverse the second axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.fliplr(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 1], [4, 3]]
+    """
+    return flip(input, 1)
+
+
+def flipud(input: Any) -> Any:
+    """Reverse the first axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.flipud(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2]]
+    """
+    return flip(input, 0)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """Turn by 90 degrees ``k`` times in the plane of two axes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.rot90(pyqref.tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    first, second = dims
+    match k % 4:
+        case 1:
+            return clone(
+                transpose(flip(input, second), first, second), memory_format=contiguous_format
+            )
+        case 2:
+            return flip(input, first, second)
+        case 3:
+            return clone(
+                transpose(flip(input, first), first, second), memory_format=contiguous_format
+            )
+    return clone(input)
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Shift elements along ``dims``; what falls off comes in again.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.roll(pyqref.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
+    shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    axes = None if dims is None else axes_of(dims, input.ndim)
+    if axes is not None and len(axes) != len(shifts):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}"
+        )
+    return apply(operations.Roll, input, shifts, axes)
+
+
+def repeat(input: Any, *repeats: Any) -> Any:
+    """The tensor tiled ``repeats`` times along each axis."""
+    times = shape_argument(repeats)
+    if len(times) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+            "of tensor"
+        )
+    if any(count < 0 for count in times):
+        raise RuntimeError(f"repeat: counts must be non-negative, got {list(times)}")
+    return apply(operations.Repeat, input, times)
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """As :func:`repeat`; missing leading counts are 1.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tile(pyqref.tensor([1, 2]), (2, 2)).tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    times = shape_argument(dims)
+    return repeat(input, (1,) * (input.ndim - len(times)) + times)
+
+
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+    """Each slice along ``dim`` repeated in its place.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.repeat_interleave(pyqref.tensor([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
+    >>> pyqref.repeat_interleave(pyqref.tensor([1, 2]), pyqref.tensor([1, 3])).tolist()
+    [1, 2, 2, 2]
+    """
+    if dim is None:
+        input, dim = flatten(input), 0
+    axis = axis_of(dim, input.ndim)
+    counts = getattr(repeats, "_array", repeats)
+    if np.any(np.asarray(counts) < 0):
+        raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {counts}")
+    where = np.repeat(np.arange(input._array.shape[axis]), counts)
+    return input.index_select(axis, input.new_tensor(where))
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """All windows of ``size`` along an axis, every ``step``, as a new last axis; a view."""
+    axis = axis_of(dimension, input.ndim)
+    length = input._array.shape[axis]
+    if size > length or size < 0 or step < 1:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+        )
+    shape, stride = list(input._array.shape), list(input.stride())
+    shape[axis] = (length - size) // step + 1
+    window = stride[axis]
+    stride[axis] *= step
+    return as_strided(input, (*shape, size), (*stride, window), input.storage_offset())

@@ -1,0 +1,147 @@
+"""Functions of two or three tensors that are made of several operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tape import elementwise, unary
+from .arithmetic import add, div, eq_zero, maximum, minimum, mul, neg, pow, sub, where
+from .dispatch import apply
+from .inplace import in_place
+from .promotion import promote, to_floating
+
+__all__ = [
+    "addcdiv",
+    "addcmul",
+    "atan2",
+    "fmax",
+    "fmin",
+    "hypot",
+    "lerp",
+    "logaddexp",
+    "xlogy",
+]
+
+
+def atan2(input: Any, other: Any) -> Any:
+    """Angle of the points ``(other, input)``, in [-pi, pi].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> round(pyqref.atan2(pyqref.tensor([-1.0]), pyqref.tensor([-1.0])).item(), 4)  # -3/4 pi
+    -2.3562
+    """
+    return apply(elementwise.Atan2, *to_floating(input, other))
+
+
+def fmax(input: Any, other: Any) -> Any:
+    """The larger of two, element by element; a nan loses.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.fmax(pyqref.tensor([float("nan"), 1.0]), pyqref.tensor([2.0, 3.0])).tolist()
+    [2.0, 3.0]
+    """
+    a, b = promote(input, other)
+    return where(b.isnan(), a, where(a.isnan(), b, maximum(a, b)))
+
+
+def fmin(input: Any, other: Any) -> Any:
+    """The smaller of two, element by element; a nan loses.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.fmin(pyqref.tensor([float("nan"), 1.0]), pyqref.tensor([2.0, 3.0])).tolist()
+    [2.0, 1.0]
+    """
+    a, b = promote(input, other)
+    return where(b.isnan(), a, where(a.isnan(), b, minimum(a, b)))
+
+
+def hypot(input: Any, other: Any) -> Any:
+    """``sqrt(input**2 + other**2)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.hypot(pyqref.tensor([3.0]), pyqref.tensor([4.0])).tolist()
+    [5.0]
+    """
+    a, b = to_floating(input, other)
+    return pow(add(mul(a, a), mul(b, b)), 0.5)
+
+
+def logaddexp(input: Any, other: Any) -> Any:
+    """``log(exp(input) + exp(other))``, without overflow.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logaddexp(pyqref.tensor([1000.0]), pyqref.tensor([0.0])).tolist()
+    [1000.0]
+    """
+    a, b = to_floating(input, other)
+    return add(
+        maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b)))))
+    )
+
+
+def xlogy(input: Any, other: Any) -> Any:
+    """``input * log(other)``, and 0 where ``input`` is 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([0.0, 1.0])
+    >>> pyqref.xlogy(x, x).tolist()  # 0 log 0 is 0
+    [0.0, 0.0]
+    """
+    a, b = to_floating(input, other)
+    return where(eq_zero(a), mul(a, 0), mul(a, apply(unary.Log, b)))
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """``input + weight * (end - input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.lerp(pyqref.tensor([0.0, 0.0]), pyqref.tensor([10.0, 20.0]), 0.25).tolist()
+    [2.5, 5.0]
+    """
+    return apply(elementwise.Lerp, *promote(input, end, weight))
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 * tensor2``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([6.0]), pyqref.tensor([3.0])
+    >>> pyqref.addcmul(pyqref.tensor([1.0]), x, y, value=10).tolist()
+    [181.0]
+    """
+    return add(input, mul(mul(tensor1, value) if value != 1 else tensor1, tensor2))
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 / tensor2``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x, y = pyqref.tensor([6.0]), pyqref.tensor([3.0])
+    >>> pyqref.addcdiv(pyqref.tensor([1.0]), x, y, value=10).tolist()
+    [21.0]
+    """
+    return add(input, div(mul(tensor1, value) if value != 1 else tensor1, tensor2))
+
+
+lerp_ = in_place(lerp)
+addcmul_ = in_place(addcmul)
+addcdiv_ = in_place(addcdiv)
+atan2_ = in_place(atan2)

@@ -1,0 +1,212 @@
+"""Largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tape import reduction
+from .arguments import as_flag
+from .arithmetic import maximum, minimum
+from .axes import axes_of, axis_of
+from .base import TensorBase, wrap
+from .dispatch import apply
+from .return_types import RETURN_TYPES, AMinMax
+
+__all__ = [
+    "amax",
+    "amin",
+    "aminmax",
+    "argmax",
+    "argmin",
+    "cummax",
+    "cummin",
+    "max",
+    "min",
+]
+
+
+def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
+    axes = axes_of(dim, input.ndim)
+    every = dim is None or dim == ()
+    if input._array.size == 0 and every:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    for axis in axes:
+        if input._array.shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+    return apply(operation, input, axes, keepdim)
+
+
+def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """Largest element over ``dim``; ties share the gradient.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.amax(pyqref.tensor([[1.0, 5.0], [3.0, 2.0]]), dim=1).tolist()
+    [5.0, 3.0]
+    """
+    return _extreme(reduction.Amax, "amax", input, dim, keepdim)
+
+
+def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """Smallest element over ``dim``; ties share the gradient.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.amin(pyqref.tensor([[1.0, 5.0], [3.0, 2.0]]), dim=(0, 1)).item()
+    1.0
+    """
+    return _extreme(reduction.Amin, "amin", input, dim, keepdim)
+
+
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> AMinMax:
+    """Smallest and largest element.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> low, high = pyqref.aminmax(pyqref.tensor([3.0, -1.0, 2.0]))
+    >>> low.item(), high.item()
+    (-1.0, 3.0)
+    """
+    return AMinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+def _extreme_along(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
+    axis = axis_of(dim, input.ndim)
+    if input.ndim and input._array.shape[axis] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+    keepdim = as_flag(keepdim, f"{name}(): keepdim")
+    return RETURN_TYPES[name](*apply(operation, input, axis, keepdim))
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Largest element; with ``dim``, values and indices along that axis.
+
+    ``max(a, b)`` with two tensors is :func:`maximum`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.max(pyqref.tensor([3.0, -1.0])).item()
+    3.0
+    >>> values, indices = pyqref.max(pyqref.tensor([[1.0, 5.0], [3.0, 2.0]]), dim=1)
+    >>> values.tolist(), indices.tolist()
+    ([5.0, 3.0], [1, 0])
+    """
+    if isinstance(dim, TensorBase):
+        return maximum(input, dim)
+    if dim is None:
+        return _extreme(reduction.Max, "max", input, (), keepdim)
+    return _extreme_along(reduction.MaxDim, "max", input, dim, keepdim)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Smallest element; with ``dim``, values and indices along that axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.min(pyqref.tensor([3.0, -1.0])).item()
+    -1.0
+    >>> values, indices = pyqref.min(pyqref.tensor([[1.0, 5.0], [3.0, 2.0]]), dim=1)
+    >>> values.tolist(), indices.tolist()
+    ([1.0, 2.0], [0, 1])
+    """
+    if isinstance(dim, TensorBase):
+        return minimum(input, dim)
+    if dim is None:
+        return _extreme(reduction.Min, "min", input, (), keepdim)
+    return _extreme_along(reduction.MinDim, "min", input, dim, keepdim)
+
+
+def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    array = input._array
+    if array.size == 0 and dim is None:
+        raise IndexError(
+            f"{function.__name__}(): Expected reduction dim to be specified for "
+            "input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    if dim is None:
+        found = np.asarray(function(array))
+        return wrap(found.reshape((1,) * array.ndim) if keepdim else found)
+    axis = axis_of(dim, array.ndim)
+    if array.ndim == 0:
+        return wrap(np.zeros((), dtype=np.int64))
+    if array.shape[axis] == 0:
+        raise IndexError(
+            f"{function.__name__}(): Expected reduction dim {axis} to have non-zero size."
+        )
+    return wrap(np.asarray(function(array, axis=axis, keepdims=keepdim)))
+
+
+def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Index of the (first) largest element, in the flattened tensor or along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[1.0, 5.0], [3.0, 2.0]])
+    >>> pyqref.argmax(x).item(), pyqref.argmax(x, 1).tolist()
+    (1, [1, 0])
+    """
+    return _arg(np.argmax, input, dim, keepdim)
+
+
+def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Index of the (first) smallest element, in the flattened tensor or along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.argmin(pyqref.tensor([3.0, -1.0, 2.0])).item()
+    1
+    """
+    return _arg(np.argmin, input, dim, keepdim)
+
+
+def cummax(input: Any, dim: int) -> Any:
+    """Running maximum along ``dim``, and where it was (last) reached.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values, indices = pyqref.cummax(pyqref.tensor([1.0, 3.0, 2.0]), 0)
+    >>> values.tolist(), indices.tolist()
+    ([1.0, 3.0, 3.0], [0, 1, 1])
+    """
+    return _running(np.maximum, "cummax", input, dim)
+
+
+def cummin(input: Any, dim: int) -> Any:
+    """Running minimum along ``dim``, and where it was (last) reached.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values, indices = pyqref.cummin(pyqref.tensor([3.0, 1.0, 2.0]), 0)
+    >>> values.tolist(), indices.tolist()
+    ([3.0, 1.0, 1.0], [0, 1, 1])
+    """
+    return _running(np.minimum, "cummin", input, dim)
+
+
+def _running(function: Any, name: str, input: Any, dim: int) -> Any:
+    axis = axis_of(dim, input.ndim)
+    array = input._array
+    if array.ndim == 0:
+        return RETURN_TYPES[name](input.clone(), wrap(np.zeros((), dtype=np.int64)))
+    shape = [-1 if other == axis else 1 for other in range(array.ndim)]
+    place = np.arange(array.shape[axis]).reshape(shape)
+    reached = array == function.accumulate(array, axis=axis)
+    if array.dtype.kind == "f":
+        reached = reached | np.isnan(array)
+    index = np.maximum.accumulate(np.where(reached, place, 0), axis=axis)
+    return RETURN_TYPES[name](input.gather(axis, wrap(index)), wrap(index))

@@ -1,0 +1,306 @@
+"""Elements picked by indices or masks, and written there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tape import indexing
+from .axes import axis_of
+from .base import TensorBase, wrap
+from .dispatch import apply, refuse_quantized
+from .inplace import in_place
+from .promotion import cast
+
+__all__ = [
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_select",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
+    "scatter",
+    "scatter_add",
+    "take",
+    "take_along_dim",
+]
+
+
+def _checked_index(name: str, index: Any, length: int) -> Any:
+    array = index._array
+    if array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
+    if array.size and (array.min() < 0 or array.max() >= length):
+        wrong = array[(array < 0) | (array >= length)].flat[0]
+        raise IndexError(f"{name}(): index {wrong} is out of bounds for size {length}")
+    return array.astype(np.int64, copy=False)
+
+
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """The slices at ``index`` (1-D) along ``dim``, as a copy.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.index_select(pyqref.tensor([[1, 2], [3, 4]]), 1, pyqref.tensor([1, 1])).tolist()
+    [[2, 2], [4, 4]]
+    """
+    axis = axis_of(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    length = input._array.shape[axis] if input.ndim else 1
+    where = _checked_index("index_select", index, length).reshape(-1)
+    if input.ndim == 0:
+        return input.reshape(1)[wrap(where)].reshape(())
+    return apply(indexing.IndexSelect, input, axis, where)
+
+
+def gather(input: Any, dim: int, index: Any) -> Any:
+    """``out[i][j] = input[index[i][j]][j]`` for ``dim`` 0, and so on.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.gather(pyqref.tensor([[1, 2], [3, 4]]), 1, pyqref.tensor([[1], [0]])).tolist()
+    [[2], [3]]
+    """
+    axis = axis_of(dim, input.ndim)
+    _same_rank("gather", input, index)
+    length = input._array.shape[axis] if input.ndim else 1
+    where = _checked_index("gather", index, length)
+    for other, (needed, present) in enumerate(zip(where.shape, input._array.shape, strict=False)):
+        if other != axis and needed > present:
+            raise RuntimeError(
+                f"Size does not match at dimension {other} expected index {list(where.shape)} to "
+                f"be no larger than self {list(input._array.shape)} apart from dimension {axis}"
+            )
+    return apply(indexing.Gather, input, axis, where)
+
+
+def _same_rank(name: str, input: Any, index: Any) -> None:
+    if max(input.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError(
+            f"{name}: Index tensor must have the same number of dimensions as input tensor, got "
+            f"{index.ndim} and {input.ndim}"
+        )
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """:func:`gather` with broadcasting; without ``dim``, of the flattened tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.tensor([[1, 2], [4, 3]])
+    >>> pyqref.take_along_dim(x, pyqref.tensor([[1], [0]]), 1).tolist()
+    [[2], [4]]
+    """
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    axis = axis_of(dim, input.ndim)
+    shape = [
+        1 if other == axis else length
+        for other, length in enumerate(
+            np.broadcast_shapes(
+                tuple(1 if a == axis else n for a, n in enumerate(input.shape)),
+                tuple(1 if a == axis else n for a, n in enumerate(indices.shape)),
+            )
+        )
+    ]
+    data_shape, index_shape = list(shape), list(shape)
+    data_shape[axis], index_shape[axis] = input.shape[axis], indices.shape[axis]
+    return gather(input.expand(data_shape), axis, indices.expand(index_shape))
+
+
+def take(input: Any, index: Any) -> Any:
+    """Elements of the flattened tensor at ``index``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.take(pyqref.tensor([[1, 2], [3, 4]]), pyqref.tensor([0, 3])).tolist()
+    [1, 4]
+    """
+    return input.reshape(-1)[index]
+
+
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> values = pyqref.tensor([5.0, 6.0])
+    >>> pyqref.scatter(pyqref.zeros(3), 0, pyqref.tensor([2, 0]), values).tolist()
+    [6.0, 0.0, 5.0]
+    """
+    source = value if src is None else src
+    if not isinstance(source, TensorBase):
+        source = wrap(np.full(index._array.shape, source, dtype=input._array.dtype))
+    axis = axis_of(dim, input.ndim)
+    _check_scatter("scatter", input, axis, index, source)
+    where = _checked_index("scatter", index, input._array.shape[axis])
+    return apply(indexing.Scatter, input, axis, where, source)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """``input`` with ``src`` added at ``index`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.scatter_add(pyqref.zeros(3), 0, pyqref.tensor([0, 0, 2]), pyqref.ones(3)).tolist()
+    [2.0, 0.0, 1.0]
+    """
+    axis = axis_of(dim, input.ndim)
+    _check_scatter("scatter_add", input, axis, index, src)
+    where = _checked_index("scatter_add", index, input._array.shape[axis])
+    return apply(indexing.ScatterAdd, input, axis, where, src)
+
+
+def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
+    _same_rank(name, input, index)
+    if input._array.dtype != source._array.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    too_large = any(
+        needed > present for needed, present in zip(index.shape, source.shape, strict=False)
+    ) or any(
+        needed > present
+        for other, (needed, present) in enumerate(zip(index.shape, input.shape, strict=False))
+        if other != axis
+    )
+    if too_large:
+        raise RuntimeError(
+            f"{name}: expected index {list(index.shape)} to be no larger than self "
+            f"{list(input.shape)} apart from dimension {axis} and to be no larger size than src "
+            f"{list(source.shape)}"
+        )
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """``input`` with slices of ``source`` added at ``index`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.index_add(pyqref.zeros(3), 0, pyqref.tensor([0, 0, 2]), pyqref.ones(3)).tolist()
+    [2.0, 0.0, 1.0]
+    """
+    axis = axis_of(dim, input.ndim)
+    where = _checked_index("index_add", index, input._array.shape[axis])
+    return apply(indexing.IndexAdd, input, axis, where, source if alpha == 1 else source * alpha)
+
+
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """``input`` with slices of ``source`` written at ``index`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> rows = pyqref.tensor([5.0, 6.0])
+    >>> pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([2, 0]), rows).tolist()
+    [6.0, 0.0, 5.0]
+    """
+    key = (slice(None),) * axis_of(dim, input.ndim) + (index._array,)
+    return apply(indexing.IndexPut, input, source, key, False)
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """``input`` with ``value`` written at ``index`` along ``dim``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.index_fill(pyqref.zeros(3), 0, pyqref.tensor([0, 2]), 7.0).tolist()
+    [7.0, 0.0, 7.0]
+    """
+    key = (slice(None),) * axis_of(dim, input.ndim) + (index._array,)
+    if not isinstance(value, TensorBase):
+        value = wrap(np.asarray(value, dtype=input._array.dtype))
+    return apply(indexing.IndexPut, input, value, key, False)
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """``input`` with ``value`` where ``mask`` holds.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.masked_fill(pyqref.tensor([1.0, 2.0]), pyqref.tensor([True, False]), 0.0).tolist()
+    [0.0, 2.0]
+    """
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError(f"masked_fill only supports boolean masks, but got mask {mask.dtype}")
+    if not isinstance(value, TensorBase):
+        value = wrap(np.asarray(value, dtype=input._array.dtype))
+    elif value._array.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._array.ndim} dimension(s)."
+        )
+    return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
+
+
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where ``mask`` holds, in a row.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> mask = pyqref.tensor([True, False, True])
+    >>> pyqref.masked_select(pyqref.tensor([1, 2, 3]), mask).tolist()
+    [1, 3]
+    """
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
+    return apply(indexing.MaskedSelect, input, mask._array)
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """``input`` with the elements of ``source`` written in order where ``mask`` holds.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> mask, values = pyqref.tensor([True, False, True]), pyqref.tensor([5.0, 6.0])
+    >>> pyqref.masked_scatter(pyqref.zeros(3), mask, values).tolist()
+    [5.0, 0.0, 6.0]
+    """
+    full = np.broadcast_to(mask._array, input._array.shape)
+    count = int(full.sum())
+    if source._array.size < count:
+        raise RuntimeError(
+            "masked_scatter: expected source to have at least as many elements as ones in mask"
+        )
+    return apply(indexing.IndexPut, input, source.reshape(-1)[:count], (full,), False)
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """Indices of the non-zero elements: a row each, or one tensor an axis.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.nonzero(pyqref.tensor([[0, 5], [7, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    refuse_quantized("nonzero", input)
+    if as_tuple:
+        return tuple(wrap(each) for each in np.nonzero(np.atleast_1d(input._array)))
+    if input.ndim == 0:
+        return wrap(np.zeros((int(bool(input._array)), 0), dtype=np.int64))
+    return wrap(np.stack(np.nonzero(input._array), axis=1))
+
+
+scatter_ = in_place(scatter)
+scatter_add_ = in_place(scatter_add)
+index_add_ = in_place(index_add)
+index_copy_ = in_place(index_copy)
+index_fill_ = in_place(index_fill)
+masked_fill_ = in_place(masked_fill)
+masked_scatter_ = in_place(masked_scatter)
+argwhere = nonzero

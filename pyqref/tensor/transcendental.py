@@ -1,0 +1,329 @@
+"""Roots, exponentials, logarithms and trigonometry, element by element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..tape import unary
+from .dispatch import apply
+from .inplace import in_place
+from .promotion import to_floating
+
+__all__ = [
+    "acos",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "asin",
+    "atan",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logit",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+
+
+def exp(input: Any) -> Any:
+    """``e ** input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.exp(pyqref.tensor([0.0, 1000.0])).tolist()
+    [1.0, inf]
+    """
+    return apply(unary.Exp, *to_floating(input))
+
+
+def expm1(input: Any) -> Any:
+    """``e ** input - 1``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.expm1(pyqref.tensor([0.0, 1e-10])).tolist()  # exp(x) - 1 would be 0
+    [0.0, 1.000000013351432e-10]
+    """
+    return apply(unary.Expm1, *to_floating(input))
+
+
+def log(input: Any) -> Any:
+    """Natural logarithm.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.log(pyqref.tensor([1.0, 0.0, -1.0])).tolist()
+    [0.0, -inf, nan]
+    """
+    return apply(unary.Log, *to_floating(input))
+
+
+def log2(input: Any) -> Any:
+    """Logarithm to base 2.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.log2(pyqref.tensor([0.25, 8.0])).tolist()
+    [-2.0, 3.0]
+    """
+    return apply(unary.Log2, *to_floating(input))
+
+
+def log10(input: Any) -> Any:
+    """Logarithm to base 10.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.log10(pyqref.tensor([1.0, 0.0])).tolist()
+    [0.0, -inf]
+    """
+    return apply(unary.Log10, *to_floating(input))
+
+
+def log1p(input: Any) -> Any:
+    """``log(1 + input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.log1p(pyqref.tensor([0.0, 1e-10])).tolist()  # log(1 + x) would be 0
+    [0.0, 1.000000013351432e-10]
+    """
+    return apply(unary.Log1p, *to_floating(input))
+
+
+def sqrt(input: Any) -> Any:
+    """Square root.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sqrt(pyqref.tensor([4.0, -1.0])).tolist()
+    [2.0, nan]
+    """
+    return apply(unary.Sqrt, *to_floating(input))
+
+
+def rsqrt(input: Any) -> Any:
+    """``1 / sqrt(input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.rsqrt(pyqref.tensor([4.0, 0.0])).tolist()
+    [0.5, inf]
+    """
+    return apply(unary.Rsqrt, *to_floating(input))
+
+
+def exp2(input: Any) -> Any:
+    """``2 ** input``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.exp2(pyqref.tensor([-1.0, 3.0])).tolist()
+    [0.5, 8.0]
+    """
+    (input,) = to_floating(input)
+    return apply(unary.Exp, input * math.log(2))
+
+
+def logit(input: Any, eps: float | None = None) -> Any:
+    """``log(input / (1 - input))``, with ``input`` first clamped to [eps, 1 - eps].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.logit(pyqref.tensor([0.0, 0.5, 1.0])).tolist()
+    [-inf, 0.0, inf]
+    """
+    (input,) = to_floating(input)
+    if eps is not None:
+        input = input.clamp(eps, 1 - eps)
+    return log(input / (1 - input))
+
+
+def erfc(input: Any) -> Any:
+    """``1 - erf(input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.erfc(pyqref.tensor([-100.0, 0.0, 100.0])).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    return 1 - erf(input)
+
+
+def sin(input: Any) -> Any:
+    """Sine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sin(pyqref.tensor([0.0])).tolist()
+    [0.0]
+    """
+    return apply(unary.Sin, *to_floating(input))
+
+
+def cos(input: Any) -> Any:
+    """Cosine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cos(pyqref.tensor([0.0])).tolist()
+    [1.0]
+    """
+    return apply(unary.Cos, *to_floating(input))
+
+
+def tan(input: Any) -> Any:
+    """Tangent.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tan(pyqref.tensor([0.0])).tolist()
+    [0.0]
+    """
+    return apply(unary.Tan, *to_floating(input))
+
+
+def asin(input: Any) -> Any:
+    """Inverse sine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.asin(pyqref.tensor([0.0, 2.0])).tolist()
+    [0.0, nan]
+    """
+    return apply(unary.Asin, *to_floating(input))
+
+
+def acos(input: Any) -> Any:
+    """Inverse cosine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.acos(pyqref.tensor([1.0, 2.0])).tolist()
+    [0.0, nan]
+    """
+    return apply(unary.Acos, *to_floating(input))
+
+
+def atan(input: Any) -> Any:
+    """Inverse tangent.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.atan(pyqref.tensor([0.0])).tolist()
+    [0.0]
+    """
+    return apply(unary.Atan, *to_floating(input))
+
+
+def sinh(input: Any) -> Any:
+    """Hyperbolic sine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sinh(pyqref.tensor([0.0])).tolist()
+    [0.0]
+    """
+    return apply(unary.Sinh, *to_floating(input))
+
+
+def cosh(input: Any) -> Any:
+    """Hyperbolic cosine.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cosh(pyqref.tensor([0.0])).tolist()
+    [1.0]
+    """
+    return apply(unary.Cosh, *to_floating(input))
+
+
+def tanh(input: Any) -> Any:
+    """Hyperbolic tangent.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.tanh(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    return apply(unary.Tanh, *to_floating(input))
+
+
+def sigmoid(input: Any) -> Any:
+    """``1 / (1 + e ** -input)``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.sigmoid(pyqref.tensor([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return apply(unary.Sigmoid, *to_floating(input))
+
+
+def erf(input: Any) -> Any:
+    """Error function.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.erf(pyqref.tensor([-100.0, 0.0, 100.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    return apply(unary.Erf, *to_floating(input))
+
+
+arcsin, arccos, arctan = asin, acos, atan
+exp_ = in_place(exp)
+expm1_ = in_place(expm1)
+log_ = in_place(log)
+log2_ = in_place(log2)
+log10_ = in_place(log10)
+log1p_ = in_place(log1p)
+sqrt_ = in_place(sqrt)
+rsqrt_ = in_place(rsqrt)
+sin_ = in_place(sin)
+cos_ = in_place(cos)
+tanh_ = in_place(tanh)
+sigmoid_ = in_place(sigmoid)
+erf_ = in_place(erf)
+acos_ = arccos_ = in_place(acos)
+asin_ = arcsin_ = in_place(asin)
+atan_ = arctan_ = in_place(atan)
+cosh_ = in_place(cosh)
+sinh_ = in_place(sinh)
+tan_ = in_place(tan)
