@@ -62,6 +62,15 @@ def batch_norm2d(
         An argument has another dtype, or a shape that does not fit.
     ValueError
         The output parameters are out of range.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.full((1, 1, 1, 1), 5.0), 0.5, 0, pyqref.quint8)
+    >>> mean, var = pyqref.tensor([1.0]), pyqref.tensor([3.0])
+    >>> y = pyqref.ops.quantized.batch_norm2d(x, None, None, mean, var, 1.0, 0.25, 10)
+    >>> y.dequantize().item(), y.int_repr().item()  # (5 - 1) / sqrt(3 + 1)
+    (2.0, 18)
     """
     arguments = (weight, bias, mean, var, eps, output_scale, output_zero_point)
     return _batch_norm("batch_norm2d", (4,), qx, *arguments)

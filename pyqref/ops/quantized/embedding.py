@@ -64,6 +64,16 @@ def embedding_bag_prepack(weight: Any) -> PackedEmbedding:
     ----------
     weight
         quint8 or quint4x2 ``(R, D)``, quantized along axis 0 with float zero points.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> scale, zero_point = pyqref.tensor([0.5, 0.5]), pyqref.tensor([0.0, 2.0])
+    >>> rows = pyqref.tensor([[0.0, 1.0], [-1.0, 2.0]])
+    >>> rows = pyqref.quantize_per_channel(rows, scale, zero_point, 0, pyqref.quint8)
+    >>> packed = pyqref.ops.quantized.embedding_bag_prepack(rows)
+    >>> pyqref.ops.quantized.embedding_byte(packed, pyqref.tensor([1])).tolist()
+    [[-1.0, 2.0]]
     """
     name = "quantized.embedding_bag_prepack"
     require_quantized(name, weight, (quint8, quint4x2), "weight")
@@ -82,7 +92,17 @@ def embedding_bag_prepack(weight: Any) -> PackedEmbedding:
 
 
 def embedding_bag_unpack(W_prepack: PackedEmbedding) -> Any:
-    """The quantized table that was packed."""
+    """The quantized table that was packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> scale, zero_point = pyqref.tensor([0.5]), pyqref.tensor([0.0])
+    >>> rows = pyqref.quantize_per_channel(pyqref.ones(1, 2), scale, zero_point, 0, pyqref.quint8)
+    >>> packed = pyqref.ops.quantized.embedding_bag_prepack(rows)
+    >>> pyqref.ops.quantized.embedding_bag_unpack(packed).dequantize().tolist()
+    [[1.0, 1.0]]
+    """
     return unpacked("quantized.embedding_bag_unpack", "W_prepack", W_prepack, PackedEmbedding)
 
 

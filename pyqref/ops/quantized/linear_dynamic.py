@@ -64,7 +64,16 @@ def linear_prepack_fp16(W: Any, B: Any = None) -> PackedLinearFloat16:
 
 
 def linear_unpack_fp16(W_prepack: PackedLinearFloat16) -> tuple[Any, Any]:
-    """The rounded weight and the bias that were packed."""
+    """The rounded weight and the bias that were packed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> packed = pyqref.ops.quantized.linear_prepack_fp16(pyqref.tensor([[0.1]]), pyqref.ones(1))
+    >>> weight, bias = pyqref.ops.quantized.linear_unpack_fp16(packed)
+    >>> weight.item(), bias.item()
+    (0.0999755859375, 1.0)
+    """
     parts: tuple[Any, Any] = unpacked(
         "quantized.linear_unpack_fp16", "W_prepack", W_prepack, PackedLinearFloat16
     )
@@ -129,6 +138,14 @@ def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
         float32 ``(*, K)`` with at least two dimensions.
     W_prepack
         From :func:`linear_prepack_fp16`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> packed = pyqref.ops.quantized.linear_prepack_fp16(pyqref.tensor([[0.1, 1e6]]), None)
+    >>> x = pyqref.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> pyqref.ops.quantized.linear_dynamic_fp16(x, packed).flatten().tolist()
+    [0.0999755859375, 65504.0]
     """
     return _dynamic("quantized.linear_dynamic_fp16", X, W_prepack, False, False)
 
