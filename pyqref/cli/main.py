@@ -39,6 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code: 0; 1 after an error that was explained in one line; 2 after a wrong
         command line or a wrong ``PYQREF_KERNEL``; 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> try:
+    ...     main(["--version"])  # doctest: +ELLIPSIS
+    ... except SystemExit as end:
+    ...     print("exit code", end.code)
+    pyqref ...
+    exit code 0
     """
     top = parser()
     options = top.parse_args(arguments)

@@ -40,6 +40,12 @@ def settings(name: str = "light") -> dict[Any, Any]:
     At the head of a script or notebook::
 
         plt.style.use(plot.settings())
+
+    Light and dark differ in their colours only:
+
+    >>> light, dark = settings("light"), settings("dark")
+    >>> sorted(key for key in light if light[key] != dark[key])[:2]
+    ['axes.edgecolor', 'axes.facecolor']
     """
     from cycler import cycler
 
@@ -74,7 +80,15 @@ def settings(name: str = "light") -> dict[Any, Any]:
 
 @contextmanager
 def theme(name: str = "light") -> Iterator[None]:
-    """Draw with the colours of ``name``, ``"light"`` or ``"dark"``, inside the ``with`` block."""
+    """Draw with the colours of ``name``, ``"light"`` or ``"dark"``, inside the ``with`` block.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> with theme("dark"):
+    ...     matplotlib.rcParams["text.color"] == settings("dark")["text.color"]
+    True
+    """
     import matplotlib
 
     with matplotlib.rc_context(settings(name)):

@@ -1,65 +1,87 @@
-"""Every class of the quantization system shows itself at work."""
+"""Every public class and function shows itself at work.
+
+Public is what a package names in ``__all__``. What stands in a file below a package and is not
+named there is for those who read the file, and may go without.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
+import pkgutil
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import pyqref
 
-PACKAGES = [
-    "pyqref.quantization",
-    "pyqref.quantization.backend_config",
-    "pyqref.quantization.fx.custom_config",
-    "pyqref.quantization.quantize_fx",
-    "pyqref.nn.quantized",
-    "pyqref.nn.quantized.dynamic",
-    "pyqref.nn.quantized.reference",
-    "pyqref.nn.quantizable",
-    "pyqref.nn.intrinsic",
-    "pyqref.nn.intrinsic.qat",
-    "pyqref.nn.intrinsic.quantized",
-    "pyqref.nn.intrinsic.quantized.dynamic",
-    "pyqref.nn.qat",
-    "pyqref.nn.qat.dynamic",
-    "pyqref.fx",
-    "pyqref.ao.quantization",
-    "pyqref.ao.nn.quantized",
-    "pyqref.ao.nn.intrinsic",
-    "pyqref.ao.nn.qat",
-    "pyqref.nn",
-    "pyqref.optim",
-    "pyqref.optim.lr_scheduler",
-    "pyqref.utils.data",
-]
-"""Here each class must have an example; of functions those too on which workflows stand."""
-
-FUNCTIONS = ["pyqref.quantization", "pyqref.quantization.quantize_fx", "pyqref.nn.intrinsic.qat"]
+DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = re.compile(r":(?:func|class|meth):`~?([\w.]+)`")
 
 
-def without_example(package: str, wanted: object) -> list[str]:
-    """Public names of a package, of classes or functions, whose docstring runs nothing."""
-    module = importlib.import_module(package)
-    names = getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]
-    found = {name: getattr(module, name) for name in names}
-    return [
-        name
-        for name, value in found.items()
-        if wanted(value)  # type: ignore[operator]
-        and value.__module__.startswith(pyqref.__name__)
-        and ">>> " not in (value.__doc__ or "")
+def _reference() -> ModuleType:
+    """``docs/_ext/api_pages.py``, which writes the pages of the reference."""
+    spec = importlib.util.spec_from_file_location("api_pages", DOCS / "_ext" / "api_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGES = _reference()
+
+
+def described(subject: Any) -> str:
+    """The first paragraph of its own docstring."""
+    return inspect.cleandoc(subject.__doc__ or "").partition("\n\n")[0]
+
+
+def shows_itself(subject: Any, package: ModuleType, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether the docstring has a doctest, or says that it is as another, which has one.
+
+    Variants of a function are described by the difference: ``elu_`` is "``elu``, stored in
+    ``input``", and the example of ``elu`` is its own.
+    """
+    if ">>> " in (subject.__doc__ or ""):
+        return True
+    if inspect.isclass(subject):
+        return False
+    for name in REFERENCE.findall(described(subject)):
+        other = named(name, package)
+        if other is not None and other not in seen and other is not subject:
+            return shows_itself(other, package, (*seen, subject))
+    return False
+
+
+def named(name: str, package: ModuleType) -> Any:
+    """What a reference in a docstring leads to."""
+    if "." not in name:
+        return getattr(package, name, None)
+    path, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(path), last, None)
+
+
+def packages() -> list[str]:
+    """Those of the reference, and whatever else can be imported as a package or by one dot."""
+    found = [
+        each.name
+        for each in pkgutil.walk_packages(pyqref.__path__, "pyqref.")
+        if each.ispkg or each.name.count(".") == 1
     ]
+    public = [each for each in found if "._" not in each]
+    return sorted({*PAGES._packages(), *public})
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_class_has_an_example(package: str) -> None:
-    """The docstring of the class itself, not one that it inherits, has a doctest."""
-    assert [] == without_example(package, inspect.isclass)
-
-
-@pytest.mark.parametrize("package", FUNCTIONS)
-def test_every_function_of_the_workflow_has_an_example(package: str) -> None:
-    """Functions that prepare, convert, configure or look something up have a doctest."""
-    assert [] == without_example(package, inspect.isfunction)
+@pytest.mark.parametrize("name", packages())
+def test_everything_public_has_an_example(name: str) -> None:
+    """The class or function itself, not what it inherits, has a doctest."""
+    package = importlib.import_module(name)
+    public = [getattr(package, each) for each in getattr(package, "__all__", [])]
+    ours = [each for each in public if str(getattr(each, "__module__", "")).startswith("pyqref")]
+    shown = [each for each in ours if inspect.isclass(each) or inspect.isroutine(each)]
+    assert [] == [each.__name__ for each in shown if not shows_itself(each, package)]

@@ -22,7 +22,13 @@ __all__ = [
 def get_combined_dict(
     default_dict: Mapping[Any, Any], additional_dict: Mapping[Any, Any]
 ) -> dict[Any, Any]:
-    """Both dictionaries in one; the entries of the second come first."""
+    """Both dictionaries in one; the entries of the second come first.
+
+    Examples
+    --------
+    >>> get_combined_dict({"a": 1, "b": 2}, {"b": 3})
+    {'a': 1, 'b': 3}
+    """
     return {**default_dict, **additional_dict}
 
 
@@ -33,6 +39,13 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
     ------
     AttributeError
         There is none.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.nn.Sequential(pyqref.nn.Linear(2, 3))
+    >>> getattr_from_fqn(model, "0.weight").shape
+    pyqref.Size([3, 2])
     """
     if not isinstance(fqn, str):
         raise TypeError(f"getattr_from_fqn: fqn must be a path such as '0.weight', got {fqn!r}")
@@ -40,7 +53,17 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
 
 
 def has_no_children_ignoring_parametrizations(module: Any) -> bool:
-    """Whether a module has no submodules."""
+    """Whether a module has no submodules.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.Linear(1, 1)
+    >>> has_no_children_ignoring_parametrizations(layer)
+    True
+    >>> has_no_children_ignoring_parametrizations(pyqref.nn.Sequential(layer))
+    False
+    """
     require_module("has_no_children_ignoring_parametrizations", module)
     return is_leaf(module)
 
@@ -63,6 +86,15 @@ def get_swapped_custom_module_class(
     ------
     ValueError
         There is no entry for it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.quantization import QuantType, default_qconfig
+    >>> layer = pyqref.nn.LSTM(2, 2)
+    >>> mapping = {QuantType.STATIC: {pyqref.nn.LSTM: pyqref.nn.quantizable.LSTM}}
+    >>> get_swapped_custom_module_class(layer, mapping, default_qconfig).__module__
+    'pyqref.nn.quantizable.modules.rnn'
     """
     kind = get_quant_type(qconfig)
     if not isinstance(custom_module_class_mapping, Mapping) or not isinstance(

@@ -56,13 +56,27 @@ def _made(qconfig: Any, name: str) -> Any:
 
 
 def activation_dtype(qconfig: Any) -> Dtype:
-    """The type to which a qconfig quantizes activations."""
+    """The type to which a qconfig quantizes activations.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig
+    >>> activation_dtype(default_qconfig)
+    pyqref.quint8
+    """
     dtype: Dtype = _made(qconfig, "activation").dtype
     return dtype
 
 
 def weight_dtype(qconfig: Any) -> Dtype:
-    """The type to which a qconfig quantizes weights."""
+    """The type to which a qconfig quantizes weights.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig, float16_dynamic_qconfig
+    >>> weight_dtype(default_qconfig), weight_dtype(float16_dynamic_qconfig)
+    (pyqref.qint8, pyqref.float16)
+    """
     dtype: Dtype = _made(qconfig, "weight").dtype
     return dtype
 
@@ -81,23 +95,51 @@ def get_qconfig_dtypes(qconfig: Any) -> tuple[Dtype, Dtype, bool]:
 
 
 def activation_is_statically_quantized(qconfig: Any) -> bool:
-    """Whether activations get their parameters ahead of time."""
+    """Whether activations get their parameters ahead of time.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_dynamic_qconfig, default_qconfig
+    >>> [activation_is_statically_quantized(q) for q in (default_qconfig, default_dynamic_qconfig)]
+    [True, False]
+    """
     dtype, _, dynamic = _of_activation(qconfig)
     return dtype in _STATIC and not dynamic
 
 
 def activation_is_dynamically_quantized(qconfig: Any) -> bool:
-    """Whether activations get their parameters at run time."""
+    """Whether activations get their parameters at run time.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_dynamic_qconfig, default_qconfig
+    >>> [activation_is_dynamically_quantized(q) for q in (default_qconfig, default_dynamic_qconfig)]
+    [False, True]
+    """
     return _of_activation(qconfig)[2]
 
 
 def activation_is_int8_quantized(qconfig: Any) -> bool:
-    """Whether activations become integers of 8 bits."""
+    """Whether activations become integers of 8 bits.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig
+    >>> activation_is_int8_quantized(default_qconfig)
+    True
+    """
     return activation_dtype(qconfig) in (quint8, qint8, uint8, int8)
 
 
 def activation_is_int32_quantized(qconfig: Any) -> bool:
-    """Whether activations become integers of 32 bits."""
+    """Whether activations become integers of 32 bits.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig
+    >>> activation_is_int32_quantized(default_qconfig)
+    False
+    """
     return activation_dtype(qconfig) in (qint32, int32)
 
 
@@ -107,17 +149,38 @@ def _of_activation(qconfig: Any) -> tuple[Dtype, None, bool]:
 
 
 def weight_is_quantized(qconfig: Any) -> bool:
-    """Whether weights become integers, or numbers of 16 bits."""
+    """Whether weights become integers, or numbers of 16 bits.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig, float16_dynamic_qconfig
+    >>> weight_is_quantized(default_qconfig), weight_is_quantized(float16_dynamic_qconfig)
+    (True, True)
+    """
     return weight_dtype(qconfig) in (*_STATIC, quint4x2)
 
 
 def weight_is_statically_quantized(qconfig: Any) -> bool:
-    """Whether weights become integers of 8 bits."""
+    """Whether weights become integers of 8 bits.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_qconfig, float16_dynamic_qconfig
+    >>> [weight_is_statically_quantized(q) for q in (default_qconfig, float16_dynamic_qconfig)]
+    [True, False]
+    """
     return weight_dtype(qconfig) in (quint8, qint8, uint8, int8)
 
 
 def op_is_int8_dynamically_quantized(qconfig: Any) -> bool:
-    """Whether 8-bit activations of run time meet 8-bit weights."""
+    """Whether 8-bit activations of run time meet 8-bit weights.
+
+    Examples
+    --------
+    >>> from pyqref.quantization import default_dynamic_qconfig, default_qconfig
+    >>> [op_is_int8_dynamically_quantized(q) for q in (default_qconfig, default_dynamic_qconfig)]
+    [False, True]
+    """
     activation, weight, dynamic = get_qconfig_dtypes(qconfig)
     return dynamic and activation in (quint8, uint8) and weight in (qint8, int8)
 

@@ -50,12 +50,26 @@ _UNDERLYING = {
 
 
 def is_per_tensor(qscheme: Qscheme) -> bool:
-    """Whether a scheme has one scale for the whole tensor."""
+    """Whether a scheme has one scale for the whole tensor.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> is_per_tensor(pyqref.per_tensor_symmetric), is_per_tensor(pyqref.per_channel_affine)
+    (True, False)
+    """
     return qscheme in (per_tensor_affine, per_tensor_symmetric)
 
 
 def is_per_channel(qscheme: Qscheme) -> bool:
-    """Whether a scheme has a scale for each channel."""
+    """Whether a scheme has a scale for each channel.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> is_per_channel(pyqref.per_tensor_symmetric), is_per_channel(pyqref.per_channel_affine)
+    (False, True)
+    """
     channels = (per_channel_affine, per_channel_affine_float_qparams, per_channel_symmetric)
     return qscheme in channels
 
@@ -86,6 +100,14 @@ def validate_qmin_qmax(quant_min: int, quant_max: int) -> None:
     ------
     ValueError
         The range does not contain 0, or is a single integer.
+
+    Examples
+    --------
+    >>> validate_qmin_qmax(-128, 127)
+    >>> validate_qmin_qmax(1, 255)
+    Traceback (most recent call last):
+        ...
+    ValueError: the range quant_min..quant_max must contain 0, got [1, 255]
     """
     if not quant_min <= 0 <= quant_max:
         raise ValueError(

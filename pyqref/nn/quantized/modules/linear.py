@@ -41,6 +41,14 @@ class LinearPackedParams(Module):
     Notes
     -----
     In a state dict: ``dtype``, and ``_packed_params``, the pair (weight, bias).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.quantized.Linear(2, 1)
+    >>> weight, bias = layer._packed_params._weight_bias()
+    >>> weight.dtype, weight.shape, bias.shape
+    (pyqref.qint8, pyqref.Size([1, 2]), pyqref.Size([1]))
     """
 
     _version = 3
