@@ -28,6 +28,12 @@ class Windows(NamedTuple):
         Size of the window, distance between windows, distance inside a window.
     padding
         Elements added before and after each axis, as pairs.
+
+    Examples
+    --------
+    >>> windows = Windows.make((3,), (2,), (1,), (1,))  # kernel, stride, padding, dilation
+    >>> windows.output_size((5,)), windows.padded_size((5,))
+    ((3,), (7,))
     """
 
     kernel: tuple[int, ...]
@@ -127,6 +133,12 @@ def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
     -------
     array of shape ``(N, *output_size, *kernel, C)``
         Contiguous, so that it reshapes to a matrix ``(N * L, K * C)``.
+
+    Examples
+    --------
+    >>> x = np.float32([[[1, 2, 3]]])
+    >>> unfold_rows(x, Windows.make((2,), (1,), (1,), (1,))).tolist()
+    [[[[0.0], [1.0]], [[1.0], [2.0]], [[2.0], [3.0]], [[3.0], [0.0]]]]
     """
     size = x.shape[2:]
     padded = np.moveaxis(x, 1, -1)
