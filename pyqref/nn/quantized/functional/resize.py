@@ -53,15 +53,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
-    """Deprecated: use :func:`interpolate`.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x = pyqref.quantize_per_tensor(pyqref.tensor([[[[1.0, 2.0]]]]), 1.0, 0, pyqref.quint8)
-    >>> pyqref.nn.quantized.functional.upsample(x, scale_factor=2).int_repr().tolist()
-    [[[[1, 1, 2, 2], [1, 1, 2, 2]]]]
-    """
+    """Deprecated: use :func:`interpolate`."""
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
