@@ -34,6 +34,13 @@ class EmbeddingPackedParams(Module):
     -----
     In a state dict: ``dtype`` and ``_packed_weight``, the quantized tensor. A new table is
     zero (torch leaves memory as it finds it).
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> table = pyqref.nn.quantized.Embedding(10, 4)._packed_params
+    >>> table.dtype, table._weight().shape
+    (pyqref.quint8, pyqref.Size([10, 4]))
     """
 
     _version = 1
