@@ -41,8 +41,8 @@ def lstm_step(
 
     Examples
     --------
-    >>> gates, cell = np.float32([[-1000.0, 1000.0, 0.0, -1000.0]]), np.float32([[0.75]])
-    >>> hidden, cell = lstm_step(gates, cell)  # keep the cell, show nothing
+    >>> gates, zeros = np.float32([[-1000.0, 1000.0, 0.0, -1000.0]]), np.zeros((1, 4), np.float32)
+    >>> hidden, cell = lstm_step(gates, zeros, np.float32([[0.75]]))  # kept, and not shown
     >>> hidden.tolist(), cell.tolist()
     ([[0.0]], [[0.75]])
     """
@@ -98,7 +98,13 @@ def rnn_step(
 
 
 def steps(batch_sizes: Sequence[int], reverse: bool) -> Iterator[tuple[slice, int]]:
-    """Rows of each time step and their number, in the order in which they are computed."""
+    """Rows of each time step and their number, in the order in which they are computed.
+
+    Examples
+    --------
+    >>> list(steps([3, 2, 2], reverse=False))  # three sequences, of 3, 3 and 1 steps
+    [(slice(0, 3, None), 3), (slice(3, 5, None), 2), (slice(5, 7, None), 2)]
+    """
     ends = np.cumsum(batch_sizes, dtype=np.int64).tolist()
     rows = [(slice(end - count, end), count) for end, count in zip(ends, batch_sizes, strict=True)]
     return reversed(rows) if reverse else iter(rows)
@@ -145,6 +151,15 @@ def recurrent_layer(
         h after each step, below each other as ``from_input``.
     states
         h and c after the last step of each sequence.
+
+    Examples
+    --------
+    >>> zeros, hidden = np.zeros((3, 3), np.float32), np.float32([[1.0]])
+    >>> def project(h):
+    ...     return np.zeros((len(h), 3), np.float32)
+    >>> outputs, _ = recurrent_layer("GRU", zeros, project, [hidden], [1, 1, 1])
+    >>> outputs.tolist()  # each step keeps half of the state
+    [[0.5], [0.25], [0.125]]
     """
     outputs = np.empty((len(from_input), states[0].shape[-1]), np.float32)
     # Rows of sequences that have ended (or, backwards, not begun) stay as they are.
