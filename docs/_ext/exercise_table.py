@@ -20,7 +20,7 @@ class ExerciseTable(SphinxDirective):
             ".. list-table:: Exercises, and the mistakes that are told by name",
             "   :header-rows: 1",
             "   :widths: 28 14 58",
-            "   :class: syllabus",
+            "   :class: exercises",
             "",
             "   * - Exercise",
             "     - Equation",
