@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from .windows import channels_first as channels_first
     from .windows import channels_last as channels_last
     from .windows import fold_rows as fold_rows
+    from .windows import gradient_of_largest as gradient_of_largest
+    from .windows import largest as largest
     from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
@@ -108,7 +110,14 @@ __getattr__ = on_first_use(
             "rnn_step",
         ),
         ".resize": ("bilinear", "nearest"),
-        ".windows": ("channels_first", "channels_last", "fold_rows", "unfold_rows"),
+        ".windows": (
+            "channels_first",
+            "channels_last",
+            "fold_rows",
+            "gradient_of_largest",
+            "largest",
+            "unfold_rows",
+        ),
     },
 )
 
@@ -133,8 +142,10 @@ __all__ = [
     "fake_quantize_per_tensor",
     "fold_rows",
     "get_num_threads",
+    "gradient_of_largest",
     "group_norm",
     "gru_step",
+    "largest",
     "layer_norm",
     "linear",
     "linear_accumulator",

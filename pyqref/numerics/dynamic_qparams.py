@@ -120,8 +120,9 @@ def choose_qparams_dynamic(
         degenerate = (rounded == 0) | np.isinf(np.float32(1) / rounded)
     scale = np.where(degenerate, 0.1, scale)
     raised = scale < SMALLEST_DYNAMIC_SCALE
-    low, high = _grow(low, high, scale, raised, width)
-    scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
+    if raised.any():
+        low, high = _grow(low, high, scale, raised, width)
+        scale = np.where(raised, SMALLEST_DYNAMIC_SCALE, scale)
     if single:
         scale = scale.astype(np.float32).astype(np.float64)
 

@@ -14,9 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .types import FloatArray
+from .types import FloatArray, IntArray
 
-__all__ = ["Windows", "channels_first", "channels_last", "fold_rows", "unfold_rows"]
+__all__ = [
+    "Windows",
+    "channels_first",
+    "channels_last",
+    "fold_rows",
+    "gradient_of_largest",
+    "largest",
+    "pad_spatial",
+    "unfold_rows",
+]
 
 
 class Windows(NamedTuple):
@@ -94,6 +103,16 @@ class Windows(NamedTuple):
         """Whether each window is one pixel, and each pixel inside its own window."""
         every = set(self.kernel + self.stride)
         return every == {1} and not any(map(sum, self.padding))
+
+
+def pad_spatial(x: FloatArray, windows: Windows, value: float = 0) -> FloatArray:
+    """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none."""
+    if not any(before or after for before, after in windows.padding):
+        return x
+    leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
+    padded = np.full((*leading, *windows.padded_size(size)), value, dtype=x.dtype)
+    padded[windows.interior(size)] = x
+    return padded
 
 
 def channels_last(x: FloatArray) -> FloatArray:
@@ -193,3 +212,63 @@ def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> Floa
         padded[(slice(None), *where)] += rows[at]
     _, *inside = windows.interior(size)
     return channels_first(padded[(slice(None), *inside)])
+
+
+def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
+    """The largest element of each window, and its position in the kernel, in C order.
+
+    The first of equals wins; nan wins over everything. The padding is minus infinity.
+
+    Parameters
+    ----------
+    x
+        Numbers ``(..., *size)``.
+    windows
+        Where the windows lie.
+    count
+        Numbers of windows along the spatial axes.
+
+    Examples
+    --------
+    >>> y, winner = largest(np.float32([1, 3, 2, 2]), Windows.make((2,), (2,), (0,), (1,)), (2,))
+    >>> y, winner
+    (array([3., 2.], dtype=float32), array([1, 0], dtype=uint8))
+    """
+    kind: Any = x.dtype
+    lowest = -np.inf if kind.kind == "f" else np.iinfo(kind).min
+    padded = pad_spatial(x, windows, lowest)
+    slices = [where for _, where in windows.positions(count)]
+    y = padded[slices[0]].copy()
+    winner = np.zeros(y.shape, dtype=np.min_scalar_type(len(slices)))
+    may_be_nan = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
+    for index, where in enumerate(slices[1:], 1):
+        candidate = padded[where]
+        wins = candidate > y
+        if may_be_nan:
+            wins |= np.isnan(candidate)
+        np.copyto(y, candidate, where=wins)
+        # Places come in order, so that the last winner is the largest.
+        np.maximum(winner, winner.dtype.type(index) * wins, out=winner)
+    return y, winner
+
+
+def gradient_of_largest(
+    grad: FloatArray, winner: IntArray, windows: Windows, size: tuple[int, ...]
+) -> FloatArray:
+    """The gradient ``(..., *size)`` of what :func:`largest` was taken of.
+
+    That of each window goes to its winner; what meets there is added in the order of the positions
+    in the kernel, to zero.
+
+    Examples
+    --------
+    >>> windows = Windows.make((2,), (2,), (0,), (1,))
+    >>> gradient_of_largest(np.float32([5, 7]), np.uint8([1, 0]), windows, (4,))
+    array([0., 5., 7., 0.], dtype=float32)
+    """
+    leading, count = grad.shape[: -len(size)], grad.shape[-len(size) :]
+    total = np.zeros((*leading, *windows.padded_size(size)), dtype=grad.dtype)
+    for index, (_, where) in enumerate(windows.positions(count)):
+        total[where] += np.where(winner == index, grad, grad.dtype.type(0))
+    inside: FloatArray = total[windows.interior(size)]
+    return inside

@@ -118,11 +118,13 @@ class Operation:
 
     def watch(self, versions: Sequence[tuple[Array, list[int]]]) -> None:
         """Remember the versions of those saved arrays that belong to tensors."""
-        watched = []
-        for array, version in versions:
-            if any(_same_memory(array, kept) for kept in self.saved):
-                watched.append((version, version[0]))
-        self._watched = tuple(watched)
+        kept = [each for each in self.saved if isinstance(each, np.ndarray)]
+        if not kept:
+            return
+        memory = {id(each) for each in kept} | {id(each.base) for each in kept}
+        self._watched = tuple(
+            (version, version[0]) for array, version in versions if id(array) in memory
+        )
 
     def check_unmodified(self) -> None:
         """Raise if a saved tensor was changed in place after it was saved."""
@@ -152,13 +154,6 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"
-
-
-def _same_memory(array: Array, kept: Any) -> bool:
-    """Whether what was kept is this very array or a view of it."""
-    if kept is array:
-        return True
-    return isinstance(kept, np.ndarray) and kept.base is not None and kept.base is array
 
 
 class AccumulateGrad(Operation):

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
 from .windows import Windows, pad_spatial
 
@@ -84,33 +86,20 @@ class MaxPool(Operation):
         self.size = x.shape[-len(kernel) :]
         self.count = pooled_size(self.size, kernel, stride, padding, dilation, ceil_mode)
         self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, dilation)
+        if self.needs[0] or return_indices:
+            y, winner = _kernels.largest(x, self.windows, self.count)
+            self.save(winner)
+            return (y, self._flat_indices(winner)) if return_indices else y
         padded = pad_spatial(x, self.windows, lowest(x.dtype))
         slices = [where for _, where in self.windows.positions(self.count)]
         y = padded[slices[0]].copy()
-        if not (self.needs[0] or return_indices):
-            for where in slices[1:]:
-                np.maximum(y, padded[where], out=y)
-            return y
-        winner = np.zeros(y.shape, dtype=np.min_scalar_type(len(slices)))
-        may_be_nan = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
-        for index, where in enumerate(slices[1:], 1):
-            candidate = padded[where]
-            wins = candidate > y
-            if may_be_nan:
-                wins |= np.isnan(candidate)
-            np.copyto(y, candidate, where=wins)
-            # Places come in order, so that the last winner is the largest.
-            np.maximum(winner, winner.dtype.type(index) * wins, out=winner)
-        self.save(winner)
-        return (y, self._flat_indices(winner)) if return_indices else y
+        for where in slices[1:]:
+            np.maximum(y, padded[where], out=y)
+        return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (winner,) = self.saved
-        leading = grads[0].shape[: -len(self.size)]
-        grad = np.zeros((*leading, *self.windows.padded_size(self.size)), dtype=grads[0].dtype)
-        for index, (_, where) in enumerate(self.windows.positions(self.count)):
-            grad[where] += grads[0] * (winner == index)
-        return (grad[self.windows.interior(self.size)],)
+        return (_kernels.gradient_of_largest(grads[0], winner, self.windows, self.size),)
 
     def _flat_indices(self, winner: Array) -> Array:
         """Places of the winners in the flattened spatial axes of the unpadded array."""

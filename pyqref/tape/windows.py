@@ -13,20 +13,11 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.windows import Windows as Windows
+from pyqref.numerics.windows import pad_spatial as pad_spatial
 
 from .operation import Array
 
 __all__ = ["Windows", "fold", "pad_spatial", "unfold"]
-
-
-def pad_spatial(x: Array, windows: Windows, value: float = 0) -> Array:
-    """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none."""
-    if not any(before or after for before, after in windows.padding):
-        return x
-    leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
-    padded = np.full((*leading, *windows.padded_size(size)), value, dtype=x.dtype)
-    padded[windows.interior(size)] = x
-    return padded
 
 
 def unfold(x: Array, windows: Windows) -> Array:

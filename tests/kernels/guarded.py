@@ -112,6 +112,10 @@ def exercise() -> None:
         for kernel, stride in ((3, 2), (1, 2), (2, 1), (1, 1)):
             windows = Windows.make((kernel,) * 2, (stride,) * 2, (kernel // 2,) * 2, (1, 1))
             _kernels.fold_rows(_kernels.unfold_rows(on_image, windows), windows, (5, 4))
+            count = windows.output_size((5, 4))
+            _, winner = _kernels.largest(on_image, windows, count)
+            grad = np.ones(winner.shape, np.float32)
+            _kernels.gradient_of_largest(grad, winner, windows, (5, 4))
         part = np.ones((2, size, 3), np.uint8)
         _kernels.cat([part, part[:, :1]], [on, on], 1, on)
         _kernels.nearest(np.ones((1, 3, 4, size), np.uint8).transpose(0, 3, 1, 2), (6, 5))

@@ -1,8 +1,17 @@
 """Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
 
+from .maxima import gradient_of_largest as gradient_of_largest
+from .maxima import largest as largest
 from .rows import channels_first as channels_first
 from .rows import channels_last as channels_last
 from .rows import fold_rows as fold_rows
 from .rows import unfold_rows as unfold_rows
 
-__all__ = ["channels_first", "channels_last", "fold_rows", "unfold_rows"]
+__all__ = [
+    "channels_first",
+    "channels_last",
+    "fold_rows",
+    "gradient_of_largest",
+    "largest",
+    "unfold_rows",
+]

@@ -2,6 +2,7 @@
 # instruction set.
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -210,3 +211,6 @@ def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_thre
 def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_threads):
     """The adjoint: fill ``images`` with the sums of what ``rows`` has of each pixel."""
     run_windows(images, rows, geometry, True, n_threads)
+
+
+include "maxima.pxi"

@@ -7,3 +7,19 @@ def unfold_rows(
 def fold_rows(
     rows: np.ndarray, images: np.ndarray, geometry: tuple[int, ...], n_threads: int
 ) -> None: ...
+def largest(
+    x: np.ndarray,
+    out: np.ndarray,
+    winner: np.ndarray,
+    kernel: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...
+def gradient_of_largest(
+    grad: np.ndarray,
+    winner: np.ndarray,
+    out: np.ndarray,
+    kernel: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...

@@ -13,7 +13,7 @@ from pyqref.numerics import windows as reference
 from pyqref.numerics.types import FloatArray
 from pyqref.numerics.windows import Windows
 
-__all__ = ["channels_first", "channels_last", "fold_rows", "unfold_rows"]
+__all__ = ["channels_first", "channels_last", "fold_rows", "geometry_of", "unfold_rows"]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -60,7 +60,7 @@ def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
     kernel.unfold_rows(
         _image(contiguous(x), size),
         _plane(rows, size),
-        _geometry(windows),
+        geometry_of(windows),
         threads.get_num_threads(),
     )
     return rows
@@ -78,7 +78,7 @@ def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> Floa
     kernel.fold_rows(
         _plane(contiguous(rows), size),
         _image(images, size),
-        _geometry(windows),
+        geometry_of(windows),
         threads.get_num_threads(),
     )
     return images
@@ -98,7 +98,7 @@ def _plane(rows: FloatArray, size: tuple[int, ...]) -> FloatArray:
     return rows if len(size) == 2 else rows[:, None, :, None]
 
 
-def _geometry(windows: Windows) -> tuple[int, ...]:
+def geometry_of(windows: Windows) -> tuple[int, ...]:
     """Stride, dilation and padding before, each along height and width."""
     before = tuple(each[0] for each in windows.padding)
     one: Any = () if len(before) == 2 else (1,)

@@ -1,0 +1,99 @@
+# The largest of each window of a plane of floats, and its gradient: included by body.pxi.
+
+# Planes (planes, height, width) and what their windows gave, (planes, out_height, out_width).
+cdef struct Maxima:
+    const float* x
+    const float* grad
+    float* out
+    uint8_t* winner
+    Py_ssize_t height, width, out_height, out_width
+    Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
+
+
+cdef inline void largest_of_window(
+    const Maxima* m, const float* plane, Py_ssize_t top, Py_ssize_t left, float* out,
+    uint8_t* winner,
+) noexcept nogil:
+    """The first of equals wins, and nan over everything; minus infinity is beside the plane."""
+    cdef float best = -INFINITY
+    cdef float value
+    cdef uint8_t best_index = 0
+    cdef uint8_t index = 0
+    cdef Py_ssize_t ky, kx
+    cdef Py_ssize_t y = top
+    cdef Py_ssize_t x
+    for ky in range(m.kernel_y):
+        x = left
+        for kx in range(m.kernel_x):
+            if 0 <= y < m.height and 0 <= x < m.width:
+                value = plane[y * m.width + x]
+                if value > best or value != value:
+                    best, best_index = value, index
+            index += 1
+            x += m.dilation_x
+        y += m.dilation_y
+    out[0], winner[0] = best, best_index
+
+
+cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One plane."""
+    cdef const Maxima* m = <const Maxima*> context
+    cdef const float* plane = m.x + index * m.height * m.width
+    cdef Py_ssize_t at = index * m.out_height * m.out_width
+    cdef Py_ssize_t y, x
+    for y in range(m.out_height):
+        for x in range(m.out_width):
+            largest_of_window(
+                m, plane, y * m.stride_y - m.before_y, x * m.stride_x - m.before_x,
+                m.out + at, m.winner + at,
+            )
+            at += 1
+
+
+cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One plane. From the last window to the first: what meets comes in the order of the kernel."""
+    cdef const Maxima* m = <const Maxima*> context
+    cdef float* plane = m.out + index * m.height * m.width
+    cdef Py_ssize_t first = index * m.out_height * m.out_width
+    cdef Py_ssize_t i, y, x, ky
+    for i in range(m.out_height * m.out_width - 1, -1, -1):
+        ky = m.winner[first + i] // m.kernel_x
+        y = i // m.out_width * m.stride_y - m.before_y + ky * m.dilation_y
+        x = m.winner[first + i] - ky * m.kernel_x
+        x = i % m.out_width * m.stride_x - m.before_x + x * m.dilation_x
+        if 0 <= y < m.height and 0 <= x < m.width:
+            plane[y * m.width + x] += m.grad[first + i]
+
+
+cdef void run_maxima(
+    Maxima* m, cnp.ndarray planes, cnp.ndarray winner, tuple kernel, tuple geometry, Task task,
+    int n_threads,
+):
+    m.winner = <uint8_t*> cnp.PyArray_DATA(winner)
+    m.height, m.width = cnp.PyArray_DIM(planes, 1), cnp.PyArray_DIM(planes, 2)
+    m.out_height, m.out_width = cnp.PyArray_DIM(winner, 1), cnp.PyArray_DIM(winner, 2)
+    m.kernel_y, m.kernel_x = kernel
+    m.stride_y, m.stride_x, m.dilation_y, m.dilation_x, m.before_y, m.before_x = geometry
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(planes), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(task, m, cnp.PyArray_DIM(planes, 0), n_threads)
+
+
+def largest(
+    cnp.ndarray x, cnp.ndarray out, cnp.ndarray winner, tuple kernel, tuple geometry,
+    int n_threads,
+):
+    """Fill ``out`` and ``winner``, uint8, from float32 ``x``; all ``(planes, *size)``."""
+    cdef Maxima m
+    m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
+    run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
+
+
+def gradient_of_largest(
+    cnp.ndarray grad, cnp.ndarray winner, cnp.ndarray out, tuple kernel, tuple geometry,
+    int n_threads,
+):
+    """Add the gradient of each window to its winner in ``out``, which is zero."""
+    cdef Maxima m
+    m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
+    run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)
