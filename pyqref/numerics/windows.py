@@ -106,7 +106,13 @@ class Windows(NamedTuple):
 
 
 def pad_spatial(x: FloatArray, windows: Windows, value: float = 0) -> FloatArray:
-    """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none."""
+    """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none.
+
+    Examples
+    --------
+    >>> pad_spatial(np.float32([1, 2]), Windows.make((3,), (1,), (1,), (1,)))
+    array([0., 1., 2., 0.], dtype=float32)
+    """
     if not any(before or after for before, after in windows.padding):
         return x
     leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
