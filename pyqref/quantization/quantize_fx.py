@@ -1,10 +1,9 @@
 """Graph mode: from a float model to a quantized one, without stubs and manual fusion.
 
-``prepare_fx`` records a model as a graph, fuses it and inserts observers; after
-calibration ``convert_fx`` makes a reference model of it and lowers that to quantized
-operations. What can be quantized, and how, stands in a
-:class:`~pyqref.quantization.backend_config.BackendConfig`; the passes are in
-:mod:`pyqref.quantization.fx`.
+``prepare_fx`` records a model as a graph, fuses it and inserts observers; after calibration
+``convert_fx`` makes a reference model of it and lowers that to quantized operations. What can be
+quantized, and how, stands in a :class:`~pyqref.quantization.backend_config.BackendConfig`; the
+passes are in :mod:`pyqref.quantization.fx`.
 """
 
 from __future__ import annotations
