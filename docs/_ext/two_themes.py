@@ -67,13 +67,12 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
         darken(figure)
         save(figure, folder / f"{file}_dark", wide=True)
         save(figure, folder / f"{file}_dark_narrow", wide=False)
+    alone = re.sub(r":srcset: (\S+\.png), .*$", r":srcset: \1", text, flags=re.MULTILINE)
     return "".join(
         within(
             f"only-{theme}",
             within("wide", text.replace(".png", f"{end}.png"))
-            + within("narrow", re.sub(r"^ +:srcset:.*\n", "", text, flags=re.MULTILINE)).replace(
-                ".png", f"{end}_narrow.png"
-            ),
+            + within("narrow", alone.replace(".png", f"{end}_narrow.png")),
         )
         for theme, end in (("light", ""), ("dark", "_dark"))
     )
