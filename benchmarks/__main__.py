@@ -1,6 +1,7 @@
 """Run the races, print a table of ratios, and write JSON and charts.
 
-``python -m benchmarks [--quick] [--threads N] [--only KIND] [--json FILE] [--chart FILE]``.
+``python -m benchmarks [--quick] [--threads N] [--only KIND] [--match TEXT] [--json FILE]
+[--chart FILE]``.
 A ratio is the median time of the fastest other library, divided by ours, measured in turns
 in this process: above 1 pyqref is faster. Needs torch, rich, threadpoolctl, and for the
 charts matplotlib; onnxruntime and onnx join in where they are installed.
@@ -100,6 +101,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer shapes, shorter")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", choices=GROUPS, action="append")
+    parser.add_argument(
+        "--match", action="append", help="only what has this in its line, as '64 x 768' has"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--chart", type=Path, metavar="FILE")
     return parser.parse_args()
@@ -134,6 +138,9 @@ def main() -> None:
     seconds = 0.15 if options.quick else 0.6
     for name in options.only or GROUPS:
         for race in GROUPS[name](rng, options.quick, options.threads):
+            line = f"{race.kind} {race.shape}"
+            if options.match and not any(text in line for text in options.match):
+                continue
             results.append(run(race, seconds, options.threads))
             table.add_row(*row(results[-1], roofs))
     extra = elements.import_seconds("pyqref") - elements.import_seconds("numpy")

@@ -10,6 +10,7 @@ from kernels.compare import assert_same_bits
 from kernels.layers import MODES, finish, integers
 
 from pyqref import _kernels
+from pyqref._kernels import registry
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import requantization, requantize
 
@@ -152,6 +153,49 @@ def test_weights_with_zero_points(kernel: str, case: Case, stored: Any) -> None:
     rng = np.random.default_rng(3)
     for zero_points in (-3, rng.integers(-128, 128, case.outputs)):
         check(rng, case, stored=stored, weight_zero_points=zero_points)
+
+
+@pytest.mark.parametrize("outputs", [8, 24, 40, 64, 80])
+@pytest.mark.parametrize("kernel_size", [1, 3])
+def test_blocks_tiles_and_edges(kernel: str, outputs: int, kernel_size: int) -> None:
+    """More pixels than a block has, in tiles of every width; pieces of lines that need padding."""
+    rng = np.random.default_rng(8)
+    padding = kernel_size // 2
+    for channels in (3, 4, 20):
+        check(
+            rng, plane(1, channels, 36, outputs, kernel_size, padding=padding), channels_last=True
+        )
+    check(
+        rng,
+        plane(2, 16, 9, outputs, kernel_size, padding=2, stride=2, dilation=2),
+        channels_last=True,
+    )
+
+
+def test_multipliers_too_large_for_the_tile(kernel: str) -> None:
+    """Real results of 2^31 and more saturate; tiles leave them to the general way."""
+    rng = np.random.default_rng(9)
+    x, weight = integers(rng, (1, 8, 4, 4), np.uint8), integers(rng, (70, 8, 1, 1), np.int8)
+    for scale in (1e-3, 0.6, 1e6):
+        bias = rng.standard_normal(70).astype(np.float32)
+        requant = requantization("fbgemm", 0.5, scale, 0.5, 7, bias)
+        steps = ((1, 1), (0, 0), (1, 1))
+        expected = reference.quantized_conv(x, 3, weight, 0, requant, *steps, 1)
+        packed = _kernels.pack_conv2d(weight)
+        assert_same_bits(expected, _kernels.conv2d(x, 3, packed, 0, requant, *steps))
+
+
+@pytest.mark.parametrize("channels", [1, 3, 15, 16, 17, 40])
+@pytest.mark.parametrize("pixels", [1, 15, 16, 17, 1030])
+def test_channels_are_put_last(
+    compiled_kernel: str, channels: int, pixels: int, n_threads: int
+) -> None:
+    twin = registry.twin("qconv")
+    assert twin is not None
+    x = integers(np.random.default_rng(10), (2, channels, pixels), np.uint8)
+    out = np.zeros((2, pixels, channels), np.uint8)
+    twin.put_channels_last(x, out, n_threads)
+    assert_same_bits(x.transpose(0, 2, 1), out)
 
 
 def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:

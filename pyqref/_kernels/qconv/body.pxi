@@ -1,28 +1,22 @@
 # Quantized convolution: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
-cdef enum:
-    PANEL_COLUMNS = 64
-
-cdef extern from "qgemm/tile.h":
-    void multiply_tile(
-        int rows, int vectors, const uint8_t** x, const int8_t* panel, Py_ssize_t step,
-        Py_ssize_t quads, int32_t* sums,
-    ) nogil
-
+include "../qgemm/tile.pxi"
 include "../qgemm/epilogue.pxi"
 include "../qgemm/multiply.pxi"
 include "windows.pxi"
 include "lines.pxi"
+include "pieces.pxi"
 include "depthwise.pxi"
 include "grouped.pxi"
+include "channels.pxi"
 
 
 cdef void join_groups(
@@ -63,24 +57,32 @@ cdef int each_group(
 ) except -1 nogil:
     """One matrix product a group; ``outputs`` of each."""
     cdef Product p
+    cdef Pieces pieces
     cdef Py_ssize_t group
     cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
     cdef int8_t* room = NULL
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
-    p.give_rows_in_place, p.matrix = NULL, NULL
-    if is_pixelwise(image):
-        p.give_rows_in_place = pixels_in_place
+    p.give_rows_in_place, p.matrix, p.pieces, p.has_edges = NULL, NULL, 1, False
     if is_matrix(image):
         p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, weights
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
-    if joined > 1:
+    cut_lines(image, &pieces)
+    if not suits_tiles(&p) and lie_apart(image, &pieces, e):
+        p.give_rows_in_place = windows_in_place
+        p.pieces = image.kernel[0] * image.kernel[1] * pieces.count
+        p.quads, p.has_edges = p.pieces * pieces.padded // 4, has_edges(image, &pieces)
+    if joined > 1 or p.quads > (e.depth + 3) // 4:
         room = <int8_t*> malloc((outputs + 15) // 16 * 64 * p.quads + LINE)
         if room == NULL:
             with gil:
                 raise MemoryError()
         p.panels = <int8_t*> next_line(room)
+        if joined == 1:
+            pad_pieces(
+                weights, outputs, (e.depth + 3) // 4, p.pieces, pieces.size, <int8_t*> p.panels
+            )
     try:
         for group in range(groups):
             if is_matrix(image):

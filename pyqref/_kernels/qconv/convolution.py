@@ -82,9 +82,12 @@ def _conv(
     out_size, geometry = _geometry(
         x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation)
     )
-    # No copy where the channels already are last in memory, as they are between layers.
     last, first = _ORDERS[len(out_size)]
-    channels_last = contiguous(x.transpose(last))
+    channels_last = x.transpose(last)
+    if not channels_last.flags.c_contiguous:
+        # Seldom: between layers they are last in memory already.
+        channels_last = lines.empty(channels_last.shape, x.dtype)
+        kernel.put_channels_last(contiguous(x), channels_last, threads.get_num_threads())
     out = lines.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
     bias, integer_bias = bias_terms(requant)
     kernel.conv(

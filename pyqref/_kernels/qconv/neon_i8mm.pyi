@@ -1,1 +1,2 @@
 from .portable import conv as conv
+from .portable import put_channels_last as put_channels_last

@@ -59,6 +59,7 @@ cdef inline bint is_in(const Image* image, int axis, Py_ssize_t at) noexcept nog
 # What a window takes of each line under it: pieces of memory.
 cdef struct Pieces:
     Py_ssize_t count, size          # bytes of each
+    Py_ssize_t padded               # the same, up to a multiple of four
     Py_ssize_t step                 # bytes from one to the next
     Py_ssize_t line                 # bytes of all
     const uint8_t* end              # of the image
@@ -75,6 +76,7 @@ cdef void cut_lines(const Image* image, Pieces* pieces) noexcept nogil:
     pieces.step = image.dilation[2] * image.channels
     if image.dilation[2] == 1 and image.inputs == image.channels:
         pieces.count, pieces.size = 1, image.kernel[2] * image.inputs
+    pieces.padded = (pieces.size + 3) // 4 * 4
     pieces.line = pieces.count * pieces.size
     pieces.end = end_of(image)
 
@@ -270,34 +272,12 @@ cdef void windows_copied(
             n_lines = find_lines(image, &p, 0, lines)
 
 
-cdef void pixels_in_place(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const Layout* layout, const uint8_t** rows,
-) noexcept nogil:
-    """A kernel of one tap without padding: the rows are the pixels themselves."""
-    cdef const Image* image = <const Image*> source
-    cdef Py_ssize_t r
-    cdef Position p
-    locate(image, first, &p)
-    for r in range(count):
-        rows[r] = image.x + image.channels * (
-            ((p.image * image.size[0] + reach(image, &p, 0, 0)) * image.size[1]
-             + reach(image, &p, 1, 0)) * image.size[2] + reach(image, &p, 2, 0)
-        )
-        advance(image, &p)
-
-
 cdef bint is_one_tap(const Image* image) noexcept nogil:
     cdef int axis
     for axis in range(3):
         if image.kernel[axis] != 1 or image.padding[axis] != 0:
             return False
     return not image.flip
-
-
-cdef bint is_pixelwise(const Image* image) noexcept nogil:
-    """Whether ``pixels_in_place`` will do."""
-    return is_one_tap(image) and image.inputs % 4 == 0
 
 
 cdef bint is_matrix(const Image* image) noexcept nogil:

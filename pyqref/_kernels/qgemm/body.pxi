@@ -1,22 +1,14 @@
 # Quantized linear: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
+from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
-cdef enum:
-    PANEL_COLUMNS = 64
-
-cdef extern from "qgemm/tile.h":
-    void multiply_tile(
-        int rows, int vectors, const uint8_t** x, const int8_t* panel, Py_ssize_t step,
-        Py_ssize_t quads, int32_t* sums,
-    ) nogil
-
+include "tile.pxi"
 include "epilogue.pxi"
 include "multiply.pxi"
 include "dynamic.pxi"

@@ -29,6 +29,7 @@ cdef struct Epilogue:
 
 # The same for one panel of columns, padded with zeros to whole vectors.
 cdef struct Columns:
+    bint in_registers                   # whether tile.h may finish the sums
     int32_t[PANEL_COLUMNS] offset       # added to the uncentred sums
     int32_t[PANEL_COLUMNS] weight_zero_point
     float[PANEL_COLUMNS] multiplier
@@ -48,6 +49,9 @@ cdef void load_columns(
     cdef uint32_t each = <uint32_t> e.depth * x_zero_point
     cdef uint32_t* offset = <uint32_t*> columns.offset
     cdef const uint32_t* weight_sums = <const uint32_t*> e.weight_sums + first
+    cdef bint is_small = True
+    cdef float most
+    columns.in_registers = False
     if count < PANEL_COLUMNS:
         memset(columns, 0, sizeof(Columns))
     for c in range(count):
@@ -73,6 +77,13 @@ cdef void load_columns(
     else:
         for c in range(count):
             columns.bias[c] = -0.0  # what can be added to either zero without changing it
+    columns.in_registers = e.store == BYTES and e.lower >= 0 and e.weight_zero_points == NULL
+    if columns.in_registers:
+        for c in range(count):
+            # Of sums, which fit 32 bits, multiplied: below 2^31, and no nan.
+            most = (fabsf(columns.bias[c] * e.bias_multiplier) + <float> 2.147483648e9)
+            is_small &= fabsf(columns.multiplier[c]) * most < <float> 2e9
+        columns.in_registers = is_small
 
 
 cdef inline f32v scaled(

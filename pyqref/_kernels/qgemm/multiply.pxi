@@ -18,7 +18,8 @@ cdef struct Layout:
 
 
 # Gives `count` rows from `first` as bytes, unsigned: sets pointers to where they already are,
-# each whole and readable up to a multiple of four, or writes them into `scratch`.
+# or writes them into `scratch`. Each piece of a row has a pointer, and is readable up to a multiple
+# of four bytes.
 ctypedef void (*GiveRows)(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
     const Layout* layout, const uint8_t** rows,
@@ -26,13 +27,15 @@ ctypedef void (*GiveRows)(
 
 
 cdef enum:
-    BLOCK_ROWS = 48                 # rows that are made at a time, at most
-    BLOCK_ROWS_OF_TILES = 256       # the same where they are multiplied in tile registers
+    BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
+    BLOCK_POINTERS = 8192           # to pieces of these rows, at most
+    BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 18         # bytes that a block may take
     SCRATCH_BYTES_OF_TILES = 1 << 20
     LINE = 64                       # bytes of a cache line, which no vector of ours straddles
     BALANCED = 8                    # blocks a thread from which their ends matter no more
+    READ_AHEAD = 4                  # tiles in which the next panel is fetched
     WORK_PER_THREAD = 1 << 23       # products by vectors that are worth a thread
     TILES_FASTER = 3                # as many products take tile registers the time of one
     READING = 20                    # products in the time in which a weight comes from memory
@@ -45,6 +48,8 @@ cdef struct Product:
     GiveRows give_rows              # writes into scratch
     GiveRows give_rows_in_place     # or points; NULL where that is impossible
     bint whole_rows                 # written into scratch in one run, never in several
+    Py_ssize_t pieces               # of a row, equally long, where rows are not copied: else 1
+    bint has_edges                  # whether rows in place take scratch for some
     # Of writing rows: with fewer columns than this for each row, threads share the rows.
     float row_price
     const void* source
@@ -62,6 +67,7 @@ cdef struct Product:
     Layout layout
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
+    Py_ssize_t pointers_at          # where in it those to rows begin
     Py_ssize_t block_rows, blocks, column_splits
 
 
@@ -108,45 +114,85 @@ cdef void take_rows(
 include "tiles.pxi"
 
 
+cdef inline void fill_tile(
+    const Product* p, const Columns* columns, Tile* tile, int32_t* sums
+) noexcept nogil:
+    """What the tiles of a panel have in common."""
+    cdef const Epilogue* e = p.epilogue
+    tile.pieces, tile.quads = p.pieces, p.quads // p.pieces
+    tile.bias_multiplier = e.bias_multiplier
+    tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
+    tile.out_stride = p.out_stride * p.out_itemsize
+    tile.sums = NULL if columns.in_registers else sums
+
+
 cdef void multiply_panel(
     Product* p, Py_ssize_t first_row, Py_ssize_t count, const uint8_t** rows,
-    const int32_t* row_sums, Py_ssize_t first_column,
+    const int32_t* row_sums, Py_ssize_t first_column, const int8_t* next_panel,
 ) noexcept nogil:
-    """Some rows times one panel."""
-    cdef int32_t[TILE_ROWS * PANEL_COLUMNS + LINE] room
+    """Some rows times one panel; the next one is fetched meanwhile."""
+    cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] room
+    cdef int32_t[PANEL_COLUMNS] zeros
     cdef int32_t* sums = <int32_t*> next_line(room)
     cdef Columns columns
+    cdef Tile tile
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16
     cdef const int8_t* panel = p.panels + first_column * p.quads * 4
-    cdef Py_ssize_t out_stride = p.out_stride * p.out_itemsize
-    cdef uint8_t* out = p.out + first_row * out_stride + first_column * p.out_itemsize
-    cdef Py_ssize_t row = 0
-    cdef int tile_rows, column, vectors
+    cdef uint8_t* out = p.out + (first_row * p.out_stride + first_column) * p.out_itemsize
+    cdef Py_ssize_t most_rows = TILE_ROWS
+    cdef Py_ssize_t i, tiles, row
+    cdef const uint8_t* x
+    cdef const uint8_t* y
+    cdef int column, vectors, tile_rows
     load_columns(p.epilogue, &columns, first_column, used)
-    while row < count:
-        tile_rows = <int> min(<Py_ssize_t> TILE_ROWS, count - row)
+    fill_tile(p, &columns, &tile, sums)
+    tile.step = width * 4
+    if width < TILE_VECTORS * SIMD_LANES:
+        most_rows = NARROW_TILE_ROWS
+    if not columns.in_registers:
+        memset(zeros, 0, sizeof(zeros))
+    tiles = (count + most_rows - 1) // most_rows
+    row = 0
+    for i in range(tiles):
+        # Equally high: one row alone would take nearly as long as a full tile.
+        tile_rows = <int> (count // tiles + (i < count % tiles))
+        tile.x = rows + row * p.pieces
         column = 0
         while column < width:
             vectors = min(<int> TILE_VECTORS, (width - column) // SIMD_LANES)
-            multiply_tile(
-                tile_rows, vectors, rows + row, panel + column * 4, width * 4, p.quads,
-                sums + column,
-            )
+            tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
+            if column == 0:
+                if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
+                    x = rows[(row + most_rows) * p.pieces + p.pieces - 1]
+                    y = rows[(row + 2 * most_rows) * p.pieces + p.pieces - 1]
+                    if 0 < y - x < 256 * p.quads:
+                        tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
+                elif i < READ_AHEAD and next_panel != NULL:
+                    tile.ahead_step = PANEL_COLUMNS * 4 // READ_AHEAD
+                    tile.ahead = next_panel + i * p.quads * tile.ahead_step
+            tile.start = columns.offset + column
+            tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
+            tile.out, tile.used = out + column, min(used - column, vectors * SIMD_LANES)
+            if not columns.in_registers:
+                tile.start, tile.sums = zeros, sums + column
+            multiply_tile(tile_rows, vectors, &tile)
             column += TILE_VECTORS * SIMD_LANES
-        finish_tile(
-            p.epilogue, &columns, 0, sums, row_sums + row, tile_rows, out + row * out_stride,
-            out_stride, used,
-        )
+        if not columns.in_registers:
+            finish_tile(
+                p.epilogue, &columns, 0, sums, row_sums + row, tile_rows, out, tile.out_stride,
+                used,
+            )
+        out += tile_rows * tile.out_stride
         row += tile_rows
 
 
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
-    cdef Bytes[BLOCK_ROWS] rows
-    cdef int32_t[BLOCK_ROWS] row_sums
     cdef uint8_t* scratch = p.scratch + thread * p.scratch_size
+    cdef const uint8_t** rows = <const uint8_t**> (scratch + p.pointers_at)
+    cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.pieces)
     # Columns vary slowest: a thread keeps to its part of the weights.
     cdef Py_ssize_t first_row = index % p.blocks * p.block_rows
     cdef Py_ssize_t count = min(p.block_rows, p.rows - first_row)
@@ -154,23 +200,43 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
+    cdef Py_ssize_t first_panel = panel
+    cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
+    cdef const int8_t* ahead
     if p.in_tiles:
         multiply_in_tiles(p, scratch, first_row, count, panel, last)
         return
     take_rows(p, first_row, count, scratch, rows, row_sums)
     while panel < last:
-        multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS)
+        ahead = p.panels + (panel + 1) * panel_size
+        if panel + 1 == last:
+            # The next block begins with the first panel, if there is one.
+            ahead = NULL
+            if first_row + count < p.rows and panel > first_panel:
+                ahead = p.panels + first_panel * panel_size
+        multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS, ahead)
         panel += 1
+
+
+cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
+    return (depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+
+
+cdef bint suits_tiles(const Product* p) noexcept nogil:
+    """Whether tile registers multiply ``rows`` of ``quads``."""
+    cdef Py_ssize_t group = padded_for_tiles(4 * p.quads) * GROUP_ROWS
+    return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < group <= SCRATCH_BYTES_OF_TILES
 
 
 cdef void lay_out(Product* p) noexcept nogil:
     """Choose between tile registers and vectors, and where rows lie in the scratch."""
     cdef Py_ssize_t depth = 4 * p.quads
-    cdef Py_ssize_t padded = (depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+    cdef Py_ssize_t padded = padded_for_tiles(depth)
     cdef Layout* layout = &p.layout
-    p.in_tiles = HAS_TILES and p.rows >= ROWS_WORTH_TILES
-    p.in_tiles = p.in_tiles and 0 < padded * GROUP_ROWS <= SCRATCH_BYTES_OF_TILES
+    p.in_tiles = suits_tiles(p)
     p.copies = p.in_tiles or p.give_rows_in_place == NULL
+    if p.copies:
+        p.pieces = 1
     layout.runs, layout.run_depth, layout.depth = 1, depth, depth
     layout.row = layout.run = depth
     if p.in_tiles and p.whole_rows:
@@ -195,6 +261,7 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
     cdef Py_ssize_t fair
     most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    most = min(most, BLOCK_POINTERS // p.pieces)
     most = max(most // granule, <Py_ssize_t> 1) * granule
     p.blocks = (p.rows + most - 1) // most
     p.column_splits = 1
@@ -221,10 +288,15 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     work += <double> READING * p.columns * 4 * p.quads
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     cut(p, n_threads)
-    p.scratch_size = 0
-    if p.copies:
+    p.pointers_at = 0
+    if p.copies or p.has_edges:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
-        p.scratch_size = (groups * p.layout.group + COPIED_TOO_MUCH + LINE - 1) // LINE * LINE
+        p.pointers_at = groups * p.layout.group + p.layout.row + COPIED_TOO_MUCH
+        p.pointers_at = (p.pointers_at + LINE - 1) // LINE * LINE
+    p.scratch_size = p.pointers_at + p.block_rows * (
+        p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
+    )
+    p.scratch_size = (p.scratch_size + LINE - 1) // LINE * LINE
     scratch = <uint8_t*> malloc(p.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:
@@ -246,3 +318,4 @@ cdef void fill_product(
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
     p.out_itemsize = 1 if e.store == BYTES else 4
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
+    p.pieces, p.has_edges = 1, False

@@ -1,4 +1,5 @@
-/* The tile of a matrix product: a few rows times a few vectors of columns, kept in registers.
+/* The tile of a matrix product: a few rows times a few vectors of columns, kept in registers from
+ * the first product to the finished byte.
  *
  * It stands in C because the compiler must see its sizes as constants; it is written once over
  * the primitives of simd/, whose header is included first. */
@@ -20,73 +21,152 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* sums[r][c] = sum over k < 4 * quads of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred).
- *
- * x:     a pointer to 4 * quads bytes for each row
- * panel: for each quad of depths, `step` bytes that begin with the 4 weights of each column
- * sums:  PANEL_COLUMNS integers a row */
-ALWAYS_INLINE void tile(const int rows, const int vectors, const uint8_t *const *x,
-                        const int8_t *panel, ptrdiff_t step, ptrdiff_t quads, int32_t *sums) {
-    i32v sum[TILE_ROWS][TILE_VECTORS];
-    UNROLL for (int r = 0; r < rows; ++r) {
-        UNROLL for (int v = 0; v < vectors; ++v) sum[r][v] = set_i32(0);
-    }
-    for (ptrdiff_t quad = 0; quad < quads; ++quad, panel += step) {
-        weights_v weights[TILE_VECTORS];
-        UNROLL for (int v = 0; v < vectors; ++v) {
-            weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
-        }
-        UNROLL for (int r = 0; r < rows; ++r) {
-            const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
-            UNROLL for (int v = 0; v < vectors; ++v) {
-                sum[r][v] = dot4(sum[r][v], inputs, weights[v]);
+#if defined(__GNUC__)
+#define WILL_BE_READ(address) __builtin_prefetch(address, 0, 2)
+#else
+#define WILL_BE_READ(address) ((void)(address))
+#endif
+
+/* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. */
+#ifndef NARROW_TILE_ROWS
+#define NARROW_TILE_ROWS TILE_ROWS
+#endif
+#define MOST_TILE_ROWS (NARROW_TILE_ROWS > TILE_ROWS ? NARROW_TILE_ROWS : TILE_ROWS)
+#if TILE_ROWS > 6 || NARROW_TILE_ROWS > 8
+#error "multiply_tile knows tiles of at most 6 rows, narrow ones of at most 8"
+#endif
+
+/* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile. */
+typedef struct {
+    const uint8_t *const *x;    /* for each row, a pointer to each of its pieces */
+    ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
+    const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
+    ptrdiff_t step;
+    const int8_t *ahead;        /* what will be read soon, `ahead_step` bytes for each quad */
+    ptrdiff_t ahead_step;
+    const int32_t *start;       /* what sums begin with, one a column */
+    int32_t *sums;              /* where they are stored, PANEL_COLUMNS a row, or else NULL: */
+    const float *multiplier;    /* they are finished as unsigned bytes (eq-requantize-bias) */
+    const float *bias;
+    float bias_multiplier;
+    int zero_point, lower, upper;
+    uint8_t *out;
+    ptrdiff_t out_stride;       /* bytes from a row to the next */
+    int used;                   /* columns that are stored */
+} Tile;
+
+/* eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so the packing
+ * that saturates takes the place of bounds for each. */
+ALWAYS_INLINE void finish_sums(const int rows, const int vectors,
+                               i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
+    const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
+    const f32v bias_multiplier = set_f32(tile->bias_multiplier);
+    const int zero_point = tile->zero_point, lower = tile->lower, upper = tile->upper;
+    const int used = tile->used;
+    const float *const multiplier = tile->multiplier, *const bias = tile->bias;
+    const ptrdiff_t out_stride = tile->out_stride;
+    uint8_t *out = tile->out;
+    UNROLL for (int first = 0; first < rows; first += together) {
+        f32v real[4];
+        UNROLL for (int i = 0; i < 4; ++i) {
+            const int r = first + i / vectors, v = i % vectors;
+            if (i < together * vectors && r < rows) {
+                real[i] = fma_f32(load_f32(bias + v * SIMD_LANES), bias_multiplier,
+                                  to_f32(sum[r][v]));
+                real[i] = mul_f32(real[i], load_f32(multiplier + v * SIMD_LANES));
+            } else {
+                real[i] = real[0];
             }
         }
-    }
-    UNROLL for (int r = 0; r < rows; ++r) {
-        UNROLL for (int v = 0; v < vectors; ++v) {
-            store_i32(sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
+        const bytes_v bytes = clamp_u8(
+            pack_rounded_u8(real[0], real[1], real[2], real[3], zero_point), lower, upper);
+        UNROLL for (int i = 0; i < together; ++i) {
+            if (first + i < rows) {
+                store_quarters(out, bytes, i * vectors, vectors, used);
+                out += out_stride;
+            }
         }
     }
 }
 
-#define TILE_ARGUMENTS x, panel, step, quads, sums
-#if TILE_ROWS > 6
-#error "multiply_tile knows tiles of at most 6 rows"
-#endif
+/* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
+ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
+    i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
+    const ptrdiff_t pieces = tile->pieces, quads = tile->quads, step = tile->step;
+    const ptrdiff_t ahead_step = tile->ahead_step;
+    const uint8_t *const *pointers = tile->x;
+    const int8_t *panel = tile->panel, *ahead = tile->ahead;
+    UNROLL for (int r = 0; r < rows; ++r) {
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
+        }
+    }
+    for (ptrdiff_t piece = 0; piece < pieces; ++piece) {
+        const uint8_t *x[MOST_TILE_ROWS];
+        UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r * pieces + piece];
+        for (ptrdiff_t quad = 0; quad < quads; ++quad, panel += step) {
+            weights_v weights[TILE_VECTORS];
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
+            }
+            WILL_BE_READ(ahead);
+            ahead += ahead_step;
+            UNROLL for (int r = 0; r < rows; ++r) {
+                const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
+                UNROLL for (int v = 0; v < vectors; ++v) {
+                    sum[r][v] = dot4(sum[r][v], inputs, weights[v]);
+                }
+            }
+        }
+    }
+    if (tile->sums == NULL) {
+        finish_sums(rows, vectors, sum, tile);
+        return;
+    }
+    UNROLL for (int r = 0; r < rows; ++r) {
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            store_i32(tile->sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
+        }
+    }
+}
 
 /* The same with sizes that are known at run time only. */
-#define TILE_FOR_ROWS(vectors)                                \
-    switch (rows) {                                           \
-        case 1: tile(1, vectors, TILE_ARGUMENTS); return;     \
-        case 2: tile(2, vectors, TILE_ARGUMENTS); return;     \
-        TILE_3_TO_4(vectors)                                  \
-        TILE_5_TO_6(vectors)                                  \
+#define TILE_FOR_ROWS(vectors)                     \
+    switch (rows) {                                \
+        case 1: multiply(1, vectors, tile); return; \
+        case 2: multiply(2, vectors, tile); return; \
+        TILE_3_TO_4(vectors)                       \
+        TILE_5_TO_6(vectors)                       \
     }
+#define NARROW_TILE_FOR_ROWS(vectors)              \
+    switch (rows) {                                \
+        case 7: multiply(7, vectors, tile); return; \
+        case 8: multiply(8, vectors, tile); return; \
+    }                                              \
+    TILE_FOR_ROWS(vectors)
 
 #if TILE_ROWS >= 4
-#define TILE_3_TO_4(vectors)                              \
-    case 3: tile(3, vectors, TILE_ARGUMENTS); return;     \
-    case 4: tile(4, vectors, TILE_ARGUMENTS); return;
+#define TILE_3_TO_4(vectors)                       \
+    case 3: multiply(3, vectors, tile); return;    \
+    case 4: multiply(4, vectors, tile); return;
 #else
 #define TILE_3_TO_4(vectors)
 #endif
 #if TILE_ROWS >= 6
-#define TILE_5_TO_6(vectors)                              \
-    case 5: tile(5, vectors, TILE_ARGUMENTS); return;     \
-    case 6: tile(6, vectors, TILE_ARGUMENTS); return;
+#define TILE_5_TO_6(vectors)                       \
+    case 5: multiply(5, vectors, tile); return;    \
+    case 6: multiply(6, vectors, tile); return;
 #else
 #define TILE_5_TO_6(vectors)
 #endif
 
-static void multiply_tile(int rows, int vectors, const uint8_t *const *x, const int8_t *panel,
-                          ptrdiff_t step, ptrdiff_t quads, int32_t *sums) {
+static void multiply_tile(int rows, int vectors, const Tile *tile) {
     /* Panels are a multiple of 16 columns wide: only vectors of 16 lanes leave a remainder. */
 #if SIMD_LANES == 16
     switch (vectors) {
-        case 1: TILE_FOR_ROWS(1) return;
-        case 2: TILE_FOR_ROWS(2) return;
-        case 3: TILE_FOR_ROWS(3) return;
+        case 1: NARROW_TILE_FOR_ROWS(1) return;
+        case 2: NARROW_TILE_FOR_ROWS(2) return;
+        case 3: NARROW_TILE_FOR_ROWS(3) return;
     }
 #endif
     TILE_FOR_ROWS(TILE_VECTORS)

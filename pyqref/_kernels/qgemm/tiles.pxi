@@ -54,7 +54,7 @@ cdef Py_ssize_t rows_in_reach(
 
     A tile reads 64 depths at a time: what follows a row meets weights that are zero.
     """
-    cdef Py_ssize_t padded = (p.layout.depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+    cdef Py_ssize_t padded = padded_for_tiles(p.layout.depth)
     cdef Py_ssize_t room
     if p.matrix == NULL:
         return 0

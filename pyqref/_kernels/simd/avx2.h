@@ -95,15 +95,35 @@ static inline f32v to_f32(i32v a) { return _mm256_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm256_cvtps_epi32(a); }
 static inline i32v truncate_i32(f32v a) { return _mm256_cvttps_epi32(a); }
 
-static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
-                                    f32v d, int zero_point, int lower) {
+typedef __m256i bytes_v;
+static inline bytes_v pack_in_lanes(f32v a, f32v b, f32v c, f32v d, int zero_point) {
     const __m256i zero = _mm256_set1_epi16((short)zero_point);
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
     __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
-    ab = _mm256_adds_epi16(ab, zero);
-    cd = _mm256_adds_epi16(cd, zero);
-    __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd), order);
+    return _mm256_packus_epi16(_mm256_adds_epi16(ab, zero), _mm256_adds_epi16(cd, zero));
+}
+static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    return _mm256_permutevar8x32_epi32(pack_in_lanes(a, b, c, d, zero_point), order);
+}
+static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
+    bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
+    return _mm256_min_epu8(bytes, _mm256_set1_epi8((char)upper));
+}
+static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
+                                  const int quarters, int count) {
+    uint8_t all[32];
+    if (quarters == 2 && count == 16) {
+        _mm_storeu_si128((__m128i *)target, first ? _mm256_extracti128_si256(bytes, 1)
+                                                  : _mm256_castsi256_si128(bytes));
+        return;
+    }
+    _mm256_storeu_si256((__m256i *)all, bytes);
+    memcpy(target, all + 8 * first, (size_t)count);
+}
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    __m256i bytes = pack_rounded_u8(a, b, c, d, zero_point);
     bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
     _mm_storeu_si128((__m128i *)first, _mm256_castsi256_si128(bytes));
     _mm_storeu_si128((__m128i *)second, _mm256_extracti128_si256(bytes, 1));
@@ -141,10 +161,7 @@ static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_
 }
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {
-    const __m256i zero = _mm256_set1_epi16((short)zero_point);
-    __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
-    __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
-    __m256i bytes = _mm256_packus_epi16(_mm256_adds_epi16(ab, zero), _mm256_adds_epi16(cd, zero));
+    __m256i bytes = pack_in_lanes(a, b, c, d, zero_point);
     bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
     store_i32((int32_t *)target, _mm256_xor_si256(bytes, _mm256_set1_epi8((char)flip)));
 }

@@ -12,6 +12,7 @@
 #define SIMD_LANES 16
 #define TILE_ROWS 6
 #define TILE_VECTORS 4
+#define NARROW_TILE_ROWS 8
 #define INPUT_SHIFT 0
 
 typedef __m512 f32v;
@@ -80,15 +81,43 @@ static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
 static inline i32v truncate_i32(f32v a) { return _mm512_cvttps_epi32(a); }
 
-static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
-                                    f32v d, int zero_point, int lower) {
+typedef __m512i bytes_v;
+static inline bytes_v pack_in_lanes(f32v a, f32v b, f32v c, f32v d, int zero_point) {
     const __m512i zero = _mm512_set1_epi16((short)zero_point);
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
     __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
-    ab = _mm512_adds_epi16(ab, zero);
-    cd = _mm512_adds_epi16(cd, zero);
-    __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(ab, cd));
+    return _mm512_packus_epi16(_mm512_adds_epi16(ab, zero), _mm512_adds_epi16(cd, zero));
+}
+static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(order, pack_in_lanes(a, b, c, d, zero_point));
+}
+static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
+    bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
+    return _mm512_min_epu8(bytes, _mm512_set1_epi8((char)upper));
+}
+static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
+                                  const int quarters, int count) {
+    const __mmask64 mask = count < 64 ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
+    __m128i quarter = _mm512_castsi512_si128(bytes);
+    if (quarters > 2 && count == 64) {
+        _mm512_storeu_si512(target, bytes);
+    } else if (quarters > 2) {
+        _mm512_mask_storeu_epi8(target, mask, bytes);
+    } else if (quarters == 2) {
+        _mm256_mask_storeu_epi8(target, (__mmask32)mask,
+                                first ? _mm512_extracti64x4_epi64(bytes, 1)
+                                      : _mm512_castsi512_si256(bytes));
+    } else {
+        if (first == 1) quarter = _mm512_extracti32x4_epi32(bytes, 1);
+        if (first == 2) quarter = _mm512_extracti32x4_epi32(bytes, 2);
+        if (first == 3) quarter = _mm512_extracti32x4_epi32(bytes, 3);
+        _mm_mask_storeu_epi8(target, (__mmask16)mask, quarter);
+    }
+}
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    __m512i bytes = pack_rounded_u8(a, b, c, d, zero_point);
     bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
     _mm256_storeu_si256((__m256i *)first, _mm512_castsi512_si256(bytes));
     _mm256_storeu_si256((__m256i *)second, _mm512_extracti64x4_epi64(bytes, 1));
@@ -96,10 +125,7 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
 
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
                                        int zero_point, int lower, int flip) {
-    const __m512i zero = _mm512_set1_epi16((short)zero_point);
-    __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
-    __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
-    __m512i bytes = _mm512_packus_epi16(_mm512_adds_epi16(ab, zero), _mm512_adds_epi16(cd, zero));
+    __m512i bytes = pack_in_lanes(a, b, c, d, zero_point);
     bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
     store_i32((int32_t *)target, _mm512_xor_si512(bytes, _mm512_set1_epi8((char)flip)));
 }

@@ -81,13 +81,33 @@ static inline f32v to_f32(i32v a) { return vcvtq_f32_s32(a); }
 static inline i32v to_i32(f32v a) { return vcvtnq_s32_f32(a); }
 static inline i32v truncate_i32(f32v a) { return vcvtq_s32_f32(a); }
 
-static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
-                                    f32v d, int zero_point, int lower) {
+typedef uint8x16_t bytes_v;
+static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
     const int16x8_t zero = vdupq_n_s16((int16_t)zero_point);
     int16x8_t ab = vcombine_s16(vqmovn_s32(to_i32(a)), vqmovn_s32(to_i32(b)));
     int16x8_t cd = vcombine_s16(vqmovn_s32(to_i32(c)), vqmovn_s32(to_i32(d)));
-    vst1_u8(first, vmax_u8(vqmovun_s16(vqaddq_s16(ab, zero)), vdup_n_u8((uint8_t)lower)));
-    vst1_u8(second, vmax_u8(vqmovun_s16(vqaddq_s16(cd, zero)), vdup_n_u8((uint8_t)lower)));
+    return vcombine_u8(vqmovun_s16(vqaddq_s16(ab, zero)), vqmovun_s16(vqaddq_s16(cd, zero)));
+}
+static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
+    bytes = vmaxq_u8(bytes, vdupq_n_u8((uint8_t)lower));
+    return vminq_u8(bytes, vdupq_n_u8((uint8_t)upper));
+}
+static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
+                                  const int quarters, int count) {
+    uint8_t all[16];
+    if (quarters == 4 && count == 16) {
+        vst1q_u8(target, bytes);
+        return;
+    }
+    vst1q_u8(all, bytes);
+    memcpy(target, all + SIMD_LANES * first, (size_t)count);
+}
+static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
+                                    f32v d, int zero_point, int lower) {
+    bytes_v bytes = pack_rounded_u8(a, b, c, d, zero_point);
+    bytes = vmaxq_u8(bytes, vdupq_n_u8((uint8_t)lower));
+    vst1_u8(first, vget_low_u8(bytes));
+    vst1_u8(second, vget_high_u8(bytes));
 }
 
 static inline void weave(uint8x16_t *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,

@@ -139,6 +139,29 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     store_low_bytes(second + SIMD_LANES, add_i32(to_i32(max_f32(d, low)), zero));
 }
 
+typedef struct { uint8_t lane[4 * SIMD_LANES]; } bytes_v;
+static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+    const f32v all[4] = {a, b, c, d};
+    bytes_v bytes;
+    for (int i = 0; i < 4 * SIMD_LANES; ++i) {
+        float real = round_once(all[i / SIMD_LANES].lane[i % SIMD_LANES]) + (float)zero_point;
+        bytes.lane[i] = (uint8_t)(real < 0 ? 0 : real > 255 ? 255 : real);
+    }
+    return bytes;
+}
+static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
+    for (int i = 0; i < 4 * SIMD_LANES; ++i) {
+        if (bytes.lane[i] < lower) bytes.lane[i] = (uint8_t)lower;
+        if (bytes.lane[i] > upper) bytes.lane[i] = (uint8_t)upper;
+    }
+    return bytes;
+}
+static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
+                                  const int quarters, int count) {
+    (void)quarters;
+    memcpy(target, bytes.lane + first * SIMD_LANES, (size_t)count);
+}
+
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     inputs_v x = {{source[0], source[1], source[2], source[3]}};
     return x;

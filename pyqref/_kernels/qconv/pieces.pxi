@@ -1,0 +1,179 @@
+# Windows that are multiplied where they lie: a pointer to each of their pieces, which are whole
+# lines under the kernel where pixels follow one another. Only pieces that reach over an edge of
+# the image are copied.
+
+cdef enum:
+    SHORTEST_PIECE = 16             # of several in a line; shorter ones are copied together
+    PADDED_WEIGHTS = 1 << 18        # bytes of weights that are laid out anew, at most
+    ROWS_WORTH_PADDING = 32         # for which that is done
+
+
+cdef bint lie_apart(const Image* image, const Pieces* pieces, const Epilogue* e) noexcept nogil:
+    """Whether ``windows_in_place`` will do.
+
+    A piece is read up to a multiple of four bytes: what follows it meets weights that are zero.
+    """
+    cdef Py_ssize_t n_lines = image.kernel[0] * image.kernel[1]
+    cdef Py_ssize_t rows = image.batch * image.out[0] * image.out[1] * image.out[2]
+    if image.flip or not 0 < n_lines <= MOST_LINES or pieces.size == 0:
+        return False
+    if e.weight_zero_points != NULL:    # the sums of rows are wanted
+        return n_lines == pieces.count == 1 and pieces.padded == pieces.size
+    if pieces.count > 1:
+        return pieces.padded == pieces.size >= SHORTEST_PIECE
+    if n_lines == 1 or pieces.padded == pieces.size:
+        return True
+    if image.inputs != image.channels or rows < ROWS_WORTH_PADDING:
+        return False
+    return (e.columns + 15) // 16 * 16 * n_lines * pieces.padded <= PADDED_WEIGHTS
+
+
+cdef bint has_edges(const Image* image, const Pieces* pieces) noexcept nogil:
+    """Whether some pieces reach over an edge of the image, or of its memory."""
+    cdef bint padded = image.padding[0] != 0 or image.padding[1] != 0 or image.padding[2] != 0
+    return padded or pieces.padded > pieces.size
+
+
+cdef void pad_pieces(
+    const int8_t* panels, Py_ssize_t columns, Py_ssize_t quads, Py_ssize_t pieces,
+    Py_ssize_t size, int8_t* target,
+) noexcept nogil:
+    """Lay panels out so that each piece begins with a quad of its own; zeros follow it."""
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t width, piece, i, c, depth
+    memset(target, 0, (columns + 15) // 16 * 16 * pieces * ((size + 3) // 4 * 4))
+    while first < columns:
+        width = min((columns - first + 15) // 16 * 16, <Py_ssize_t> PANEL_COLUMNS)
+        for piece in range(pieces):
+            for i in range(size):
+                depth = piece * size + i
+                for c in range(width):
+                    target[(i // 4 * width + c) * 4 + i % 4] = (
+                        panels[(depth // 4 * width + c) * 4 + depth % 4]
+                    )
+            target += (size + 3) // 4 * 4 * width
+        panels += quads * 4 * width
+        first += width
+
+
+cdef inline Py_ssize_t inner_windows(
+    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    const Position* p,
+) noexcept nogil:
+    """How many windows from here have all their columns in the image, and may be read whole."""
+    cdef Py_ssize_t stride = image.stride[2]
+    cdef Py_ssize_t at = reach(image, p, 2, 0)
+    cdef Py_ssize_t room = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
+    cdef Py_ssize_t last = n_lines - 1
+    cdef Py_ssize_t left
+    if at < 0 or room < 0:
+        return 0
+    room = min(room // stride + 1, image.out[2] - p.at[2])
+    while last >= 0 and lines[last] == NULL:
+        last -= 1
+    if pieces.padded > pieces.size and last >= 0:
+        left = pieces.end - lines[last] - at * image.channels - pieces.padded
+        left -= (pieces.count - 1) * pieces.step
+        room = min(room, left // (stride * image.channels) + 1 if left >= 0 else 0)
+    return room
+
+
+cdef inline void point_to_pieces(
+    const uint8_t** starts, const int n, Py_ssize_t step, Py_ssize_t count, const uint8_t** rows,
+) noexcept nogil:
+    """Windows ``step`` bytes apart, of ``n`` pieces each."""
+    cdef Py_ssize_t r
+    cdef int i
+    for r in range(count):
+        for i in range(n):
+            rows[r * n + i] = starts[i] + r * step
+
+
+cdef inline void point_to_windows(
+    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    Py_ssize_t first, Py_ssize_t count, const uint8_t* blank, const uint8_t** rows,
+) noexcept nogil:
+    """Windows side by side; ``first`` is where they begin in a line, in bytes."""
+    cdef Py_ssize_t step = image.stride[2] * image.channels
+    cdef Py_ssize_t n = n_lines * pieces.count
+    cdef Py_ssize_t i, r
+    cdef Bytes[3] starts
+    cdef const uint8_t* x
+    if (n == 1 or n == 3) and lines[0] != NULL and lines[n - 1] != NULL and pieces.count == 1:
+        for i in range(n):
+            starts[i] = lines[i] + first
+        if n == 1:
+            point_to_pieces(starts, 1, step, count, rows)
+        else:
+            point_to_pieces(starts, 3, step, count, rows)
+        return
+    for i in range(n):
+        if lines[i // pieces.count] == NULL:
+            for r in range(count):
+                rows[r * n + i] = blank
+        else:
+            x = lines[i // pieces.count] + first + i % pieces.count * pieces.step
+            for r in range(count):
+                rows[r * n + i] = x
+                x += step
+
+
+cdef void copy_over_edge(
+    const Image* image, const Pieces* pieces, const Position* p, const uint8_t** lines,
+    Py_ssize_t n_lines, const uint8_t* blank, uint8_t* target, const uint8_t** row,
+) noexcept nogil:
+    """One window; only lines inside of the image are copied."""
+    cdef Py_ssize_t n = image.inputs
+    cdef Py_ssize_t taps = image.kernel[2] // pieces.count  # of a piece
+    cdef Py_ssize_t i, k, tap, at
+    for i in range(n_lines):
+        for k in range(pieces.count):
+            row[0] = target
+            if lines[i] == NULL:
+                row[0] = blank
+            else:
+                for tap in range(taps):
+                    at = reach(image, p, 2, k + tap)
+                    if is_in(image, 2, at):
+                        memcpy(target + tap * n, lines[i] + at * image.channels, n)
+                    else:
+                        memset(target + tap * n, image.zero_point, n)
+            target += pieces.padded
+            row += 1
+
+
+cdef void windows_in_place(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
+    const Layout* layout, const uint8_t** rows,
+) noexcept nogil:
+    """Pointers to the pieces of windows; the first row of scratch is a blank piece."""
+    cdef const Image* image = <const Image*> source
+    cdef Bytes[MOST_LINES] lines
+    cdef Py_ssize_t r = 0
+    cdef Py_ssize_t n_lines, n, inner
+    cdef Pieces pieces
+    cdef Position p
+    cut_lines(image, &pieces)
+    locate(image, first, &p)
+    n_lines = find_lines(image, &p, 0, lines)
+    n = n_lines * pieces.count
+    if has_edges(image, &pieces):
+        memset(scratch, image.zero_point, pieces.padded)
+    while r < count:
+        inner = min(inner_windows(image, &pieces, lines, n_lines, &p), count - r)
+        if inner > 0:
+            point_to_windows(
+                image, &pieces, lines, n_lines, reach(image, &p, 2, 0) * image.channels, inner,
+                scratch, rows + r * n,
+            )
+            r += inner
+            p.at[2] += inner - 1
+        else:
+            copy_over_edge(
+                image, &pieces, &p, lines, n_lines, scratch,
+                place_of_row(scratch, layout, r) + layout.row, rows + r * n,
+            )
+            r += 1
+        advance(image, &p)
+        if p.at[2] == 0:
+            n_lines = find_lines(image, &p, 0, lines)
