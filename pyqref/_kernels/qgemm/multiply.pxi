@@ -28,6 +28,8 @@ ctypedef void (*GiveRows)(
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
+    LEAST_BLOCK_ROWS = 48           # that results may not make fewer
+    RESULT_BYTES = 1 << 18          # of a block, at most
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
@@ -262,6 +264,10 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t fair
     most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
+    if not p.in_tiles:
+        # Results of a block, written a panel at a time, stay in cache until their lines are whole.
+        most = min(most, max(<Py_ssize_t> LEAST_BLOCK_ROWS,
+                             RESULT_BYTES // (p.columns * p.out_itemsize)))
     most = max(most // granule, <Py_ssize_t> 1) * granule
     p.blocks = (p.rows + most - 1) // most
     p.column_splits = 1
