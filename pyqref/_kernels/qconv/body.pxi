@@ -19,6 +19,10 @@ include "grouped.pxi"
 include "channels.pxi"
 
 
+cdef enum:
+    IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
+
+
 cdef void join_groups(
     const int8_t* rows, Py_ssize_t joined, Py_ssize_t outputs, Py_ssize_t inputs, Py_ssize_t taps,
     int8_t* panels,
@@ -144,6 +148,9 @@ def conv(
         upper, BYTES,
     )
     with nogil:
+        if groups > 1:
+            # Part by part, channels come from all over the image.
+            prefetch_bytes(image.x, min(<Py_ssize_t> cnp.PyArray_SIZE(x), <Py_ssize_t> IMAGE_AHEAD))
         if is_depthwise:
             depthwise(&image, &epilogue, packed, rows, result, n_threads)
         elif in_strips:

@@ -6,7 +6,7 @@
 
 cdef enum:
     STRIP = 16                      # outputs whose weights are kept together
-    STRIPS_BYTES = 1 << 16          # of weights in the order of quads, if enough for a vector
+    STRIPS_BYTES = 1 << 15          # of weights in the order of quads, if enough for a vector
 
 
 cdef extern from "qconv/grouped.h":
@@ -157,7 +157,7 @@ cdef int grouped(
     """Run a convolution whose groups have 4, 8 or 16 channels, and whose weights are centred."""
     cdef Grouped g
     cdef Lines lines
-    cdef Py_ssize_t tasks
+    cdef Py_ssize_t tasks, vectors
     cdef uint8_t* scratch
     g.image, g.epilogue, g.strips, g.out = image, epilogue, strips, out
     g.n_under = image.kernel[0] * image.kernel[1]
@@ -170,9 +170,11 @@ cdef int grouped(
     tasks = 1 if n_threads == 1 else min(n_threads * <Py_ssize_t> TASKS_A_THREAD, g.lines)
     g.lines_a_task = (g.lines + tasks - 1) // tasks
     g.vectors = max(STRIPS_BYTES // (g.quads * 4 * VECTOR_BYTES), <Py_ssize_t> 1)
-    g.vectors = min(g.vectors, <Py_ssize_t> WIDTH_VECTORS)
+    vectors = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES
+    g.vectors = min(min(g.vectors, <Py_ssize_t> WIDTH_VECTORS), vectors)
+    while vectors % g.vectors:      # none is computed twice
+        g.vectors -= 1
     g.width = min(g.vectors * VECTOR_BYTES, image.channels)
-    g.vectors = (g.width + VECTOR_BYTES - 1) // VECTOR_BYTES
     g.segment = outputs_at_once(image, g.width, g.n_under, LINES_BYTES)
     measure_lines(&lines, image, g.width, g.segment, g.n_under)
     g.scratch_size = g.vectors * (g.quads + 3) * 4 * VECTOR_BYTES + size_of_lines(&lines)

@@ -14,6 +14,10 @@
 #define PREFETCH(address) (void)(address)
 #endif
 
+static inline void prefetch_bytes(const void *first, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; i += 64) PREFETCH((const char *)first + i);
+}
+
 /* What finishes sums, the same for all channels. */
 typedef struct {
     float bias_multiplier, high;
