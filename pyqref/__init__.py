@@ -429,8 +429,8 @@ if TYPE_CHECKING:
     from .nn.functional import conv_transpose3d as conv_transpose3d
     from .nn.functional import cosine_embedding_loss as cosine_embedding_loss
     from .nn.functional import cosine_similarity as cosine_similarity
-    from .nn.functional import dropout as dropout
-    from .nn.functional import embedding as embedding
+    from .nn.functional.dropout import dropout as dropout
+    from .nn.functional.embedding import embedding as embedding
     from .nn.functional import embedding_bag as embedding_bag
     from .nn.functional import feature_alpha_dropout as feature_alpha_dropout
     from .nn.functional import group_norm as group_norm
