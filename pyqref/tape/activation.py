@@ -147,7 +147,7 @@ class LogSigmoid(Pointwise):
     """``LogSigmoid(x)``: ``log(sigmoid(x))``."""
 
     def value(self, x: Array, *parameters: Any) -> Array:
-        return -softplus(-x)
+        return 0 - softplus(-x)  # 0, not -0, where the sigmoid is 1
 
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
         return sigmoid(-x)
