@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,6 +171,47 @@ def test_blocks_tiles_and_edges(kernel: str, outputs: int, kernel_size: int) -> 
         plane(2, 16, 9, outputs, kernel_size, padding=2, stride=2, dilation=2),
         channels_last=True,
     )
+
+
+@pytest.mark.parametrize("channels", range(1, 10))
+def test_few_channels_under_every_small_window(kernel: str, channels: int) -> None:
+    """Lines of a window that end within a quad of four bytes, one line or several."""
+    rng = np.random.default_rng(channels)
+    for height, width in itertools.product((1, 2, 3, 5), repeat=2):
+        for padding in (0, 1):
+            pair = (padding, padding)
+            case = Case(
+                2, channels, (9, 11), 7, (height, width), (1, 1 + padding), pair, (1, 1 + padding)
+            )
+            check(rng, case, channels_last=True)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_layers(kernel: str, seed: int) -> None:
+    """Whatever a layer may be, dense, grouped or depthwise."""
+    rng = np.random.default_rng((11, seed))
+    for _ in range(3):
+        groups = int(rng.choice([1, 1, 1, 2, 3, 8]))
+        inputs, outputs = rng.integers(1, 20, 2) * groups
+        window, dilation = rng.integers(1, 5, 2), rng.integers(1, 3, 2)
+        size = (window - 1) * dilation + rng.integers(1, 14, 2)
+        case = Case(
+            *(int(rng.integers(1, 4)), int(inputs), tuple(size.tolist()), int(outputs)),
+            tuple(window.tolist()),
+            tuple(rng.integers(1, 4, 2).tolist()),
+            tuple(rng.integers(0, 3, 2).tolist()),
+            tuple(dilation.tolist()),
+            groups,
+        )
+        zero_points = int(rng.integers(-3, 4)) if rng.random() < 0.25 else 0
+        check(
+            rng,
+            case,
+            stored=(np.uint8, np.int8)[rng.integers(2)],
+            mode=MODES[rng.integers(len(MODES))],
+            weight_zero_points=zero_points,
+            channels_last=bool(rng.integers(2)),
+        )
 
 
 def test_multipliers_too_large_for_the_tile(kernel: str) -> None:

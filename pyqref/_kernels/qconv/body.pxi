@@ -64,6 +64,7 @@ cdef int each_group(
     cdef Pieces pieces
     cdef Py_ssize_t group
     cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    cdef bint apart = False         # each piece begins with a quad of its own
     cdef int8_t* room = NULL
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
@@ -73,11 +74,14 @@ cdef int each_group(
     p.source, p.epilogue, p.panels = image, e, weights
     p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
     cut_lines(image, &pieces)
+    if joined > 1 and pieces.padded > pieces.size:
+        pieces.size = 0             # joined weights are laid out without gaps
     if not suits_tiles(&p) and lie_apart(image, &pieces, e):
         p.give_rows_in_place = windows_in_place
         p.pieces = image.kernel[0] * image.kernel[1] * pieces.count
         p.quads, p.has_edges = p.pieces * pieces.padded // 4, has_edges(image, &pieces)
-    if joined > 1 or p.quads > (e.depth + 3) // 4:
+        apart = p.pieces > 1 and pieces.padded > pieces.size
+    if joined > 1 or apart:
         room = <int8_t*> malloc((outputs + 15) // 16 * 64 * p.quads + LINE)
         if room == NULL:
             with gil:
