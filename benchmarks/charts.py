@@ -18,7 +18,12 @@ def geometric_means(races: list[dict[str, Any]]) -> dict[str, tuple[float, float
     for race in races:
         ratios[race["kind"]].append(race["ratio"])
     return {
-        kind: (float(np.exp(np.log(each).mean())), min(each), max(each), len(each))
+        kind: (
+            float(np.exp(np.log(each).mean()).clip(min(each), max(each))),
+            min(each),
+            max(each),
+            len(each),
+        )
         for kind, each in ratios.items()
     }
 
