@@ -237,7 +237,8 @@ fastest = max(
     race["operations"] / race["pyqref"] for race in measured["races"] if race["kind"] == "linear"
 )
 print(f"fastest linear layer: {100 * fastest / measured['peaks']['operations']:.0f} % of the peak")
-assert fastest <= measured["peaks"]["operations"]
+# The peak is measured once; the clock, which rises and falls by some percent, all the time.
+assert fastest <= 1.1 * measured["peaks"]["operations"]
 
 # %%
 # **In short**: pack the weights in the order of reading, hold as many sums as there are
