@@ -219,7 +219,7 @@ for m, depth, columns in ((1, 1024, 1024), (16, 1024, 1024), (512, 1024, 1024)):
 # processor does. The points are measured: ``python -m benchmarks --json`` ran each layer in
 # turns with other libraries, on the machine named below, and measured peak and bandwidth in the
 # same run. (The weights of a small layer stay in the cache, which is faster than memory: such
-# points may lie above the slope, but none above the flat part.)
+# points may lie above the slope, but none above the flat part, but for what the clock varies.)
 
 here = Path.cwd()
 root = next((each for each in (here, *here.parents) if (each / "benchmarks").is_dir()), None)
