@@ -35,6 +35,10 @@ OPERATIONS = (
 #: Those that multiply matrices.
 PRODUCTS = ("qconv", "qgemm", "recurrent")
 _HERE = os.path.dirname(__file__)
+_BUILD_AGAIN = (
+    "it was built from other sources than these; in a clone build again with "
+    "`python setup.py build_ext --inplace`, else install pyqref again"
+)
 
 
 @dataclass(frozen=True)
@@ -170,8 +174,29 @@ class _Twins(dict[str, "ModuleType | None"]):
     def __missing__(self, operation: str) -> ModuleType | None:
         is_compiled = self.kernel != "reference"
         name = f"{__package__}.{operation}.{KERNELS[self.kernel].module(operation)}"
-        self[operation] = twin = import_module(name) if is_compiled else None
+        self[operation] = twin = _load(name) if is_compiled else None
         return twin
+
+
+def _load(name: str) -> ModuleType:
+    """A compiled module; one that was built from older sources says so when it is asked for more.
+
+    Raises
+    ------
+    ImportError
+        It does not fit the other compiled modules.
+    """
+    try:
+        module = import_module(name)
+    except (ImportError, TypeError) as error:  # the latter for another signature in C
+        raise ImportError(f"{name} cannot be loaded, {error}: {_BUILD_AGAIN}") from error
+
+    def missing(attribute: str) -> Any:
+        advice = "" if attribute.startswith("__") else f": {_BUILD_AGAIN}"
+        raise AttributeError(f"{name} has no {attribute}{advice}", name=attribute, obj=module)
+
+    module.__getattr__ = missing  # type: ignore[method-assign]
+    return module
 
 
 # The name and its modules change together, whatever other threads do meanwhile. None until

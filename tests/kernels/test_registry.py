@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,25 @@ def test_show_lists_every_kernel_openmp_and_threads(capsys: pytest.CaptureFixtur
 def test_show_of_an_installation_without_compiled_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_is_compiled", lambda module: False)
     assert "portable      no     yes" in kernels.summary()
+
+
+@pytest.mark.parametrize("name", [each for each in kernels.usable() if each != "reference"])
+def test_module_of_older_sources_says_to_build_again(name: str) -> None:
+    """What it lacks was added to the sources after it was built."""
+    with kernels.use(name):
+        twin = registry.twin("quantize")
+        wanted = rf"{re.escape(twin.__name__)} has no of_tomorrow: .* build again with .*setup\.py"
+        with pytest.raises(AttributeError, match=wanted):
+            twin.of_tomorrow()
+        assert not hasattr(twin, "__path__")
+
+
+def test_module_that_does_not_fit_the_others_says_to_build_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def mismatched(name: str) -> None:
+        raise TypeError("C function parallel_for has wrong signature")
+
+    monkeypatch.setattr(registry, "import_module", mismatched)
+    with pytest.raises(ImportError, match=r"wrong signature: .* build again with .*setup\.py"):
+        registry._load("pyqref._kernels.quantize.portable")
