@@ -15,6 +15,9 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 MESSAGES = sorted((DOCS / "locale" / "zh_CN" / "LC_MESSAGES").glob("*.po"))
+#: What the theme says around a page.
+THEME = DOCS / "locale" / "zh_CN" / "LC_MESSAGES" / "sphinx.po"
+PAGES = [path for path in MESSAGES if path != THEME]
 
 STRINGS = r'((?:^".*"\n?)+|".*"\n(?:^".*"\n?)*)'
 ENTRY = re.compile(rf"^msgid {STRINGS}^msgstr {STRINGS}", re.MULTILINE)
@@ -42,7 +45,7 @@ def test_the_translated_pages_are_those_that_are_built() -> None:
     source = (DOCS / "_ext" / "languages.py").read_text(encoding="utf-8")
     named = re.search(r"^TRANSLATED = (\[.*?\])$", source, re.MULTILINE)
     assert named is not None
-    assert sorted(ast.literal_eval(named[1])) == [path.stem for path in MESSAGES]
+    assert sorted(ast.literal_eval(named[1])) == [path.stem for path in PAGES]
 
 
 @pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
@@ -54,11 +57,20 @@ def test_every_message_is_translated(path: Path) -> None:
     assert [] == re.findall(r"^#, .*fuzzy.*|^#~.*", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_messages_stand_in_the_english_page(path: Path) -> None:
     """Each message is a sentence of the present page."""
     page = re.sub(r"\s+", "", (DOCS / f"{path.stem}.rst").read_text(encoding="utf-8"))
     assert [] == [each for each, _ in entries(path) if re.sub(r"\s+", "", each) not in page]
+
+
+def test_words_of_the_theme_stand_in_the_theme() -> None:
+    """Each is a message of its templates; those that Sphinx translates itself are left out."""
+    furo = pytest.importorskip("furo")
+    templates = (Path(furo.__file__).parent / "theme").rglob("*.html")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in templates)
+    said = re.findall(r'_\("([^"]+)"\)|\{%-? trans -?%\}\s*([^{}]+?)\s*\{%-? endtrans', text)
+    assert {each for each, _ in entries(THEME)} <= {a or b for a, b in said}
 
 
 @pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
