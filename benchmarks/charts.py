@@ -50,7 +50,7 @@ def bars(measured: dict[str, Any], ax: Any = None) -> Any:
     ax.set_xticks([0.25, 0.5, 1, 2, 5, 10, 20], ["¼", "½", "1", "2", "5", "10", "20"])
     ax.minorticks_off()
     ax.set_xlabel("time of the fastest other library / time of pyqref")
-    ax.set_title(f"{measured['kernel']}, {measured['threads']} thread(s)", fontsize="medium")
+    ax.set_title(_setting(measured), fontsize="medium")
     ax.invert_yaxis()
     return ax
 
@@ -84,6 +84,12 @@ def roofline(measured: dict[str, Any], ax: Any = None) -> Any:
     ax.set_yscale("log")
     ax.set_xlabel("operations per byte of input, weight and output")
     ax.set_ylabel("10⁹ operations a second")
-    ax.set_title(f"{measured['kernel']}, {measured['threads']} thread(s)", fontsize="medium")
+    ax.set_title(_setting(measured), fontsize="medium")
     ax.legend()
     return ax
+
+
+def _setting(measured: dict[str, Any]) -> str:
+    """Such as ``avx2, 1 thread``."""
+    threads = measured["threads"]
+    return f"{measured['kernel']}, {threads} {'thread' if threads == 1 else 'threads'}"

@@ -179,11 +179,20 @@ def test_batch_norm_running_statistics() -> None:
     """``(1 - momentum) * running + momentum * batch``, with the unbiased variance."""
     mean, var = pyqref.zeros(1), pyqref.ones(1)
     x = _tensor([[1.0], [3.0]])
-    y = F.batch_norm(x, mean, var, training=True, momentum=0.25, eps=0.0)
-    assert [[-1.0], [1.0]] == y.tolist()
+    y = F.batch_norm(x, mean, var, training=True, momentum=0.25, eps=3.0)
+    assert [[-0.5], [0.5]] == y.tolist()
     assert [0.5] == mean.tolist()
     assert [0.75 + 0.25 * 2.0] == var.tolist()
     assert [[1.0], [3.0]] == F.batch_norm(x, pyqref.zeros(1), pyqref.ones(1), eps=0.0).tolist()
+
+
+@pytest.mark.parametrize(("training", "eps"), [(True, 0.0), (True, -1.0), (False, -1.0)])
+def test_batch_norm_refuses_an_eps_that_is_too_small(training: bool, eps: float) -> None:
+    """As torch does: 0 divides by zero where all values of a batch are equal."""
+    moments = pyqref.zeros(1), pyqref.ones(1)
+    with pytest.raises(ValueError, match=rf"eps must be .*, got {eps}"):
+        F.batch_norm(_tensor([[1.0], [3.0]]), *moments, training=training, eps=eps)
+    assert [0.0] == moments[0].tolist()
 
 
 def test_momentum_none_is_the_plain_average() -> None:

@@ -58,6 +58,15 @@ def batch_norm(
         ``(1 - momentum) * running + momentum * batch``, the variance unbiased.
     weight, bias
         Shape `(C,)`, or None.
+    eps
+        Added to the variance: positive if ``training``, else at least 0.
+
+    Raises
+    ------
+    RuntimeError
+        A shape does not fit, or a running moment is missing where none is computed.
+    ValueError
+        ``eps`` is too small, or in training a channel has one value only.
 
     Examples
     --------
@@ -91,6 +100,9 @@ def batch_norm(
             running_mean is not None and running_var is not None,
             "batch_norm(): expected running_mean and running_var to be given when training=False",
         )
+    if eps < 0.0 or (training and eps == 0.0):
+        wanted = "positive when training" if training else "at least 0"
+        raise ValueError(f"batch_norm(): eps must be {wanted}, got {eps}")
     result = apply(
         tape.BatchNorm,
         input,
