@@ -192,3 +192,14 @@ def test_training_needs_float_zero_points() -> None:
         nnqat.Embedding(10, 12, qconfig=quantization.default_qat_qconfig)
     with pytest.raises(ValueError, match="qconfig must be given"):
         nnqat.EmbeddingBag(10, 12)
+
+
+@pytest.mark.parametrize("wrong", [5, pyqref.qint8])
+def test_state_with_another_dtype_is_refused(wrong: Any) -> None:
+    """Said as of every other entry that does not fit; the table stays."""
+    layer = nnq.Embedding(10, 12)
+    state = layer.state_dict()
+    state["_packed_params.dtype"] = wrong
+    with pytest.raises(RuntimeError, match=r"_packed_params\.dtype must be quint8 or quint4x2"):
+        layer.load_state_dict(state)
+    assert layer._packed_params.dtype is pyqref.quint8

@@ -47,14 +47,7 @@ def max_pool1d(
     >>> qF.max_pool1d(q, 2).dequantize().tolist()
     [[[1.0, 3.0, 5.0]]]
     """
-    ops.require_per_tensor("quantized.functional.max_pool1d", input)
-    ops.require_flags(
-        "quantized.functional.max_pool1d", ceil_mode=ceil_mode, return_indices=return_indices
-    )
-    if return_indices:
-        raise NotImplementedError(
-            "quantized.functional.max_pool1d: return_indices must be False, got True"
-        )
+    _require_no_indices("max_pool1d", input, ceil_mode, return_indices)
     return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -87,12 +80,7 @@ def max_pool2d(
     >>> qF.max_pool2d(q, 2).dequantize().tolist()
     [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
-    ops.require_per_tensor("quantized.functional.max_pool2d", input)
-    ops.require_flags(
-        "quantized.functional.max_pool2d", ceil_mode=ceil_mode, return_indices=return_indices
-    )
-    if return_indices:
-        raise ValueError("quantized.functional.max_pool2d: return_indices must be False, got True")
+    _require_no_indices("max_pool2d", input, ceil_mode, return_indices)
     return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -123,11 +111,8 @@ def avg_pool2d(
     >>> qF.avg_pool2d(q, 2).dequantize().tolist()  # 2.5 is rounded to 2
     [[[[2.0, 4.0], [10.0, 12.0]]]]
     """
-    ops.require_per_tensor("quantized.functional.avg_pool2d", input)
-    ops.require_flags(
-        "quantized.functional.avg_pool2d", ceil_mode=ceil_mode, count_include_pad=count_include_pad
-    )
-    divisor_override = _divisor("avg_pool2d", divisor_override)
+    name = "quantized.functional.avg_pool2d"
+    divisor_override = _divisor(name, input, ceil_mode, count_include_pad, divisor_override)
     return F.avg_pool2d(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -160,11 +145,8 @@ def avg_pool3d(
     >>> qF.avg_pool3d(q, 2).item()
     3.5
     """
-    ops.require_per_tensor("quantized.functional.avg_pool3d", input)
-    ops.require_flags(
-        "quantized.functional.avg_pool3d", ceil_mode=ceil_mode, count_include_pad=count_include_pad
-    )
-    divisor_override = _divisor("avg_pool3d", divisor_override)
+    name = "quantized.functional.avg_pool3d"
+    divisor_override = _divisor(name, input, ceil_mode, count_include_pad, divisor_override)
     return F.avg_pool3d(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -220,12 +202,25 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     return F.adaptive_avg_pool3d(input, output_size)
 
 
-def _divisor(operation: str, value: Any) -> int | None:
-    """A divisor as an integer, or None."""
-    if value is None:
+def _require_no_indices(operation: str, input: Any, ceil_mode: bool, return_indices: bool) -> None:
+    """Check what all largest-of-window functions take, but for the windows."""
+    name = f"quantized.functional.{operation}"
+    ops.require_per_tensor(name, input)
+    ops.require_flags(name, ceil_mode=ceil_mode, return_indices=return_indices)
+    if return_indices:
+        raise NotImplementedError(f"{name}: return_indices must be False, got True")
+
+
+def _divisor(
+    name: str, input: Any, ceil_mode: bool, count_include_pad: bool, divisor: Any
+) -> int | None:
+    """Check what all means of windows take, but for the windows; the divisor as an int or None."""
+    ops.require_per_tensor(name, input)
+    ops.require_flags(name, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+    if divisor is None:
         return None
-    name = f"quantized.functional.{operation}: divisor_override"
-    number = as_integer(value, name)
+    name = f"{name}: divisor_override"
+    number = as_integer(divisor, name)
     if number == 0 or abs(number) >= 2**31:
         raise ValueError(f"{name} must not be 0 and fit 32 bits, got {number}")
     return number

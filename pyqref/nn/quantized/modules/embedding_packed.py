@@ -13,7 +13,7 @@ from pyqref.tensor.arguments import described
 from pyqref.tensor.creation import ones, zeros
 from pyqref.tensor.quantized import make_per_channel
 
-from .utils import fits, pop_state
+from .utils import fits, pop_dtype, pop_state
 
 __all__ = ["EMBEDDING_DTYPES", "EmbeddingPackedParams"]
 
@@ -92,7 +92,8 @@ class EmbeddingPackedParams(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
+        key = prefix + "dtype"
+        dtype = pop_dtype(state_dict, key, EMBEDDING_DTYPES, missing_keys, error_msgs)
         key = prefix + "_packed_weight"
         weight = pop_state(state_dict, key, missing_keys)
         if weight is not None and fits((weight,), (self._weight(),), key, error_msgs):

@@ -13,13 +13,14 @@ from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
 from pyqref.nn.qat.modules.linear import Linear as QATLinear
 from pyqref.nn.utils.fusion import fuse_linear_bn_weights
 from pyqref.ops import quantized as ops
-from pyqref.tensor.arguments import as_flag, described
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
     fits,
     load_output_parameters,
+    pop_dtype,
     pop_state,
     require_quantized_input,
     require_weight_tensor,
@@ -93,10 +94,8 @@ class LinearPackedParams(Module):
         error_msgs: list[str],
     ) -> None:
         _as_version_3(state_dict, prefix)
-        dtype = pop_state(state_dict, prefix + "dtype", missing_keys)
-        if dtype is not None and dtype is not dtypes.qint8 and dtype is not dtypes.float16:
-            error_msgs.append(f"{prefix}dtype must be qint8 or float16, got {described(dtype)}")
-            dtype = None
+        allowed = (dtypes.qint8, dtypes.float16)
+        dtype = pop_dtype(state_dict, prefix + "dtype", allowed, missing_keys, error_msgs)
         key = prefix + "_packed_params"
         packed = pop_state(state_dict, key, missing_keys)
         if packed is not None and fits(packed, self._weight_bias(), key, error_msgs):

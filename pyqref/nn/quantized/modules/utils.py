@@ -8,7 +8,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
-from pyqref.tensor.arguments import as_integer, as_number
+from pyqref.tensor.arguments import as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
@@ -16,6 +16,7 @@ from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 __all__ = [
     "fits",
     "load_output_parameters",
+    "pop_dtype",
     "pop_state",
     "quantize_weight",
     "require_float_input",
@@ -185,6 +186,22 @@ def pop_state(state_dict: Any, key: str, missing_keys: list[str]) -> Any:
         missing_keys.append(key)
         return None
     return state_dict.pop(key)
+
+
+def pop_dtype(
+    state_dict: Any,
+    key: str,
+    allowed: Sequence[dtypes.dtype],
+    missing_keys: list[str],
+    error_msgs: list[str],
+) -> Any:
+    """As :func:`pop_state`, for the dtype of a weight; None, and it is said, if not allowed."""
+    dtype = pop_state(state_dict, key, missing_keys)
+    if dtype is None or any(dtype is each for each in allowed):
+        return dtype
+    wanted = " or ".join(str(each).removeprefix("pyqref.") for each in allowed)
+    error_msgs.append(f"{key} must be {wanted}, got {described(dtype)}")
+    return None
 
 
 def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
