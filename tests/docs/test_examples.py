@@ -7,33 +7,21 @@ named there is for those who read the file, and may go without.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from docs.extensions import extension
 
 import pyqref
 
-DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = re.compile(r":(?:func|class|meth):`~?([\w.]+)`")
 
 
-def _reference() -> ModuleType:
-    """``docs/_ext/api_pages.py``, which writes the pages of the reference."""
-    spec = importlib.util.spec_from_file_location("api_pages", DOCS / "_ext" / "api_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PAGES = _reference()
+PAGES = extension("api_pages")  # writes the pages of the reference
 
 
 def described(subject: Any) -> str:

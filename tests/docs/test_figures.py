@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import matplotlib
@@ -12,6 +9,7 @@ import pytest
 
 matplotlib.use("agg")
 pytest.importorskip("sphinx_gallery")
+from docs.extensions import extension
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
 
@@ -20,19 +18,7 @@ from pyqref import plot
 from pyqref.fx.styles import STYLES
 from pyqref.plot.style import CYCLES, PAPERS
 
-
-def _extension() -> ModuleType:
-    """``docs/_ext/two_themes.py``, which is no part of a package."""
-    path = Path(__file__).parents[2] / "docs" / "_ext" / "two_themes.py"
-    spec = importlib.util.spec_from_file_location("two_themes", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-THEMES = _extension()
+THEMES = extension("two_themes")
 
 
 @pytest.fixture

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 pytest.importorskip("sphinx_gallery")
+from docs.extensions import extension
 
-ROOT = Path(__file__).parents[2]
-TUTORIALS = sorted((ROOT / "tutorials").glob("plot_*.py"))
-
-
-def _extension() -> ModuleType:
-    """``docs/_ext/notebooks.py``, which is no part of a package."""
-    spec = importlib.util.spec_from_file_location(
-        "notebooks", ROOT / "docs" / "_ext" / "notebooks.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+TUTORIALS = sorted((Path(__file__).parents[2] / "tutorials").glob("plot_*.py"))
 
 
-NOTEBOOKS = _extension()
+NOTEBOOKS = extension("notebooks")
 
 
 @pytest.mark.parametrize(

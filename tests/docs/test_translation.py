@@ -6,12 +6,12 @@ That no message lacks a translation altogether is found when the site is built.
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from docs.extensions import extension
 
 DOCS = Path(__file__).parents[2] / "docs"
 MESSAGES = sorted((DOCS / "locale" / "zh_CN" / "LC_MESSAGES").glob("*.po"))
@@ -89,13 +89,8 @@ def test_code_ends_before_a_parenthesis(path: Path) -> None:
 
 def test_the_browser_looks_up_what_was_indexed() -> None:
     """Words of Chinese text, in pieces, and Latin ones, as a reader types them."""
-    path = DOCS / "_ext" / "chinese_search.py"
-    spec = importlib.util.spec_from_file_location("chinese_search", path)
-    assert spec is not None
-    assert spec.loader is not None
-    search = importlib.util.module_from_spec(spec)
     pytest.importorskip("sphinx")
-    spec.loader.exec_module(search)
+    search = extension("chinese_search")
     indexed = search.pieces("用 QConfig 做动态量化。")
     assert {"QConfig", "量化", "动态量化", "动态量"} <= set(indexed)
     assert max(map(len, indexed[1:])) == search.LONGEST

@@ -5,28 +5,16 @@ The same search writes the page of all equations when the documentation is built
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
+
+from docs.extensions import extension
 
 ROOT = Path(__file__).parents[2]
 NUMERICS = sorted((ROOT / "pyqref" / "numerics").glob("*.py"))
 
 
-def _search() -> ModuleType:
-    """``docs/_ext/equations.py``, which is no part of a package."""
-    path = ROOT / "docs" / "_ext" / "equations.py"
-    spec = importlib.util.spec_from_file_location("equations", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["equations"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EQUATIONS = _search()
+EQUATIONS = extension("equations")
 SURVEY = EQUATIONS.survey()
 
 
