@@ -18,7 +18,9 @@ __all__ = [
     "Div",
     "FloorDiv",
     "Fmod",
+    "Hypot",
     "Lerp",
+    "LogAddExp",
     "Maximum",
     "Minimum",
     "Mul",
@@ -223,7 +225,7 @@ class Fmod(_Binary):
 
 
 class Atan2(_Binary):
-    """Angle of the point ``(b, a)``, in (-pi, pi]."""
+    """Angle of the point ``(b, a)``, in [-pi, pi]."""
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
@@ -237,6 +239,41 @@ class Atan2(_Binary):
         return self.reduced(
             grads[0] * (b / norm) if self.needs[0] else None,
             grads[0] * (-a / norm) if self.needs[1] else None,
+        )
+
+
+class Hypot(_Binary):
+    """``sqrt(a**2 + b**2)``, whose squares may leave the range."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        result = np.hypot(a, b)
+        if any(self.needs):
+            self.save(a, b, result)
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b, result = self.saved
+        return self.reduced(
+            grads[0] * (a / result) if self.needs[0] else None,
+            grads[0] * (b / result) if self.needs[1] else None,
+        )
+
+
+class LogAddExp(_Binary):
+    """``log(e**a + e**b)``, whose powers may leave the range."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        if any(self.needs):
+            self.save(a, b)
+        return np.logaddexp(a, b)
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        return self.reduced(
+            grads[0] / (1 + np.exp(b - a)) if self.needs[0] else None,
+            grads[0] / (1 + np.exp(a - b)) if self.needs[1] else None,
         )
 
 

@@ -1,4 +1,4 @@
-"""The error function of an array: NumPy has none.
+"""The error function of an array and its complement: NumPy has neither.
 
 W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of
 Computation 23 (1969): three ranges, in each a quotient of polynomials whose relative error
@@ -7,11 +7,13 @@ is below one unit of double precision.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .operation import Array
 
-__all__ = ["erf"]
+__all__ = ["erf", "erfc"]
 
 # |x| <= 0.46875: erf(x) = x P(x^2) / Q(x^2), highest power first.
 _SMALL = (
@@ -108,13 +110,31 @@ def _upper_tail(x: Array) -> Array:
     return tail * _gaussian(x)
 
 
-def _block(x: Array) -> Array:
+def _parts(x: Array) -> tuple[Array, Array, Array]:
+    """Where ``x`` is near 0, ``erf(x)`` there, and ``erfc(|x|)`` elsewhere."""
     size = np.abs(x)
     near = size <= _SMALL_END
     small = np.where(near, x, 0.0)
-    lower = small * _quotient(small * small, _SMALL)
-    tail = _upper_tail(np.where(near, 1.0, size))
+    return near, small * _quotient(small * small, _SMALL), _upper_tail(np.where(near, 1.0, size))
+
+
+def _erf(x: Array) -> Array:
+    near, lower, tail = _parts(x)
     return np.where(near, lower, np.copysign(1 - tail, x))
+
+
+def _erfc(x: Array) -> Array:
+    near, lower, tail = _parts(x)
+    return np.where(near, 1 - lower, np.where(x < 0, 2 - tail, tail))
+
+
+def _by_block(function: Callable[[Array], Array], x: Array) -> Array:
+    flat = np.ascontiguousarray(x).reshape(-1)
+    result = np.empty(flat.shape, flat.dtype)
+    for start in range(0, flat.size, _BLOCK):
+        piece = flat[start : start + _BLOCK].astype(np.float64)
+        result[start : start + _BLOCK] = function(piece)
+    return result.reshape(x.shape)
 
 
 def erf(x: Array) -> Array:
@@ -127,9 +147,15 @@ def erf(x: Array) -> Array:
     >>> erf(np.array([0.0, 0.5, -5.0]))
     array([ 0.        ,  0.52049988, -1.        ])
     """
-    flat = np.ascontiguousarray(x).reshape(-1)
-    result = np.empty(flat.shape, flat.dtype)
-    for start in range(0, flat.size, _BLOCK):
-        piece = flat[start : start + _BLOCK].astype(np.float64)
-        result[start : start + _BLOCK] = _block(piece)
-    return result.reshape(x.shape)
+    return _by_block(_erf, x)
+
+
+def erfc(x: Array) -> Array:
+    r""":math:`1 - \mathrm{erf}(x)` of each element, with all its digits where that is small.
+
+    Examples
+    --------
+    >>> erfc(np.array([0.0, 0.5, 5.0]))
+    array([1.00000000e+00, 4.79500122e-01, 1.53745979e-12])
+    """
+    return _by_block(_erfc, x)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .error_function import erf
+from .error_function import erf, erfc
 from .operation import Array, Operation
 
 __all__ = [
@@ -21,7 +21,9 @@ __all__ = [
     "Cos",
     "Cosh",
     "Erf",
+    "Erfc",
     "Exp",
+    "Exp2",
     "Expm1",
     "Log",
     "Log1p",
@@ -110,6 +112,16 @@ class Exp(_OfResult):
 
     def derivative(self, kept: Array) -> Array:
         return kept
+
+
+class Exp2(_OfResult):
+    """``2 ** x``, in double: powers of whole numbers are exact."""
+
+    def value(self, x: Array) -> Array:
+        return np.exp2(x, dtype=np.float64).astype(x.dtype)
+
+    def derivative(self, kept: Array) -> Array:
+        return kept * math.log(2)
 
 
 class Expm1(_OfResult):
@@ -316,6 +328,16 @@ class Erf(_OfArgument):
 
     def derivative(self, kept: Array) -> Array:
         return (2 / math.sqrt(math.pi)) * np.exp(-kept * kept)
+
+
+class Erfc(Erf):
+    """``1 - erf(x)``, accurate where that is small."""
+
+    def value(self, x: Array) -> Array:
+        return erfc(x)
+
+    def derivative(self, kept: Array) -> Array:
+        return -super().derivative(kept)
 
 
 class Stepwise(Operation):

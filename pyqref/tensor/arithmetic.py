@@ -239,11 +239,6 @@ def minimum(input: Any, other: Any) -> Any:
     return apply(elementwise.Minimum, *promote(input, other))
 
 
-def eq_zero(input: Any) -> Any:
-    """Whether zero."""
-    return wrap(np.asarray(input._array == 0))
-
-
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """``min(max(input, min), max)``; a bound may be None, a number or a tensor.
 

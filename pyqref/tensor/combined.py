@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..tape import elementwise, unary
-from .arithmetic import add, div, eq_zero, maximum, minimum, mul, neg, pow, sub, where
+from .arithmetic import add, div, maximum, minimum, mul, where
+from .base import wrap
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, to_floating
@@ -62,7 +65,7 @@ def fmin(input: Any, other: Any) -> Any:
 
 
 def hypot(input: Any, other: Any) -> Any:
-    """``sqrt(input**2 + other**2)``.
+    """``sqrt(input**2 + other**2)``, also where the squares leave the range.
 
     Examples
     --------
@@ -70,8 +73,7 @@ def hypot(input: Any, other: Any) -> Any:
     >>> pyqref.hypot(pyqref.tensor([3.0]), pyqref.tensor([4.0])).tolist()
     [5.0]
     """
-    a, b = to_floating(input, other)
-    return pow(add(mul(a, a), mul(b, b)), 0.5)
+    return apply(elementwise.Hypot, *to_floating(input, other))
 
 
 def logaddexp(input: Any, other: Any) -> Any:
@@ -83,14 +85,11 @@ def logaddexp(input: Any, other: Any) -> Any:
     >>> pyqref.logaddexp(pyqref.tensor([1000.0]), pyqref.tensor([0.0])).tolist()
     [1000.0]
     """
-    a, b = to_floating(input, other)
-    return add(
-        maximum(a, b), apply(unary.Log1p, apply(unary.Exp, neg(apply(unary.Abs, sub(a, b)))))
-    )
+    return apply(elementwise.LogAddExp, *to_floating(input, other))
 
 
 def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where ``input`` is 0.
+    """``input * log(other)``; 0 where ``input`` is 0, unless ``other`` is nan.
 
     Examples
     --------
@@ -100,7 +99,9 @@ def xlogy(input: Any, other: Any) -> Any:
     [0.0, 0.0]
     """
     a, b = to_floating(input, other)
-    return where(eq_zero(a), mul(a, 0), mul(a, apply(unary.Log, b)))
+    is_zero = a._array == 0
+    has_no_logarithm = (b._array <= 0) | (b._array == np.inf)
+    return mul(a, apply(unary.Log, where(wrap(is_zero & has_no_logarithm), 1.0, b)))
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:

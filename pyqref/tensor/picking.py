@@ -205,8 +205,9 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     >>> pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([2, 0]), rows).tolist()
     [6.0, 0.0, 5.0]
     """
-    key = (slice(None),) * axis_of(dim, input.ndim) + (index._array,)
-    return apply(indexing.IndexPut, input, source, key, False)
+    axis = axis_of(dim, input.ndim)
+    where = _checked_index("index_copy", index, input._array.shape[axis])
+    return apply(indexing.IndexPut, input, source, (slice(None),) * axis + (where,), False)
 
 
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pyqref.tape.error_function import erf
+from pyqref.tape.error_function import erf, erfc
 
 # Two polynomials of degree 8 and a quotient in double: a few roundings near 1.
 ULPS_OF_DOUBLE = 8
@@ -24,6 +24,15 @@ def test_double_is_within_a_few_units_of_the_last_place() -> None:
     expected = np.array([math.erf(each) for each in x])
     units = np.abs(erf(x) - expected) / np.maximum(np.spacing(np.abs(expected)), 5e-324)
     assert units.max() <= ULPS_OF_DOUBLE
+
+
+def test_complement_keeps_its_digits_where_it_is_small() -> None:
+    """``erfc`` against ``math.erfc``, down to the smallest normal number."""
+    x = numbers()
+    expected = np.array([math.erfc(each) for each in x])
+    normal = (expected == 0) | (expected > np.finfo(np.float64).tiny)
+    units = np.abs(erfc(x) - expected) / np.maximum(np.spacing(expected), 5e-324)
+    assert units[normal].max() <= ULPS_OF_DOUBLE
 
 
 def test_float32_is_correct_to_the_last_bit() -> None:

@@ -36,7 +36,7 @@ def _apart(*shape: int) -> Any:
 
 
 SMOOTH = ["neg", "square", "exp", "expm1", "exp2", "sin", "cos", "tan", "sinh", "cosh", "tanh"]
-SMOOTH += ["sigmoid", "erf", "atan"]
+SMOOTH += ["sigmoid", "erf", "erfc", "atan"]
 POSITIVE = ["log", "log1p", "log2", "log10", "sqrt", "rsqrt", "reciprocal"]
 UNARY: dict[str, Callable[..., Any]] = dict.fromkeys(SMOOTH, _normal)
 UNARY |= dict.fromkeys(POSITIVE, _positive)

@@ -114,3 +114,10 @@ def test_wrong_index(number: int) -> None:
     call, error, text = WRONG[number]
     with pytest.raises(error, match=text):
         call(pyqref.zeros(2, 3))
+
+
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_index_copy_counts_from_the_front(wrong: int) -> None:
+    """An index outside is refused, not taken from the end, as in torch."""
+    with pytest.raises(IndexError, match=rf"index_copy\(\): index {wrong} is out of bounds"):
+        pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([wrong]), pyqref.ones(1))
