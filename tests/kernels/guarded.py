@@ -107,6 +107,7 @@ def exercise() -> None:
                 _kernels.dequantize_per_channel(q, scales, zero_points, axis)
             _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9)
             _kernels.min_max_per_channel(y, axis)
+            _kernels.min_max_per_channel(np.ones((40, size), np.float32), 0)
             _kernels.fake_quantize_per_channel(y, scales, zero_points, axis, 0, 9, masked=False)
         on_image = rng.standard_normal((2, size, 5, 4)).astype(np.float32)
         for kernel, stride in ((3, 2), (1, 2), (2, 1), (1, 1)):

@@ -53,6 +53,21 @@ def test_min_max_per_channel_along_every_axis(
         assert_same_bits(x.max(axis=others), high)
 
 
+@pytest.mark.parametrize("inner", [2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70, 512, 513])
+def test_short_lines_of_many_channels(kernel: str, inner: int, n_threads: int) -> None:
+    """eq-min-max of channels observed together: infinities and nan stay in theirs."""
+    rng = np.random.default_rng(4)
+    for outer, channels in ((1, 53), (2, 37), (1, 16), (3, 17)):
+        x = rng.standard_normal((outer, channels, inner)).astype(np.float32)
+        with np.errstate(invalid="ignore"):
+            for value in (1e9, -1e9, np.inf, -np.inf, np.nan, -0.0):
+                for place in (0, inner - 1):
+                    x[rng.integers(outer), rng.integers(channels), place] = value
+                low, high = _kernels.min_max_per_channel(x, 1)
+                assert_same_bits(x.min(axis=(0, 2)) + np.float32(0), low)
+                assert_same_bits(x.max(axis=(0, 2)) + np.float32(0), high)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_nan_stays_in_its_channel(kernel: str, axis: int) -> None:
     x = np.random.default_rng(3).standard_normal((4, 5, 19)).astype(np.float32)

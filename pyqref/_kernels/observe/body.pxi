@@ -14,6 +14,7 @@ cdef enum:
     CHUNK = 1 << 15             # elements a task
     WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
     ACROSS = 4                  # vectors of channels that are observed together
+    SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
 
 # Per channel the array is seen as (outer, channels, inner); each task has its own results.
@@ -58,17 +59,82 @@ def min_max(cnp.ndarray x, int n_threads):
     return low, high
 
 
+cdef inline void observe_line(
+    const float* x, Py_ssize_t n, f32v* low, f32v* high, i32v* nans
+) noexcept nogil:
+    """Widen lanes to n numbers, at least a vector of them."""
+    cdef f32v value
+    cdef f32v least = low[0]
+    cdef f32v greatest = high[0]
+    cdef f32v total = set_f32(0)
+    cdef Py_ssize_t i = 0
+    while i < n:
+        # The last vector may overlap the one before.
+        value = load_f32(x + min(i, n - SIMD_LANES))
+        least, greatest = min_f32(value, least), max_f32(value, greatest)
+        total = add_f32(value, total)
+        i += SIMD_LANES
+    # A sum with nan is nan. So may one of infinities be, which costs a second look only.
+    low[0], high[0], nans[0] = least, greatest, or_i32(nans[0], is_nan(total))
+
+
+cdef inline void observe_part(
+    const float* x, f32v beyond, f32v* low, f32v* high, i32v* nans
+) noexcept nogil:
+    """Widen lanes to the first numbers of a vector: ``beyond`` is 0 there, and then infinite."""
+    cdef f32v value = load_f32(x)
+    low[0] = min_f32(add_f32(value, beyond), low[0])
+    high[0] = max_f32(sub_f32(value, beyond), high[0])
+    nans[0] = or_i32(nans[0], is_nan(add_f32(value, beyond)))
+
+
+cdef bint observe_lines(Ranges* r, Py_ssize_t first, f32v beyond) noexcept nogil:
+    """As many channels as a vector has lanes; false where there may be nan among them."""
+    cdef f32v[LANES_MAX] lows
+    cdef f32v[LANES_MAX] highs
+    cdef i32v nans = set_i32(0)
+    cdef const float* x
+    cdef Py_ssize_t i, channel
+    for channel in range(SIMD_LANES):
+        lows[channel], highs[channel] = set_f32(INFINITY), set_f32(-INFINITY)
+        for i in range(r.outer):
+            x = r.x + (i * r.channels + first + channel) * r.inner
+            if r.inner < SIMD_LANES:
+                observe_part(x, beyond, &lows[channel], &highs[channel], &nans)
+            else:
+                observe_line(x, r.inner, &lows[channel], &highs[channel], &nans)
+    store_f32(r.lows + first, least_of_rows(lows))
+    store_f32(r.highs + first, greatest_of_rows(highs))
+    return not any_i32(nans)
+
+
 cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t first = index * r.channels_per_task
-    cdef Py_ssize_t i, channel
-    for channel in range(first, min(first + r.channels_per_task, r.channels)):
-        r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
-        for i in range(r.outer):
-            range_of(
-                r.x + (i * r.channels + channel) * r.inner, r.inner,
-                r.lows + channel, r.highs + channel,
-            )
+    cdef Py_ssize_t channel = index * r.channels_per_task
+    cdef Py_ssize_t last = min(channel + r.channels_per_task, r.channels)
+    cdef Py_ssize_t whole = last - SIMD_LANES
+    cdef float[LANES_MAX] beyond
+    cdef Py_ssize_t i, end
+    for i in range(SIMD_LANES):
+        beyond[i] = 0 if i < r.inner else INFINITY
+    if r.inner < SIMD_LANES:
+        # Where a vector may be read that begins at the last line of a group.
+        whole = min(whole, r.channels - SIMD_LANES - SIMD_LANES // r.inner)
+    if r.inner > SHORT:
+        whole = -1
+    while channel < last:
+        end = min(channel + SIMD_LANES, last)
+        if channel <= whole and observe_lines(r, channel, load_f32(beyond)):
+            channel = end
+            continue
+        while channel < end:
+            r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
+            for i in range(r.outer):
+                range_of(
+                    r.x + (i * r.channels + channel) * r.inner, r.inner,
+                    r.lows + channel, r.highs + channel,
+                )
+            channel += 1
 
 
 cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -145,7 +211,7 @@ def min_max_per_channel(
                 (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
             )
         else:
-            r.channels_per_task = 1 + CHUNK // (r.outer * inner)
+            r.channels_per_task = (1 + CHUNK // (r.outer * inner * SIMD_LANES)) * SIMD_LANES
             parallel_for(
                 channels_task, &r,
                 (r.channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,

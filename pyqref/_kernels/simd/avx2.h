@@ -77,6 +77,22 @@ static inline float greatest_f32(f32v a) {
     half = _mm_max_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
 }
+/* Of the lanes of 8 rows: pairs of numbers, of pairs and of halves, side by side. */
+#define FOLD_ROWS(extreme)                                                                \
+    f32v a[4], b[2];                                                                      \
+    for (int i = 0; i < 4; ++i) {                                                         \
+        const f32v x = rows[2 * i], y = rows[2 * i + 1];                                  \
+        a[i] = extreme(_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));               \
+    }                                                                                     \
+    for (int i = 0; i < 2; ++i) {                                                         \
+        const __m256d x = _mm256_castps_pd(a[2 * i]), y = _mm256_castps_pd(a[2 * i + 1]); \
+        b[i] = extreme(_mm256_castpd_ps(_mm256_unpacklo_pd(x, y)),                        \
+                       _mm256_castpd_ps(_mm256_unpackhi_pd(x, y)));                       \
+    }                                                                                     \
+    return extreme(_mm256_permute2f128_ps(b[0], b[1], 0x20),                              \
+                   _mm256_permute2f128_ps(b[0], b[1], 0x31))
+static inline f32v least_of_rows(const f32v *rows) { FOLD_ROWS(min_f32); }
+static inline f32v greatest_of_rows(const f32v *rows) { FOLD_ROWS(max_f32); }
 static inline int any_i32(i32v a) { return !_mm256_testz_si256(a, a); }
 static inline i32v is_nan(f32v a) {
     return _mm256_srli_epi32(_mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)), 31);

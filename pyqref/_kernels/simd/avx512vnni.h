@@ -60,6 +60,25 @@ static inline f32v power_of_two(i32v n) {
 }
 static inline float least_f32(f32v a) { return _mm512_reduce_min_ps(a); }
 static inline float greatest_f32(f32v a) { return _mm512_reduce_max_ps(a); }
+/* Of the lanes of 16 rows: pairs of numbers, of pairs, of quarters and of halves, side by side. */
+#define FOLD_ROWS(extreme)                                                                    \
+    f32v a[8], b[4], c[2];                                                                    \
+    for (int i = 0; i < 8; ++i) {                                                             \
+        const f32v x = rows[2 * i], y = rows[2 * i + 1];                                      \
+        a[i] = extreme(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));                   \
+    }                                                                                         \
+    for (int i = 0; i < 4; ++i) {                                                             \
+        const __m512d x = _mm512_castps_pd(a[2 * i]), y = _mm512_castps_pd(a[2 * i + 1]);     \
+        b[i] = extreme(_mm512_castpd_ps(_mm512_unpacklo_pd(x, y)),                            \
+                       _mm512_castpd_ps(_mm512_unpackhi_pd(x, y)));                           \
+    }                                                                                         \
+    for (int i = 0; i < 2; ++i) {                                                             \
+        c[i] = extreme(_mm512_shuffle_f32x4(b[2 * i], b[2 * i + 1], 0x88),                    \
+                       _mm512_shuffle_f32x4(b[2 * i], b[2 * i + 1], 0xdd));                   \
+    }                                                                                         \
+    return extreme(_mm512_shuffle_f32x4(c[0], c[1], 0x88), _mm512_shuffle_f32x4(c[0], c[1], 0xdd))
+static inline f32v least_of_rows(const f32v *rows) { FOLD_ROWS(min_f32); }
+static inline f32v greatest_of_rows(const f32v *rows) { FOLD_ROWS(max_f32); }
 static inline int any_i32(i32v a) { return _mm512_test_epi32_mask(a, a) != 0; }
 static inline i32v is_nan(f32v a) {
     return _mm512_maskz_set1_epi32(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), 1);

@@ -62,6 +62,12 @@ static inline f32v power_of_two(i32v n) {
 }
 static inline float least_f32(f32v a) { return vminvq_f32(a); }
 static inline float greatest_f32(f32v a) { return vmaxvq_f32(a); }
+static inline f32v least_of_rows(const f32v *rows) {
+    return vpminq_f32(vpminq_f32(rows[0], rows[1]), vpminq_f32(rows[2], rows[3]));
+}
+static inline f32v greatest_of_rows(const f32v *rows) {
+    return vpmaxq_f32(vpmaxq_f32(rows[0], rows[1]), vpmaxq_f32(rows[2], rows[3]));
+}
 static inline int any_i32(i32v a) { return vmaxvq_u32(vreinterpretq_u32_s32(a)) != 0; }
 static inline i32v is_nan(f32v a) {
     return vreinterpretq_s32_u32(vshrq_n_u32(vmvnq_u32(vceqq_f32(a, a)), 31));

@@ -98,6 +98,8 @@ static inline float greatest_f32(f32v a) {
     for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] > result ? a.lane[i] : result;
     return result;
 }
+static inline f32v least_of_rows(const f32v *rows) { EACH_LANE(f32v, least_f32(rows[i])); }
+static inline f32v greatest_of_rows(const f32v *rows) { EACH_LANE(f32v, greatest_f32(rows[i])); }
 static inline int any_i32(i32v a) {
     int32_t any = 0;
     for (int i = 0; i < SIMD_LANES; ++i) any |= a.lane[i];
