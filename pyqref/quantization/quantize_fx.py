@@ -21,8 +21,10 @@ from .fx.custom_config import FuseCustomConfig as FuseCustomConfig
 from .fx.custom_config import PrepareCustomConfig as PrepareCustomConfig
 from .fx.fusing import fuse as _fuse
 from .fx.prepare import leave_used as _leave_used
-from .fx.prepare import prepare as _prepare
+from .fx.prepare import prepare_as_asked as _prepare
 from .fx.prepare import trace as _trace
+from .fx.standalone import _convert_standalone_module_fx as _convert_standalone_module_fx
+from .fx.standalone import _prepare_standalone_module_fx as _prepare_standalone_module_fx
 from .fx.watching import passed as _passed
 from .fx.watching import watch_passes as watch_passes
 from .qconfig_mapping import QConfigMapping
@@ -151,7 +153,7 @@ def prepare_fx(
             "leave it out"
         )
     check_model("prepare_fx", model)
-    return _prepared(
+    return _prepare(
         "prepare_fx",
         model,
         qconfig_mapping,
@@ -205,7 +207,7 @@ def prepare_qat_fx(
     'pyqref.nn.qat.modules.linear'
     """
     check_model("prepare_qat_fx", model, is_qat=True)
-    return _prepared(
+    return _prepare(
         "prepare_qat_fx",
         model,
         qconfig_mapping,
@@ -213,51 +215,6 @@ def prepare_qat_fx(
         example_inputs,
         prepare_custom_config,
         backend_config,
-    )
-
-
-def _prepared(
-    asks: str,
-    model: Any,
-    mapping: Any,
-    is_qat: bool,
-    example_inputs: Any,
-    custom: Any,
-    backend: Any,
-    is_standalone: bool = False,
-) -> GraphModule:
-    if not isinstance(example_inputs, tuple | list):
-        raise TypeError(
-            f"{asks}: example_inputs must be a tuple of inputs such as (x,), got "
-            f"{type(example_inputs).__name__}"
-        )
-    custom = config_from("prepare_custom_config", custom, PrepareCustomConfig)
-    mapping = config_from("qconfig_mapping", mapping, QConfigMapping)
-    return _prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
-
-
-def _prepare_standalone_module_fx(
-    model: Any,
-    qconfig_mapping: QConfigMapping | Mapping[str, Any],
-    is_qat: bool,
-    example_inputs: tuple[Any, ...],
-    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
-    backend_config: BackendConfig | Mapping[str, Any] | None = None,
-) -> GraphModule:
-    """Prepare a module to be quantized by itself, within a model around it.
-
-    Where its custom config lists inputs or outputs as quantized, the model around it must
-    give and take quantized tensors.
-    """
-    return _prepared(
-        "prepare_fx",
-        model,
-        qconfig_mapping,
-        is_qat,
-        example_inputs,
-        prepare_custom_config,
-        backend_config,
-        is_standalone=True,
     )
 
 
@@ -383,18 +340,4 @@ def convert_to_reference_fx(
         remove_qconfig=_remove_qconfig,
         mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
         backend_config=optional_config("backend_config", backend_config, BackendConfig),
-    )
-
-
-def _convert_standalone_module_fx(
-    graph_module: GraphModule,
-    is_reference: bool = False,
-    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
-) -> GraphModule:
-    """Convert a module that :func:`_prepare_standalone_module_fx` prepared, by itself."""
-    return _convert(
-        "_convert_standalone_module_fx",
-        graph_module,
-        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
-        is_reference=is_reference,
     )

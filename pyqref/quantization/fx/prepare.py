@@ -16,6 +16,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
+from .arguments import backend_from, config_from
 from .custom_config import PrepareCustomConfig
 from .fusing import fuse
 from .node_qconfigs import find_qconfigs, warn_of_unused_entries
@@ -29,7 +30,7 @@ from .tracer import tracer_for
 from .training_modules import swap_for_training
 from .watching import passed
 
-__all__ = ["leave_used", "prepare", "trace"]
+__all__ = ["leave_used", "prepare", "prepare_as_asked", "trace"]
 
 
 def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tuple[GraphModule, Any]:
@@ -126,3 +127,24 @@ def prepare(
     remember(traced, preparation)
     traced.train(model.training)
     return traced
+
+
+def prepare_as_asked(
+    asks: str,
+    model: Any,
+    mapping: Any,
+    is_qat: bool,
+    example_inputs: Any,
+    custom: Any,
+    backend: Any,
+    is_standalone: bool = False,
+) -> GraphModule:
+    """:func:`prepare` with configs as users give them: themselves, dictionaries or None."""
+    if not isinstance(example_inputs, tuple | list):
+        raise TypeError(
+            f"{asks}: example_inputs must be a tuple of inputs such as (x,), got "
+            f"{type(example_inputs).__name__}"
+        )
+    custom = config_from("prepare_custom_config", custom, PrepareCustomConfig)
+    mapping = config_from("qconfig_mapping", mapping, QConfigMapping)
+    return prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
