@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,10 @@ from .naming import Namespace, importable
 from .node import Node, map_arg, type_text
 from .side_effects import IN_PLACE_OPERATORS
 
-__all__ = ["PythonCode", "generate"]
+__all__ = ["PythonCode", "TransformCode", "generate"]
+
+#: From the lines of a body to other lines; see :meth:`pyqref.fx.Graph.on_generate_code`.
+TransformCode = Callable[[list[str]], list[str]]
 
 _BINARY = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
@@ -39,12 +42,13 @@ class PythonCode:
     globals
         Names that it uses, with their objects.
     lines
-        For each line of the body, the node that it computes.
+        The lines of the body, each with the node that it computes; None for what a transformer
+        of code has added.
     """
 
     src: str
     globals: dict[str, Any]
-    lines: list[tuple[Node, str]] = field(default_factory=list)
+    lines: list[tuple[Node | None, str]] = field(default_factory=list)
 
 
 class _Globals:
@@ -75,7 +79,12 @@ class _Globals:
         return self._of[id(value)]
 
 
-def generate(nodes: Iterable[Node], root: str = "self", name: str = "forward") -> PythonCode:
+def generate(
+    nodes: Iterable[Node],
+    root: str = "self",
+    name: str = "forward",
+    transform: TransformCode | None = None,
+) -> PythonCode:
     """Write the function.
 
     Parameters
@@ -86,13 +95,15 @@ def generate(nodes: Iterable[Node], root: str = "self", name: str = "forward") -
         What the module is called in the text.
     name
         The name of the function.
+    transform
+        Makes other lines of the lines of the body.
     """
     nodes = list(nodes)
     known = _Globals(node.name for node in nodes)
     last_uses = _last_uses(nodes)
     arguments: list[tuple[Node | None, str]] = [(None, root)]
     returns = ""
-    lines: list[tuple[Node, str]] = []
+    lines: list[tuple[Node | None, str]] = []
     for node in nodes:
         if node.op == "placeholder":
             arguments.append((node, _argument(node, known)))
@@ -112,12 +123,32 @@ def generate(nodes: Iterable[Node], root: str = "self", name: str = "forward") -
         if done:
             line += f";  {' = '.join(done)} = None"
         lines.append((node, line))
+    if transform is not None:
+        lines = _transformed(lines, transform)
     body = "\n".join(f"    {line}" for _, line in lines) or "    pass"
     wrapped = "".join(f'\npyqref.fx.wrap("{each}")' for each in _wrapped(nodes))
     if wrapped:
         known.root("pyqref")
     src = f"{wrapped or chr(10)}\n\ndef {name}({_signature(arguments)}){returns}:\n{body}\n"
     return PythonCode(src if wrapped else f"\n{src.lstrip()}", known.objects, lines)
+
+
+def _transformed(
+    lines: list[tuple[Node | None, str]], transform: TransformCode
+) -> list[tuple[Node | None, str]]:
+    """The lines that a transformer made; those that it left belong to their nodes still."""
+    made = transform([f"{text}\n" for _, text in lines])
+    if not isinstance(made, list) or not all(isinstance(each, str) for each in made):
+        raise TypeError(
+            f"a transformer of code must return a list of strings, got {type(made).__name__}"
+        )
+    left = list(lines)
+    found: list[tuple[Node | None, str]] = []
+    for text in "".join(made).splitlines():
+        place = next((i for i, (_, each) in enumerate(left) if each == text), None)
+        found.append((None if place is None else left[place][0], text))
+        left = left if place is None else left[place + 1 :]
+    return found
 
 
 def _signature(arguments: list[tuple[Node | None, str]]) -> str:

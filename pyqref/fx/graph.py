@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .code import PythonCode, generate
+from .code import PythonCode, TransformCode, generate
 from .lint import check, reaches
 from .naming import Namespace, node_name
 from .node import Node, map_arg
@@ -38,18 +38,19 @@ class NodeList:
         return NodeList(self._root, self._count, not self._reverse)
 
 
-class _InsertPoint:
-    """Puts the former place of insertion back at the end of a ``with``."""
+class _Changed:
+    """Gives an attribute of a graph a new value; the former comes back at the end of a ``with``."""
 
-    def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
-        self._graph, self._before = graph, graph._insert
-        graph._insert = insert
+    def __init__(self, graph: Graph, attribute: str, value: Any) -> None:
+        self._graph, self._attribute = graph, attribute
+        self._before = getattr(graph, attribute)
+        setattr(graph, attribute, value)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exception: object) -> None:
-        self._graph._insert = self._before
+        setattr(self._graph, self._attribute, self._before)
 
 
 class Graph:
@@ -85,6 +86,7 @@ class Graph:
         self._insert: Callable[[Node], None] = self._root.prepend
         self._names = Namespace()
         self._length = 0
+        self._transform_code: TransformCode | None = None
 
     @property
     def nodes(self) -> NodeList:
@@ -245,6 +247,7 @@ class Graph:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         copied = Graph(tracer_cls=self._tracer_cls)
+        copied._transform_code = self._transform_code
         memo[id(self)] = copied
         nodes: dict[Node, Node] = {}
         found = copied.graph_copy(self, nodes, return_output_node=True)
@@ -258,19 +261,19 @@ class Graph:
 
     # Changing the graph
 
-    def inserting_before(self, n: Node | None = None) -> _InsertPoint:
+    def inserting_before(self, n: Node | None = None) -> _Changed:
         """Insert what comes next before ``n``, or first of all; for a ``with``."""
         if n is None:
             return self.inserting_after(self._root)
         self._check_own(n)
-        return _InsertPoint(self, n.prepend)
+        return _Changed(self, "_insert", n.prepend)
 
-    def inserting_after(self, n: Node | None = None) -> _InsertPoint:
+    def inserting_after(self, n: Node | None = None) -> _Changed:
         """Insert what comes next just after ``n``, or last of all; for a ``with``."""
         if n is None:
             return self.inserting_before(self._root)
         self._check_own(n)
-        return _InsertPoint(self, n.append)
+        return _Changed(self, "_insert", n.append)
 
     def _check_own(self, node: Node) -> None:
         if node.graph is not self:
@@ -335,7 +338,35 @@ class Graph:
 
     def python_code(self, root_module: str = "self") -> PythonCode:
         """The graph as the text of a function ``forward``, and the globals that it uses."""
-        return generate(self.nodes, root_module)
+        return generate(self.nodes, root_module, transform=self._transform_code)
+
+    def on_generate_code(
+        self, make_transformer: Callable[[TransformCode | None], TransformCode | None]
+    ) -> _Changed:
+        r"""Change the text of ``forward`` whenever it is written.
+
+        Parameters
+        ----------
+        make_transformer
+            From the present transformer, or None, to the one that takes its place: a function
+            from the lines of the body to other lines.
+
+        Returns
+        -------
+        context manager
+            As a ``with`` it puts the former transformer back at the end.
+
+        Examples
+        --------
+        >>> import pyqref
+        >>> module = pyqref.fx.symbolic_trace(lambda x: x + 1)
+        >>> with module.graph.on_generate_code(lambda _: lambda body: ["print('here')\n", *body]):
+        ...     _ = module.recompile()
+        >>> module(1)
+        here
+        2
+        """
+        return _Changed(self, "_transform_code", make_transformer(self._transform_code))
 
     def print_tabular(self) -> None:
         """Print the nodes as a table."""

@@ -224,7 +224,7 @@ def _compile(code: PythonCode) -> FunctionType:
     GENERATED[file] = {
         first + index: node.meta["source"]
         for index, (node, _) in enumerate(code.lines)
-        if "source" in node.meta
+        if node is not None and "source" in node.meta
     }
     linecache.cache[file] = (len(code.src), None, code.src.splitlines(keepends=True), file)
     for register in (linecache.cache, GENERATED):

@@ -87,6 +87,9 @@ class Interpreter:
         """
         self.env = dict(initial_env or {})
         self.args_iter = iter(args)
+        return self._run()
+
+    def _run(self) -> Any:
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -100,6 +103,29 @@ class Interpreter:
             if node.op == "output":
                 return self.env[node]
         return None
+
+    def boxed_run(self, args_list: list[Any]) -> Any:
+        """:meth:`run` with the inputs of a list, which is emptied: no one else need keep them.
+
+        Raises
+        ------
+        TypeError
+            ``args_list`` is no list.
+        RuntimeError
+            It has more or fewer elements than the graph has inputs.
+        """
+        if not isinstance(args_list, list):
+            raise TypeError(f"boxed_run takes a list, got a {type(args_list).__name__}")
+        count = len(self.graph.find_nodes(op="placeholder"))
+        if len(args_list) != count:
+            raise RuntimeError(
+                f"boxed_run: the graph has {count} inputs, args_list {len(args_list)} elements"
+            )
+        inputs = args_list[::-1]
+        args_list.clear()
+        self.env = {}
+        self.args_iter = _taken(inputs)
+        return self._run()
 
     def run_node(self, n: Node) -> Any:
         """The value of a node, from those of its arguments."""
@@ -172,6 +198,12 @@ class Interpreter:
             return self.env[node]
 
         return map_arg(args, value)
+
+
+def _taken(reversed_inputs: list[Any]) -> Iterator[Any]:
+    """Each input once, with no reference left behind."""
+    while reversed_inputs:
+        yield reversed_inputs.pop()
 
 
 def _add_context(error: Exception, node: Node) -> None:

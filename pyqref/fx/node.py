@@ -19,6 +19,7 @@ from typing import Any
 
 from .immutable_collections import immutable_dict, immutable_list
 from .naming import qualified_name
+from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
 from .side_effects import is_impure
 
 __all__ = ["OPCODES", "Argument", "Node", "Target", "map_aggregate", "map_arg"]
@@ -322,6 +323,37 @@ class Node:
         if self.op == "get_attr":
             return head
         return f"{head}(args = {_percent(self.args)}, kwargs = {_percent(self.kwargs)})"
+
+    def normalized_arguments(
+        self,
+        root: Any,
+        arg_types: Any = None,
+        kwarg_types: Any = None,
+        normalize_to_only_use_kwargs: bool = False,
+    ) -> ArgsKwargsPair | None:
+        """The arguments as the function or module names them, defaults included.
+
+        Parameters
+        ----------
+        root
+            The module whose submodules the graph calls.
+        arg_types, kwarg_types
+            Accepted for compatibility.
+        normalize_to_only_use_kwargs
+            Name all of them.
+
+        Returns
+        -------
+        ArgsKwargsPair or None
+            None for what calls no function or module, and for a function whose arguments have
+            no names; see :func:`~pyqref.fx.operator_schemas.normalize_function`.
+        """
+        only_kwargs = normalize_to_only_use_kwargs
+        if self.op == "call_function":
+            return normalize_function(self.target, self.args, self.kwargs, None, None, only_kwargs)
+        if self.op == "call_module":
+            return normalize_module(root, self.target, self.args, self.kwargs, only_kwargs)
+        return None
 
     def __repr__(self) -> str:
         return self.name

@@ -26,12 +26,13 @@ def readable(module: Any, indent: int = 0) -> str:
     notes = notes_of(module)
     last = None
     for node, line in code.lines:
-        source = node.meta.get("source")
+        source = None if node is None else node.meta.get("source")
         if source is not None and source != last and source.text:
             lines.append(f"        # {Path(source.file).name}:{source.line}: {source.text}")
         if source is not None:
             last = source
-        lines.append(f"        {line}{_comment(node, notes.get(node))}")
+        comment = "" if node is None else _comment(node, notes.get(node))
+        lines.append(f"        {line}{comment}")
     text = "\n".join(f"{' ' * indent}{line}" for line in lines) + "\n"
     for child in module.children():
         if hasattr(child, "graph") and hasattr(child, "recompile"):

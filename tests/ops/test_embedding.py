@@ -80,6 +80,17 @@ def test_pruned_rows() -> None:
     assert [(real[2] + real[4]).tolist(), [0.0] * 10] == y.tolist()
 
 
+def test_a_wrong_mapping_is_named_as_the_argument_is() -> None:
+    """It must hold rows of the table, or -1."""
+    one = pyqref.tensor([[0]])
+    with pytest.raises(
+        RuntimeError, match=r"compressed_indices_mapping must be in \[-1, .*, found 99"
+    ):
+        ops.embedding_bag_byte(
+            packed("byte"), one, pruned_weights=True, compressed_indices_mapping=one + 99
+        )
+
+
 @pytest.mark.parametrize("name", ["byte", "4bit", "2bit"])
 def test_rows_with_parameters(name: str) -> None:
     """Half a step away at most, whatever the number of columns."""

@@ -196,12 +196,15 @@ TORCH = {
         Graph.call_method Graph.call_module Graph.output Graph.create_node Graph.node_copy
         Graph.graph_copy Graph.find_nodes Graph.inserting_before Graph.inserting_after
         Graph.erase_node Graph.eliminate_dead_code Graph.lint Graph.print_tabular
-        Graph.python_code Graph.nodes Node Node.args Node.kwargs Node.all_input_nodes
+        Graph.python_code Graph.on_generate_code Graph.nodes Node Node.args Node.kwargs
+        Node.all_input_nodes
         Node.replace_all_uses_with Node.replace_input_with Node.prepend Node.append Node.update_arg
         Node.update_kwarg Node.insert_arg Node.next Node.prev Node.format_node Node.is_impure
+        Node.normalized_arguments
         GraphModule GraphModule.graph GraphModule.code GraphModule.recompile
         GraphModule.print_readable GraphModule.add_submodule GraphModule.delete_submodule
         GraphModule.delete_all_unused_submodules Interpreter Interpreter.run Interpreter.run_node
+        Interpreter.boxed_run
         Transformer Transformer.transform replace_pattern
     """,
     "fx.subgraph_rewriter": "replace_pattern replace_pattern_with_filters",

@@ -202,7 +202,7 @@ def _bag(
     count = len(table[1])
     rows = None
     if pruned and mapping is not None:
-        rows = require_indices(name, "mapping", mapping, count, low=-1)
+        rows = require_indices(name, "compressed_indices_mapping", mapping, count, low=-1)
     array = require_indices(name, "indices", indices, count if rows is None else rows.size)
     starts, ends = _limits(name, array, offsets, include_last)
     factors = None
