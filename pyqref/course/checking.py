@@ -52,7 +52,7 @@ def _outcome(exercise: Exercise, function: Callable[..., Any], case: Case) -> Ou
     try:
         with np.errstate(all="ignore"):
             returned = exercise.use(function, *arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # exit(0) must not count as the checker's success
         return Outcome(None, f"it raised {type(error).__name__}: {error}")
     if not all(_unchanged(*pair) for pair in zip(case.arguments, arguments, strict=True)):
         return Outcome(None, "it changed its arguments: work on copies")

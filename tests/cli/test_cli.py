@@ -145,6 +145,13 @@ def test_course_explains_files_that_cannot_be_checked(tmp_path, capsys, name, so
     assert 1 == error.count("\n")
 
 
+def test_a_solution_that_exits_is_not_right(tmp_path, capsys):
+    """The exit code is the checker's."""
+    source = "import sys\ndef dequantize(*_):\n    sys.exit(0)\n"
+    assert 1 == check(tmp_path, "dequantize", source)
+    assert "it raised SystemExit: 0" in capsys.readouterr().out
+
+
 def test_course_explains_a_file_that_is_none(tmp_path, capsys):
     assert 1 == main(["course", "check", "dequantize", str(tmp_path / "none.py")])
     assert "none.py is no file" in capsys.readouterr().err
