@@ -28,6 +28,7 @@ from pyqref import kernels
 
 from . import activations, convolutions, elements, layers, models, onnx_models, peaks
 from .charts import bars, geometric_means, roofline
+from .pinning import Pinned
 from .race import Result, run
 
 GROUPS = {
@@ -135,13 +136,14 @@ def main() -> None:
         table.add_column(name, justify="left" if left else "right")
     rng = np.random.default_rng(0)
     results = []
+    pinned = Pinned(options.threads)
     seconds = 0.15 if options.quick else 0.6
     for name in options.only or GROUPS:
         for race in GROUPS[name](rng, options.quick, options.threads):
             line = f"{race.kind} {race.shape}"
             if options.match and not any(text in line for text in options.match):
                 continue
-            results.append(run(race, seconds, options.threads))
+            results.append(run(race, seconds, pinned))
             table.add_row(*row(results[-1], roofs))
     extra = elements.import_seconds("pyqref") - elements.import_seconds("numpy")
     measured = {

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .pinning import Pinned
+
 Work = Callable[[], Any]
 
 
@@ -69,22 +71,27 @@ def differences(race: Race) -> dict[str, float]:
 SETTLED = 0.01
 
 
-def seconds_of(work: Work, threads: int) -> float:
-    """How long one run takes, as it does among others of its library.
+def seconds_of(work: Work, threads: int) -> list[float]:
+    """How long a run takes, as it does among others of its library.
 
     Each library has threads of its own, which wait awake for a while after a run. With several
     threads those of the library that ran before would keep these from their processors, so
     they are given time to sleep, and a run that is not timed wakes these.
     """
+    runs = 1
     if threads > 1:
         time.sleep(SETTLED)
         work()
-    before = time.perf_counter()
-    work()
-    return time.perf_counter() - before
+        runs = 3
+    seconds = []
+    for _ in range(runs):
+        before = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - before)
+    return seconds
 
 
-def run(race: Race, seconds: float, threads: int = 1) -> Result:
+def run(race: Race, seconds: float, pinned: Pinned) -> Result:
     """Compare the results, then take medians of runs in turns for about so many seconds."""
     distances = differences(race)
     wrong = {name: each for name, each in distances.items() if not each <= race.tolerance}
@@ -93,6 +100,7 @@ def run(race: Race, seconds: float, threads: int = 1) -> Result:
             f"{race.kind} {race.shape}: results differ from ours by {wrong}, allowed are "
             f"{race.tolerance:.3g}; what does not agree is not timed"
         )
+    pinned.update()  # the comparison has made every thread there will be
     runners = {"": race.ours, **race.peers}
     times: dict[str, list[float]] = {name: [] for name in runners}
     start = time.perf_counter()
@@ -100,8 +108,9 @@ def run(race: Race, seconds: float, threads: int = 1) -> Result:
     while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
         first = turn % len(runners)  # what one library leaves in the caches helps another in turn
         for name, work in [*runners.items()][first:] + [*runners.items()][:first]:
-            times[name].append(seconds_of(work, threads))
+            times[name] += seconds_of(work, pinned.threads)
         turn += 1
-    medians = {name: float(np.median(each[2:])) for name, each in times.items()}
+    warm = 2 * len(times[""]) // turn  # after the first two turns
+    medians = {name: float(np.median(each[warm:])) for name, each in times.items()}
     ours = medians.pop("")
     return Result(race, ours, medians, max(distances.values()))
