@@ -23,6 +23,7 @@ import numpy as np
 from pyqref import _kernels
 
 from .operation import Array, Operation
+from .products import matmul
 from .windows import Windows, fold, pad_spatial, unfold
 
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
@@ -77,7 +78,7 @@ class Convolution(Operation):
         columns = unfold(x, windows).reshape(groups, math.prod(weight.shape[1:]), -1)
         self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
         self.weight_shape = weight.shape
-        product = weight.reshape(groups, weight.shape[0] // groups, -1) @ columns
+        product = matmul(weight.reshape(groups, weight.shape[0] // groups, -1), columns)
         if bias is not None:
             product += bias.reshape(groups, -1, 1)
         return channels_second(product, x.shape[0], windows.output_size(self.size))
@@ -94,10 +95,10 @@ class Convolution(Operation):
             matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
             channels = weight.shape[1] * self.groups
             shape = (channels, *weight.shape[2:], grads[0].shape[0], *grads[0].shape[2:])
-            grad_columns = (matrix.swapaxes(1, 2) @ grad).reshape(shape)
+            grad_columns = matmul(matrix.swapaxes(1, 2), grad).reshape(shape)
             grad_x = fold(grad_columns, self.windows, self.size)
         if self.needs[1]:
-            grad_weight = (grad @ columns.swapaxes(1, 2)).reshape(self.weight_shape)
+            grad_weight = matmul(grad, columns.swapaxes(1, 2)).reshape(self.weight_shape)
         if self.needs[2]:
             grad_bias = spatial_sum(grads[0])
         return grad_x, grad_weight, grad_bias
@@ -107,7 +108,7 @@ class Convolution(Operation):
         rows = _kernels.unfold_rows(x, self.windows)
         self.save(weight if self.needs[0] else None, rows if self.needs[1] else None)
         self.weight_shape = weight.shape
-        product = rows.reshape(-1, math.prod(weight.shape[1:])) @ _filters(weight).T
+        product = matmul(rows.reshape(-1, math.prod(weight.shape[1:])), _filters(weight).T)
         if bias is not None:
             product += bias
         size = self.windows.output_size(self.size)
@@ -119,11 +120,11 @@ class Convolution(Operation):
         matrix = _kernels.channels_last(grad)
         grad_x = grad_weight = grad_bias = None
         if self.needs[0]:
-            grad_rows = matrix @ _filters(weight)
+            grad_rows = matmul(matrix, _filters(weight))
             shape = (grad.shape[0], *grad.shape[2:], *kernel, channels)
             grad_x = _kernels.fold_rows(grad_rows.reshape(shape), self.windows, self.size)
         if self.needs[1]:
-            filters = matrix.T @ rows.reshape(len(matrix), -1)
+            filters = matmul(matrix.T, rows.reshape(len(matrix), -1))
             grad_weight = _kernels.channels_first(filters.reshape(outputs, *kernel, channels))
         if self.needs[2]:
             grad_bias = spatial_sum(grad)
@@ -200,7 +201,7 @@ class ConvTranspose(Operation):
         self.groups, self.input_size = groups, x.shape[2:]
         self.save(weight, x if self.needs[1] else None)
         matrix = weight.reshape(groups, weight.shape[0] // groups, -1)
-        columns = matrix.swapaxes(1, 2) @ channels_first(x, groups)
+        columns = matmul(matrix.swapaxes(1, 2), channels_first(x, groups))
         shape = (weight.shape[1] * groups, *kernel, x.shape[0], *x.shape[2:])
         y = np.ascontiguousarray(fold(columns.reshape(shape), self.windows, size))
         if bias is not None:
@@ -214,9 +215,9 @@ class ConvTranspose(Operation):
             columns = self._columns(grads[0]).reshape(self.groups, math.prod(weight.shape[1:]), -1)
         if self.needs[0]:
             matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
-            grad_x = channels_second(matrix @ columns, grads[0].shape[0], self.input_size)
+            grad_x = channels_second(matmul(matrix, columns), grads[0].shape[0], self.input_size)
         if self.needs[1]:
-            grad_weight = channels_first(x, self.groups) @ columns.swapaxes(1, 2)
+            grad_weight = matmul(channels_first(x, self.groups), columns.swapaxes(1, 2))
             grad_weight = grad_weight.reshape(weight.shape)
         if self.needs[2]:
             grad_bias = spatial_sum(grads[0])

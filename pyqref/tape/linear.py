@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .operation import Array, Operation
+from .products import matmul
 
 __all__ = ["Bilinear", "Linear"]
 
@@ -19,7 +20,7 @@ class Linear(Operation):
     def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:
         self.save(x if self.needs[1] else None, weight if self.needs[0] else None)
         rows = x.reshape(x.size // max(x.shape[-1], 1), x.shape[-1]) if x.ndim > 2 else x
-        y = rows @ weight.T
+        y = matmul(rows, weight.T)
         if bias is not None:
             y += bias
         return np.asarray(y).reshape(*x.shape[:-1], *weight.shape[:-1])
@@ -30,9 +31,9 @@ class Linear(Operation):
         rows = grad.reshape(-1, grad.shape[-1]) if grad.size else grad.reshape(0, grad.shape[-1])
         grad_x = grad_weight = grad_bias = None
         if self.needs[0]:
-            grad_x = (rows @ weight).reshape(*grad.shape[:-1], weight.shape[1])
+            grad_x = matmul(rows, weight).reshape(*grad.shape[:-1], weight.shape[1])
         if self.needs[1]:
-            grad_weight = rows.T @ x.reshape(len(rows), x.shape[-1])
+            grad_weight = matmul(rows.T, x.reshape(len(rows), x.shape[-1]))
         if self.needs[2]:
             grad_bias = rows.sum(axis=0)
         return grad_x, grad_weight, grad_bias

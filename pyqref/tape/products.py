@@ -1,0 +1,122 @@
+"""Products of real matrices, by the threads that the kernels use.
+
+The library behind ``@`` (BLAS) has threads of its own, which wait awake for some 25 ms. Where
+they and the kernels' threads want the same processors, a step of training takes up to 15
+times as long as on one thread. So, where threadpoolctl is installed to hold them back, the BLAS
+works on one thread at a time, and a large product is cut into blocks that
+:func:`~pyqref.get_num_threads` threads share. How it is cut depends on its shape alone, and so do
+its sums.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels
+
+from .operation import Array
+
+__all__ = ["matmul"]
+
+#: Multiplications below which no BLAS uses threads.
+_SMALL = 1 << 18
+#: Multiplications of which a thread is worth waking for a part.
+_LARGE = 1 << 24
+#: Parts of a large product. More would share it out more evenly and pack its operands more often.
+_PARTS = 4
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """``a @ b`` for matrices or stacks of them.
+
+    Examples
+    --------
+    >>> matmul(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if a.size * b.shape[-1] < _SMALL or not _libraries():
+        return a @ b
+    with _one_thread():
+        blocks = _cut(a, b) if a.ndim == b.ndim == 2 and a.dtype == b.dtype else None
+        if blocks is None:
+            return a @ b
+        out, parts = blocks
+        _share(parts, _kernels.get_num_threads())
+        return out
+
+
+def _cut(a: Array, b: Array) -> tuple[Array, list[tuple[Array, Array, Array]]] | None:
+    """The result, and the products that fill it; None for what is one block."""
+    (rows, depth), columns = a.shape, b.shape[1]
+    longer = max(rows, columns)
+    step = -(-longer // (16 * _PARTS)) * 16
+    if rows * columns * depth < _LARGE or step < 64:
+        return None
+    out = np.empty((rows, columns), a.dtype)
+    cuts = itertools.pairwise([*range(0, longer, step), longer])
+    if rows >= columns:
+        return out, [(a[i:j], b, out[i:j]) for i, j in cuts]
+    return out, [(a, b[:, i:j], out[:, i:j]) for i, j in cuts]
+
+
+def _share(parts: list[tuple[Array, Array, Array]], n_threads: int) -> None:
+    """Fill every part; a thread that is late finds nothing left and is not waited for."""
+    remaining = iter(parts)
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                part = next(remaining, None)
+            if part is None:
+                return
+            np.matmul(part[0], part[1], out=part[2])
+
+    helpers = min(n_threads, len(parts)) - 1
+    started = [_pool(n_threads - 1).submit(work) for _ in range(helpers)]
+    try:
+        work()
+    finally:
+        for each in started:
+            if not each.cancel():
+                each.result()
+
+
+@functools.lru_cache(maxsize=1)
+def _pool(size: int) -> ThreadPoolExecutor:
+    """Threads beside the calling one."""
+    return ThreadPoolExecutor(size, "pyqref-products")
+
+
+@functools.cache
+def _libraries() -> list[Any]:
+    """The libraries of matrix products in this process whose threads can be held back."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return []
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let the libraries use one thread for each product."""
+    before = [(each, each.get_num_threads()) for each in _libraries()]
+    for library, n_threads in before:
+        if n_threads > 1:
+            library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, n_threads in before:
+            if n_threads > 1:
+                library.set_num_threads(n_threads)

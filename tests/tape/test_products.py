@@ -1,0 +1,78 @@
+"""Products of real matrices by several threads: the same bits, and nobody else's settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+import pyqref
+from pyqref.tape import products
+from pyqref.tape.products import matmul
+
+#: Rows, depth, columns: cut by rows, by columns, whole as too small or too narrow, unequal parts.
+SHAPES = [(1024, 96, 200), (200, 96, 1024), (64, 64, 64), (200, 1000, 200), (1037, 300, 65)]
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    before = pyqref.get_num_threads()
+    yield
+    pyqref.set_num_threads(before)
+
+
+def operands(shape, rng):
+    rows, depth, columns = shape
+    a = rng.standard_normal((rows, depth), np.float32)
+    return a, rng.standard_normal((depth, columns), np.float32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_bits_do_not_depend_on_the_threads(shape, turned):
+    a, b = operands(shape, np.random.default_rng(0))
+    if turned:
+        a, b = np.ascontiguousarray(a.T).T, np.ascontiguousarray(b.T).T
+    results = []
+    for n_threads in (1, 2, 3):
+        pyqref.set_num_threads(n_threads)
+        results.append(matmul(a, b))
+    assert all(np.array_equal(each, results[0]) for each in results)
+    # Each sum of K products in single precision is off by at most K half units of each product.
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    unit = np.finfo(np.float32).eps / 2
+    bound = 1.01 * a.shape[1] * unit * (np.abs(a).astype(np.float64) @ np.abs(b))
+    assert (np.abs(results[0] - exact) <= bound).all()
+
+
+def test_the_parts_cover_the_product_once():
+    for shape in [(1024, 256, 70), (70, 256, 1024), (1037, 300, 65), (4097, 64, 64)]:
+        out, parts = products._cut(*operands(shape, np.random.default_rng(1)))
+        out[:] = 0
+        for *_, part in parts:
+            part += 1
+        assert len(parts) > 1
+        assert (out == 1).all()
+
+
+def test_stacks_are_multiplied_one_by_one():
+    rng = np.random.default_rng(2)
+    a = rng.integers(-8, 9, (3, 70, 100)).astype(np.float32)
+    b = rng.integers(-8, 9, (3, 100, 80)).astype(np.float32)
+    np.testing.assert_array_equal(matmul(a, b), a.astype(int) @ b.astype(int))
+
+
+def test_threads_of_the_library_are_as_before():
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    before = [each.get_num_threads() for each in libraries]
+    matmul(*operands((1024, 256, 256), np.random.default_rng(3)))
+    assert [each.get_num_threads() for each in libraries] == before
+    with pytest.raises(ValueError, match="matmul"):
+        matmul(np.ones((1024, 256)), np.ones((255, 1024)))
+    assert [each.get_num_threads() for each in libraries] == before
+
+
+def test_without_a_way_to_hold_threads_back_it_is_one_product(monkeypatch):
+    monkeypatch.setattr(products, "_libraries", list)
+    a, b = operands((1024, 96, 200), np.random.default_rng(4))
+    np.testing.assert_array_equal(matmul(a, b), a @ b)
