@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .fake_quantize import straight_through as straight_through
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
-    from .observe import merge_histogram as merge_histogram
+    from .observe import batch_histogram as batch_histogram
     from .observe import min_max as min_max
     from .observe import min_max_per_channel as min_max_per_channel
     from .pooling import adaptive_avg_pool as adaptive_avg_pool
@@ -76,7 +76,7 @@ __getattr__ = on_first_use(
             "straight_through",
         ),
         ".normalization": ("group_norm", "layer_norm"),
-        ".observe": ("merge_histogram", "min_max", "min_max_per_channel"),
+        ".observe": ("batch_histogram", "min_max", "min_max_per_channel"),
         ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
         ".qconv": (
             "PackedConv",
@@ -128,6 +128,7 @@ __all__ = [
     "adaptive_avg_pool",
     "add",
     "avg_pool",
+    "batch_histogram",
     "bilinear",
     "cat",
     "channels_first",
@@ -154,7 +155,6 @@ __all__ = [
     "look_up",
     "lstm_step",
     "max_pool",
-    "merge_histogram",
     "min_max",
     "min_max_per_channel",
     "mul",

@@ -8,42 +8,64 @@ from kernels.compare import assert_same_bits
 from kernels.test_quantize import SIZES
 
 from pyqref import _kernels
-from pyqref._kernels.observe.histogram import histogram_counts
+from pyqref._kernels.observe.histogram import count_and_range
 from pyqref.numerics import histogram as numerics
 
 
 @pytest.mark.parametrize("bins", [1, 2, 255, 2048, 2**16 - 1, 2**16 + 1])
 def test_counts_around_the_vector(kernel: str, n_threads: int, bins: int) -> None:
-    """eq-histogram-bin, with numbers outside and at the edges of bins."""
+    """eq-histogram-bin, with numbers at the edges of bins, and the range in the same pass."""
     rng = np.random.default_rng(bins)
-    for size in (*SIZES, 255, 257, 2**16 + 1):
-        x = rng.standard_normal(size).astype(np.float32)
-        x[::7] = rng.integers(-3, 4, len(x[::7]))
-        expected = numerics.histogram_counts(x, bins, -1.5, 2.0)
-        assert_same_bits(expected, histogram_counts(x, bins, -1.5, 2.0))
+    for size in (*filter(None, SIZES), 255, 257, 2**12 + 1, 2**16 + 1):
+        x = rng.standard_normal(size).astype(np.float32).clip(-1.5, 2.0)
+        x[::7] = rng.integers(-1, 3, len(x[::7]))
+        counts, low, high = count_and_range(x, bins, -1.5, 2.0)
+        assert_same_bits(numerics.histogram_counts(x, bins, -1.5, 2.0), counts)
+        assert (x.min(), x.max()) == (low, high)
 
 
-def test_what_lies_outside_is_not_counted(kernel: str) -> None:
-    x = np.float32([np.nan, np.inf, -np.inf, -1, 5, 0, 4, 2, 1e38, -0.0] * 5)
-    assert histogram_counts(x, 4, 0, 4).tolist() == [10, 0, 5, 5]
-    assert histogram_counts(x, 3, 2, 2).tolist() == [0, 5, 0]
+@pytest.mark.parametrize("size", [3, 255, 2**12 + 1, 2**17 + 5])
+@pytest.mark.parametrize("value", [-1.6, 2.1, -1e38, 1e38, np.inf, -np.inf, np.nan])
+def test_what_lies_outside_is_in_the_range(
+    kernel: str, n_threads: int, size: int, value: float
+) -> None:
+    """eq-min-max of the same pass, wherever the number lies that ends the counting."""
+    rng = np.random.default_rng(size)
+    for place in (0, size // 2, size - 1):
+        x = rng.standard_normal(size).astype(np.float32).clip(-1.5, 2.0)
+        x[place] = value
+        _, low, high = count_and_range(x, 64, -1.5, 2.0)
+        assert_same_bits(x.min(), np.float32(low))
+        assert_same_bits(x.max(), np.float32(high))
+
+
+def test_infinities_of_both_signs_are_no_nan(kernel: str) -> None:
+    x = np.float32([np.inf, -np.inf, 1] * 30)
+    assert count_and_range(x, 4, 0, 4)[1:] == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_batch_that_is_not_finite_says_so(kernel: str, value: float) -> None:
+    first = _kernels.batch_histogram(None, np.float32([0, 1]), 4)
+    for before in (None, first):
+        batch = _kernels.batch_histogram(before, np.float32([0.5, value, 0.5]), 4)
+        assert not np.isfinite([batch.min_val, batch.max_val]).all()
 
 
 def test_ranges_beyond_float32(kernel: str) -> None:
     """eq-histogram-bin where its product would overflow: worked out in double."""
     x = np.float32([-3e38, -1e38, 0, 3e38])
-    assert histogram_counts(x, 6, -3e38, 3e38).tolist() == [1, 0, 1, 1, 0, 1]
-    assert histogram_counts(x / 100, 6, -3e36, 3e36).tolist() == [1, 0, 1, 1, 0, 1]
+    assert count_and_range(x, 6, -3e38, 3e38)[0].tolist() == [1, 0, 1, 1, 0, 1]
+    assert count_and_range(x / 100, 6, -3e36, 3e36)[0].tolist() == [1, 0, 1, 1, 0, 1]
 
 
-def test_merging_is_that_of_the_equations(kernel: str) -> None:
+def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
     """eq-histogram-merge: the same bits whoever counts."""
     rng = np.random.default_rng(0)
     expected = actual = None
-    for scale in (1, 3, 0, 2, 9):
+    for scale in (0, 0, 1, 3, 0, 2, 9, 9, 1):
         x = (rng.standard_normal(300) * scale).astype(np.float32)
         expected = numerics.merge_histogram(expected, x, 64, 16)
-        low, high = float(x.min()), float(x.max())
-        actual = _kernels.merge_histogram(actual, x, low, high, 64, 16)
+        actual = numerics.merge_counts(actual, _kernels.batch_histogram(actual, x, 64), 16)
         assert_same_bits(expected.counts, actual.counts)
         assert (expected.min_val, expected.max_val) == (actual.min_val, actual.max_val)

@@ -4,11 +4,12 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
-include "histogram.pxi"
 include "range.pxi"
+include "histogram.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -39,7 +40,6 @@ def min_max(cnp.ndarray x, int n_threads):
     cdef Ranges r
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     cdef Py_ssize_t chunks = (size + CHUNK - 1) // CHUNK
-    cdef Py_ssize_t i
     cdef float low = INFINITY
     cdef float high = -INFINITY
     r.x, r.size = <const float*> cnp.PyArray_DATA(x), size
@@ -50,11 +50,7 @@ def min_max(cnp.ndarray x, int n_threads):
     n_threads = useful_threads(<double> size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(range_task, &r, chunks, n_threads)
-        for i in range(chunks):
-            if not r.lows[i] >= low and low == low:
-                low = r.lows[i]
-            if not r.highs[i] <= high and high == high:
-                high = r.highs[i]
+        join_ranges(r.lows, r.highs, chunks, &low, &high)
         free(r.lows)
     return low, high
 

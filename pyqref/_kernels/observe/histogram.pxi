@@ -1,11 +1,15 @@
 # Counts over equal bins (eq-histogram-bin): included by the body.
 
-from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc
 
+cdef extern from "simd/prefetch.h":
+    void prefetch_bytes(const void* first, Py_ssize_t count) nogil
+
 cdef enum:
+    AHEAD = 1 << 11                 # elements that are fetched before they are looked at
     BLOCK = 256                     # elements whose bins are found before they are counted
     TABLES = 4                      # neighbours often share a bin: each counts in its own table
+    FEW = 1 << 12                   # elements for which one table does
     MOST_BINS_OF_TABLES = 1 << 16   # more bins have one table and one thread: 1 MiB in all
     COUNTS_PER_TASK = 1 << 16
     COUNTS_PER_THREAD = 1 << 16     # elements that are worth a thread
@@ -15,23 +19,33 @@ cdef struct Counting:
     const float* x
     Py_ssize_t size
     float first, last
-    int32_t bins
-    int32_t* tables                 # of bins + 1 counts; the last is what lies outside
+    Py_ssize_t bins
+    Py_ssize_t table                # of a table: bins, and room for whole vectors
+    int32_t* tables
     int tables_per_thread
+    bint left                       # whether a number was met outside of the bins
+    float* lows                     # what each task has met
+    float* highs
 
 
-cdef void find_bins(Counting* c, const float* x, Py_ssize_t n, int32_t* found) noexcept nogil:
-    """The bin of each of n numbers, ``bins`` for what lies outside."""
+# The smallest and largest number of each lane, and a sum that is nan where one of them is.
+cdef struct Met:
+    f32v least, greatest, total
+
+
+cdef inline void find_bins(
+    const Counting* c, const float* x, Py_ssize_t n, int32_t* found, Met* met
+) noexcept nogil:
+    """The bin of each of n numbers, at most BLOCK; the outermost one for what lies outside."""
     cdef f32v first = set_f32(c.first)
-    cdef f32v last = set_f32(c.last)
     cdef f32v width = set_f32(c.last - c.first)
     cdef f32v bins = set_f32(<float> c.bins)
     cdef f32v top = set_f32(<float> (c.bins - 1))
-    cdef i32v outside = set_i32(c.bins)
-    cdef float[LANES_MAX] few
-    cdef int32_t[LANES_MAX] few_found
     cdef f32v value, place
-    cdef i32v bin_
+    cdef f32v least = met.least
+    cdef f32v greatest = met.greatest
+    cdef f32v total = met.total
+    cdef float[LANES_MAX] few
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t j
     while i < n:
@@ -41,33 +55,33 @@ cdef void find_bins(Counting* c, const float* x, Py_ssize_t n, int32_t* found) n
             for j in range(SIMD_LANES):
                 few[j] = x[i + j] if i + j < n else x[i]
             value = load_f32(few)
+        least, greatest = min_f32(value, least), max_f32(value, greatest)
+        total = add_f32(value, total)
         place = div_f32(mul_f32(sub_f32(value, first), bins), width)
-        bin_ = sub_i32(truncate_i32(min_f32(place, top)), outside)
-        bin_ = add_i32(outside, mul_i32(bin_, is_inside(value, first, last)))
-        if i + SIMD_LANES <= n:
-            store_i32(found + i, bin_)
-        else:
-            store_i32(few_found, bin_)
-            for j in range(n - i):
-                found[i + j] = few_found[j]
+        store_i32(found + i, truncate_i32(max_f32(min_f32(place, top), set_f32(0))))
         i += SIMD_LANES
+    met.least, met.greatest, met.total = least, greatest, total
 
 
 cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Counting* c = <Counting*> context
-    cdef int32_t[BLOCK] found
-    cdef Py_ssize_t size = c.bins + 1
-    cdef int32_t* table = c.tables + thread * c.tables_per_thread * size
-    cdef Py_ssize_t step = size if c.tables_per_thread == TABLES else 0
+    cdef int32_t[BLOCK + LANES_MAX] found
+    cdef int32_t* table = c.tables + thread * c.tables_per_thread * c.table
+    cdef Py_ssize_t step = c.table if c.tables_per_thread == TABLES else 0
     cdef int32_t* second = table + step
     cdef int32_t* third = second + step
     cdef int32_t* fourth = third + step
     cdef Py_ssize_t start = index * COUNTS_PER_TASK
     cdef Py_ssize_t end = min(start + COUNTS_PER_TASK, c.size)
+    cdef Py_ssize_t at = start
     cdef Py_ssize_t n, i
-    while start < end:
-        n = min(<Py_ssize_t> BLOCK, end - start)
-        find_bins(c, c.x + start, n, found)
+    cdef Met met
+    met.least, met.greatest = set_f32(INFINITY), set_f32(-INFINITY)
+    met.total = set_f32(0)
+    while at < end and not c.left:
+        n = min(<Py_ssize_t> BLOCK, end - at)
+        prefetch_bytes(c.x + at + AHEAD, n * sizeof(float))
+        find_bins(c, c.x + at, n, found, &met)
         i = 0
         while i + 4 <= n:
             table[found[i]] += 1
@@ -78,33 +92,64 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         while i < n:
             table[found[i]] += 1
             i += 1
-        start += n
+        at += n
+    c.lows[index], c.highs[index] = least_f32(met.least), greatest_f32(met.greatest)
+    if any_i32(is_nan(met.total)):
+        # Of nan, or of infinities; neither is inside.
+        at, c.lows[index], c.highs[index] = start, INFINITY, -INFINITY
+    # What was not counted, as counts are worth nothing once a number lies outside.
+    range_of(c.x + at, end - at, c.lows + index, c.highs + index)
+    if not (c.lows[index] >= c.first and c.highs[index] <= c.last):
+        c.left = True
+
+
+cdef void add_tables(const Counting* c, int n_threads, float* out) noexcept nogil:
+    cdef Py_ssize_t tables = n_threads * c.tables_per_thread
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t table
+    cdef float[LANES_MAX] rest
+    cdef i32v total
+    while i < c.bins:
+        total = load_i32(c.tables + i)
+        for table in range(1, tables):
+            total = add_i32(total, load_i32(c.tables + table * c.table + i))
+        if i + SIMD_LANES <= c.bins:
+            store_f32(out + i, to_f32(total))
+        else:
+            store_f32(rest, to_f32(total))
+            memcpy(out + i, rest, (c.bins - i) * sizeof(float))
+        i += SIMD_LANES
 
 
 def histogram(cnp.ndarray x, float first, float last, cnp.ndarray counts, int n_threads):
-    """Count float32 ``x``, contiguous, fewer than 2^31, in the bins of ``counts``, float32."""
+    """Count float32 ``x``, contiguous, fewer than 2^31, in the bins of ``counts``, float32.
+
+    Return the smallest and largest of ``x`` as ``min_max`` does. If they lie outside of the range,
+    the counts mean nothing.
+    """
     cdef Counting c
-    cdef float* out = <float*> cnp.PyArray_DATA(counts)
-    cdef int64_t total
-    cdef Py_ssize_t i, table
     cdef Py_ssize_t tasks
+    cdef float low = INFINITY
+    cdef float high = -INFINITY
     c.x, c.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
-    c.first, c.last, c.bins = first, last, <int32_t> cnp.PyArray_SIZE(counts)
-    c.tables_per_thread = TABLES
+    c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
+    c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX
+    c.tables_per_thread = 1 if c.size <= FEW else TABLES
+    c.left = False
     n_threads = useful_threads(<double> c.size, COUNTS_PER_THREAD, n_threads)
     if c.bins >= MOST_BINS_OF_TABLES:
         c.tables_per_thread = n_threads = 1
     tasks = (c.size + COUNTS_PER_TASK - 1) // COUNTS_PER_TASK
     c.tables = <int32_t*> calloc(
-        n_threads * c.tables_per_thread * (<Py_ssize_t> c.bins + 1), sizeof(int32_t)
+        n_threads * c.tables_per_thread * c.table + 2 * tasks, sizeof(int32_t)
     )
     if c.tables == NULL:
         raise MemoryError()
+    c.lows = <float*> (c.tables + n_threads * c.tables_per_thread * c.table)
+    c.highs = c.lows + tasks
     with nogil:
         parallel_for(count_task, &c, tasks, n_threads)
-        for i in range(c.bins):
-            total = 0
-            for table in range(n_threads * c.tables_per_thread):
-                total += c.tables[table * (<Py_ssize_t> c.bins + 1) + i]
-            out[i] = <float> total
+        join_ranges(c.lows, c.highs, tasks, &low, &high)
+        add_tables(&c, n_threads, <float*> cnp.PyArray_DATA(counts))
         free(c.tables)
+    return low, high

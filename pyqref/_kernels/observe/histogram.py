@@ -2,62 +2,81 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.arrays import contiguous
 from pyqref.numerics import histogram as numerics
 from pyqref.numerics.histogram import Histogram
 from pyqref.numerics.types import FloatArray
 
-__all__ = ["histogram_counts", "merge_histogram"]
+from .ranges import min_max
+
+__all__ = ["batch_histogram", "count_and_range"]
 
 #: Elements of one call; the counts of a table have 31 bits.
 MOST = 2**31 - 1
 
 
-def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
-    """How many elements fall in each bin: twin of :func:`.numerics.histogram.histogram_counts`.
+def count_and_range(x: Any, bins: int, low: float, high: float) -> tuple[FloatArray, float, float]:
+    """Counts (``eq-histogram-bin``) and range (``eq-min-max``) of float32 ``x``, in one pass.
+
+    If the range of ``x`` lies outside of ``low .. high``, the counts mean nothing.
 
     Examples
     --------
-    >>> histogram_counts(np.float32([0, 1, 2, 4, 4]), 4, 0, 4)
-    array([1., 1., 1., 2.], dtype=float32)
+    >>> count_and_range(np.float32([0, 1, 2, 4, 4]), 4, 0, 4)
+    (array([1., 1., 1., 2.], dtype=float32), 0.0, 4.0)
     """
     kernel = registry.twin("observe")
-    x = np.asarray(x, np.float32)
     first, last = numerics.bin_range(low, high)
     if kernel is None or x.size > MOST or not numerics.fits_float32(first, last, bins):
-        return numerics.histogram_counts(x, bins, low, high)
+        least, greatest = min_max(x)
+        return numerics.histogram_counts(x, bins, low, high), float(least), float(greatest)
     counts = np.empty(bins, np.float32)
-    kernel.histogram(contiguous(x), first, last, counts, threads.get_num_threads())
-    return counts
+    least, greatest = kernel.histogram(
+        contiguous(x), first, last, counts, threads.get_num_threads()
+    )
+    return counts, least + 0.0, greatest + 0.0
 
 
-def merge_histogram(
-    histogram: Histogram | None, x: Any, low: float, high: float, bins: int, upsample_rate: int
-) -> Histogram:
-    """Add a batch to a histogram: twin of :func:`.numerics.histogram.merge_histogram`.
+def batch_histogram(before: Histogram | None, x: Any, bins: int) -> Histogram:
+    """Counts of a batch: what ``eq-histogram-merge`` adds to a histogram.
+
+    They stand over the range of ``before`` (None before the first batch), widened to ``x``. If it
+    holds all of ``x``, as it mostly does, one pass finds that out and counts.
 
     Parameters
     ----------
-    histogram
-        None before the first batch.
+    before
+        What was seen, with ``bins`` bins.
     x
-        float32 numbers, at least one.
-    low, high
-        Smallest and largest of ``x``, finite.
-    bins, upsample_rate
-        Number of bins, and parts in which a bin is split when the range grows.
+        Numbers, at least one.
+    bins
+        Number of bins.
+
+    Returns
+    -------
+    The counts. Where ``x`` holds nan or infinity, so does the range, and the counts mean nothing.
 
     Examples
     --------
-    >>> merge_histogram(None, np.float32([0, 1, 2, 4, 4]), 0.0, 4.0, 4, 16).counts
-    array([1., 1., 1., 2.], dtype=float32)
+    >>> batch_histogram(None, [0, 1, 2, 4, 4], 4)
+    Histogram(counts=array([1., 1., 1., 2.], dtype=float32), min_val=0.0, max_val=4.0)
     """
-    if histogram is not None:
-        low, high = min(low, histogram.min_val), max(high, histogram.max_val)
-    counts = histogram_counts(x, bins, low, high)
-    return numerics.merge_counts(histogram, Histogram(counts, low, high), upsample_rate)
+    x = np.asarray(x, np.float32)
+    if before is None:
+        low, high = map(float, min_max(x))
+    else:
+        counts, low, high = count_and_range(x, bins, before.min_val, before.max_val)
+        if low >= before.min_val and high <= before.max_val:
+            return Histogram(counts, before.min_val, before.max_val)
+        # nan stays: min and max give their first operand where nothing compares.
+        low, high = min(low, before.min_val), max(high, before.max_val)
+    if not (isfinite(low) and isfinite(high)):
+        return Histogram(np.zeros(bins, np.float32), low, high)
+    counts, _, _ = count_and_range(x, bins, low, high)
+    return Histogram(counts, low, high)

@@ -35,3 +35,15 @@ cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high)
             low[0] = high[0] = NAN
             return
         i += 1
+
+
+cdef inline void join_ranges(
+    const float* lows, const float* highs, Py_ssize_t n, float* low, float* high
+) noexcept nogil:
+    """Widen [low, high] to n ranges; nan, once met, stays."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not lows[i] >= low[0] and low[0] == low[0]:
+            low[0] = lows[i]
+        if not highs[i] <= high[0] and high[0] == high[0]:
+            high[0] = highs[i]

@@ -5,18 +5,9 @@
 #include <stddef.h>
 
 #include "qgemm/tile.h" /* ALWAYS_INLINE, UNROLL */
+#include "simd/prefetch.h"
 
 #define VECTOR_BYTES (4 * SIMD_LANES) /* channels that are computed together */
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address, 0, 2)
-#else
-#define PREFETCH(address) (void)(address)
-#endif
-
-static inline void prefetch_bytes(const void *first, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < count; i += 64) PREFETCH((const char *)first + i);
-}
 
 /* What finishes sums, the same for all channels. */
 typedef struct {

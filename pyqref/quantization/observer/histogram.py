@@ -10,7 +10,7 @@ from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.histogram import Histogram, search_range
+from pyqref.numerics.histogram import Histogram, merge_counts, search_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tensor.base import wrap
 
@@ -130,19 +130,17 @@ class HistogramObserver(UniformQuantizationObserverBase):
         """Add ``x_orig``, which is returned, to the histogram."""
         x = calibration_array(self, x_orig)
         if x.size:
-            low, high = _kernels.min_max(x)
-            check_finite(self, x, low, high)
-            self._keep(
-                _kernels.merge_histogram(
-                    self._histogram(), x, float(low), float(high), self.bins, self.upsample_rate
-                )
-            )
+            before = self._histogram()
+            batch = _kernels.batch_histogram(before, x, self.bins)
+            check_finite(self, x, np.float64(batch.min_val), np.float64(batch.max_val))
+            self._keep(merge_counts(before, batch, self.upsample_rate))
         return x_orig
 
     def _histogram(self) -> Histogram | None:
         """What was seen, None before any data."""
-        low, high = float(self.min_val._array), float(self.max_val._array)
-        return Histogram(self.histogram._array, low, high) if low <= high else None
+        seen = self._buffers
+        low, high = seen["min_val"]._array.item(), seen["max_val"]._array.item()
+        return Histogram(seen["histogram"]._array, low, high) if low <= high else None
 
     def _keep(self, seen: Histogram) -> None:
         self._buffers["histogram"] = wrap(seen.counts.astype(np.float32, copy=False))
