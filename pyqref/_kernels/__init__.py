@@ -35,12 +35,15 @@ if TYPE_CHECKING:
     from .pooling import avg_pool as avg_pool
     from .pooling import max_pool as max_pool
     from .qconv import PackedConv as PackedConv
+    from .qconv import PackedConvTranspose as PackedConvTranspose
     from .qconv import conv1d as conv1d
     from .qconv import conv2d as conv2d
     from .qconv import conv3d as conv3d
+    from .qconv import conv_transpose as conv_transpose
     from .qconv import pack_conv1d as pack_conv1d
     from .qconv import pack_conv2d as pack_conv2d
     from .qconv import pack_conv3d as pack_conv3d
+    from .qconv import pack_conv_transpose as pack_conv_transpose
     from .qgemm import PackedLinear as PackedLinear
     from .qgemm import linear_accumulator as linear_accumulator
     from .qgemm import linear_dynamic as linear_dynamic
@@ -80,12 +83,15 @@ __getattr__ = on_first_use(
         ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
         ".qconv": (
             "PackedConv",
+            "PackedConvTranspose",
             "conv1d",
             "conv2d",
             "conv3d",
+            "conv_transpose",
             "pack_conv1d",
             "pack_conv2d",
             "pack_conv3d",
+            "pack_conv_transpose",
         ),
         ".qgemm": (
             "PackedLinear",
@@ -124,6 +130,7 @@ __getattr__ = on_first_use(
 __all__ = [
     "NoGridError",
     "PackedConv",
+    "PackedConvTranspose",
     "PackedLinear",
     "adaptive_avg_pool",
     "add",
@@ -137,6 +144,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_transpose",
     "dequantize_per_channel",
     "dequantize_per_tensor",
     "fake_quantize_per_channel",
@@ -162,6 +170,7 @@ __all__ = [
     "pack_conv1d",
     "pack_conv2d",
     "pack_conv3d",
+    "pack_conv_transpose",
     "pack_linear",
     "quantize_per_channel",
     "quantize_per_tensor",

@@ -41,10 +41,22 @@ class Guarded:
         if LIBC.mprotect(ctypes.c_void_p(forbidden), ctypes.c_size_t(PAGE), 0) != 0:
             raise OSError(ctypes.get_errno(), "mprotect")
         offset = (pages - 1) * PAGE - array.nbytes if self.at_end else PAGE
-        moved = np.frombuffer(memory, array.dtype, array.size, offset).reshape(array.shape)
+        # In the order in which it lies: what a kernel does may depend on it.
+        order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+        flat = np.frombuffer(memory, array.dtype, array.size, offset)
+        moved = flat.reshape([array.shape[axis] for axis in order])
+        moved = moved.transpose(np.argsort(order).astype(int))
         moved[...] = array
         self.kept.append(memory)
         return moved
+
+    def move(self, argument: Any) -> Any:
+        """Place arrays, those in tuples too; everything else is returned as it is."""
+        if isinstance(argument, tuple):
+            return tuple(map(self.move, argument))
+        return (
+            self.place(argument) if isinstance(argument, np.ndarray) and argument.size else argument
+        )
 
 
 class GuardedKernel:
@@ -60,10 +72,7 @@ class GuardedKernel:
     def _guard(self, function: Any) -> Any:
         def call(*arguments: Any) -> Any:
             guarded = Guarded(at_end=self._at_end)
-            moved = [
-                guarded.place(each) if isinstance(each, np.ndarray) and each.size else each
-                for each in arguments
-            ]
+            moved = [guarded.move(each) for each in arguments]
             result = function(*moved)
             for original, copy in zip(arguments, moved, strict=True):
                 if isinstance(original, np.ndarray) and original.flags.writeable:
@@ -169,8 +178,16 @@ def exercise() -> None:
             requant = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(outputs, np.float32))
             for stored in (np.uint8, np.int8):
                 x = np.ones((2, channels, 5, 4), stored)
+                last = np.moveaxis(np.ones((2, 5, 4, channels), stored), -1, 1)
                 steps = ((1, 1), (padding, padding), (1, 1))
-                _kernels.conv2d(x, 3, packed_conv, 0, requant, *steps)
+                for each in (x, last):
+                    _kernels.conv2d(each, 3, packed_conv, 0, requant, *steps)
+                shape = (channels, outputs // groups, kernel, kernel)
+                spread = _kernels.pack_conv_transpose(
+                    np.ones(shape, np.int8), (2, 3), (1, 1), groups
+                )
+                for each in (x, last):
+                    _kernels.conv_transpose(each, 3, spread, 0, requant, (padding, 0), (0, 1))
 
 
 def main(name: str) -> None:

@@ -11,7 +11,6 @@ from kernels.compare import assert_same_bits
 from kernels.layers import MODES, finish, integers
 
 from pyqref import _kernels
-from pyqref._kernels import registry
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import requantization, requantize
 
@@ -225,19 +224,6 @@ def test_multipliers_too_large_for_the_tile(kernel: str) -> None:
         expected = reference.quantized_conv(x, 3, weight, 0, requant, *steps, 1)
         packed = _kernels.pack_conv2d(weight)
         assert_same_bits(expected, _kernels.conv2d(x, 3, packed, 0, requant, *steps))
-
-
-@pytest.mark.parametrize("channels", [1, 3, 15, 16, 17, 40])
-@pytest.mark.parametrize("pixels", [1, 15, 16, 17, 1030])
-def test_channels_are_put_last(
-    compiled_kernel: str, channels: int, pixels: int, n_threads: int
-) -> None:
-    twin = registry.twin("qconv")
-    assert twin is not None
-    x = integers(np.random.default_rng(10), (2, channels, pixels), np.uint8)
-    out = np.zeros((2, pixels, channels), np.uint8)
-    twin.put_channels_last(x, out, n_threads)
-    assert_same_bits(x.transpose(0, 2, 1), out)
 
 
 def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:

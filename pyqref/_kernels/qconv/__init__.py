@@ -10,13 +10,19 @@ from .pack import PackedConv as PackedConv
 from .pack import pack_conv1d as pack_conv1d
 from .pack import pack_conv2d as pack_conv2d
 from .pack import pack_conv3d as pack_conv3d
+from .transposed import PackedConvTranspose as PackedConvTranspose
+from .transposed import conv_transpose as conv_transpose
+from .transposed import pack_conv_transpose as pack_conv_transpose
 
 __all__ = [
     "PackedConv",
+    "PackedConvTranspose",
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_transpose",
     "pack_conv1d",
     "pack_conv2d",
     "pack_conv3d",
+    "pack_conv_transpose",
 ]

@@ -12,15 +12,12 @@ include "../qgemm/tile.pxi"
 include "../qgemm/epilogue.pxi"
 include "../qgemm/multiply.pxi"
 include "windows.pxi"
+include "spread.pxi"
 include "lines.pxi"
 include "pieces.pxi"
 include "depthwise.pxi"
 include "grouped.pxi"
 include "channels.pxi"
-
-
-cdef enum:
-    IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
 
 
 cdef void join_groups(
@@ -72,7 +69,10 @@ cdef int each_group(
     if is_matrix(image):
         p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, weights
-    p.out, p.out_stride, p.out_itemsize = out, outputs * groups, 1
+    p.out, p.out_stride, p.out_itemsize = out, distance_of_results(image), 1
+    p.put_rows = NULL
+    if p.out_stride == 0:
+        p.put_rows, p.out_stride = spread_windows, outputs
     cut_lines(image, &pieces)
     if joined > 1 and pieces.padded > pieces.size:
         pieces.size = 0             # joined weights are laid out without gaps
@@ -112,55 +112,4 @@ cdef int each_group(
     return 0
 
 
-def conv(
-    cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple geometry,
-    Py_ssize_t groups, Py_ssize_t joined, bint is_depthwise, bint in_strips,
-    cnp.ndarray panels, cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier,
-    bias, integer_bias, float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper,
-    cnp.ndarray out, int n_threads,
-):
-    """Convolve ``x (batch, *size, channels)`` into ``out (batch, *out, outputs)``.
-
-    ``eq-conv-accumulator``, then ``eq-requantize-bias`` and ``eq-requantize``.
-
-    ``geometry`` is 18 numbers: size, kernel, stride, padding, dilation, out, each as
-    depth, height and width. Everything is contiguous.
-    """
-    cdef Image image
-    cdef Epilogue epilogue
-    cdef int shift = 128 if is_signed else 0
-    cdef Py_ssize_t outputs = cnp.PyArray_SIZE(weight_sums)
-    cdef Py_ssize_t rows = cnp.PyArray_SIZE(out) // max(outputs, <Py_ssize_t> 1)
-    cdef const int8_t* packed = <const int8_t*> cnp.PyArray_DATA(panels)
-    cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
-    cdef int axis
-    if rows == 0:
-        return
-    for axis in range(3):
-        image.size[axis], image.kernel[axis] = geometry[axis], geometry[3 + axis]
-        image.stride[axis], image.padding[axis] = geometry[6 + axis], geometry[9 + axis]
-        image.dilation[axis], image.out[axis] = geometry[12 + axis], geometry[15 + axis]
-    image.x = <const uint8_t*> cnp.PyArray_DATA(x)
-    image.batch = cnp.PyArray_DIM(x, 0)
-    image.channels = cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1)
-    image.inputs = image.channels // groups
-    image.zero_point, image.flip = <uint8_t> x_zero_point, <uint8_t> shift
-    fill_epilogue(
-        &epilogue, x_zero_point + shift - INPUT_SHIFT,
-        image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs, weight_sums,
-        weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
-        upper, BYTES,
-    )
-    with nogil:
-        if groups > 1:
-            # Part by part, channels come from all over the image.
-            prefetch_bytes(image.x, min(<Py_ssize_t> cnp.PyArray_SIZE(x), <Py_ssize_t> IMAGE_AHEAD))
-        if is_depthwise:
-            depthwise(&image, &epilogue, packed, rows, result, n_threads)
-        elif in_strips:
-            grouped(&image, &epilogue, packed, rows, result, n_threads)
-        else:
-            each_group(
-                &image, &epilogue, packed, rows, outputs // groups, groups, joined, result,
-                n_threads,
-            )
+include "layers.pxi"

@@ -1,4 +1,4 @@
-# Images whose channels come first in memory, copied so that they come last.
+# Boxes of pixels, taken out of an image that lies in any order: their channels come last.
 
 cdef extern from "qconv/turn.h":
     void turn_block(
@@ -12,63 +12,144 @@ cdef enum:
     BYTES_A_THREAD = 1 << 18
 
 
+# Images as they lie. Steps are bytes from one to the next: of images, channels, depth, height,
+# width; of dimensions with one place, or none, they mean nothing.
+cdef struct Source:
+    const uint8_t* x
+    Py_ssize_t batch, channels
+    int64_t[3] size
+    Py_ssize_t[5] step
+
+
+# Pixels of some images: along each dimension so many from the first, so far apart.
+cdef struct Box:
+    Py_ssize_t image, images
+    Py_ssize_t[3] first, count, apart
+
+
+# The lines of a box, each with all of its channels; several that follow one another are one.
 cdef struct Turn:
-    const uint8_t* x                # (batch, channels, pixels)
-    uint8_t* out                    # (batch, pixels, channels)
-    Py_ssize_t channels, pixels, tasks_an_image
+    const Source* source
+    Box box
+    Py_ssize_t pixels           # of a line
+    Py_ssize_t step             # from one to the next, in the source
+    Py_ssize_t tasks_a_line
+    uint8_t* out
 
 
-cdef void turn_pixels(const Turn* t, const uint8_t* x, uint8_t* out, bint exact) noexcept nogil:
+cdef void look_at(Source* s, cnp.ndarray x) except *:
+    cdef int missing = 5 - cnp.PyArray_NDIM(x)
+    cdef int axis
+    s.x, s.batch = <const uint8_t*> cnp.PyArray_DATA(x), cnp.PyArray_DIM(x, 0)
+    s.channels = cnp.PyArray_DIM(x, 1)
+    s.step[0], s.step[1] = cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(x, 1)
+    for axis in range(3):
+        s.size[axis] = 1
+        s.step[2 + axis] = 0
+        if axis >= missing:
+            s.size[axis] = cnp.PyArray_DIM(x, 2 + axis - missing)
+            s.step[2 + axis] = cnp.PyArray_STRIDE(x, 2 + axis - missing)
+
+
+cdef bint has_channels_last(const Source* s) noexcept nogil:
+    """Whether pixels lie one after another, their channels within, or there are none."""
+    cdef Py_ssize_t expected = s.channels
+    cdef int axis
+    if s.channels * s.size[0] * s.size[1] * s.size[2] == 0:
+        return True
+    if s.channels > 1 and s.step[1] != 1:
+        return False
+    for axis in range(2, -1, -1):
+        if s.size[axis] > 1 and s.step[2 + axis] != expected:
+            return False
+        expected *= s.size[axis]
+    return s.batch == 1 or s.step[0] == expected
+
+
+cdef void turn_pixels(
+    const Source* s, const uint8_t* x, uint8_t* out, bint exact
+) noexcept nogil:
     """All channels of some pixels; what does not fill a block is written first, beyond its end."""
-    cdef Py_ssize_t whole = t.channels // TURNED * TURNED
+    cdef Py_ssize_t whole = s.channels // TURNED * TURNED
     cdef Py_ssize_t c = 0
-    if whole < t.channels:
+    if whole < s.channels:
         turn_block(
-            x + whole * t.pixels, t.pixels, <int> (t.channels - whole), out + whole, t.channels,
+            x + whole * s.step[1], s.step[1], <int> (s.channels - whole), out + whole, s.channels,
             exact,
         )
     while c < whole:
-        turn_block(x + c * t.pixels, t.pixels, TURNED, out + c, t.channels, True)
+        turn_block(x + c * s.step[1], s.step[1], TURNED, out + c, s.channels, True)
         c += TURNED
+
+
+cdef void turn_line(
+    const Source* s, const uint8_t* x, Py_ssize_t pixels, uint8_t* out
+) noexcept nogil:
+    """Pixels that follow one another, in blocks; a last one overlaps the one before."""
+    cdef Py_ssize_t pixel = 0
+    while pixel + TURNED <= pixels:
+        # What is written too much stays within these pixels.
+        turn_pixels(
+            s, x + pixel, out + pixel * s.channels,
+            (pixels - pixel - TURNED) * s.channels < TURNED,
+        )
+        pixel += TURNED
+    if pixel < pixels:
+        pixel = pixels - TURNED
+        turn_pixels(s, x + pixel, out + pixel * s.channels, True)
+
+
+cdef void take_line(
+    const Source* s, const uint8_t* x, Py_ssize_t step, Py_ssize_t pixels, uint8_t* out
+) noexcept nogil:
+    """Pixels that are ``step`` bytes apart."""
+    cdef Py_ssize_t i, c
+    if step == 1 and pixels >= TURNED:
+        turn_line(s, x, pixels, out)
+    elif s.channels == 1 or s.step[1] == 1:
+        for i in range(pixels):
+            copy_bytes(out + i * s.channels, x + i * step, s.channels)
+    else:
+        for i in range(pixels):
+            for c in range(s.channels):
+                out[i * s.channels + c] = x[i * step + c * s.step[1]]
 
 
 cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Turn* t = <const Turn*> context
-    cdef Py_ssize_t image = index // t.tasks_an_image * t.channels * t.pixels
-    cdef Py_ssize_t pixel = index % t.tasks_an_image * PIXELS_A_TASK
-    cdef Py_ssize_t end = min(pixel + PIXELS_A_TASK, t.pixels)
-    cdef const uint8_t* x = t.x + image
-    cdef uint8_t* out = t.out + image
-    cdef Py_ssize_t c
-    while pixel + TURNED <= end:
-        # What is written too much stays within the pixels of this task.
-        turn_pixels(
-            t, x + pixel, out + pixel * t.channels,
-            (end - pixel - TURNED) * t.channels < TURNED,
-        )
-        pixel += TURNED
-    if pixel < end and end - TURNED >= index % t.tasks_an_image * PIXELS_A_TASK:
-        pixel = end - TURNED
-        turn_pixels(t, x + pixel, out + pixel * t.channels, True)
-        return
-    while pixel < end:
-        for c in range(t.channels):
-            out[pixel * t.channels + c] = x[c * t.pixels + pixel]
-        pixel += 1
+    cdef const Source* s = t.source
+    cdef const Box* b = &t.box
+    cdef Py_ssize_t line = index // t.tasks_a_line
+    cdef Py_ssize_t pixel = index % t.tasks_a_line * PIXELS_A_TASK
+    cdef Py_ssize_t count = min(t.pixels - pixel, <Py_ssize_t> PIXELS_A_TASK)
+    cdef uint8_t* out = t.out + (line * t.pixels + pixel) * s.channels
+    cdef Py_ssize_t at = pixel * t.step + b.first[2] * s.step[4]
+    at += (b.first[1] + line % b.count[1] * b.apart[1]) * s.step[3]
+    line //= b.count[1]
+    at += (b.first[0] + line % b.count[0] * b.apart[0]) * s.step[2]
+    at += (b.image + line // b.count[0]) * s.step[0]
+    take_line(s, s.x + at, t.step, count, out)
 
 
-def put_channels_last(cnp.ndarray x, cnp.ndarray out, int n_threads):
-    """Copy bytes ``(batch, channels, *size)`` to ``(batch, *size, channels)``."""
+cdef void take_box(
+    const Source* source, const Box* box, uint8_t* out, int n_threads
+) noexcept nogil:
+    """Copy a box to ``out (images, *count, channels)``."""
     cdef Turn t
-    cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
-    if cnp.PyArray_SIZE(x) == 0:
+    cdef Py_ssize_t lines
+    cdef int axis
+    t.source, t.box, t.out = source, box[0], out
+    t.pixels, t.step = box.count[2], box.apart[2] * source.step[4]
+    for axis in range(1, -1, -1):
+        if t.box.count[axis] > 1 and box.apart[axis] * source.step[2 + axis] != t.pixels * t.step:
+            break
+        t.pixels *= t.box.count[axis]
+        t.box.count[axis] = 1
+    lines = box.images * t.box.count[0] * t.box.count[1]
+    if lines * t.pixels * source.channels == 0:
         return
-    t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
-    t.channels = cnp.PyArray_DIM(x, 1)
-    t.pixels = cnp.PyArray_SIZE(x) // (batch * t.channels)
-    t.tasks_an_image = (t.pixels + PIXELS_A_TASK - 1) // PIXELS_A_TASK
-    with nogil:
-        n_threads = useful_threads(
-            <double> batch * t.channels * t.pixels, BYTES_A_THREAD, n_threads
-        )
-        parallel_for(turn_task, &t, batch * t.tasks_an_image, n_threads)
+    t.tasks_a_line = (t.pixels + PIXELS_A_TASK - 1) // PIXELS_A_TASK
+    n_threads = useful_threads(
+        <double> lines * t.pixels * source.channels, BYTES_A_THREAD, n_threads
+    )
+    parallel_for(turn_task, &t, lines * t.tasks_a_line, n_threads)

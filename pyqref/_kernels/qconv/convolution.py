@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import lines, registry, threads
-from pyqref._kernels.arrays import contiguous
 from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
@@ -16,14 +17,10 @@ from pyqref.numerics.types import IntArray
 
 from .pack import PackedConv, pack_apart
 
-__all__ = ["conv1d", "conv2d", "conv3d"]
+__all__ = ["are_centred", "conv1d", "conv2d", "conv3d", "in_space", "part_of", "run_parts"]
 
-#: For each number of dimensions, the order that puts the channels last, and the one back.
-_ORDERS = {
-    1: ((0, 2, 1), (0, 2, 1)),
-    2: ((0, 2, 3, 1), (0, 3, 1, 2)),
-    3: ((0, 2, 3, 4, 1), (0, 4, 1, 2, 3)),
-}
+#: For each number of axes, the order that puts channels first that are last.
+_CHANNELS_FIRST = {3: (0, 2, 1), 4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
 
 
 @lru_cache(maxsize=1024)
@@ -34,20 +31,95 @@ def _geometry(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The size of the output, and what a kernel walks by: six times depth, height and width."""
-    unit, zero = (1,) * (3 - len(size)), (0,) * (3 - len(size))
+    """The size of the output, and what a kernel walks by."""
     out_size = tuple(
         (i + 2 * p - d * (k - 1) - 1) // s + 1
         for i, p, d, k, s in zip(size, padding, dilation, window, stride, strict=True)
     )
-    return out_size, (
+    return out_size, in_space(size, window, stride, padding, dilation, out_size, out_size)
+
+
+def in_space(
+    size: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    count: tuple[int, ...],
+    whole: tuple[int, ...],
+    first: tuple[int, ...] | None = None,
+    apart: tuple[int, ...] | None = None,
+) -> tuple[int, ...]:
+    """What a kernel walks by: nine times depth, height and width.
+
+    ``count`` outputs are computed, of a result as large as ``whole``: all of them, or from
+    ``first`` those that are so far ``apart``.
+    """
+    unit, zero = (1,) * (3 - len(size)), (0,) * (3 - len(size))
+    first, apart = first or (0,) * len(size), apart or (1,) * len(size)
+    return (
         *(*unit, *size),
         *(*unit, *window),
         *(*unit, *stride),
         *(*zero, *padding),
         *(*unit, *dilation),
-        *(*unit, *out_size),
+        *(*unit, *count),
+        *(*unit, *whole),
+        *(*zero, *first),
+        *(*unit, *apart),
     )
+
+
+def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> tuple[Any, ...]:
+    """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
+    centred = centred or (packed.groups == 1 and not packed.is_depthwise)
+    if (packed.joined > 1 or packed.in_strips) and not centred:
+        packed = pack_apart(packed)
+    return (
+        geometry,
+        packed.groups // packed.joined,
+        packed.joined,
+        packed.is_depthwise and centred,
+        packed.in_strips,
+        _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
+        packed.sums,
+    )
+
+
+def run_parts(
+    kernel: ModuleType,
+    x: IntArray,
+    x_zero_point: int,
+    parts: tuple[tuple[Any, ...], ...],
+    zero_points: np.ndarray | None,
+    requant: Requantization,
+    shape: tuple[int, ...],
+) -> IntArray:
+    """Compute all parts of a result ``(B, *out, N)``; it is returned as ``(B, N, *out)``."""
+    out = lines.empty(shape, requant.storage)
+    bias, integer_bias = bias_terms(requant)
+    kernel.conv(
+        x,
+        x.dtype == np.int8,
+        x_zero_point,
+        parts,
+        zero_points,
+        requant.multiplier,
+        bias,
+        integer_bias,
+        requant.bias_multiplier,
+        requant.output_zero_point,
+        requant.lower,
+        requant.upper,
+        out,
+        threads.get_num_threads(),
+    )
+    return out.transpose(_CHANNELS_FIRST[len(shape)])
+
+
+def are_centred(zero_points: np.ndarray | None) -> bool:
+    """Whether weights have no zero points but 0."""
+    return zero_points is None or not np.count_nonzero(zero_points)
 
 
 def _conv(
@@ -74,45 +146,12 @@ def _conv(
             packed.groups,
         )
     zero_points = zero_points_or_none(weight_zero_points)
-    dense = packed.groups == 1 and not packed.is_depthwise
-    centred = dense or zero_points is None or not np.count_nonzero(zero_points)
-    is_depthwise = packed.is_depthwise and centred
-    if (packed.joined > 1 or packed.in_strips) and not centred:
-        packed = pack_apart(packed)
     out_size, geometry = _geometry(
         x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation)
     )
-    last, first = _ORDERS[len(out_size)]
-    channels_last = x.transpose(last)
-    if not channels_last.flags.c_contiguous:
-        # Seldom: between layers they are last in memory already.
-        channels_last = lines.empty(channels_last.shape, x.dtype)
-        kernel.put_channels_last(contiguous(x), channels_last, threads.get_num_threads())
-    out = lines.empty((x.shape[0], *out_size, packed.shape[0]), requant.storage)
-    bias, integer_bias = bias_terms(requant)
-    kernel.conv(
-        channels_last,
-        x.dtype == np.int8,
-        x_zero_point,
-        geometry,
-        packed.groups // packed.joined,
-        packed.joined,
-        is_depthwise,
-        packed.in_strips,
-        _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
-        packed.sums,
-        zero_points,
-        requant.multiplier,
-        bias,
-        integer_bias,
-        requant.bias_multiplier,
-        requant.output_zero_point,
-        requant.lower,
-        requant.upper,
-        out,
-        threads.get_num_threads(),
-    )
-    return out.transpose(first)
+    part = part_of(packed, geometry, centred=are_centred(zero_points))
+    shape = (x.shape[0], *out_size, packed.shape[0])
+    return run_parts(kernel, x, x_zero_point, (part,), zero_points, requant, shape)
 
 
 def _as_groups(packed: PackedConv) -> IntArray:

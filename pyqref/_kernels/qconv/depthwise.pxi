@@ -58,8 +58,10 @@ cdef struct Depthwise:
     Py_ssize_t most_vectors         # of a run
     Py_ssize_t weights_size         # of each of them, in bytes
     Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
+    bint is_spread                  # whether there are gaps between the outputs of a line
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
+    Py_ssize_t results_at           # where in it outputs are that will be spread
     uint8_t* out
 
 
@@ -76,6 +78,7 @@ cdef struct Loom:
     const uint8_t** streams
     const uint8_t** next            # lines that the next pair of lines of outputs wants
     uint8_t* room_for_lines
+    uint8_t* results                # of two segments that will be spread
 
 
 include "loom.pxi"
@@ -147,8 +150,9 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     loom.streams = <const uint8_t**> (scratch + 4 * size)
     loom.next = loom.streams + (d.n_streams + 3) // 4 * 4
     loom.room_for_lines = scratch + 4 * size + size_of_streams(d)
+    loom.results = d.scratch + thread * d.scratch_size + d.results_at
     v.streams, v.next = loom.streams, loom.next
-    v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.out[2] * d.image.channels
+    v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.step[2]
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
     set_finish(&v.finish, d.epilogue)
 
@@ -159,7 +163,6 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef const Image* image = d.image
     cdef Py_ssize_t first = index * d.pairs_a_task
     cdef Py_ssize_t last = min(first + d.pairs_a_task, d.pairs)
-    cdef Py_ssize_t line = image.out[2] * image.channels
     cdef Py_ssize_t channel = 0
     cdef Py_ssize_t start, pair, width, plane
     cdef uint8_t* out
@@ -167,7 +170,6 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef Loom loom
     cdef Position p
     set_up(d, &loom, thread)
-    p.at[2] = 0
     while channel < image.channels:
         width = image.channels - channel
         if width >= d.width + VECTOR_BYTES:
@@ -177,6 +179,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
         while start < image.out[2]:
             # The last segment ends with the line, and may take some outputs once more.
             start = min(start, image.out[2] - d.segment)
+            p.at[2] = start
             begin_lines(&loom.lines, channel, start)
             for pair in range(first, last):
                 plane = pair // d.pairs_a_plane
@@ -184,9 +187,8 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
                 p.at[1] = 2 * (pair % d.pairs_a_plane)
                 is_single = p.at[1] + 1 == image.out[1]
                 find_streams(d, &loom, &p)
-                out = d.out + (plane * image.out[1] + p.at[1]) * line
-                out += start * image.channels + channel
-                compute_lines(d, &loom, out, NULL if is_single else out + line)
+                out = d.out + place_of_result(image, &p) + channel
+                compute_lines(d, &loom, out, NULL if is_single else out + image.step[2])
             start += d.segment
         channel += width
 
@@ -209,6 +211,9 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     measure_lines(&lines, image, widest, d.segment, d.n_under)
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
+    d.results_at = d.scratch_size
+    if d.is_spread:
+        d.scratch_size += 2 * d.segment * widest
     d.scratch_size = (d.scratch_size + 63) // 64 * 64
 
 
@@ -225,6 +230,7 @@ cdef int depthwise(
         return 0
     d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
+    d.is_spread = image.step[3] != image.channels
     n_threads = useful_threads(<double> pixels * image.channels * n_taps, 1 << 20, n_threads)
     d.under = <Under*> malloc(2 * (rows * sizeof(Under) + n_taps * sizeof(Stream)))
     scratch = NULL

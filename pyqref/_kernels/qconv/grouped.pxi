@@ -30,6 +30,7 @@ cdef struct Grouped:
     Py_ssize_t width, vectors       # channels that are computed at a time; the vectors of these
     Py_ssize_t segment              # outputs of a line that are
     Py_ssize_t lines, lines_a_task  # of outputs
+    bint is_spread                  # whether there are gaps between the outputs of a line
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
     uint8_t* out
@@ -44,6 +45,7 @@ cdef struct Desk:
     float* multiplier
     float* bias
     const uint8_t** taps
+    uint8_t* results                # of a segment that will be spread
 
 
 cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexcept nogil:
@@ -77,15 +79,13 @@ cdef void lay_strips(const Grouped* g, Desk* desk, Py_ssize_t channel) noexcept 
             desk.bias[at] = columns.bias[i]
 
 
-cdef void find_taps(const Grouped* g, Desk* desk, Py_ssize_t plane, Py_ssize_t y) noexcept nogil:
+cdef void find_taps(const Grouped* g, Desk* desk, const Position* p) noexcept nogil:
     """Where the bytes for each tap are, for a line of outputs."""
     cdef const Image* image = g.image
-    cdef Position p
     cdef Py_ssize_t i, k
-    p.image, p.at[0], p.at[1], p.at[2] = plane // image.out[0], plane % image.out[0], y, 0
     for i in range(g.n_under):
         desk.lines.lines[i] = line_under(
-            image, &p, i // image.kernel[1] * image.dilation[0],
+            image, p, i // image.kernel[1] * image.dilation[0],
             i % image.kernel[1] * image.dilation[1],
         )
     copy_lines(&desk.lines, g.n_under)
@@ -110,10 +110,12 @@ cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
     measure_lines(&desk.lines, g.image, g.width, g.segment, g.n_under)
     place_lines(&desk.lines, scratch)
     desk.taps = <const uint8_t**> (scratch + size_of_lines(&desk.lines))
+    desk.results = <uint8_t*> (desk.taps + g.n_taps)
     v.taps, v.n_taps = desk.taps, g.n_taps
     set_finish(&v.finish, g.epilogue)
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, g.width)
-    v.count, v.x_step, v.out_step = g.segment, g.width, g.image.channels
+    v.count, v.x_step = g.segment, g.width
+    v.out_step = g.width if g.is_spread else g.image.channels
 
 
 cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -125,6 +127,8 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
     cdef Py_ssize_t channel = 0
     cdef Py_ssize_t start, line, vector, at
     cdef uint8_t* out
+    cdef uint8_t* results
+    cdef Position p
     cdef Desk desk
     sit_down(g, &desk, thread)
     while channel < image.channels:
@@ -136,8 +140,12 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
             start = min(start, image.out[2] - g.segment)
             begin_lines(&desk.lines, channel, start)
             for line in range(first, last):
-                find_taps(g, &desk, line // image.out[1], line % image.out[1])
-                out = g.out + (line * image.out[2] + start) * image.channels + channel
+                p.at[1], p.at[2] = line % image.out[1], start
+                p.at[0] = line // image.out[1] % image.out[0]
+                p.image = line // (image.out[1] * image.out[0])
+                find_taps(g, &desk, &p)
+                out = g.out + place_of_result(image, &p) + channel
+                results = desk.results if g.is_spread else out
                 for vector in range(g.vectors):
                     at = place_in_width(g, vector)
                     desk.vectors.weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
@@ -145,7 +153,9 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
                     desk.vectors.factors.multiplier = desk.multiplier + vector * VECTOR_BYTES
                     desk.vectors.factors.bias = desk.bias + vector * VECTOR_BYTES
                     desk.vectors.at = at
-                    grouped_vectors(&desk.vectors, image.inputs, out + at)
+                    grouped_vectors(&desk.vectors, image.inputs, results + at)
+                if g.is_spread:
+                    spread_line(image, results, g.width, g.width, g.segment, out)
             start += g.segment
         channel += g.width
 
@@ -160,6 +170,7 @@ cdef int grouped(
     cdef Py_ssize_t tasks, vectors
     cdef uint8_t* scratch
     g.image, g.epilogue, g.strips, g.out = image, epilogue, strips, out
+    g.is_spread = image.step[3] != image.channels
     g.n_under = image.kernel[0] * image.kernel[1]
     g.n_taps = g.n_under * image.kernel[2]
     g.quads = g.n_taps * image.inputs // 4
@@ -179,6 +190,8 @@ cdef int grouped(
     measure_lines(&lines, image, g.width, g.segment, g.n_under)
     g.scratch_size = g.vectors * (g.quads + 3) * 4 * VECTOR_BYTES + size_of_lines(&lines)
     g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
+    if g.is_spread:
+        g.scratch_size += g.segment * g.width
     g.scratch_size = (g.scratch_size + LINE - 1) // LINE * LINE
     scratch = <uint8_t*> malloc(g.scratch_size * n_threads + LINE)
     if scratch == NULL:

@@ -94,6 +94,7 @@ cdef void turn_to(
 ) noexcept nogil:
     """Prepare for some channels."""
     cdef DepthwiseVectors* v = &loom.vectors
+    cdef Py_ssize_t pixel = width if d.is_spread else d.image.channels
     cdef Py_ssize_t rest
     measure_lines(&loom.lines, d.image, width, d.segment, d.n_under)
     place_lines(&loom.lines, loom.room_for_lines)
@@ -104,7 +105,7 @@ cdef void turn_to(
     rest = d.segment - loom.run
     v.count = (d.segment + loom.run - 1) // loom.run
     v.x_step, v.x_last = loom.run * width, rest * width
-    v.out_step, v.out_last = loom.run * d.image.channels, rest * d.image.channels
+    v.out_step, v.out_last = loom.run * pixel, rest * pixel
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
 
 
@@ -151,6 +152,9 @@ cdef void compute_lines(
 ) noexcept nogil:
     """A segment of one line of outputs, or of two."""
     cdef DepthwiseVectors* v = &loom.vectors
+    cdef Py_ssize_t width = loom.lines.width
+    cdef uint8_t* first = loom.results if d.is_spread else upper
+    cdef uint8_t* second = loom.results + d.segment * width if d.is_spread else lower
     cdef Py_ssize_t vector
     for vector in range(loom.n_vectors):
         v.at = place_of_vector(loom, vector)
@@ -158,4 +162,8 @@ cdef void compute_lines(
         v.factors.offset = loom.offset + vector * VECTOR_BYTES
         v.factors.multiplier = loom.multiplier + vector * VECTOR_BYTES
         v.factors.bias = loom.bias + vector * VECTOR_BYTES
-        depthwise_vectors(v, upper + v.at, lower + v.at if lower != NULL else NULL)
+        depthwise_vectors(v, first + v.at, second + v.at if lower != NULL else NULL)
+    if d.is_spread:
+        spread_line(d.image, first, width, width, d.segment, upper)
+        if lower != NULL:
+            spread_line(d.image, second, width, width, d.segment, lower)

@@ -11,7 +11,7 @@ import numpy as np
 from pyqref._kernels.qgemm.pack import PackedLinear, pack_linear
 from pyqref.numerics.types import IntArray
 
-__all__ = ["PackedConv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
+__all__ = ["PackedConv", "pack_apart", "pack_conv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
 
 #: Channels of a depthwise weight are padded to a multiple of this; a strip has as many.
 _LANES = 16
@@ -104,9 +104,9 @@ def _fit_strips(outputs: int, inputs: int, groups: int, depth: int) -> bool:
     return square and outputs % _LANES == 0 and 0 < depth <= _STRIP_DEPTH
 
 
-def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> PackedConv:
+def pack_conv(weight: IntArray, groups: int = 1, *, join: bool = True) -> PackedConv:
+    """Pack int8 weights ``(N, C // groups, *kernel)``; unless ``join``, every group for itself."""
     weight = np.asarray(weight, np.int8)
-    assert weight.ndim == dimensions + 2
     outputs = weight.shape[0]
     rows = np.moveaxis(weight, 1, -1).reshape(outputs, prod(weight.shape[1:]))
     sums = rows.sum(axis=1, dtype=np.int32)
@@ -130,12 +130,13 @@ def _pack(weight: IntArray, groups: int, dimensions: int, join: bool = True) -> 
 
 def pack_apart(packed: PackedConv) -> PackedConv:
     """The same with every group packed, for weights with zero points: none are joined."""
-    return _pack(packed.weight, packed.groups, len(packed.shape) - 2, join=False)
+    return pack_conv(packed.weight, packed.groups, join=False)
 
 
 def pack_conv1d(weight: IntArray, groups: int = 1) -> PackedConv:
     """Pack int8 weights ``(N, C // groups, kW)``."""
-    return _pack(weight, groups, 1)
+    assert weight.ndim == 3
+    return pack_conv(weight, groups)
 
 
 def pack_conv2d(weight: IntArray, groups: int = 1) -> PackedConv:
@@ -149,9 +150,11 @@ def pack_conv2d(weight: IntArray, groups: int = 1) -> PackedConv:
     >>> packed.weight.shape
     (2, 3, 5, 5)
     """
-    return _pack(weight, groups, 2)
+    assert weight.ndim == 4
+    return pack_conv(weight, groups)
 
 
 def pack_conv3d(weight: IntArray, groups: int = 1) -> PackedConv:
     """Pack int8 weights ``(N, C // groups, kD, kH, kW)``."""
-    return _pack(weight, groups, 3)
+    assert weight.ndim == 5
+    return pack_conv(weight, groups)

@@ -30,8 +30,14 @@ cdef bint lie_apart(const Image* image, const Pieces* pieces, const Epilogue* e)
 
 cdef bint has_edges(const Image* image, const Pieces* pieces) noexcept nogil:
     """Whether some pieces reach over an edge of the image, or of its memory."""
-    cdef bint padded = image.padding[0] != 0 or image.padding[1] != 0 or image.padding[2] != 0
-    return padded or pieces.padded > pieces.size
+    cdef Py_ssize_t end
+    cdef int axis
+    for axis in range(3):
+        end = (image.out[axis] - 1) * image.stride[axis]
+        end += (image.kernel[axis] - 1) * image.dilation[axis] - image.padding[axis]
+        if image.padding[axis] > 0 or end >= image.size[axis]:
+            return True
+    return pieces.padded > pieces.size
 
 
 cdef void pad_pieces(

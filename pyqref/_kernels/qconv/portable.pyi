@@ -1,16 +1,12 @@
+from typing import Any
+
 import numpy as np
 
 def conv(
     x: np.ndarray,
     is_signed: bool,
     x_zero_point: int,
-    geometry: tuple[int, ...],
-    groups: int,
-    joined: int,
-    is_depthwise: bool,
-    in_strips: bool,
-    panels: np.ndarray,
-    weight_sums: np.ndarray,
+    parts: tuple[tuple[Any, ...], ...],
     weight_zero_points: np.ndarray | None,
     multiplier: np.ndarray,
     bias: np.ndarray | None,
@@ -22,4 +18,3 @@ def conv(
     out: np.ndarray,
     n_threads: int,
 ) -> None: ...
-def put_channels_last(x: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...

@@ -12,9 +12,11 @@ cdef struct Image:
     int64_t[3] size
     int64_t[3] kernel
     int64_t[3] stride
-    int64_t[3] padding
+    int64_t[3] padding              # negative where windows begin behind the first pixel
     int64_t[3] dilation
     int64_t[3] out
+    # Bytes from a result to the next: of images, depth, height and width.
+    Py_ssize_t[4] step
     uint8_t zero_point              # as a byte of x
     uint8_t flip                    # 128 turns signed bytes into unsigned ones, 128 higher
 
@@ -50,6 +52,11 @@ cdef inline Py_ssize_t reach(const Image* image, const Position* p, int axis,
                              Py_ssize_t tap) noexcept nogil:
     """Coordinate of the input under a tap; outside the image in the padding."""
     return p.at[axis] * image.stride[axis] + tap * image.dilation[axis] - image.padding[axis]
+
+
+cdef inline Py_ssize_t place_of_result(const Image* image, const Position* p) noexcept nogil:
+    cdef Py_ssize_t place = p.image * image.step[0] + p.at[0] * image.step[1]
+    return place + p.at[1] * image.step[2] + p.at[2] * image.step[3]
 
 
 cdef inline bint is_in(const Image* image, int axis, Py_ssize_t at) noexcept nogil:
@@ -272,15 +279,12 @@ cdef void windows_copied(
             n_lines = find_lines(image, &p, 0, lines)
 
 
-cdef bint is_one_tap(const Image* image) noexcept nogil:
-    cdef int axis
-    for axis in range(3):
-        if image.kernel[axis] != 1 or image.padding[axis] != 0:
-            return False
-    return not image.flip
-
-
 cdef bint is_matrix(const Image* image) noexcept nogil:
     """Whether the windows are all pixels, one after another."""
-    cdef bint has_all = image.stride[0] == image.stride[1] == image.stride[2] == 1
-    return is_one_tap(image) and has_all
+    cdef int axis
+    for axis in range(3):
+        if image.kernel[axis] != 1 or image.padding[axis] != 0 or image.stride[axis] != 1:
+            return False
+        if image.out[axis] != image.size[axis]:
+            return False
+    return not image.flip

@@ -25,10 +25,16 @@ ctypedef void (*GiveRows)(
     const Layout* layout, const uint8_t** rows,
 ) noexcept nogil
 
+# Puts `size` bytes of each of `count` results from `first`, `step` bytes apart, where they belong.
+ctypedef void (*PutRows)(
+    const void* source, Py_ssize_t first, Py_ssize_t count, const uint8_t* results,
+    Py_ssize_t step, Py_ssize_t size, uint8_t* out,
+) noexcept nogil
+
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
-    LEAST_BLOCK_ROWS = 48           # that results may not make fewer
+    LEAST_BLOCK_ROWS = 48           # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
@@ -64,12 +70,14 @@ cdef struct Product:
     uint8_t* out
     Py_ssize_t out_stride           # elements between rows
     Py_ssize_t out_itemsize
+    PutRows put_rows                # of bytes, where results are not evenly apart; else NULL
     bint in_tiles                   # whether tile registers are used
     bint copies                     # whether rows are written into scratch
     Layout layout
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
     Py_ssize_t pointers_at          # where in it those to rows begin
+    Py_ssize_t results_at           # and the results of a block that are put in their places
     Py_ssize_t block_rows, blocks, column_splits
 
 
@@ -129,10 +137,13 @@ cdef inline void fill_tile(
 
 
 cdef void multiply_panel(
-    Product* p, Py_ssize_t first_row, Py_ssize_t count, const uint8_t** rows,
-    const int32_t* row_sums, Py_ssize_t first_column, const int8_t* next_panel,
+    Product* p, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
+    Py_ssize_t first_column, const int8_t* next_panel, uint8_t* out,
 ) noexcept nogil:
-    """Some rows times one panel; the next one is fetched meanwhile."""
+    """Some rows times one panel; the next one is fetched meanwhile.
+
+    ``out`` is where the first row of results begins.
+    """
     cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] room
     cdef int32_t[PANEL_COLUMNS] zeros
     cdef int32_t* sums = <int32_t*> next_line(room)
@@ -141,7 +152,6 @@ cdef void multiply_panel(
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16
     cdef const int8_t* panel = p.panels + first_column * p.quads * 4
-    cdef uint8_t* out = p.out + (first_row * p.out_stride + first_column) * p.out_itemsize
     cdef Py_ssize_t most_rows = TILE_ROWS
     cdef Py_ssize_t i, tiles, row
     cdef const uint8_t* x
@@ -150,6 +160,7 @@ cdef void multiply_panel(
     load_columns(p.epilogue, &columns, first_column, used)
     fill_tile(p, &columns, &tile, sums)
     tile.step = width * 4
+    out += first_column * p.out_itemsize
     if width < TILE_VECTORS * SIMD_LANES:
         most_rows = NARROW_TILE_ROWS
     if not columns.in_registers:
@@ -189,6 +200,25 @@ cdef void multiply_panel(
         row += tile_rows
 
 
+cdef void multiply_panels(
+    Product* p, Py_ssize_t end, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
+    Py_ssize_t panel, Py_ssize_t last, uint8_t* out,
+) noexcept nogil:
+    """A block of rows, which stops before row ``end``, times some of the panels."""
+    cdef Py_ssize_t first_panel = panel
+    cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
+    cdef const int8_t* ahead
+    while panel < last:
+        ahead = p.panels + (panel + 1) * panel_size
+        if panel + 1 == last:
+            # The next block begins with the first panel, if there is one.
+            ahead = NULL
+            if end < p.rows and panel > first_panel:
+                ahead = p.panels + first_panel * panel_size
+        multiply_panel(p, count, rows, row_sums, panel * PANEL_COLUMNS, ahead, out)
+        panel += 1
+
+
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
@@ -202,22 +232,20 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
-    cdef Py_ssize_t first_panel = panel
-    cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
-    cdef const int8_t* ahead
+    cdef uint8_t* out = p.out + first_row * p.out_stride * p.out_itemsize
+    if p.put_rows != NULL:
+        out = scratch + p.results_at
     if p.in_tiles:
-        multiply_in_tiles(p, scratch, first_row, count, panel, last)
-        return
-    take_rows(p, first_row, count, scratch, rows, row_sums)
-    while panel < last:
-        ahead = p.panels + (panel + 1) * panel_size
-        if panel + 1 == last:
-            # The next block begins with the first panel, if there is one.
-            ahead = NULL
-            if first_row + count < p.rows and panel > first_panel:
-                ahead = p.panels + first_panel * panel_size
-        multiply_panel(p, first_row, count, rows, row_sums, panel * PANEL_COLUMNS, ahead)
-        panel += 1
+        multiply_in_tiles(p, scratch, first_row, count, panel, last, out)
+    else:
+        take_rows(p, first_row, count, scratch, rows, row_sums)
+        multiply_panels(p, first_row + count, count, rows, row_sums, panel, last, out)
+    if p.put_rows != NULL:
+        panel *= PANEL_COLUMNS
+        last = min(last * PANEL_COLUMNS, p.columns)
+        p.put_rows(
+            p.source, first_row, count, out + panel, p.out_stride, last - panel, p.out + panel
+        )
 
 
 cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
@@ -264,7 +292,9 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t fair
     most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
-    if not p.in_tiles:
+    if p.put_rows != NULL:
+        most = min(most, RESULT_BYTES // p.columns)
+    elif not p.in_tiles:
         # Results of a block, written a panel at a time, stay in cache until their lines are whole.
         most = min(most, max(<Py_ssize_t> LEAST_BLOCK_ROWS,
                              RESULT_BYTES // (p.columns * p.out_itemsize)))
@@ -303,6 +333,9 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
         p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
     )
     p.scratch_size = (p.scratch_size + LINE - 1) // LINE * LINE
+    p.results_at = p.scratch_size
+    if p.put_rows != NULL:
+        p.scratch_size += (p.block_rows * p.out_stride + LINE - 1) // LINE * LINE
     scratch = <uint8_t*> malloc(p.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:
@@ -324,4 +357,4 @@ cdef void fill_product(
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
     p.out_itemsize = 1 if e.store == BYTES else 4
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
-    p.pieces, p.has_edges = 1, False
+    p.pieces, p.has_edges, p.put_rows = 1, False, NULL

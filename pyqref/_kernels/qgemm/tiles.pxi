@@ -67,9 +67,9 @@ cdef Py_ssize_t rows_in_reach(
 
 cdef void multiply_in_tiles(
     Product* p, uint8_t* scratch, Py_ssize_t first_row, Py_ssize_t count, Py_ssize_t panel,
-    Py_ssize_t last,
+    Py_ssize_t last, uint8_t* out,
 ) noexcept nogil:
-    """A block of rows times some of the panels.
+    """A block of rows times some of the panels; results begin at ``out``.
 
     Each group of rows is written into scratch when its first columns are due.
     """
@@ -119,8 +119,8 @@ cdef void multiply_in_tiles(
                 part.rows = <int> min(<Py_ssize_t> GROUP_ROWS, count - row)
                 part.sums = sums
                 part.row_sums = row_sums + row
-                part.out = p.out + (
-                    (first_row + row) * p.out_stride + first_column + column
+                part.out = out + (
+                    row * p.out_stride + first_column + column
                 ) * p.out_itemsize
                 row_tiles = 2 if part.rows > 16 else 1
                 if configured != part.rows:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref.numerics.convolution import conv_accumulator, transpose_canvas, transpose_weight
+from pyqref.numerics.convolution import conv_accumulator
 from pyqref.numerics.requantize import Requantization
 
 from .packed import PackedWeight
@@ -68,16 +68,6 @@ class PackedConv(PackedWeight):
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
-        return self._convolve(x, x_zero_point, requant, self.stride, self.padding)
-
-    def _convolve(
-        self,
-        x: Any,
-        x_zero_point: int,
-        requant: Requantization,
-        stride: tuple[int, ...],
-        padding: tuple[int, ...],
-    ) -> Any:
         convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
         return convolve(
             x,
@@ -85,8 +75,8 @@ class PackedConv(PackedWeight):
             self.packed,
             self.weight_zero_points,
             requant,
-            stride,
-            padding,
+            self.stride,
+            self.padding,
             self.dilation,
         )
 
@@ -105,11 +95,7 @@ class PackedConv(PackedWeight):
 
 
 class PackedConvTranspose(PackedConv):
-    """The weight ``(C, N / groups, *kernel)`` of a transposed convolution.
-
-    It is packed as the convolution that computes the same
-    (:func:`pyqref.numerics.convolution.transpose_weight`).
-    """
+    """The weight ``(C, N / groups, *kernel)`` of a transposed convolution."""
 
     def __init__(
         self,
@@ -125,14 +111,11 @@ class PackedConvTranspose(PackedConv):
         self.output_padding = output_padding
 
     def _pack(self, integers: Any) -> Any:
-        return super()._pack(transpose_weight(integers, self.groups))
+        return _kernels.pack_conv_transpose(integers, self.stride, self.dilation, self.groups)
 
     def _keeps_doubles(self) -> bool:
         # onednn, to which x86 would give them, cannot pad the output.
         return super()._keeps_doubles() and not (self.engine == "x86" and any(self.output_padding))
-
-    def _integers(self) -> Any:
-        return transpose_weight(self.packed.weight, self.groups)
 
     @property
     def transposed(self) -> bool:
@@ -161,14 +144,12 @@ class PackedConvTranspose(PackedConv):
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
-        canvas = transpose_canvas(
+        return _kernels.conv_transpose(
             x,
             x_zero_point,
-            self.shape[2:],
-            self.stride,
+            self.packed,
+            self.weight_zero_points,
+            requant,
             self.padding,
             self.output_padding,
-            self.dilation,
         )
-        ones, none = (1,) * self.spatial, (0,) * self.spatial
-        return self._convolve(canvas, x_zero_point, requant, ones, none)

@@ -1,0 +1,132 @@
+# Convolutions as they are asked for: one layer, or a layer for each phase of a transposed one.
+
+cdef enum:
+    IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
+
+
+# What computes all outputs, or those that are a certain distance apart.
+cdef struct Layer:
+    Image image
+    Epilogue epilogue
+    const int8_t* panels
+    Py_ssize_t groups, joined
+    bint is_depthwise, in_strips
+    Py_ssize_t place                # where the first output goes
+
+
+cdef int run_layer(
+    const Layer* layer, const Image* image, uint8_t* out, int n_threads
+) except -1 nogil:
+    """Compute the outputs of an image, or of the part of it that is at hand."""
+    cdef Image own = image[0]       # moved on from group to group, as is what finishes the sums
+    cdef Epilogue epilogue = layer.epilogue
+    cdef Py_ssize_t rows = own.batch * own.out[0] * own.out[1] * own.out[2]
+    cdef Py_ssize_t pixels = own.batch * own.size[0] * own.size[1] * own.size[2]
+    if rows == 0:
+        return 0
+    if layer.groups > 1:
+        # Part by part, channels come from all over the image.
+        prefetch_bytes(own.x, min(pixels * own.channels, <Py_ssize_t> IMAGE_AHEAD))
+    if layer.is_depthwise:
+        depthwise(&own, &epilogue, layer.panels, rows, out, n_threads)
+    elif layer.in_strips:
+        grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
+    else:
+        each_group(
+            &own, &epilogue, layer.panels, rows, epilogue.columns // layer.groups, layer.groups,
+            layer.joined, out, n_threads,
+        )
+    return 0
+
+
+include "bands.pxi"
+
+
+cdef void place_results(Layer* layer, tuple geometry) except *:
+    """Where the outputs of a layer go, in bytes."""
+    cdef int64_t[3] whole, first, apart
+    cdef Py_ssize_t line, plane
+    cdef Py_ssize_t pixel = layer.epilogue.columns
+    cdef int axis
+    for axis in range(3):
+        whole[axis], first[axis] = geometry[18 + axis], geometry[21 + axis]
+        apart[axis] = geometry[24 + axis]
+    line = whole[2] * pixel
+    plane = whole[1] * line
+    layer.place = first[0] * plane + first[1] * line + first[2] * pixel
+    layer.image.step[0], layer.image.step[1] = whole[0] * plane, apart[0] * plane
+    layer.image.step[2], layer.image.step[3] = apart[1] * line, apart[2] * pixel
+
+
+cdef void read_geometry(Image* image, tuple geometry) except *:
+    cdef int axis
+    for axis in range(3):
+        image.size[axis], image.kernel[axis] = geometry[axis], geometry[3 + axis]
+        image.stride[axis], image.padding[axis] = geometry[6 + axis], geometry[9 + axis]
+        image.dilation[axis], image.out[axis] = geometry[12 + axis], geometry[15 + axis]
+
+
+cdef void read_layer(Layer* layer, tuple part) except *:
+    """Fill in what layers of one call do not share."""
+    cdef tuple geometry = part[0]
+    cdef cnp.ndarray panels = part[5]
+    cdef cnp.ndarray weight_sums = part[6]
+    cdef Image* image = &layer.image
+    cdef Epilogue* e = &layer.epilogue
+    read_geometry(image, geometry)
+    layer.groups, layer.joined = part[1], part[2]
+    layer.is_depthwise, layer.in_strips = part[3], part[4]
+    layer.panels = <const int8_t*> cnp.PyArray_DATA(panels)
+    image.inputs = image.channels // layer.groups
+    e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
+    e.depth = image.kernel[0] * image.kernel[1] * image.kernel[2] * image.inputs
+    place_results(layer, geometry)
+
+
+def conv(
+    cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple parts, weight_zero_points,
+    cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier, int32_t zero_point,
+    int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
+):
+    """Convolve ``x (batch, channels, *size)`` into ``out (batch, *out, outputs)``.
+
+    ``eq-conv-accumulator``, then ``eq-requantize-bias`` and ``eq-requantize``.
+
+    ``x`` may lie in any order, ``out`` is contiguous. Each of ``parts`` computes some of the
+    outputs: its geometry, groups, how many of them are joined in one, whether it is depthwise,
+    whether its weights are strips, weights, their sums. A geometry is 27 numbers: size, kernel,
+    stride, padding, dilation, out, the size of the whole result, where in it the first output
+    is, and how far apart these are, each as depth, height and width.
+    """
+    cdef Layer* layers
+    cdef Layer shared
+    cdef Source source
+    cdef Py_ssize_t i
+    cdef Py_ssize_t count = len(parts)
+    cdef int shift = 128 if is_signed else 0
+    cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
+    if cnp.PyArray_SIZE(out) == 0:
+        return
+    look_at(&source, x)
+    shared.image.x, shared.image.batch = source.x, source.batch
+    shared.image.channels = source.channels
+    shared.image.zero_point, shared.image.flip = <uint8_t> x_zero_point, <uint8_t> shift
+    fill_epilogue(
+        &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0][6], weight_zero_points,
+        multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper, BYTES,
+    )
+    layers = <Layer*> malloc(count * sizeof(Layer))
+    if layers == NULL:
+        raise MemoryError()
+    try:
+        for i in range(count):
+            layers[i] = shared
+            read_layer(&layers[i], parts[i])
+        with nogil:
+            if not has_channels_last(&source):
+                run_in_bands(layers, count, &source, result, n_threads)
+            else:
+                for i in range(count):
+                    run_layer(&layers[i], &layers[i].image, result + layers[i].place, n_threads)
+    finally:
+        free(layers)

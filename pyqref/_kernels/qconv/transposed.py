@@ -1,0 +1,219 @@
+"""Quantized transposed convolution by the kernel in use.
+
+With stride s, outputs whose positions leave the same remainder meet the same taps of the kernel,
+every input one after another: an ordinary convolution with stride 1, a *phase*. Together the
+phases have the taps of the kernel once each, so that no zero is multiplied and no input spread out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry
+from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
+from pyqref.numerics import convolution as reference
+from pyqref.numerics.requantize import Requantization
+from pyqref.numerics.types import IntArray
+
+from .convolution import are_centred, in_space, part_of, run_parts
+from .pack import PackedConv, pack_conv
+
+__all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose"]
+
+
+@dataclass(frozen=True)
+class PackedConvTranspose:
+    """int8 weights ``(C, N // groups, *kernel)`` of a transposed convolution for the kernels.
+
+    Attributes
+    ----------
+    phases
+        Where the taps of each phase begin in the flipped kernel, and their packed weights, as
+        :class:`PackedConv` says. Phases without taps are left out.
+    shape
+        ``(C, N // groups, *kernel)``.
+    stride, dilation
+        One number for each spatial dimension.
+    groups
+        Number of groups.
+    """
+
+    phases: tuple[tuple[tuple[int, ...], PackedConv], ...]
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int
+
+    @cached_property
+    def outputs(self) -> int:
+        """Channels of the output."""
+        return self.shape[1] * self.groups
+
+    @cached_property
+    def depth(self) -> int:
+        """Products in the longest of the sums."""
+        return max((packed.depth for _, packed in self.phases), default=0)
+
+    @property
+    def weight(self) -> IntArray:
+        """The int8 weights ``(C, N // groups, *kernel)`` again, unpacked."""
+        channels = self.shape[0] // self.groups
+        swapped = np.zeros((self.outputs, channels, *self.shape[2:]), np.int8)
+        for first, packed in self.phases:
+            swapped[_taps(first, self.stride, self.dilation)] = packed.weight
+        return reference.transpose_weight(swapped, self.groups)
+
+
+def _taps(
+    first: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[slice, ...]:
+    """Where in a weight the taps of the phase are that begin with ``first``."""
+    steps = [
+        slice(f, None, s // gcd(s, d)) for f, s, d in zip(first, stride, dilation, strict=True)
+    ]
+    return (slice(None), slice(None), *steps)
+
+
+def pack_conv_transpose(
+    weight: IntArray, stride: tuple[int, ...], dilation: tuple[int, ...], groups: int = 1
+) -> PackedConvTranspose:
+    """Pack int8 weights ``(C, N // groups, *kernel)``, phase by phase.
+
+    Examples
+    --------
+    >>> packed = pack_conv_transpose(np.ones((2, 3, 5, 5), np.int8), (2, 2), (1, 1))
+    >>> [each.shape for _, each in packed.phases]
+    [(3, 2, 3, 3), (3, 2, 3, 2), (3, 2, 2, 3), (3, 2, 2, 2)]
+    """
+    weight = np.asarray(weight, np.int8)
+    swapped = reference.transpose_weight(weight, groups)
+    begins = [
+        range(min(k, s // gcd(s, d)))
+        for k, s, d in zip(weight.shape[2:], stride, dilation, strict=True)
+    ]
+    phases = tuple(
+        (first, pack_conv(swapped[_taps(first, stride, dilation)], groups))
+        for first in itertools.product(*begins)
+    )
+    return PackedConvTranspose(phases, weight.shape, stride, dilation, groups)
+
+
+@lru_cache(maxsize=1024)
+def _geometries(
+    begins: tuple[tuple[int, ...], ...],
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output_padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[tuple[int, ...], bool, tuple[tuple[int, ...], ...]]:
+    """The size of the output, whether every output is of a phase, and the geometry of each.
+
+    Output o meets input i under tap k where ``i * stride = o + padding - k * dilation``. A phase
+    begins at the tap ``k``, the last of its taps, and at the first output o for which this
+    divides; there the window begins with the quotient.
+    """
+    whole = tuple(
+        (i - 1) * s - 2 * p + d * (k - 1) + extra + 1
+        for i, s, p, d, k, extra in zip(
+            size, stride, padding, dilation, kernel, output_padding, strict=True
+        )
+    )
+    made = []
+    for begin in begins:
+        axes = []
+        for f, o, k, s, p, d in zip(begin, whole, kernel, stride, padding, dilation, strict=True):
+            last, gap = (k - 1 - f) * d, s // gcd(s, d)
+            first = (last - p) % s
+            count = max(-(-(o - first) // s), 0)
+            axes.append(
+                (len(range(f, k, gap)), (last - p - first) // s, d * gap // s, count, first)
+            )
+        window, before, apart, count, first = zip(*axes, strict=True)
+        ones = (1,) * len(size)
+        made.append(in_space(size, window, ones, before, apart, count, whole, first, stride))
+    return whole, len(begins) == prod(stride), tuple(made)
+
+
+def _bias_alone(size: tuple[int, ...], out_size: tuple[int, ...], outputs: int) -> tuple[Any, ...]:
+    """All outputs, as sums of no products."""
+    ones, none = (1,) * len(size), (0,) * len(size)
+    geometry = in_space(size, none, ones, none, ones, out_size, out_size)
+    return geometry, 1, 1, False, False, np.zeros(0, np.int8), np.zeros(outputs, np.int32)
+
+
+def conv_transpose(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConvTranspose,
+    weight_zero_points: object,
+    requant: Requantization,
+    padding: Sequence[int],
+    output_padding: Sequence[int],
+) -> IntArray:
+    """As :func:`pyqref.numerics.convolution.quantized_conv_transpose`, on packed weights.
+
+    Equations ``eq-conv-transpose-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
+
+    Parameters
+    ----------
+    x
+        uint8 or int8 ``(B, C, *in)``; fastest with the channels last in memory.
+    x_zero_point
+        Its zero point.
+    packed
+        From :func:`pyqref._kernels.pack_conv_transpose`; knows stride, dilation and groups.
+    weight_zero_points
+        A scalar, ``(1,)`` or ``(N,)``.
+    requant
+        From :func:`pyqref.numerics.requantize.requantization`.
+    padding, output_padding
+        One number for each spatial dimension.
+
+    Returns
+    -------
+    ``(B, N, *out)`` of the type ``requant.storage``: a view of memory in which the channels are
+    last.
+    """
+    kernel = registry.twin("qconv")
+    if kernel is None or not fits(packed.depth, requant):
+        return reference.quantized_conv_transpose(
+            x,
+            x_zero_point,
+            packed.weight,
+            weight_zero_points,
+            requant,
+            packed.stride,
+            padding,
+            output_padding,
+            packed.dilation,
+            packed.groups,
+        )
+    zero_points = zero_points_or_none(weight_zero_points)
+    centred = are_centred(zero_points)
+    out_size, is_covered, geometries = _geometries(
+        tuple(first for first, _ in packed.phases),
+        x.shape[2:],
+        packed.shape[2:],
+        packed.stride,
+        tuple(padding),
+        tuple(output_padding),
+        packed.dilation,
+    )
+    parts = [
+        part_of(phase, geometry, centred=centred)
+        for (_, phase), geometry in zip(packed.phases, geometries, strict=True)
+    ]
+    if not is_covered:
+        # Phases without taps: sums of no products, for all outputs, of which others follow.
+        parts.insert(0, _bias_alone(x.shape[2:], out_size, packed.outputs))
+    shape = (x.shape[0], *out_size, packed.outputs)
+    return run_parts(kernel, x, x_zero_point, tuple(parts), zero_points, requant, shape)
