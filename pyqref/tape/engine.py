@@ -66,13 +66,13 @@ def _walk(
         _add(pending, edge, grad)
     captured: dict[Edge, Array] = {}
     new: set[Operation] = set()  # nodes whose gradient was made for them alone
-    wanted = set(capture or ())
     for node in _in_order([edge.node for edge, _ in roots]):
         arrived = pending.pop(node, None)
         if arrived is None:
             continue
-        _run_hooks(node, arrived)
-        for edge in wanted:
+        if node.hooks:
+            _run_hooks(node, arrived)
+        for edge in capture or ():
             if edge.node is node and edge.output_index in arrived:
                 captured[edge] = arrived[edge.output_index]
         if isinstance(node, AccumulateGrad):
@@ -89,9 +89,12 @@ def _walk(
 
 
 def _add(pending: dict[Operation, dict[int, Array]], edge: Edge, grad: Array) -> None:
-    arrived = pending.setdefault(edge.node, {})
-    index = edge.output_index
-    arrived[index] = np.asarray(arrived[index] + grad if index in arrived else grad)
+    node, index = edge
+    arrived = pending.get(node)
+    if arrived is None:
+        pending[node] = {index: np.asarray(grad)}
+    else:
+        arrived[index] = np.asarray(arrived[index] + grad if index in arrived else grad)
 
 
 def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
@@ -124,17 +127,17 @@ def _in_order(roots: Sequence[Operation]) -> list[Operation]:
     for root in roots:
         if root in visited:
             continue
-        stack: list[tuple[Operation, int]] = [(root, 0)]
         visited.add(root)
+        stack = [(root, iter(root.edges))]
         while stack:
-            node, position = stack.pop()
-            if position == len(node.edges):
+            node, edges = stack[-1]
+            for edge in edges:
+                if edge is not None and edge.node not in visited:
+                    visited.add(edge.node)
+                    stack.append((edge.node, iter(edge.node.edges)))
+                    break
+            else:
                 order.append(node)
-                continue
-            stack.append((node, position + 1))
-            edge = node.edges[position]
-            if edge is not None and edge.node not in visited:
-                visited.add(edge.node)
-                stack.append((edge.node, 0))
+                stack.pop()
     order.reverse()
     return order

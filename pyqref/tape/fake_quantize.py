@@ -18,10 +18,12 @@ class FakeQuantizePerTensor(Operation):
     """
 
     makes_gradients = True
+    is_quiet = True
 
     def forward(
         self,
         x: Array,
+        *,
         scale: float,
         zero_point: int,
         quant_min: int,
@@ -36,7 +38,7 @@ class FakeQuantizePerTensor(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (mask,) = self.saved
-        return (_kernels.straight_through(grads[0], mask), *(None,) * 5)
+        return (_kernels.straight_through(grads[0], mask),)
 
 
 class FakeQuantizePerChannel(Operation):
@@ -46,10 +48,12 @@ class FakeQuantizePerChannel(Operation):
     """
 
     makes_gradients = True
+    is_quiet = True
 
     def forward(
         self,
         x: Array,
+        *,
         scales: Array,
         zero_points: Array,
         axis: int,
@@ -65,4 +69,4 @@ class FakeQuantizePerChannel(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (mask,) = self.saved
-        return (_kernels.straight_through(grads[0], mask), *(None,) * 6)
+        return (_kernels.straight_through(grads[0], mask),)

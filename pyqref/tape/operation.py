@@ -71,6 +71,8 @@ class Operation:
     makes_gradients : bool
         Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
         for each edge. A leaf may keep its own without a copy.
+    is_quiet : bool
+        Class attribute: ``forward`` leaves arithmetic to kernels, so NumPy has nothing to warn of.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Operation:
 
     is_view = False
     makes_gradients = False
+    is_quiet = False
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
@@ -121,9 +124,10 @@ class Operation:
         kept = [each for each in self.saved if isinstance(each, np.ndarray)]
         if not kept:
             return
-        memory = {id(each) for each in kept} | {id(each.base) for each in kept}
+        memory = {id(each) for each in kept}
+        memory.update([id(each.base) for each in kept])
         self._watched = tuple(
-            (version, version[0]) for array, version in versions if id(array) in memory
+            [(version, version[0]) for array, version in versions if id(array) in memory]
         )
 
     def check_unmodified(self) -> None:
@@ -138,10 +142,12 @@ class Operation:
 
     def release(self) -> None:
         """Drop the arrays that were saved; if there were any, this cannot be walked again."""
-        if not all(isinstance(each, _PLAIN) for each in self.saved):
-            self.saved = ()
-            self._watched = ()
-            self.released = True
+        for each in self.saved:
+            if type(each) is np.ndarray or not isinstance(each, _PLAIN):
+                self.saved = ()
+                self._watched = ()
+                self.released = True
+                return
 
     def name(self) -> str:
         """Name of the node as ``torch`` shows it, such as ``MulBackward0``."""

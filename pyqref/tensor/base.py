@@ -137,8 +137,9 @@ class TensorBase:
 
     def _accumulate_grad(self, grad: Array, is_new: bool = False) -> None:
         """Add a gradient that has arrived to ``grad``; nothing else holds one that is new."""
-        grad = grad.astype(self._array.dtype, copy=False)
         own = self._grad
+        if grad.dtype != self._array.dtype:
+            grad, is_new = grad.astype(self._array.dtype), True
         if own is None:
             self._grad = wrap(grad if is_new else grad.copy())
         elif overlaps(own._array):

@@ -104,24 +104,38 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     node = operation()
     recording = differentiable and is_grad_enabled()
     if recording:
-        node.edges = tuple(a._edge() if isinstance(a, TensorBase) else None for a in args)
-        node.needs = tuple(edge is not None for edge in node.edges)
+        edges = [arg._edge() if isinstance(arg, TensorBase) else None for arg in args]
+        node.edges = tuple(edges)
+        node.needs = tuple([edge is not None for edge in edges])
     else:
         node.needs = (False,) * len(args)
     try:
-        with np.errstate(all="ignore"):
+        if operation.is_quiet:
             result = node.forward(*arrays, **kwargs)
+        else:
+            with np.errstate(all="ignore"):
+                result = node.forward(*arrays, **kwargs)
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    several = isinstance(result, tuple)
-    results: tuple[Array, ...] = result if several else (result,)
-    outputs = [wrap(_as_array(each)) for each in results]
-    if operation.is_view:
+    if isinstance(result, tuple):
+        outputs = tuple([wrap(_as_array(each)) for each in result])
+        _place(node, args, outputs, recording)
+        return outputs
+    output = wrap(_as_array(result))
+    if recording or operation.is_view:
+        _place(node, args, (output,), recording)
+    return output
+
+
+def _place(
+    node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...], recording: bool
+) -> None:
+    """Tie results to what they are views of, and to the graph."""
+    if node.is_view:
         for output in outputs:
             mark_view(output, args[0])
     if recording:
         _record(node, args, outputs)
-    return tuple(outputs) if several else outputs[0]
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
@@ -283,13 +297,17 @@ def mark_view(output: Any, source: Any) -> None:
     output._epoch = output._base._epoch
 
 
-def _record(node: Operation, args: tuple[Any, ...], outputs: list[Any]) -> None:
-    node.output_shapes = tuple((each._array.shape, each._array.dtype) for each in outputs)
+def _record(node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    shapes = []
     for index, output in enumerate(outputs):
-        if output._array.dtype.kind == "f":
+        array = output._array
+        shapes.append((array.shape, array.dtype))
+        if array.dtype.kind == "f":
             output._node, output._output_index = node, index
-    tensors = [*(a for a in args if isinstance(a, TensorBase)), *outputs]
-    node.watch([(each._array, each._version) for each in tensors])
+    node.output_shapes = tuple(shapes)
+    if node.saved:
+        tensors = [arg for arg in args if isinstance(arg, TensorBase)]
+        node.watch([(each._array, each._version) for each in (*tensors, *outputs)])
 
 
 def refuse_quantized(name: str, *operands: Any) -> None:

@@ -78,7 +78,13 @@ def fake_quantize_per_tensor_affine(
         arrays = np.asarray(scale), np.asarray(zero_point)
         _check_parameters(name, *arrays, quant_min, quant_max)
     return apply(
-        FakeQuantizePerTensor, input, scale, zero_point, quant_min, quant_max, settings.conventions
+        FakeQuantizePerTensor,
+        input,
+        scale=scale,
+        zero_point=zero_point,
+        quant_min=quant_min,
+        quant_max=quant_max,
+        convention=settings.conventions,
     )
 
 
@@ -152,12 +158,12 @@ def fake_quantize_per_channel_affine(
     return apply(
         FakeQuantizePerChannel,
         input,
-        scales,
-        zero_points,
-        axis % ndim,
-        quant_min,
-        quant_max,
-        settings.conventions,
+        scales=scales,
+        zero_points=zero_points,
+        axis=axis % ndim,
+        quant_min=quant_min,
+        quant_max=quant_max,
+        convention=settings.conventions,
     )
 
 
@@ -180,18 +186,20 @@ def check_input(name: str, input: Any, quant_min: Any, quant_max: Any) -> tuple[
     """The range of the integers; raise unless it is one and the input a tensor of floats."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a Tensor, got {type(input).__name__}")
-    if not input.dtype.is_floating_point:
+    if input._array.dtype.kind != "f":
         raise TypeError(
             f"{name}: input must be of a floating point dtype, got {input.dtype!r}; "
             "call dequantize() or float() first"
         )
-    low = as_integer(quant_min, f"{name}: quant_min")
-    high = as_integer(quant_max, f"{name}: quant_max")
-    if low > high:
-        raise ValueError(f"{name}: quant_min must not exceed quant_max, got [{low}, {high}]")
-    if low < -(2**31) or high >= 2**31:
-        raise ValueError(f"{name}: quant_min and quant_max must fit 32 bits, got [{low}, {high}]")
-    return low, high
+    if not (type(quant_min) is int and type(quant_max) is int):
+        quant_min = as_integer(quant_min, f"{name}: quant_min")
+        quant_max = as_integer(quant_max, f"{name}: quant_max")
+    if -(2**31) <= quant_min <= quant_max < 2**31:
+        return quant_min, quant_max
+    got = f"got [{described(quant_min)}, {described(quant_max)}]"
+    if quant_min > quant_max:
+        raise ValueError(f"{name}: quant_min must not exceed quant_max, {got}")
+    raise ValueError(f"{name}: quant_min and quant_max must fit 32 bits, {got}")
 
 
 def _check_parameters(
