@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from .fake_quantize import straight_through as straight_through
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
+    from .observe import average_range as average_range
     from .observe import batch_histogram as batch_histogram
+    from .observe import extreme_range as extreme_range
+    from .observe import extremes as extremes
+    from .observe import fused_average as fused_average
     from .observe import min_max as min_max
     from .observe import min_max_per_channel as min_max_per_channel
     from .pooling import adaptive_avg_pool as adaptive_avg_pool
@@ -79,7 +83,15 @@ __getattr__ = on_first_use(
             "straight_through",
         ),
         ".normalization": ("group_norm", "layer_norm"),
-        ".observe": ("batch_histogram", "min_max", "min_max_per_channel"),
+        ".observe": (
+            "average_range",
+            "batch_histogram",
+            "extreme_range",
+            "extremes",
+            "fused_average",
+            "min_max",
+            "min_max_per_channel",
+        ),
         ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
         ".qconv": (
             "PackedConv",
@@ -134,6 +146,7 @@ __all__ = [
     "PackedLinear",
     "adaptive_avg_pool",
     "add",
+    "average_range",
     "avg_pool",
     "batch_histogram",
     "bilinear",
@@ -147,9 +160,11 @@ __all__ = [
     "conv_transpose",
     "dequantize_per_channel",
     "dequantize_per_tensor",
+    "extreme_range",
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
     "fold_rows",
+    "fused_average",
     "get_num_threads",
     "gradient_of_largest",
     "group_norm",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.tape import Array
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
@@ -206,13 +207,17 @@ def _check_parameters(
     name: str, scale: Array, zero_point: Array, quant_min: int, quant_max: int
 ) -> None:
     kept = _single_precision(scale)
-    if kept.size and not (kept.min() > 0 and kept.max() <= _LARGEST):
+    if not kept.size:
+        return
+    smallest, largest = _kernels.extremes(kept)
+    if not (smallest > 0 and largest <= _LARGEST):
         raise ValueError(f"{name}: scale must be positive and finite in float32, got {scale}")
     if zero_point.dtype.kind not in "iuf":
         raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
-    if zero_point.dtype.kind == "f" or not zero_point.size:
+    if zero_point.dtype.kind == "f":
         return
-    if not (zero_point.min() >= quant_min and zero_point.max() <= quant_max):
+    lowest, highest = _kernels.extremes(zero_point)
+    if not (lowest >= quant_min and highest <= quant_max):
         raise ValueError(
             f"{name}: zero_point must be in [{quant_min}, {quant_max}], got {zero_point}"
         )

@@ -1,7 +1,19 @@
-"""Smallest and largest number of an array, or of each of its channels; histograms."""
+"""Smallest and largest number of an array, or of each channel; their averages; histograms."""
 
 from .histogram import batch_histogram as batch_histogram
 from .ranges import min_max as min_max
 from .ranges import min_max_per_channel as min_max_per_channel
+from .running import average_range as average_range
+from .running import extreme_range as extreme_range
+from .running import extremes as extremes
+from .running import fused_average as fused_average
 
-__all__ = ["batch_histogram", "min_max", "min_max_per_channel"]
+__all__ = [
+    "average_range",
+    "batch_histogram",
+    "extreme_range",
+    "extremes",
+    "fused_average",
+    "min_max",
+    "min_max_per_channel",
+]

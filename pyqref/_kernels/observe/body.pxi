@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
@@ -10,6 +10,7 @@ from pyqref._kernels.simd.primitives cimport *
 
 include "range.pxi"
 include "histogram.pxi"
+include "running.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -193,8 +194,9 @@ cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
 def min_max_per_channel(
     cnp.ndarray x, cnp.ndarray lows, cnp.ndarray highs, Py_ssize_t inner, int n_threads
 ):
-    """Ranges of each channel of ``x`` seen as ``(outer, channels, inner)``."""
+    """Ranges of each channel of ``x`` seen as ``(outer, channels, inner)``; no zero is -0.0."""
     cdef Ranges r
+    cdef Py_ssize_t channel
     r.x = <const float*> cnp.PyArray_DATA(x)
     r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
     r.size, r.channels, r.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(lows), inner
@@ -212,3 +214,6 @@ def min_max_per_channel(
                 channels_task, &r,
                 (r.channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
             )
+        for channel in range(r.channels):
+            r.lows[channel] += 0
+            r.highs[channel] += 0

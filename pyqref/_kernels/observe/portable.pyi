@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 
 def min_max(x: np.ndarray, n_threads: int) -> tuple[float, float]: ...
@@ -7,3 +9,15 @@ def min_max_per_channel(
 def histogram(
     x: np.ndarray, first: float, last: float, counts: np.ndarray, n_threads: int
 ) -> tuple[float, float]: ...
+def extremes(x: np.ndarray) -> tuple[Any, Any] | None: ...
+def extreme_range(
+    min_val: np.ndarray, max_val: np.ndarray, batch_min: np.ndarray, batch_max: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None: ...
+def average_range(
+    min_val: np.ndarray,
+    max_val: np.ndarray,
+    batch_min: np.ndarray,
+    batch_max: np.ndarray,
+    constant: float,
+) -> tuple[np.ndarray, np.ndarray] | None: ...
+def fused_average(running: np.ndarray, batch: np.ndarray, constant: float) -> np.ndarray | None: ...

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.arrays import contiguous, dense
 from pyqref._kernels.layout import elements_per_channel
 from pyqref.numerics.types import FloatArray
 
@@ -46,7 +46,7 @@ def min_max(x: Any) -> tuple[Any, Any]:
     if kernel is None or x.dtype != _FLOAT32:
         zero = x.dtype.type(0)
         return x.min() + zero, x.max() + zero
-    low, high = kernel.min_max(contiguous(x), threads.get_num_threads())
+    low, high = kernel.min_max(dense(x), threads.get_num_threads())
     return np.float32(low + 0.0), np.float32(high + 0.0)
 
 
@@ -71,14 +71,12 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     """
     kernel = registry.twin("observe")
     x = np.asarray(x)
-    zero = x.dtype.type(0)
     if kernel is None or x.dtype != _FLOAT32:
+        zero = x.dtype.type(0)
         others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
         return x.min(axis=others) + zero, x.max(axis=others) + zero
     x = contiguous(x)
     lows, highs = np.empty(x.shape[axis], _FLOAT32), np.empty(x.shape[axis], _FLOAT32)
     inner = elements_per_channel(x, axis)
     kernel.min_max_per_channel(x, lows, highs, inner, threads.get_num_threads())
-    lows += zero
-    highs += zero
     return lows, highs

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.nn.module_path import module_path
 from pyqref.quantization.diagnostics import UncalibratedWarning as UncalibratedWarning
 from pyqref.tape import Array
 
 __all__ = ["UncalibratedWarning", "calibration_array", "check_finite", "named"]
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 def named(observer: Any) -> str:
@@ -21,14 +24,15 @@ def named(observer: Any) -> str:
 
 
 def calibration_array(observer: Any, x: Any) -> Array:
-    """The elements of ``x`` as a contiguous float32 array.
+    """The elements of ``x`` as a float32 array with at least one axis.
 
     Raises
     ------
     TypeError
         ``x`` is no tensor, or is quantized already.
     """
-    if not hasattr(x, "_array"):
+    array = getattr(x, "_array", None)
+    if array is None:
         raise TypeError(
             f"{named(observer)} observes tensors, got {type(x).__name__}; a module that returns "
             "several tensors cannot be observed: set its qconfig to None"
@@ -38,7 +42,9 @@ def calibration_array(observer: Any, x: Any) -> Array:
             f"{named(observer)} got a tensor that is quantized already ({x.dtype!r}); "
             "observe the float model, before convert"
         )
-    return np.ascontiguousarray(x._array, dtype=np.float32)
+    if array.dtype == _FLOAT32 and array.ndim:
+        return array
+    return np.ascontiguousarray(array, dtype=np.float32)
 
 
 def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
@@ -58,7 +64,11 @@ def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
     ValueError
         ``array`` holds nan or infinity.
     """
-    if all(isfinite(each) if each.ndim == 0 else np.isfinite(each).all() for each in extremes):
+    for each in extremes:
+        low, high = _kernels.extremes(each) if each.ndim else (each, each)
+        if not (isfinite(low) and isfinite(high)):
+            break
+    else:
         return
     nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     raise ValueError(

@@ -10,8 +10,8 @@ from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.moving_average import extreme_range
 from pyqref.numerics.qparams import EPS
+from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
 from .checks import calibration_array, check_finite
@@ -108,7 +108,11 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         return x_orig
 
     def _update(self, low: Any, high: Any) -> None:
-        self._set_range(*extreme_range(self.min_val._array, self.max_val._array, low, high))
+        self._set_range(*_kernels.extreme_range(*self._seen(), low, high))
+
+    def _seen(self) -> tuple[Array, Array]:
+        buffers = self._buffers
+        return buffers["min_val"]._array, buffers["max_val"]._array
 
     def _set_range(self, low: Any, high: Any) -> None:
         self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.moving_average import average_range
 from pyqref.numerics.qparams import EPS
 
 from .min_max import MinMaxObserver
@@ -80,8 +80,8 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         self.averaging_constant = averaging_constant
 
     def _update(self, low: Any, high: Any) -> None:
-        before = self.min_val._array, self.max_val._array
-        self._set_range(*average_range(*before, low, high, self.averaging_constant))
+        constant = self.averaging_constant
+        self._set_range(*_kernels.average_range(*self._seen(), low, high, constant))
 
 
 def check_averaging(name: str, averaging_constant: float, is_dynamic: bool) -> None:

@@ -10,7 +10,6 @@ from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.moving_average import extreme_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
@@ -125,7 +124,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             axis = self._axis_of(x)
             low, high = _kernels.min_max_per_channel(x, axis)
             check_finite(self, x, low, high)
-            before = self.min_val._array.size
+            before = self._seen()[0].size
             if before and before != low.size:
                 raise ValueError(
                     f"{named(self)}: axis {axis} must have {before} channels as before, "
@@ -143,7 +142,11 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         return self.ch_axis % x.ndim
 
     def _update(self, low: Array, high: Array) -> None:
-        self._set_range(*extreme_range(self.min_val._array, self.max_val._array, low, high))
+        self._set_range(*_kernels.extreme_range(*self._seen(), low, high))
+
+    def _seen(self) -> tuple[Array, Array]:
+        buffers = self._buffers
+        return buffers["min_val"]._array, buffers["max_val"]._array
 
     def _set_range(self, low: Array, high: Array) -> None:
         self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))

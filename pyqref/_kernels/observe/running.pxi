@@ -1,0 +1,128 @@
+# Running statistics of a few numbers, for which NumPy's calls take longer than the arithmetic.
+
+ctypedef fused Number:
+    float
+    double
+    int32_t
+    int64_t
+
+
+cdef inline object extremes_of(const Number* x, Py_ssize_t size):
+    cdef Number low = x[0]
+    cdef Number high = x[0]
+    cdef Py_ssize_t i
+    for i in range(size):
+        if Number is float or Number is double:
+            if x[i] != x[i]:
+                return x[i], x[i]
+        low, high = min(low, x[i]), max(high, x[i])
+    return low, high
+
+
+def extremes(cnp.ndarray x):
+    """Smallest and largest as Python's numbers; None of what is empty or not contiguous."""
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
+    cdef int kind = cnp.PyArray_TYPE(x)
+    cdef const void* data = cnp.PyArray_DATA(x)
+    if not (size and cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)):
+        return None
+    if kind == cnp.NPY_FLOAT32:
+        return extremes_of(<const float*> data, size)
+    if kind == cnp.NPY_FLOAT64:
+        return extremes_of(<const double*> data, size)
+    if kind == cnp.NPY_INT32:
+        return extremes_of(<const int32_t*> data, size)
+    if kind == cnp.NPY_INT64:
+        return extremes_of(<const int64_t*> data, size)
+    return None
+
+
+cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
+    """Whether both are contiguous float32 arrays of one shape."""
+    cdef int axis
+    cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
+    if cnp.PyArray_TYPE(first) != cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(other) != cnp.NPY_FLOAT32:
+        return False
+    if not (cnp.PyArray_CHKFLAGS(first, wanted) and cnp.PyArray_CHKFLAGS(other, wanted)):
+        return False
+    if cnp.PyArray_NDIM(first) != cnp.PyArray_NDIM(other):
+        return False
+    for axis in range(cnp.PyArray_NDIM(first)):
+        if cnp.PyArray_DIM(first, axis) != cnp.PyArray_DIM(other, axis):
+            return False
+    return True
+
+
+cdef cnp.ndarray floats_like(cnp.ndarray x):
+    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_FLOAT32, 0)
+
+
+def extreme_range(
+    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max
+):
+    """``eq-running-range`` of contiguous float32 arrays of one shape; None for others."""
+    if not (
+        are_alike(min_val, max_val) and are_alike(min_val, batch_min)
+        and are_alike(min_val, batch_max)
+    ):
+        return None
+    cdef cnp.ndarray lows = floats_like(min_val)
+    cdef cnp.ndarray highs = floats_like(max_val)
+    cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
+    cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
+    cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
+    cdef const float* new_high = <const float*> cnp.PyArray_DATA(batch_max)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(lows)):
+        (<float*> cnp.PyArray_DATA(lows))[i] = (
+            low[i] if low[i] < new_low[i] or low[i] != low[i] else new_low[i]
+        )
+        (<float*> cnp.PyArray_DATA(highs))[i] = (
+            high[i] if high[i] > new_high[i] or high[i] != high[i] else new_high[i]
+        )
+    return lows, highs
+
+
+def average_range(
+    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max,
+    float constant,
+):
+    """``eq-average-range`` of contiguous float32 arrays of one shape; None for others."""
+    if not (
+        are_alike(min_val, max_val) and are_alike(min_val, batch_min)
+        and are_alike(min_val, batch_max)
+    ):
+        return None
+    cdef cnp.ndarray lows = floats_like(min_val)
+    cdef cnp.ndarray highs = floats_like(max_val)
+    cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
+    cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
+    cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
+    cdef const float* new_high = <const float*> cnp.PyArray_DATA(batch_max)
+    cdef bint first
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(lows)):
+        first = low[i] == INFINITY and high[i] == -INFINITY
+        (<float*> cnp.PyArray_DATA(lows))[i] = (
+            new_low[i] if first else low[i] + constant * (new_low[i] - low[i])
+        )
+        (<float*> cnp.PyArray_DATA(highs))[i] = (
+            new_high[i] if first else high[i] + constant * (new_high[i] - high[i])
+        )
+    return lows, highs
+
+
+def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
+    """``eq-fused-average`` of contiguous float32 arrays of one shape; None for others."""
+    if not are_alike(running, batch):
+        return None
+    cdef cnp.ndarray moved = floats_like(batch)
+    cdef const float* old = <const float*> cnp.PyArray_DATA(running)
+    cdef const float* new = <const float*> cnp.PyArray_DATA(batch)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(batch)):
+        (<float*> cnp.PyArray_DATA(moved))[i] = (
+            new[i] if old[i] == INFINITY or old[i] == -INFINITY
+            else old[i] + constant * (new[i] - old[i])
+        )
+    return moved

@@ -1,0 +1,77 @@
+"""Running statistics by the kernel in use: what is left once the ranges of a batch are known.
+
+They are few numbers, one or as many as there are channels: NumPy's calls would take longer
+than the batch itself. Arrays that a kernel does not take go to the twin in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry
+from pyqref.numerics import fused_observe, moving_average
+from pyqref.numerics.types import FloatArray
+
+__all__ = ["average_range", "extreme_range", "extremes", "fused_average"]
+
+
+def extremes(x: np.ndarray) -> tuple[Any, Any]:
+    """Smallest and largest of an array that is not empty, as Python's numbers; nan if there is one.
+
+    Examples
+    --------
+    >>> extremes(np.array([3, -1, 2]))
+    (-1, 3)
+    """
+    kernel = registry.twin("observe")
+    found = None if kernel is None else kernel.extremes(x)
+    return (x.min().item(), x.max().item()) if found is None else found
+
+
+def extreme_range(
+    min_val: FloatArray, max_val: FloatArray, batch_min: Any, batch_max: Any
+) -> tuple[FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.moving_average.extreme_range` (``eq-running-range``).
+
+    Examples
+    --------
+    >>> low, high = np.float32([-1.0, 0.0]), np.float32([1.0, 2.0])
+    >>> extreme_range(low, high, low - 2, high - 2)
+    (array([-3., -2.], dtype=float32), array([1., 2.], dtype=float32))
+    """
+    kernel = registry.twin("observe")
+    arrays = min_val, max_val, np.asarray(batch_min), np.asarray(batch_max)
+    found = None if kernel is None else kernel.extreme_range(*arrays)
+    return moving_average.extreme_range(*arrays) if found is None else found
+
+
+def average_range(
+    min_val: FloatArray, max_val: FloatArray, batch_min: Any, batch_max: Any, constant: float
+) -> tuple[FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.moving_average.average_range` (``eq-average-range``).
+
+    Examples
+    --------
+    >>> low, high = np.float32([-1.0, np.inf]), np.float32([1.0, -np.inf])
+    >>> average_range(low, high, np.float32([-3.0, -3.0]), np.float32([5.0, 5.0]), 0.5)
+    (array([-2., -3.], dtype=float32), array([3., 5.], dtype=float32))
+    """
+    kernel = registry.twin("observe")
+    arrays = min_val, max_val, np.asarray(batch_min), np.asarray(batch_max)
+    found = None if kernel is None else kernel.average_range(*arrays, constant)
+    return moving_average.average_range(*arrays, constant) if found is None else found
+
+
+def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> FloatArray:
+    """As :func:`pyqref.numerics.fused_observe.fused_average` (``eq-fused-average``).
+
+    Examples
+    --------
+    >>> fused_average(np.float32([1.0, np.inf]), np.float32([3.0, 5.0]), 0.5)
+    array([2., 5.], dtype=float32)
+    """
+    kernel = registry.twin("observe")
+    found = None if kernel is None else kernel.fused_average(running, batch, constant)
+    return fused_observe.fused_average(running, batch, constant) if found is None else found
