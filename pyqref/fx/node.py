@@ -346,7 +346,7 @@ class Node:
         -------
         ArgsKwargsPair or None
             None for what calls no function or module, and for a function whose arguments have
-            no names; see :func:`~pyqref.fx.operator_schemas.normalize_function`.
+            no names; see ``pyqref.fx.operator_schemas``.
         """
         only_kwargs = normalize_to_only_use_kwargs
         if self.op == "call_function":
