@@ -143,10 +143,6 @@ class Description(TensorBase):
         """Always false."""
         return False
 
-    @property
-    def _version_count(self) -> builtins.int:
-        return self._version[0]
-
     def _alias(self) -> Any:
         """Another tensor on the same memory, outside the graph."""
         alias = wrap(self._array)

@@ -16,7 +16,7 @@ from pyqref.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 
 from .matching import Match
 
-__all__ = ["Types", "qconfig_types", "unsupported_reason"]
+__all__ = ["Types", "unsupported_reason"]
 
 
 class Types:
@@ -40,11 +40,6 @@ class Types:
         self.is_dynamic = bool(getattr(self.activation_observer, "is_dynamic", False))
         half = self.activation is float16 and self.weight is float16 and not self.is_dynamic
         self.bias = float16 if half else float32
-
-
-def qconfig_types(qconfig: Any) -> Types:
-    """The types that a QConfig asks for."""
-    return Types(qconfig)
 
 
 def unsupported_reason(match: Match, qconfig: Any) -> str | None:
