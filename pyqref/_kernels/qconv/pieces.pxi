@@ -84,49 +84,29 @@ cdef inline Py_ssize_t inner_windows(
     return room
 
 
-cdef inline void point_to_pieces(
-    const uint8_t** starts, const int n, Py_ssize_t step, Py_ssize_t count, const uint8_t** rows,
-) noexcept nogil:
-    """Windows ``step`` bytes apart, of ``n`` pieces each."""
-    cdef Py_ssize_t r
-    cdef int i
-    for r in range(count):
-        for i in range(n):
-            rows[r * n + i] = starts[i] + r * step
-
-
 cdef inline void point_to_windows(
     const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
-    Py_ssize_t first, Py_ssize_t count, const uint8_t* blank, const uint8_t** rows,
+    Py_ssize_t first, Py_ssize_t count, const uint8_t* blank, Py_ssize_t pitch,
+    const uint8_t** rows,
 ) noexcept nogil:
     """Windows side by side; ``first`` is where they begin in a line, in bytes."""
-    cdef Py_ssize_t step = image.stride[2] * image.channels
-    cdef Py_ssize_t n = n_lines * pieces.count
-    cdef Py_ssize_t i, r
-    cdef Bytes[3] starts
+    cdef Py_ssize_t stride = image.stride[2] * image.channels
+    cdef Py_ssize_t i, k, r, step
     cdef const uint8_t* x
-    if (n == 1 or n == 3) and lines[0] != NULL and lines[n - 1] != NULL and pieces.count == 1:
-        for i in range(n):
-            starts[i] = lines[i] + first
-        if n == 1:
-            point_to_pieces(starts, 1, step, count, rows)
-        else:
-            point_to_pieces(starts, 3, step, count, rows)
-        return
-    for i in range(n):
-        if lines[i // pieces.count] == NULL:
+    for i in range(n_lines):
+        for k in range(pieces.count):
+            x, step = blank, 0
+            if lines[i] != NULL:
+                x, step = lines[i] + first + k * pieces.step, stride
             for r in range(count):
-                rows[r * n + i] = blank
-        else:
-            x = lines[i // pieces.count] + first + i % pieces.count * pieces.step
-            for r in range(count):
-                rows[r * n + i] = x
-                x += step
+                rows[r] = x + r * step
+            rows += pitch
 
 
 cdef void copy_over_edge(
     const Image* image, const Pieces* pieces, const Position* p, const uint8_t** lines,
-    Py_ssize_t n_lines, const uint8_t* blank, uint8_t* target, const uint8_t** row,
+    Py_ssize_t n_lines, const uint8_t* blank, uint8_t* target, Py_ssize_t pitch,
+    const uint8_t** row,
 ) noexcept nogil:
     """One window; only lines inside of the image are copied."""
     cdef Py_ssize_t n = image.inputs
@@ -145,7 +125,7 @@ cdef void copy_over_edge(
                     else:
                         memset(target + tap * n, image.zero_point, n)
             target += pieces.padded
-            row += 1
+            row += pitch
 
 
 cdef void windows_in_place(
@@ -156,13 +136,12 @@ cdef void windows_in_place(
     cdef const Image* image = <const Image*> source
     cdef Bytes[MOST_LINES] lines
     cdef Py_ssize_t r = 0
-    cdef Py_ssize_t n_lines, n, inner
+    cdef Py_ssize_t n_lines, inner
     cdef Pieces pieces
     cdef Position p
     cut_lines(image, &pieces)
     locate(image, first, &p)
     n_lines = find_lines(image, &p, 0, lines)
-    n = n_lines * pieces.count
     if has_edges(image, &pieces):
         memset(scratch, image.zero_point, pieces.padded)
     while r < count:
@@ -170,14 +149,14 @@ cdef void windows_in_place(
         if inner > 0:
             point_to_windows(
                 image, &pieces, lines, n_lines, reach(image, &p, 2, 0) * image.channels, inner,
-                scratch, rows + r * n,
+                scratch, layout.pitch, rows + r,
             )
             r += inner
             p.at[2] += inner - 1
         else:
             copy_over_edge(
                 image, &pieces, &p, lines, n_lines, scratch,
-                place_of_row(scratch, layout, r) + layout.row, rows + r * n,
+                place_of_row(scratch, layout, r) + layout.row, layout.pitch, rows + r,
             )
             r += 1
         advance(image, &p)

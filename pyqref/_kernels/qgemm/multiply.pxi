@@ -15,11 +15,12 @@ cdef struct Layout:
     Py_ssize_t runs
     Py_ssize_t depth                # that matter: a multiple of four; weights of others are zero
     Py_ssize_t group                # bytes from a group of GROUP_ROWS rows to the next
+    Py_ssize_t pitch                # pointers from the first piece of a row to its second
 
 
 # Gives `count` rows from `first` as bytes, unsigned: sets pointers to where they already are,
-# or writes them into `scratch`. Each piece of a row has a pointer, and is readable up to a multiple
-# of four bytes.
+# or writes them into `scratch`. Each piece of a row has a pointer, those of the first pieces of all
+# rows before those of the second, and is readable up to a multiple of four bytes.
 ctypedef void (*GiveRows)(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
     const Layout* layout, const uint8_t** rows,
@@ -129,7 +130,7 @@ cdef inline void fill_tile(
 ) noexcept nogil:
     """What the tiles of a panel have in common."""
     cdef const Epilogue* e = p.epilogue
-    tile.pieces, tile.quads = p.pieces, p.quads // p.pieces
+    tile.pitch, tile.pieces, tile.quads = p.block_rows, p.pieces, p.quads // p.pieces
     tile.bias_multiplier = e.bias_multiplier
     tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
     tile.out_stride = p.out_stride * p.out_itemsize
@@ -170,15 +171,15 @@ cdef void multiply_panel(
     for i in range(tiles):
         # Equally high: one row alone would take nearly as long as a full tile.
         tile_rows = <int> (count // tiles + (i < count % tiles))
-        tile.x = rows + row * p.pieces
+        tile.x = rows + row
         column = 0
         while column < width:
             vectors = min(<int> TILE_VECTORS, (width - column) // SIMD_LANES)
             tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
             if column == 0:
                 if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
-                    x = rows[(row + most_rows) * p.pieces + p.pieces - 1]
-                    y = rows[(row + 2 * most_rows) * p.pieces + p.pieces - 1]
+                    x = rows[(p.pieces - 1) * p.block_rows + row + most_rows]
+                    y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
                     if 0 < y - x < 256 * p.quads:
                         tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
                 elif i < READ_AHEAD and next_panel != NULL:
@@ -309,6 +310,7 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     fair = (p.rows + p.blocks - 1) // p.blocks
     p.block_rows = (fair + granule - 1) // granule * granule
     p.blocks = (p.rows + p.block_rows - 1) // p.block_rows
+    p.layout.pitch = p.block_rows
 
 
 cdef int multiply(Product* p, int n_threads) except -1 nogil:

@@ -23,8 +23,10 @@
 
 #if defined(__GNUC__)
 #define WILL_BE_READ(address) __builtin_prefetch(address, 0, 2)
+#define WILL_BE_WRITTEN(address) __builtin_prefetch(address, 1, 3)
 #else
 #define WILL_BE_READ(address) ((void)(address))
+#define WILL_BE_WRITTEN(address) ((void)(address))
 #endif
 
 /* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. */
@@ -38,7 +40,8 @@
 
 /* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile. */
 typedef struct {
-    const uint8_t *const *x;    /* for each row, a pointer to each of its pieces */
+    const uint8_t *const *x;    /* pointers to the first piece of each row, */
+    ptrdiff_t pitch;            /* so many pointers on to the second, and so forth */
     ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
     const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
     ptrdiff_t step;
@@ -62,7 +65,7 @@ ALWAYS_INLINE void finish_sums(const int rows, const int vectors,
     const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
     const f32v bias_multiplier = set_f32(tile->bias_multiplier);
     const int zero_point = tile->zero_point, lower = tile->lower, upper = tile->upper;
-    const int used = tile->used;
+    const int used = tile->used, bounded = lower > 0 || upper < 255;
     const float *const multiplier = tile->multiplier, *const bias = tile->bias;
     const ptrdiff_t out_stride = tile->out_stride;
     uint8_t *out = tile->out;
@@ -78,8 +81,8 @@ ALWAYS_INLINE void finish_sums(const int rows, const int vectors,
                 real[i] = real[0];
             }
         }
-        const bytes_v bytes = clamp_u8(
-            pack_rounded_u8(real[0], real[1], real[2], real[3], zero_point), lower, upper);
+        bytes_v bytes = pack_rounded_u8(real[0], real[1], real[2], real[3], zero_point);
+        if (bounded) bytes = clamp_u8(bytes, lower, upper);
         UNROLL for (int i = 0; i < together; ++i) {
             if (first + i < rows) {
                 store_quarters(out, bytes, i * vectors, vectors, used);
@@ -94,6 +97,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
     i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
     const ptrdiff_t pieces = tile->pieces, quads = tile->quads, step = tile->step;
     const ptrdiff_t ahead_step = tile->ahead_step;
+    const ptrdiff_t pitch = tile->pitch;
     const uint8_t *const *pointers = tile->x;
     const int8_t *panel = tile->panel, *ahead = tile->ahead;
     UNROLL for (int r = 0; r < rows; ++r) {
@@ -101,9 +105,18 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
         }
     }
-    for (ptrdiff_t piece = 0; piece < pieces; ++piece) {
+    if (tile->sums == NULL) {
+        /* Lines of results come from memory meanwhile; 64 columns may lie in two. */
+        const uint8_t *out = tile->out;
+        UNROLL for (int r = 0; r < rows; ++r) {
+            WILL_BE_WRITTEN(out);
+            if (vectors * SIMD_LANES == PANEL_COLUMNS) WILL_BE_WRITTEN(out + PANEL_COLUMNS - 1);
+            out += tile->out_stride;
+        }
+    }
+    for (ptrdiff_t piece = 0; piece < pieces; ++piece, pointers += pitch) {
         const uint8_t *x[MOST_TILE_ROWS];
-        UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r * pieces + piece];
+        UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r];
         for (ptrdiff_t quad = 0; quad < quads; ++quad, panel += step) {
             weights_v weights[TILE_VECTORS];
             UNROLL for (int v = 0; v < vectors; ++v) {

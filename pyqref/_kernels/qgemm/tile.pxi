@@ -9,7 +9,7 @@ cdef extern from "qgemm/tile.h":
         MOST_TILE_ROWS
     ctypedef struct Tile:
         const uint8_t** x
-        Py_ssize_t pieces, quads
+        Py_ssize_t pitch, pieces, quads
         const int8_t* panel
         Py_ssize_t step
         const int8_t* ahead
