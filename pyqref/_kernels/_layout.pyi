@@ -1,5 +1,6 @@
 from .layout import contiguous as contiguous
 from .layout import dense as dense
+from .layout import empty as empty
 from .layout import images as images
 from .layout import in_result_order as in_result_order
 from .layout import laid_as as laid_as

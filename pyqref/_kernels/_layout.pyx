@@ -14,11 +14,50 @@ cdef extern from "numpy/arrayobject.h":
     cnp.ndarray PyArray_NewLikeArray(
         cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr* stolen, int subok
     )
+    cnp.ndarray PyArray_NewFromDescr(
+        type subtype, cnp.PyArray_Descr* stolen, int ndim, const cnp.npy_intp* shape,
+        const cnp.npy_intp* strides, void* data, int flags, object parent
+    )
 
 cnp.import_array()
 
+cdef Py_ssize_t LINE = layout.LINE
+cdef Py_ssize_t LARGE = layout.LARGE
+
 cdef cnp.npy_intp[4] _last = [0, 2, 3, 1]
 cdef cnp.npy_intp[4] _first = [0, 3, 1, 2]
+
+
+cdef enum:
+    MOST_AXES = 32
+
+
+def empty(tuple shape, cnp.dtype dtype):
+    cdef cnp.npy_intp[MOST_AXES] sizes
+    cdef cnp.npy_intp size = dtype.itemsize
+    cdef int ndim = len(shape)
+    cdef cnp.ndarray buffer, result
+    cdef char* first
+    cdef int axis
+    if ndim > MOST_AXES:
+        return layout.empty(shape, dtype)
+    for axis in range(ndim):
+        sizes[axis] = shape[axis]
+        size *= sizes[axis]
+    Py_INCREF(dtype)
+    if size < LARGE:
+        return PyArray_NewFromDescr(
+            np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL, NULL, 0, None
+        )
+    size += LINE
+    buffer = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
+    first = <char*> cnp.PyArray_DATA(buffer)
+    result = PyArray_NewFromDescr(
+        np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL,
+        first + (-<size_t> first) % LINE, cnp.NPY_ARRAY_CARRAY, None,
+    )
+    cnp.set_array_base(result, buffer)
+    return result
 
 
 cdef inline bint lies_in_c_order(cnp.ndarray x) noexcept:

@@ -6,6 +6,7 @@ try:
     from ._layout import (
         contiguous,
         dense,
+        empty,
         images,
         in_result_order,
         laid_as,
@@ -17,6 +18,7 @@ except ImportError:
     from .layout import (
         contiguous,
         dense,
+        empty,
         images,
         in_result_order,
         laid_as,
@@ -28,6 +30,7 @@ except ImportError:
 __all__ = [
     "contiguous",
     "dense",
+    "empty",
     "images",
     "in_result_order",
     "laid_as",

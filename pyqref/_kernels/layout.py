@@ -14,6 +14,7 @@ __all__ = [
     "contiguous",
     "dense",
     "elements_per_channel",
+    "empty",
     "images",
     "in_result_order",
     "laid_as",
@@ -24,6 +25,22 @@ __all__ = [
 
 #: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+
+#: Bytes of a cache line, and of arrays from which it matters where they begin.
+LINE, LARGE = 64, 1 << 14
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """As ``np.empty``, but a large array begins at a cache line.
+
+    Kernels take up to half as much time again to write real results that do not.
+    """
+    size = prod(shape) * dtype.itemsize
+    if size < LARGE:
+        return np.empty(shape, dtype)
+    buffer = np.empty(size + LINE, np.uint8)
+    address: int = buffer.__array_interface__["data"][0]
+    return np.ndarray(shape, dtype, buffer, -address % LINE)
 
 
 def contiguous(x: Any) -> np.ndarray:

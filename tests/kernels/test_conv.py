@@ -244,6 +244,25 @@ def test_depthwise_at_full_range_is_exact(kernel: str) -> None:
     assert_same_bits(expected, _kernels.conv2d(x, 0, packed, 0, requant, *steps))
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_one_weight_for_all_arguments(kernel: str, groups: int) -> None:
+    """What a call prepared is used again by those that it suits, and by no other."""
+    rng = np.random.default_rng(9)
+    weight = integers(rng, (6, 4 // groups, 3, 3), np.int8)
+    packed = _kernels.pack_conv2d(weight, groups)
+    outputs = [finish(rng, mode, 6, weight[0].size) for mode in (MODES[0], MODES[3])]
+    offsets = [np.zeros(1, np.int64), rng.integers(-9, 9, 6)]
+    steps = [((1, 1), (1, 1)), ((2, 1), (1, 1)), ((1, 1), (0, 2))]
+    for _ in range(2):
+        for size, zero_points, requant, (stride, padding) in itertools.product(
+            (5, 6), offsets, outputs, steps
+        ):
+            x = integers(rng, (rng.integers(1, 3), 4, size, 7), np.uint8)
+            given = (zero_points, requant, stride, padding, (1, 1))
+            expected = reference.quantized_conv(x, 100, weight, *given, groups)
+            assert_same_bits(expected, _kernels.conv2d(x, 100, packed, *given))
+
+
 def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
     """So that the next convolution copies nothing."""
     rng = np.random.default_rng(6)

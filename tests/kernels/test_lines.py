@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 
-from pyqref._kernels.lines import LARGE, LINE, empty
+from pyqref._kernels import arrays, layout
+from pyqref._kernels.layout import LARGE, LINE
 
 
+@pytest.mark.parametrize("module", [arrays, layout])
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (7,), (100, 41), (4096, 3)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_large_arrays_begin_at_a_cache_line(shape: tuple[int, ...], dtype: type) -> None:
+def test_large_arrays_begin_at_a_cache_line(
+    module: ModuleType, shape: tuple[int, ...], dtype: type
+) -> None:
     """Whatever its size, an array is like that of ``np.empty``."""
-    array, expected = empty(shape, np.dtype(dtype)), np.empty(shape, dtype)
+    array, expected = module.empty(shape, np.dtype(dtype)), np.empty(shape, dtype)
     assert (expected.shape, expected.dtype, expected.strides) == (
         array.shape,
         array.dtype,

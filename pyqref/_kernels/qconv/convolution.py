@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyqref._kernels import lines, registry, threads
+from pyqref._kernels import registry, threads
+from pyqref._kernels.arrays import empty
 from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
@@ -96,7 +97,7 @@ def run_parts(
     shape: tuple[int, ...],
 ) -> IntArray:
     """Compute all parts of a result ``(B, *out, N)``; it is returned as ``(B, N, *out)``."""
-    out = lines.empty(shape, requant.storage)
+    out = empty(shape, requant.storage)
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
         x,
@@ -122,6 +123,49 @@ def are_centred(zero_points: np.ndarray | None) -> bool:
     return zero_points is None or not np.count_nonzero(zero_points)
 
 
+class _Call(NamedTuple):
+    """What decides how a weight is used, and what a kernel takes for it.
+
+    Between two calls of a layer little changes but the integers of its input.
+    """
+
+    requant: Requantization
+    weight_zero_points: object
+    geometry: tuple[tuple[int, ...], ...]
+    has_room: bool  # 32 bits hold all sums
+    zero_points: np.ndarray | None
+    parts: tuple[tuple[Any, ...], ...]
+    out: tuple[int, ...]
+
+
+def _call(
+    packed: PackedConv,
+    weight_zero_points: object,
+    requant: Requantization,
+    geometry: tuple[tuple[int, ...], ...],
+) -> _Call:
+    """Prepare a call, or find that the last one was like it."""
+    for last in packed.kept:
+        same = last.requant is requant and last.weight_zero_points is weight_zero_points
+        if same and last.geometry == geometry:
+            return last
+    zero_points = zero_points_or_none(weight_zero_points)
+    out_size, walk = _geometry(geometry[0], packed.shape[2:], *geometry[1:])
+    part = part_of(packed, walk, centred=are_centred(zero_points))
+    call = _Call(
+        requant,
+        weight_zero_points,
+        geometry,
+        fits(packed.depth, requant),
+        zero_points,
+        (part,),
+        (*out_size, packed.shape[0]),
+    )
+    # Weights that were laid out anew for this call are not kept.
+    packed.kept[:] = [call] if part[5] is packed.panels else []
+    return call
+
+
 def _conv(
     x: IntArray,
     x_zero_point: int,
@@ -133,7 +177,11 @@ def _conv(
     dilation: Sequence[int],
 ) -> IntArray:
     kernel = registry.twin("qconv")
-    if kernel is None or not fits(packed.depth, requant):
+    call = None
+    if kernel is not None:
+        geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
+        call = _call(packed, weight_zero_points, requant, geometry)
+    if call is None or not call.has_room:
         return reference.quantized_conv(
             x,
             x_zero_point,
@@ -145,13 +193,8 @@ def _conv(
             dilation,
             packed.groups,
         )
-    zero_points = zero_points_or_none(weight_zero_points)
-    out_size, geometry = _geometry(
-        x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation)
-    )
-    part = part_of(packed, geometry, centred=are_centred(zero_points))
-    shape = (x.shape[0], *out_size, packed.shape[0])
-    return run_parts(kernel, x, x_zero_point, (part,), zero_points, requant, shape)
+    shape = (x.shape[0], *call.out)
+    return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape)
 
 
 def _as_groups(packed: PackedConv) -> IntArray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,8 @@ class PackedConv:
         How many groups are one while they are multiplied.
     in_strips
         Whether the weights are strips.
+    kept
+        What the last call prepared, if anything, for the next: see :file:`convolution.py`.
     """
 
     panels: IntArray
@@ -59,6 +62,7 @@ class PackedConv:
     groups: int
     joined: int = 1
     in_strips: bool = False
+    kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @cached_property
     def is_depthwise(self) -> bool:

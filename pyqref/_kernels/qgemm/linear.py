@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
-from pyqref._kernels.lines import empty
+from pyqref._kernels.arrays import contiguous, empty
 from pyqref.numerics import dynamic
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
