@@ -10,18 +10,22 @@ matrix product, and everything else follows:
 
 With groups, the matrices are one batch of independent products. Without, and with more than a
 few channels, windows are laid out as rows with the channels last, which is the same product
-transposed and less to copy piece by piece.
+transposed and less to copy piece by piece: some images at a time, and once more on the way back,
+so that rows stay in the processor's cache and are never all there.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pyqref import _kernels
 
+from . import products
 from .operation import Array, Operation
 from .products import matmul
 from .windows import Windows, fold, pad_spatial, unfold
@@ -31,6 +35,8 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 #: From so many channels on, windows are laid out as rows.
 _MANY_CHANNELS = 8
+#: Windows that are laid out at a time: so many numbers, or at least so many rows.
+_BLOCK, _FEWEST_ROWS = 1 << 17, 256
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -105,30 +111,45 @@ class Convolution(Operation):
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one row for each window."""
-        rows = _kernels.unfold_rows(x, self.windows)
-        self.save(weight if self.needs[0] else None, rows if self.needs[1] else None)
+        self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
         self.weight_shape = weight.shape
-        product = matmul(rows.reshape(-1, math.prod(weight.shape[1:])), _filters(weight).T)
+        filters, size = _filters(weight), self.windows.output_size(self.size)
+        length = math.prod(size)
+        product = np.empty((len(x) * length, len(weight)), np.result_type(x, weight))
+
+        def fill(images: slice, pixels: slice) -> None:
+            rows = _kernels.unfold_rows(x[images], self.windows).reshape(-1, filters.shape[1])
+            matmul(rows, filters.T, product[pixels])
+
+        _run_by_blocks(fill, len(x), length, weight.shape)
         if bias is not None:
             product += bias
-        size = self.windows.output_size(self.size)
-        return _kernels.channels_first(product.reshape(x.shape[0], *size, weight.shape[0]))
+        return _kernels.channels_first(product.reshape(len(x), *size, len(weight)))
 
     def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        weight, rows = self.saved
+        weight, x = self.saved
         outputs, channels, *kernel = self.weight_shape
-        matrix = _kernels.channels_last(grad)
-        grad_x = grad_weight = grad_bias = None
-        if self.needs[0]:
-            grad_rows = matmul(matrix, _filters(weight))
-            shape = (grad.shape[0], *grad.shape[2:], *kernel, channels)
-            grad_x = _kernels.fold_rows(grad_rows.reshape(shape), self.windows, self.size)
-        if self.needs[1]:
-            filters = matmul(matrix.T, rows.reshape(len(matrix), -1))
-            grad_weight = _kernels.channels_first(filters.reshape(outputs, *kernel, channels))
-        if self.needs[2]:
-            grad_bias = spatial_sum(grad)
-        return grad_x, grad_weight, grad_bias
+        matrix, filters = _kernels.channels_last(grad), None if weight is None else _filters(weight)
+        grad_x = None if weight is None else np.empty((len(grad), channels, *self.size), grad.dtype)
+        of_blocks: dict[int, Array] = {}
+
+        def fill(images: slice, pixels: slice) -> None:
+            part = matrix[pixels]
+            if filters is not None and grad_x is not None:
+                rows = matmul(part, filters).reshape(-1, *grad.shape[2:], *kernel, channels)
+                grad_x[images] = _kernels.fold_rows(rows, self.windows, self.size)
+            if x is not None:
+                rows = _kernels.unfold_rows(x[images], self.windows)
+                of_blocks[images.start] = matmul(part.T, rows.reshape(len(part), -1))
+
+        _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), self.weight_shape)
+        grad_weight = None
+        if x is not None:
+            total = np.zeros((outputs, math.prod(kernel) * channels), grad.dtype)
+            for first in sorted(of_blocks):
+                total += of_blocks[first]
+            grad_weight = _kernels.channels_first(total.reshape(outputs, *kernel, channels))
+        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """One filter for each channel: multiply and add, one kernel position at a time."""
@@ -161,6 +182,23 @@ class Convolution(Operation):
         if grad_x is not None:
             grad_x = grad_x[self.windows.interior(self.size)]
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+
+def _run_by_blocks(
+    fill: Callable[[slice, slice], None], images: int, length: int, filters: tuple[int, ...]
+) -> None:
+    """Call ``fill`` with some images and their pixels of all, until all were filled.
+
+    The windows of a block, as rows, fit a processor's cache; they are enough that reading the
+    filters, of this shape, anew for each block costs little.
+    """
+    rows = max(_BLOCK // max(math.prod(filters[1:]), 1), _FEWEST_ROWS)
+    step = max(rows // max(length, 1), 1)
+    starts = range(0, images, step)
+    blocks = [(slice(i, i + step), slice(i * length, (i + step) * length)) for i in starts]
+    products.run(
+        [functools.partial(fill, *each) for each in blocks], images * length * math.prod(filters)
+    )
 
 
 def _filters(weight: Array) -> Array:

@@ -14,7 +14,7 @@ import contextlib
 import functools
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -24,7 +24,7 @@ from pyqref import _kernels
 
 from .operation import Array
 
-__all__ = ["matmul"]
+__all__ = ["matmul", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
@@ -34,8 +34,8 @@ _LARGE = 1 << 24
 _PARTS = 4
 
 
-def matmul(a: Array, b: Array) -> Array:
-    """``a @ b`` for matrices or stacks of them.
+def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
+    """``a @ b`` for matrices or stacks of them, in ``out`` if given.
 
     Examples
     --------
@@ -44,44 +44,69 @@ def matmul(a: Array, b: Array) -> Array:
            [3., 4.]])
     """
     if a.size * b.shape[-1] < _SMALL or not _libraries():
-        return a @ b
+        return np.matmul(a, b, out=out)
     with _one_thread():
-        blocks = _cut(a, b) if a.ndim == b.ndim == 2 and a.dtype == b.dtype else None
+        blocks = _cut(a, b, out) if a.ndim == b.ndim == 2 and a.dtype == b.dtype else None
         if blocks is None:
-            return a @ b
+            return np.matmul(a, b, out=out)
         out, parts = blocks
-        _share(parts, _kernels.get_num_threads())
+        _share([functools.partial(_fill, *each) for each in parts], _kernels.get_num_threads())
         return out
 
 
-def _cut(a: Array, b: Array) -> tuple[Array, list[tuple[Array, Array, Array]]] | None:
+def run(tasks: Sequence[Callable[[], object]], multiplications: int) -> None:
+    """Run tasks that write to disjoint places and make so many multiplications in all.
+
+    Examples
+    --------
+    >>> out = np.zeros(3)
+    >>> run([functools.partial(out.__setitem__, i, i + 1.0) for i in range(3)], 3)
+    >>> out
+    array([1., 2., 3.])
+    """
+    if multiplications < _LARGE or len(tasks) == 1 or not _libraries():
+        for task in tasks:
+            task()
+        return
+    with _one_thread():
+        _share(tasks, _kernels.get_num_threads())
+
+
+def _fill(a: Array, b: Array, out: Array) -> None:
+    np.matmul(a, b, out=out)
+
+
+def _cut(
+    a: Array, b: Array, out: Array | None = None
+) -> tuple[Array, list[tuple[Array, Array, Array]]] | None:
     """The result, and the products that fill it; None for what is one block."""
     (rows, depth), columns = a.shape, b.shape[1]
     longer = max(rows, columns)
     step = -(-longer // (16 * _PARTS)) * 16
     if rows * columns * depth < _LARGE or step < 64:
         return None
-    out = np.empty((rows, columns), a.dtype)
+    out = np.empty((rows, columns), a.dtype) if out is None else out
     cuts = itertools.pairwise([*range(0, longer, step), longer])
     if rows >= columns:
         return out, [(a[i:j], b, out[i:j]) for i, j in cuts]
     return out, [(a, b[:, i:j], out[:, i:j]) for i, j in cuts]
 
 
-def _share(parts: list[tuple[Array, Array, Array]], n_threads: int) -> None:
-    """Fill every part; a thread that is late finds nothing left and is not waited for."""
-    remaining = iter(parts)
+def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
+    """Run every task; a thread that is late finds nothing left and is not waited for."""
+    remaining = iter(tasks)
     lock = threading.Lock()
 
     def work() -> None:
-        while True:
-            with lock:
-                part = next(remaining, None)
-            if part is None:
-                return
-            np.matmul(part[0], part[1], out=part[2])
+        with np.errstate(all="ignore"):
+            while True:
+                with lock:
+                    task = next(remaining, None)
+                if task is None:
+                    return
+                task()
 
-    helpers = min(n_threads, len(parts)) - 1
+    helpers = min(n_threads, len(tasks)) - 1
     started = [_pool(n_threads - 1).submit(work) for _ in range(helpers)]
     try:
         work()
