@@ -99,9 +99,9 @@ def xlogy(input: Any, other: Any) -> Any:
     [0.0, 0.0]
     """
     a, b = to_floating(input, other)
-    is_zero = a._array == 0
-    has_no_logarithm = (b._array <= 0) | (b._array == np.inf)
-    return mul(a, apply(unary.Log, where(wrap(is_zero & has_no_logarithm), 1.0, b)))
+    factor, number = (np.asarray(getattr(each, "_array", each)) for each in (a, b))
+    has_no_logarithm = (number <= 0) | (number == np.inf)
+    return mul(a, apply(unary.Log, where(wrap((factor == 0) & has_no_logarithm), 1.0, b)))
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:

@@ -179,7 +179,7 @@ def column_stack(tensors: Any) -> Any:
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of the elements of vectors, a row each.
+    """All combinations of the elements of vectors, a row each; one vector is given back.
 
     Examples
     --------
@@ -187,6 +187,8 @@ def cartesian_prod(*tensors: Any) -> Any:
     >>> pyqref.cartesian_prod(pyqref.tensor([1, 2]), pyqref.tensor([8, 9])).tolist()
     [[1, 8], [1, 9], [2, 8], [2, 9]]
     """
+    if len(tensors) == 1:
+        return tensors[0]
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 

@@ -299,7 +299,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 def searchsorted(
     sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
 ) -> Any:
-    """Where ``input`` would be inserted into a sorted vector.
+    """Where ``input`` would be inserted into a sorted vector, or row by row into sorted rows.
 
     Examples
     --------
@@ -308,9 +308,19 @@ def searchsorted(
     [1, 2]
     """
     from_right = right or side == "right"
-    values = getattr(input, "_array", input)
-    found = np.searchsorted(sorted_sequence._array, values, "right" if from_right else "left")
-    return wrap(np.asarray(found))
+    values, rows = np.asarray(getattr(input, "_array", input)), sorted_sequence._array
+    where = "right" if from_right else "left"
+    if rows.ndim <= 1:
+        return wrap(np.asarray(np.searchsorted(rows, values, where)))
+    if values.shape[:-1] != rows.shape[:-1] or values.ndim != rows.ndim:
+        raise RuntimeError(
+            "searchsorted: sorted_sequence must be a vector, or have the shape of input but for the "
+            f"last axis, got {list(rows.shape)} and {list(values.shape)}"
+        )
+    found = np.empty(values.shape, np.int64)
+    for index in np.ndindex(rows.shape[:-1]):
+        found[index] = np.searchsorted(rows[index], values[index], where)
+    return wrap(found)
 
 
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:

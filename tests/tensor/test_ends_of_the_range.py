@@ -52,6 +52,13 @@ def test_of_one(name: str, x: float, expected: float) -> None:
     assert [np.float32(expected)] == getattr(pyqref, name)(pyqref.tensor([x])).tolist()
 
 
+def test_xlogy_of_a_tensor_and_a_number() -> None:
+    """On either side."""
+    x = pyqref.tensor([0.0, 1.0])
+    assert [0.0, -INF] == pyqref.xlogy(x, 0.0).tolist()
+    assert [-INF, 0.0] == pyqref.xlogy(1, x).tolist()
+
+
 def test_gradient_of_xlogy_at_zero() -> None:
     """``log(b)`` where there is one, and 0 where there is none."""
     a = pyqref.tensor([0.0, 0.0], requires_grad=True)

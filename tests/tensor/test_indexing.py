@@ -121,3 +121,13 @@ def test_index_copy_counts_from_the_front(wrong: int) -> None:
     """An index outside is refused, not taken from the end, as in torch."""
     with pytest.raises(IndexError, match=rf"index_copy\(\): index {wrong} is out of bounds"):
         pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([wrong]), pyqref.ones(1))
+
+
+def test_searchsorted_row_by_row() -> None:
+    """Each row of the values goes into its own row of the sorted sequence, as in torch."""
+    rows = pyqref.tensor([[1, 3, 5], [2, 4, 6]])
+    assert [[1, 3], [1, 2]] == pyqref.searchsorted(rows, pyqref.tensor([[3, 9], [3, 6]])).tolist()
+    right = pyqref.searchsorted(rows, pyqref.tensor([[3, 9], [3, 6]]), right=True)
+    assert [[2, 3], [1, 3]] == right.tolist()
+    with pytest.raises(RuntimeError, match=r"got \[2, 3\] and \[2\]"):
+        pyqref.searchsorted(rows, pyqref.tensor([3, 9]))
