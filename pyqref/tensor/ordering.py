@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -309,13 +309,13 @@ def searchsorted(
     """
     from_right = right or side == "right"
     values, rows = np.asarray(getattr(input, "_array", input)), sorted_sequence._array
-    where = "right" if from_right else "left"
+    where: Literal["left", "right"] = "right" if from_right else "left"
     if rows.ndim <= 1:
         return wrap(np.asarray(np.searchsorted(rows, values, where)))
     if values.shape[:-1] != rows.shape[:-1] or values.ndim != rows.ndim:
         raise RuntimeError(
-            "searchsorted: sorted_sequence must be a vector, or have the shape of input but for the "
-            f"last axis, got {list(rows.shape)} and {list(values.shape)}"
+            "searchsorted: sorted_sequence must be a vector, or have the shape of input but for "
+            f"the last axis, got {list(rows.shape)} and {list(values.shape)}"
         )
     found = np.empty(values.shape, np.int64)
     for index in np.ndindex(rows.shape[:-1]):
