@@ -172,8 +172,8 @@ class KlDiv(ElementwiseLoss):
         if parameters[0]:
             p = np.exp(target)
             return -p, p * (target - x + 1)
-        return -target + 0 * x, np.where(target > 0, _log_or_zero(target) + 1, 0) - x
+        return -target + 0 * x, np.where(target == 0, 0, _log_or_zero(target) + 1) - x
 
 
 def _log_or_zero(target: Array) -> Array:
-    return np.log(np.where(target > 0, target, target.dtype.type(1)))
+    return np.log(np.where(target == 0, target.dtype.type(1), target))

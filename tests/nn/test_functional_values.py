@@ -298,3 +298,21 @@ def test_normalize_and_similarity() -> None:
     expected = np.float32([[0.6, 0.8], [0.0, 0.0]])
     np.testing.assert_allclose(F.normalize(x).numpy(), expected, rtol=2e-7)
     assert [1.0, 0.0] == F.cosine_similarity(x, 2 * x).tolist()
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 4, 3), (0, 3)])
+def test_linear_of_one_output_without_axis(shape: tuple[int, ...]) -> None:
+    """A weight of one axis: sums along the last one, and their gradients."""
+    weight = pyqref.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = pyqref.ones(shape)
+    y = F.linear(x, weight, pyqref.tensor(0.5))
+    assert np.full(shape[:-1], 6.5).tolist() == y.tolist()
+    y.sum().backward()
+    assert [float(y.numel())] * 3 == weight.grad.tolist()
+
+
+def test_divergence_of_a_negative_target_is_none() -> None:
+    """A probability has a logarithm, or is 0."""
+    x, target = _tensor([0.0, 0.0]), _tensor([-0.5, 0.0])
+    y = F.kl_div(x, target, reduction="none").tolist()
+    assert (True, 0.0) == (np.isnan(y[0]), y[1])

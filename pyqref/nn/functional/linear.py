@@ -21,12 +21,12 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     weight
         Shape `(out_features, in_features)`, or `(in_features,)` for one output without axis.
     bias
-        Shape `(out_features,)`, or None.
+        Shape `(out_features,)`, or None; of one output without axis, a number.
 
     Returns
     -------
     Tensor
-        Shape `(*, out_features)`.
+        Shape `(*, out_features)`; `(*)` of one output without axis.
 
     Examples
     --------
@@ -46,6 +46,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"for weight of shape {shape_text(weight)}, got {shape_text(input)}",
         )
         require_shape("linear", "bias", bias, weight.shape[:-1])
+        if weight.ndim == 1:
+            bias = None if bias is None else bias.reshape(1)
+            return apply(tape.Linear, input, weight.unsqueeze(0), bias).squeeze(-1)
     return apply(tape.Linear, input, weight, bias)
 
 
