@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .observe import fused_average as fused_average
     from .observe import min_max as min_max
     from .observe import min_max_per_channel as min_max_per_channel
+    from .order import in_c_order as in_c_order
     from .pooling import adaptive_avg_pool as adaptive_avg_pool
     from .pooling import avg_pool as avg_pool
     from .pooling import max_pool as max_pool
@@ -92,6 +93,7 @@ __getattr__ = on_first_use(
             "min_max",
             "min_max_per_channel",
         ),
+        ".order": ("in_c_order",),
         ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
         ".qconv": (
             "PackedConv",
@@ -169,6 +171,7 @@ __all__ = [
     "gradient_of_largest",
     "group_norm",
     "gru_step",
+    "in_c_order",
     "largest",
     "layer_norm",
     "linear",

@@ -126,6 +126,9 @@ def exercise() -> None:
             _, winner = _kernels.largest(on_image, windows, count)
             grad = np.ones(winner.shape, np.float32)
             _kernels.gradient_of_largest(grad, winner, windows, (5, 4))
+        for weight in (None, x):
+            _kernels.layer_norm(np.stack([q8(x)] * 2), on, weight, weight, 1e-5, on)
+        _kernels.in_c_order(np.ones((2, 3, 5, size), np.uint8).transpose(0, 3, 1, 2))
         part = np.ones((2, size, 3), np.uint8)
         _kernels.cat([part, part[:, :1]], [on, on], 1, on)
         _kernels.nearest(np.ones((1, 3, 4, size), np.uint8).transpose(0, 3, 1, 2), (6, 5))

@@ -53,6 +53,21 @@ def test_group_norm(kernel: str, n_threads: int, dtype: Any, shape: tuple[int, .
             assert_same_bits(normalization.group_norm(*arguments), _kernels.group_norm(*arguments))
 
 
+@pytest.mark.parametrize("channels", [1, 3, 15, 16, 17, 33, 64, 100, 128, 130])
+@pytest.mark.parametrize("size", [(1,), (5,), (16,), (3, 7), (17, 8), (2, 3, 5)])
+def test_bytes_in_c_order(
+    kernel: str, n_threads: int, channels: int, size: tuple[int, ...]
+) -> None:
+    """A copy of what lies with its channels last, or the array itself."""
+    for dtype in (np.uint8, np.int8, np.float32):
+        last = integers(np.uint8, 2, *size, channels).astype(dtype)
+        x = np.moveaxis(last, -1, 1)
+        ordered = _kernels.in_c_order(x)
+        assert ordered.flags.c_contiguous
+        assert_same_bits(x, ordered)
+        assert _kernels.in_c_order(ordered) is ordered
+
+
 def test_constant_rows_without_epsilon(kernel: str) -> None:
     """0 times infinity is nan, which is the largest integer, as in the equations."""
     q = np.full((2, 20), 9, np.uint8)

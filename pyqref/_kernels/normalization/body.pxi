@@ -6,6 +6,8 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
+include "order.pxi"
+
 cdef enum:
     WORK_PER_THREAD = 1 << 17   # elements that are worth a thread
     BLOCK = 1 << 13             # elements whose squares add up within 32 bits, for any lanes
@@ -27,7 +29,7 @@ cdef inline i32v load_integers(const uint8_t* source, bint is_signed) noexcept n
     return load_s8(<const int8_t*> source) if is_signed else load_u8(source)
 
 
-cdef void sums_of(
+cdef inline void sums_of(
     const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
 ) noexcept nogil:
     """Exact sums of n integers and of their squares."""
@@ -44,7 +46,10 @@ cdef void sums_of(
         while i + SIMD_LANES <= end:
             value = load_integers(x + i, is_signed)
             sum_ = add_i32(sum_, value)
-            square = add_i32(square, mul_i32(value, value))
+            if is_signed:
+                square = add_i32(square, mul_i32(value, value))
+            else:
+                square = multiply_add_i16(square, value, value)
             i += SIMD_LANES
         store_i32(lanes, sum_)
         for j in range(SIMD_LANES):
@@ -60,19 +65,24 @@ cdef void sums_of(
 
 
 cdef inline f32v normalized(
-    const Rows* r, const uint8_t* x, const float* weight, const float* bias, f32v mean,
-    f32v inverse,
+    const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
+    f32v mean, f32v inverse,
 ) noexcept nogil:
-    """``eq-quantized-standardize`` of some elements, as whole numbers within the range."""
-    cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x, r.is_signed)), mean), inverse)
+    """``eq-quantized-standardize`` of some elements before it rounds, not above the range."""
+    cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x + i, r.is_signed)), mean), inverse)
     if weight != NULL or bias != NULL:
         y = fma_f32(
-            y, set_f32(1) if weight == NULL else load_f32(weight),
-            set_f32(0) if bias == NULL else load_f32(bias),
+            y, set_f32(1) if weight == NULL else load_f32(weight + i),
+            set_f32(0) if bias == NULL else load_f32(bias + i),
         )
-    y = round_f32(mul_f32(y, set_f32(r.inverse_out)))
-    # The bounds are lower by the zero point, which is added to integers. nan is the upper one.
-    return max_f32(min_f32(y, set_f32(r.upper)), set_f32(r.lower))
+    # The bounds are whole, and lower by the zero point, which is added to integers: so they may be
+    # taken before rounding. nan is the upper one.
+    return min_f32(mul_f32(y, set_f32(r.inverse_out)), set_f32(r.upper))
+
+
+cdef inline void store_normalized(const Rows* r, uint8_t* out, f32v y) noexcept nogil:
+    y = max_f32(y, set_f32(r.lower))
+    store_low_bytes(out, add_i32(to_i32(y), set_i32(r.zero_point)))
 
 
 cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -90,43 +100,51 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef float[LANES_MAX] few_biases
     cdef uint8_t[LANES_MAX] few
     cdef float mean, variance
-    cdef f32v means, inverse, value
-    cdef i32v zero_point = set_i32(r.zero_point)
+    cdef f32v means, inverse
+    cdef int lowest = <int> r.lower + r.zero_point
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t j
     if weight != NULL:
         weight += first
     if bias != NULL:
         bias += first
-    sums_of(x, r.n, r.is_signed, &total, &squares)
+    if r.is_signed:
+        sums_of(x, r.n, True, &total, &squares)
+    else:
+        sums_of(x, r.n, False, &total, &squares)
     mean = <float> total / count
     # The fused operation is a primitive of vectors.
     store_f32(one, fma_f32(set_f32(-mean), set_f32(mean), set_f32(<float> squares / count)))
     variance = one[0] if one[0] > 0 else 0
     means = set_f32(mean)
     inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
-    while i < r.n:
-        if i + SIMD_LANES <= r.n:
-            value = normalized(r, x + i, weight, bias, means, inverse)
-            store_low_bytes(out + i, add_i32(to_i32(value), zero_point))
-            if weight != NULL:
-                weight += SIMD_LANES
-            if bias != NULL:
-                bias += SIMD_LANES
-        else:
-            for j in range(SIMD_LANES):
-                few[j] = x[i + j] if i + j < r.n else 0
-                few_weights[j] = weight[j] if weight != NULL and i + j < r.n else 1
-                few_biases[j] = bias[j] if bias != NULL and i + j < r.n else 0
-            if weight != NULL:
-                weight = few_weights
-            if bias != NULL:
-                bias = few_biases
-            value = normalized(r, few, weight, bias, means, inverse)
-            store_low_bytes(few, add_i32(to_i32(value), zero_point))
-            for j in range(r.n - i):
-                out[i + j] = few[j]
+    while not r.is_signed and i + 4 * SIMD_LANES <= r.n:
+        store_rounded_u8(
+            out + i, out + i + 2 * SIMD_LANES,
+            normalized(r, x, weight, bias, i, means, inverse),
+            normalized(r, x, weight, bias, i + SIMD_LANES, means, inverse),
+            normalized(r, x, weight, bias, i + 2 * SIMD_LANES, means, inverse),
+            normalized(r, x, weight, bias, i + 3 * SIMD_LANES, means, inverse),
+            r.zero_point, lowest,
+        )
+        i += 4 * SIMD_LANES
+    while i + SIMD_LANES <= r.n:
+        store_normalized(r, out + i, normalized(r, x, weight, bias, i, means, inverse))
         i += SIMD_LANES
+    if i < r.n:
+        for j in range(SIMD_LANES):
+            few[j] = x[i + j] if i + j < r.n else 0
+            few_weights[j] = weight[i + j] if weight != NULL and i + j < r.n else 1
+            few_biases[j] = bias[i + j] if bias != NULL and i + j < r.n else 0
+        store_normalized(
+            r, few,
+            normalized(
+                r, few, few_weights if weight != NULL else NULL,
+                few_biases if bias != NULL else NULL, 0, means, inverse,
+            ),
+        )
+        for j in range(r.n - i):
+            out[i + j] = few[j]
 
 
 def layer_norm(

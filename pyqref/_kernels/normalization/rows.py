@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
+from pyqref._kernels.order import in_c_order
 from pyqref.numerics import normalization as reference
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
@@ -54,7 +55,7 @@ def group_norm(
         return reference.group_norm(q, grid, groups, weight, bias, eps, out)
     batch, channels = q.shape[:2]
     space = prod(q.shape[2:])
-    rows = contiguous(q).reshape(batch * groups, channels // groups * space)
+    rows = in_c_order(q).reshape(batch * groups, channels // groups * space)
     w, b = (None if each is None else np.repeat(each, space) for each in (weight, bias))
     return _normalize(kernel, rows, grid, w, b, groups, eps, out).reshape(q.shape)
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pyqref import _kernels
 from pyqref.numerics.elementwise import Grid
 
@@ -87,7 +85,7 @@ def layer_norm(
         for label, each in (("weight", weight), ("bias", bias))
     ]
     require_elements(name, length)
-    rows = np.ascontiguousarray(input._array).reshape(-1, length)
+    rows = _kernels.in_c_order(input._array).reshape(-1, length)
     with saturating():
         integers = _kernels.layer_norm(
             rows, grid_of(input), parameters[0], parameters[1], require_eps(name, eps), out

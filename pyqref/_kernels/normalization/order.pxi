@@ -1,0 +1,68 @@
+# Images whose channels come last in memory, copied so that they come first: included by the body.
+
+cdef extern from "qconv/turn.h":
+    void turn_block(
+        const uint8_t* source, Py_ssize_t source_step, int channels, uint8_t* target,
+        Py_ssize_t target_step, int exact,
+    ) nogil
+
+cdef enum:
+    TURNED = 16                 # bytes along either side of what is turned in registers
+    SIDE = 64                   # of a block whose cache lines are used up
+    BYTES_PER_THREAD = 1 << 18
+
+
+cdef struct Turn:
+    const uint8_t* x                # (batch, pixels, channels)
+    uint8_t* out                    # (batch, channels, pixels)
+    Py_ssize_t channels, pixels, tasks_an_image
+
+
+cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some channels of an image."""
+    cdef const Turn* t = <const Turn*> context
+    cdef Py_ssize_t image = index // t.tasks_an_image * t.channels * t.pixels
+    cdef Py_ssize_t first = index % t.tasks_an_image * SIDE
+    cdef bint ends = (index + 1) % t.tasks_an_image == 0
+    cdef Py_ssize_t last = t.channels if ends else first + SIDE
+    cdef const uint8_t* x = t.x + image
+    cdef uint8_t* out = t.out + image
+    cdef Py_ssize_t pixel = 0
+    cdef Py_ssize_t count, channel, at
+    while pixel < t.pixels:
+        count = min(t.pixels - pixel, <Py_ssize_t> TURNED)
+        channel = first
+        while channel < last:
+            # The last 16 channels may overlap those before.
+            at = min(channel, t.channels - TURNED)
+            turn_block(
+                x + pixel * t.channels + at, t.channels, <int> count,
+                out + at * t.pixels + pixel, t.pixels, True,
+            )
+            channel += TURNED
+        pixel += TURNED
+
+
+cdef void take_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """All of an image with few channels."""
+    cdef const Turn* t = <const Turn*> context
+    cdef Py_ssize_t image = index * t.channels * t.pixels
+    cdef Py_ssize_t pixel, channel
+    for channel in range(t.channels):
+        for pixel in range(t.pixels):
+            t.out[image + channel * t.pixels + pixel] = t.x[image + pixel * t.channels + channel]
+
+
+def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
+    """Copy bytes ``(batch, pixels, channels)`` to ``(batch, channels, pixels)``."""
+    cdef Turn t
+    cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
+    t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
+    t.pixels, t.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
+    t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), BYTES_PER_THREAD, n_threads)
+    with nogil:
+        if t.channels < TURNED:
+            parallel_for(take_task, &t, batch, n_threads)
+        else:
+            parallel_for(turn_task, &t, batch * t.tasks_an_image, n_threads)

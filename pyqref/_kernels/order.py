@@ -1,0 +1,33 @@
+"""Bytes in C order: what NumPy copies one by one, blocks of a kernel turn."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.arrays import contiguous, in_result_order
+
+__all__ = ["in_c_order"]
+
+
+def in_c_order(x: np.ndarray) -> np.ndarray:
+    """Return ``x`` itself if its elements lie in C order without gaps, else a copy that does.
+
+    With the channels last in memory it is a kernel that turns bytes.
+
+    Examples
+    --------
+    >>> in_c_order(np.zeros((1, 4, 5, 3), np.uint8).transpose(0, 3, 1, 2)).strides
+    (60, 20, 5, 1)
+    """
+    x = in_result_order(x)
+    kernel = registry.twin("normalization")
+    if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1:
+        return contiguous(x)
+    batch, channels, *size = x.shape
+    turned = np.empty((batch, channels, prod(size)), x.dtype)
+    pixels = x.transpose(0, *range(2, x.ndim), 1).reshape(batch, -1, channels)
+    kernel.put_channels_first(pixels, turned, threads.get_num_threads())
+    return turned.reshape(x.shape)
