@@ -32,17 +32,13 @@ cdef enum:
     MOST_AXES = 32
 
 
-def empty(tuple shape, cnp.dtype dtype):
-    cdef cnp.npy_intp[MOST_AXES] sizes
+cdef cnp.ndarray room(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
+    """An array in C order, whose memory begins at a cache line if it is large."""
     cdef cnp.npy_intp size = dtype.itemsize
-    cdef int ndim = len(shape)
     cdef cnp.ndarray buffer, result
     cdef char* first
     cdef int axis
-    if ndim > MOST_AXES:
-        return layout.empty(shape, dtype)
     for axis in range(ndim):
-        sizes[axis] = shape[axis]
         size *= sizes[axis]
     Py_INCREF(dtype)
     if size < LARGE:
@@ -58,6 +54,17 @@ def empty(tuple shape, cnp.dtype dtype):
     )
     cnp.set_array_base(result, buffer)
     return result
+
+
+def empty(tuple shape, cnp.dtype dtype):
+    cdef cnp.npy_intp[MOST_AXES] sizes
+    cdef int ndim = len(shape)
+    cdef int axis
+    if ndim > MOST_AXES:
+        return layout.empty(shape, dtype)
+    for axis in range(ndim):
+        sizes[axis] = shape[axis]
+    return room(ndim, sizes, dtype)
 
 
 cdef inline bint lies_in_c_order(cnp.ndarray x) noexcept:
@@ -123,49 +130,59 @@ def laid_as(cnp.ndarray first, cnp.ndarray other):
     return copy
 
 
-def room_like(cnp.ndarray x, dtype):
+cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
     cdef cnp.dtype kind = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
+    cdef cnp.npy_intp[4] moved
+    cdef cnp.PyArray_Dims order
+    cdef int axis
+    if lies_in_c_order(x):
+        return room(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
+    if cnp.PyArray_NDIM(x) == 4 and has_channels_last(x):
+        for axis in range(4):
+            moved[axis] = cnp.PyArray_DIM(x, _last[axis])
+        order.len, order.ptr = 4, _first
+        return cnp.PyArray_Transpose(room(4, moved, kind), &order)
     Py_INCREF(kind)
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> kind, 0)
 
 
 def with_room(cnp.ndarray x):
     x = dense(x)
-    return x, PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, NULL, 0)
+    return x, room_like(x, x.dtype)
 
 
 def images(cnp.ndarray q, tuple sizes):
     cdef cnp.npy_intp[4] seen
     cdef cnp.npy_intp[4] shape
     cdef cnp.PyArray_Dims dims
-    cdef cnp.ndarray room
+    cdef cnp.ndarray out
     if cnp.PyArray_NDIM(q) != 4 or len(sizes) != 2:
         return layout.images(q, sizes)
     dims.len = 4
     seen[0], seen[1], seen[2], seen[3] = q.shape[0], q.shape[2], q.shape[3], q.shape[1]
     if lies_in_c_order(q) or seen[3] == 1:
         shape[0], shape[1], shape[2], shape[3] = seen[0], seen[3], sizes[0], sizes[1]
-        result = cnp.PyArray_EMPTY(4, shape, cnp.PyArray_TYPE(q), 0)
+        result = room(4, shape, q.dtype)
         shape[0] *= shape[1]
         shape[1], shape[2], shape[3] = shape[2], shape[3], 1
         seen[0] *= seen[3]
         seen[3] = 1
         dims.ptr = shape
-        room = cnp.PyArray_Newshape(result, &dims, cnp.NPY_CORDER)
+        out = cnp.PyArray_Newshape(result, &dims, cnp.NPY_CORDER)
         dims.ptr = seen
-        return cnp.PyArray_Newshape(contiguous(q), &dims, cnp.NPY_CORDER), room, result
+        return cnp.PyArray_Newshape(contiguous(q), &dims, cnp.NPY_CORDER), out, result
     shape[0], shape[1], shape[2], shape[3] = seen[0], sizes[0], sizes[1], seen[3]
-    room = cnp.PyArray_EMPTY(4, shape, cnp.PyArray_TYPE(q), 0)
+    out = room(4, shape, q.dtype)
     dims.ptr = _last
     image = contiguous(cnp.PyArray_Transpose(q, &dims))
     dims.ptr = _first
-    return image, room, cnp.PyArray_Transpose(room, &dims)
+    return image, out, cnp.PyArray_Transpose(out, &dims)
 
 
 def side_by_side(tuple arrays, int axis):
     cdef cnp.npy_intp[32] shape
     cdef cnp.ndarray array = arrays[0]
-    cdef cnp.ndarray room
+    cdef cnp.ndarray out
     cdef int ndim = cnp.PyArray_NDIM(array)
     cdef cnp.npy_intp total = 0
     cdef cnp.npy_intp rows = 1
@@ -182,17 +199,17 @@ def side_by_side(tuple arrays, int axis):
     for place in range(ndim):
         seen = place if in_c_order else <int> _last[place]
         shape[place] = total if seen == axis else cnp.PyArray_DIM(array, seen)
-    room = cnp.PyArray_EMPTY(ndim, shape, cnp.PyArray_TYPE(array), 0)
+    out = room(ndim, shape, array.dtype)
     for place in range(ndim):
         if (place if in_c_order else _last[place]) == axis:
             break
         rows *= shape[place]
-    if cnp.PyArray_SIZE(room) == 0:
+    if cnp.PyArray_SIZE(out) == 0:
         rows = 0
     if in_c_order:
-        return arrays, room, rows
+        return arrays, out, rows
     dims.len = 4
     dims.ptr = _last
     arrays = tuple([cnp.PyArray_Transpose(each, &dims) for each in arrays])
     dims.ptr = _first
-    return arrays, cnp.PyArray_Transpose(room, &dims), rows
+    return arrays, cnp.PyArray_Transpose(out, &dims), rows

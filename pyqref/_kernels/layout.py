@@ -88,13 +88,20 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
         return other
     if first.strides == other.strides:
         return other
-    copy = np.empty_like(first, other.dtype)
+    copy = room_like(first, other.dtype)
     np.copyto(copy, other)
     return copy
 
 
 def room_like(x: np.ndarray, dtype: Any) -> np.ndarray:
     """Room for a result of ``dtype`` that lies in memory as ``x``, from :func:`dense`, does."""
+    dtype = np.dtype(dtype)
+    if x.flags.c_contiguous:
+        return empty(x.shape, dtype)
+    if _has_channels_last(x):
+        order = _CHANNELS_LAST[x.ndim]
+        room = empty(tuple(x.shape[axis] for axis in order), dtype)
+        return room.transpose(np.argsort(order))
     return np.empty_like(x, dtype)
 
 
@@ -117,11 +124,11 @@ def images(q: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarra
     """
     batch, channels, *size = q.shape
     if q.flags.c_contiguous or channels == 1:
-        result = np.empty((batch, channels, *sizes), q.dtype)
+        result = empty((batch, channels, *sizes), q.dtype)
         room = result.reshape(batch * channels, *(1, *sizes)[-2:], 1)
         return contiguous(q).reshape(batch * channels, *(1, *size)[-2:], 1), room, result
     image = contiguous(np.moveaxis(q, 1, -1)).reshape(batch, *(1, *size)[-2:], channels)
-    room = np.empty((batch, *(1, *sizes)[-2:], channels), q.dtype)
+    room = empty((batch, *(1, *sizes)[-2:], channels), q.dtype)
     return image, room, np.moveaxis(room.reshape(batch, *sizes, channels), -1, 1)
 
 
@@ -145,7 +152,7 @@ def side_by_side(
     order = tuple(range(len(shape)))
     if any(not each.flags.c_contiguous for each in arrays) and all(map(_has_channels_last, arrays)):
         order = _CHANNELS_LAST[len(shape)]
-    room = np.empty([shape[each] for each in order], arrays[0].dtype)
+    room = empty(tuple(shape[each] for each in order), arrays[0].dtype)
     rows = prod(room.shape[: order.index(axis)]) if room.size else 0
     moved = tuple(contiguous(each.transpose(order)) for each in arrays)
     return moved, room.transpose(np.argsort(order)), rows
