@@ -29,6 +29,7 @@ __all__ = [
     "Log1p",
     "Log2",
     "Log10",
+    "Logit",
     "Neg",
     "Reciprocal",
     "Relu",
@@ -172,6 +173,23 @@ class Log1p(_OfArgument):
 
     def derivative(self, kept: Array) -> Array:
         return 1 / (kept + 1)
+
+
+class Logit(Operation):
+    """``log(x / (1 - x))`` of ``x`` clamped to [eps, 1 - eps]; of ``x`` itself if None."""
+
+    def forward(self, x: Array, eps: float | None) -> Array:
+        self.eps = eps
+        if self.needs[0]:
+            self.save(x)
+        inside = x if eps is None else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
+        return np.log(inside / (1 - inside))
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (x,) = self.saved
+        low, outside = (0.0, np.nan) if self.eps is None else (self.eps, 0.0)
+        inside = (x >= low) & (x <= 1 - low)
+        return np.where(inside, grads[0] / (x * (1 - x)), x.dtype.type(outside)), None
 
 
 class Sqrt(_OfResult):

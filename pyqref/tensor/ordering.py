@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..tape import indexing
+from ..tape.quantile import METHODS, Quantile
 from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
@@ -186,13 +187,15 @@ def quantile(
     >>> pyqref.quantile(pyqref.tensor([0.0, 1.0, 2.0, 4.0]), 0.5).item()
     1.5
     """
-    fractions = getattr(q, "_array", q)
-    if np.any(np.asarray(fractions) < 0) or np.any(np.asarray(fractions) > 1):
+    fractions = np.asarray(getattr(q, "_array", q))
+    if not ((fractions >= 0) & (fractions <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    axis = None if dim is None else axis_of(dim, input.ndim)
-    choose: Any = np.quantile
-    found = choose(input._array, fractions, axis=axis, keepdims=keepdim, method=interpolation)
-    return wrap(np.asarray(found, dtype=input._array.dtype))
+    if interpolation not in METHODS:
+        raise RuntimeError(
+            f"quantile(): interpolation must be one of {METHODS}, got {interpolation!r}"
+        )
+    axis = None if dim is None or input.ndim == 0 else axis_of(dim, input.ndim)
+    return apply(Quantile, input, fractions, axis, keepdim, interpolation)
 
 
 def unique(

@@ -155,10 +155,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
     >>> pyqref.logit(pyqref.tensor([0.0, 0.5, 1.0])).tolist()
     [-inf, 0.0, inf]
     """
-    (input,) = to_floating(input)
-    if eps is not None:
-        input = input.clamp(eps, 1 - eps)
-    return log(input / (1 - input))
+    return apply(unary.Logit, *to_floating(input), eps)
 
 
 def erfc(input: Any) -> Any:

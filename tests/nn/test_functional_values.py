@@ -311,6 +311,16 @@ def test_linear_of_one_output_without_axis(shape: tuple[int, ...]) -> None:
     assert [float(y.numel())] * 3 == weight.grad.tolist()
 
 
+@pytest.mark.parametrize("no", [False, 0])
+@pytest.mark.filterwarnings("ignore:size_average")
+def test_deprecated_arguments_of_losses(no: bool) -> None:
+    """Whatever is false is no average; no reduction is each loss."""
+    x, y = _tensor([1.0, 3.0]), _tensor([0.0, 0.0])
+    assert 10.0 == F.mse_loss(x, y, size_average=no).item()
+    assert [1.0, 9.0] == F.mse_loss(x, y, reduce=no).tolist()
+    assert 5.0 == F.mse_loss(x, y, size_average=True).item()
+
+
 def test_divergence_of_a_negative_target_is_none() -> None:
     """A probability has a logarithm, or is 0."""
     x, target = _tensor([0.0, 0.0]), _tensor([-0.5, 0.0])

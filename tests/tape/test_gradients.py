@@ -49,6 +49,29 @@ def test_function_of_one_array(name: str) -> None:
     assert gradcheck(getattr(pyqref, name), UNARY[name](3, 2))
 
 
+@pytest.mark.parametrize("dim", [None, 0, 1])
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_quantiles(dim: int | None, interpolation: str) -> None:
+    """The gradient goes to the neighbours of each quantile."""
+    q = pyqref.tensor([0.0, 0.3, 1.0], dtype=pyqref.float64)
+
+    def of(x: Any) -> Any:
+        return pyqref.quantile(x, q, dim, interpolation=interpolation)
+
+    assert gradcheck(of, _apart(5, 3))
+    one = pyqref.quantile(_apart(5, 3), 0.3, dim, True, interpolation=interpolation)
+    assert one.requires_grad
+    assert 2 == one.ndim
+
+
+def test_logit_inside_at_and_beyond_its_bounds() -> None:
+    """``1 / (x (1 - x))``; beyond, nan without ``eps`` and 0 with it. As in torch."""
+    for eps, beyond in ((None, "nan"), (0.1, "0.0")):
+        x = _leaf([0.5, 0.25, -1.0, 2.0])
+        pyqref.logit(x, eps).sum().backward()
+        assert ["4.0", "5.33333", beyond, beyond] == [f"{each:.6}" for each in x.grad.tolist()]
+
+
 def test_inverse_sine_and_cosine() -> None:
     """The derivatives inside (-1, 1)."""
     x = _leaf([-0.7, -0.1, 0.4, 0.8])

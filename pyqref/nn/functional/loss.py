@@ -31,8 +31,8 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     """The ``reduction`` that the deprecated arguments mean, if one of them is given."""
     if size_average is None and reduce is None:
         return reduction
-    summed = "sum" if size_average is False else "mean"
-    meant = "none" if reduce is False else summed
+    summed = "mean" if size_average is None or size_average else "sum"
+    meant = summed if reduce is None or reduce else "none"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
         UserWarning,
