@@ -1,14 +1,6 @@
 # From accumulators to stored results: included by the bodies of qgemm and qconv.
 
 
-# What is stored of the exact sums.
-cdef enum Store:
-    BYTES       # eq-requantize
-    SUMS        # int32, as they are
-    FUSED       # eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias)
-    SEPARATE    # eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice
-
-
 # How the columns of a matrix product are finished; numerics/requantize.py states the order.
 # An array with step 0 holds one value for all columns.
 cdef struct Epilogue:
@@ -77,8 +69,10 @@ cdef void load_columns(
     else:
         for c in range(count):
             columns.bias[c] = -0.0  # what can be added to either zero without changing it
-    columns.in_registers = e.store == BYTES and e.lower >= 0 and e.weight_zero_points == NULL
-    if columns.in_registers:
+    if e.weight_zero_points != NULL:
+        return
+    columns.in_registers = e.store != BYTES
+    if e.store == BYTES and e.lower >= 0:
         for c in range(count):
             # Of sums, which fit 32 bits, multiplied: below 2^31, and no nan.
             most = (fabsf(columns.bias[c] * e.bias_multiplier) + <float> 2.147483648e9)

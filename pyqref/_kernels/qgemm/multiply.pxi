@@ -134,7 +134,8 @@ cdef inline void fill_tile(
     tile.bias_multiplier = e.bias_multiplier
     tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
     tile.out_stride = p.out_stride * p.out_itemsize
-    tile.sums = NULL if columns.in_registers else sums
+    tile.store = e.store if columns.in_registers else SUMS
+    tile.sums = sums
 
 
 cdef void multiply_panel(
@@ -187,7 +188,8 @@ cdef void multiply_panel(
                     tile.ahead = next_panel + i * p.quads * tile.ahead_step
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
-            tile.out, tile.used = out + column, min(used - column, vectors * SIMD_LANES)
+            tile.out = out + column * p.out_itemsize
+            tile.used = min(used - column, vectors * SIMD_LANES)
             if not columns.in_registers:
                 tile.start, tile.sums = zeros, sums + column
             multiply_tile(tile_rows, vectors, &tile)

@@ -7,6 +7,7 @@
 #define PYQREF_TILE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #define PANEL_COLUMNS 64
 
@@ -38,6 +39,14 @@
 #error "multiply_tile knows tiles of at most 6 rows, narrow ones of at most 8"
 #endif
 
+/* What is stored of the exact sums. */
+typedef enum {
+    BYTES,    /* eq-requantize */
+    SUMS,     /* int32, as they are */
+    FUSED,    /* eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias) */
+    SEPARATE, /* eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice */
+} Store;
+
 /* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile. */
 typedef struct {
     const uint8_t *const *x;    /* pointers to the first piece of each row, */
@@ -48,8 +57,9 @@ typedef struct {
     const int8_t *ahead;        /* what will be read soon, `ahead_step` bytes for each quad */
     ptrdiff_t ahead_step;
     const int32_t *start;       /* what sums begin with, one a column */
-    int32_t *sums;              /* where they are stored, PANEL_COLUMNS a row, or else NULL: */
-    const float *multiplier;    /* they are finished as unsigned bytes (eq-requantize-bias) */
+    Store store;                /* how they are finished */
+    int32_t *sums;              /* where SUMS are stored, PANEL_COLUMNS a row */
+    const float *multiplier;
     const float *bias;
     float bias_multiplier;
     int zero_point, lower, upper;
@@ -58,9 +68,20 @@ typedef struct {
     int used;                   /* columns that are stored */
 } Tile;
 
-/* eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so the packing
+/* The first `count` lanes of a vector, of which there may be more or none. */
+ALWAYS_INLINE void store_some_f32(float *target, f32v value, int count) {
+    float rest[SIMD_LANES];
+    if (count >= SIMD_LANES) {
+        store_f32(target, value);
+    } else if (count > 0) {
+        store_f32(rest, value);
+        memcpy(target, rest, count * sizeof(float));
+    }
+}
+
+/* Unsigned bytes: eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so the packing
  * that saturates takes the place of bounds for each. */
-ALWAYS_INLINE void finish_sums(const int rows, const int vectors,
+ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
                                i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
     const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
     const f32v bias_multiplier = set_f32(tile->bias_multiplier);
@@ -89,6 +110,25 @@ ALWAYS_INLINE void finish_sums(const int rows, const int vectors,
                 out += out_stride;
             }
         }
+    }
+}
+
+/* eq-dynamic-output */
+ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
+                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
+    const int is_fused = tile->store == FUSED, used = tile->used;
+    const ptrdiff_t out_stride = tile->out_stride;
+    uint8_t *out = tile->out;
+    UNROLL for (int r = 0; r < rows; ++r) {
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            const f32v multiplier = load_f32(tile->multiplier + v * SIMD_LANES);
+            const f32v bias = load_f32(tile->bias + v * SIMD_LANES);
+            const f32v value = to_f32(sum[r][v]);
+            const f32v real = is_fused ? fma_f32(value, multiplier, bias)
+                                       : add_f32(mul_f32(value, multiplier), bias);
+            store_some_f32((float *)out + v * SIMD_LANES, real, used - v * SIMD_LANES);
+        }
+        out += out_stride;
     }
 }
 
@@ -132,8 +172,12 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             }
         }
     }
-    if (tile->sums == NULL) {
-        finish_sums(rows, vectors, sum, tile);
+    if (tile->store == BYTES) {
+        finish_bytes_of(rows, vectors, sum, tile);
+        return;
+    }
+    if (tile->store != SUMS) {
+        finish_reals_of(rows, vectors, sum, tile);
         return;
     }
     UNROLL for (int r = 0; r < rows; ++r) {

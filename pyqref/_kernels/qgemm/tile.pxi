@@ -7,6 +7,12 @@ cdef extern from "qgemm/tile.h":
     enum:
         NARROW_TILE_ROWS    # rows of tiles narrower than TILE_VECTORS
         MOST_TILE_ROWS
+    # What is stored of the exact sums.
+    ctypedef enum Store:
+        BYTES       # eq-requantize
+        SUMS        # int32, as they are
+        FUSED       # eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias)
+        SEPARATE    # eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice
     ctypedef struct Tile:
         const uint8_t** x
         Py_ssize_t pitch, pieces, quads
@@ -15,6 +21,7 @@ cdef extern from "qgemm/tile.h":
         const int8_t* ahead
         Py_ssize_t ahead_step
         const int32_t* start
+        Store store
         int32_t* sums
         const float* multiplier
         const float* bias
