@@ -48,7 +48,7 @@ def check(
     )
 
 
-@pytest.mark.parametrize("rows", [0, 1, 2, 5, 16, 17, 31, 33, 64, 257])
+@pytest.mark.parametrize("rows", [*range(10), 13, 15, 16, 17, 31, 33, 64, 257])
 @pytest.mark.parametrize("depth", [1, 4, 15, 63, 64, 65, 130])
 def test_shapes(kernel: str, rows: int, depth: int, n_threads: int) -> None:
     """eq-linear-dynamic around tiles, vectors and blocks."""
@@ -63,6 +63,14 @@ def test_range_over_many_chunks(kernel: str, n_threads: int) -> None:
     for low, high in ((0, -1), (-1, 0), (33_000, 70_000)):
         x.reshape(-1)[[low, high]] = -9, 11
         check(x, 20)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("columns", [1040, 1041])
+def test_large_results(compiled_kernel: str, engine: Any, columns: int, n_threads: int) -> None:
+    """eq-linear-dynamic, 4 MiB of it: what consists of whole lines goes past the caches."""
+    x = np.random.default_rng(6).standard_normal((1030, 5))
+    check(x, columns, engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["fbgemm", "onednn", "qnnpack"])

@@ -37,6 +37,7 @@ cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
     LEAST_BLOCK_ROWS = 48           # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
+    STREAMED_BYTES = 1 << 22        # of real results that would only drive out what caches hold
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
@@ -72,6 +73,7 @@ cdef struct Product:
     Py_ssize_t out_stride           # elements between rows
     Py_ssize_t out_itemsize
     PutRows put_rows                # of bytes, where results are not evenly apart; else NULL
+    bint streams                    # whether real results go past the caches
     bint in_tiles                   # whether tile registers are used
     bint copies                     # whether rows are written into scratch
     Layout layout
@@ -133,7 +135,7 @@ cdef inline void fill_tile(
     tile.pitch, tile.pieces, tile.quads = p.block_rows, p.pieces, p.quads // p.pieces
     tile.bias_multiplier = e.bias_multiplier
     tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
-    tile.out_stride = p.out_stride * p.out_itemsize
+    tile.out_stride, tile.streams = p.out_stride * p.out_itemsize, p.streams
     tile.store = e.store if columns.in_registers else SUMS
     tile.sums = sums
 
@@ -249,6 +251,8 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
         p.put_rows(
             p.source, first_row, count, out + panel, p.out_stride, last - panel, p.out + panel
         )
+    if p.streams:
+        finish_streams()
 
 
 cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
@@ -284,6 +288,16 @@ cdef void lay_out(Product* p) noexcept nogil:
         p.matrix = NULL             # the sums of rows are wanted
     if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
         p.matrix = NULL             # rows are read so often that they are worth a copy
+
+
+cdef bint suits_streams(const Product* p) noexcept nogil:
+    """Whether results are many, real, and whole lines."""
+    cdef Py_ssize_t row = p.columns * p.out_itemsize
+    return (
+        (p.epilogue.store == FUSED or p.epilogue.store == SEPARATE)
+        and p.rows * row >= STREAMED_BYTES
+        and (<size_t> p.out | <size_t> row | <size_t> p.out_stride * p.out_itemsize) % LINE == 0
+    )
 
 
 cdef void cut(Product* p, int n_threads) noexcept nogil:
@@ -323,6 +337,7 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     if p.rows == 0 or p.columns == 0:
         return 0
     lay_out(p)
+    p.streams = suits_streams(p)
     if p.in_tiles:
         work /= TILES_FASTER
     work += <double> READING * p.columns * 4 * p.quads

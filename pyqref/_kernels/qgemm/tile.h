@@ -66,6 +66,7 @@ typedef struct {
     uint8_t *out;
     ptrdiff_t out_stride;       /* bytes from a row to the next */
     int used;                   /* columns that are stored */
+    int streams;                /* whether reals go to memory past the caches, in whole vectors */
 } Tile;
 
 /* The first `count` lanes of a vector, of which there may be more or none. */
@@ -79,10 +80,10 @@ ALWAYS_INLINE void store_some_f32(float *target, f32v value, int count) {
     }
 }
 
-/* Unsigned bytes: eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so the packing
- * that saturates takes the place of bounds for each. */
+/* Unsigned bytes: eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so
+ * the packing that saturates takes the place of bounds for each. */
 ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
-                               i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
+                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
     const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
     const f32v bias_multiplier = set_f32(tile->bias_multiplier);
     const int zero_point = tile->zero_point, lower = tile->lower, upper = tile->upper;
@@ -116,7 +117,7 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
 /* eq-dynamic-output */
 ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
                                    i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
-    const int is_fused = tile->store == FUSED, used = tile->used;
+    const int is_fused = tile->store == FUSED, streams = tile->streams, used = tile->used;
     const ptrdiff_t out_stride = tile->out_stride;
     uint8_t *out = tile->out;
     UNROLL for (int r = 0; r < rows; ++r) {
@@ -126,9 +127,26 @@ ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
             const f32v value = to_f32(sum[r][v]);
             const f32v real = is_fused ? fma_f32(value, multiplier, bias)
                                        : add_f32(mul_f32(value, multiplier), bias);
-            store_some_f32((float *)out + v * SIMD_LANES, real, used - v * SIMD_LANES);
+            float *const target = (float *)out + v * SIMD_LANES;
+            if (streams) {
+                stream_f32(target, real);
+            } else {
+                store_some_f32(target, real, used - v * SIMD_LANES);
+            }
         }
         out += out_stride;
+    }
+}
+
+/* Lines of results come from memory while sums are made; 64 bytes may lie in two. */
+ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile *tile) {
+    const int bytes = vectors * SIMD_LANES * (tile->store == BYTES ? 1 : 4);
+    const uint8_t *out = tile->out;
+    if (tile->streams || tile->store == SUMS) return;
+    UNROLL for (int r = 0; r < rows; ++r) {
+        for (int b = 0; b < bytes; b += 64) WILL_BE_WRITTEN(out + b);
+        if (bytes >= 64) WILL_BE_WRITTEN(out + bytes - 1);
+        out += tile->out_stride;
     }
 }
 
@@ -145,15 +163,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
         }
     }
-    if (tile->sums == NULL) {
-        /* Lines of results come from memory meanwhile; 64 columns may lie in two. */
-        const uint8_t *out = tile->out;
-        UNROLL for (int r = 0; r < rows; ++r) {
-            WILL_BE_WRITTEN(out);
-            if (vectors * SIMD_LANES == PANEL_COLUMNS) WILL_BE_WRITTEN(out + PANEL_COLUMNS - 1);
-            out += tile->out_stride;
-        }
-    }
+    expect_results(rows, vectors, tile);
     for (ptrdiff_t piece = 0; piece < pieces; ++piece, pointers += pitch) {
         const uint8_t *x[MOST_TILE_ROWS];
         UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r];

@@ -29,5 +29,5 @@ cdef extern from "qgemm/tile.h":
         int zero_point, lower, upper
         uint8_t* out
         Py_ssize_t out_stride
-        int used
+        int used, streams
     void multiply_tile(int rows, int vectors, const Tile* tile) nogil

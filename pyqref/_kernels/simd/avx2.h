@@ -28,6 +28,8 @@ static inline __m128i low_bytes(__m256i value) {
 static inline f32v set_f32(float value) { return _mm256_set1_ps(value); }
 static inline f32v load_f32(const float *source) { return _mm256_loadu_ps(source); }
 static inline void store_f32(float *target, f32v value) { _mm256_storeu_ps(target, value); }
+static inline void stream_f32(float *target, f32v value) { _mm256_stream_ps(target, value); }
+static inline void finish_streams(void) { _mm_sfence(); }
 
 static inline i32v set_i32(int32_t value) { return _mm256_set1_epi32(value); }
 static inline i32v load_i32(const int32_t *source) {

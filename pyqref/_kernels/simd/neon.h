@@ -18,6 +18,8 @@ typedef int32x4_t i32v;
 static inline f32v set_f32(float value) { return vdupq_n_f32(value); }
 static inline f32v load_f32(const float *source) { return vld1q_f32(source); }
 static inline void store_f32(float *target, f32v value) { vst1q_f32(target, value); }
+static inline void stream_f32(float *target, f32v value) { vst1q_f32(target, value); }
+static inline void finish_streams(void) {}
 
 static inline i32v set_i32(int32_t value) { return vdupq_n_s32(value); }
 static inline i32v load_i32(const int32_t *source) { return vld1q_s32(source); }

@@ -27,6 +27,8 @@ typedef struct { int8_t lane[SIMD_LANES][4]; } weights_v; /* four weights of eac
 static inline f32v set_f32(float value) { EACH_LANE(f32v, value); }
 static inline f32v load_f32(const float *source) { EACH_LANE(f32v, source[i]); }
 static inline void store_f32(float *target, f32v value) { memcpy(target, &value, sizeof value); }
+static inline void stream_f32(float *target, f32v value) { store_f32(target, value); }
+static inline void finish_streams(void) {}
 
 static inline i32v set_i32(int32_t value) { EACH_LANE(i32v, value); }
 static inline i32v load_i32(const int32_t *source) { EACH_LANE(i32v, source[i]); }

@@ -31,6 +31,10 @@ cdef extern from *:
     f32v set_f32(float value) nogil
     f32v load_f32(const float* source) nogil
     void store_f32(float* target, f32v value) nogil
+    # Past the caches to memory; the target is aligned to a vector. Whoever has stored so finishes
+    # before others may look.
+    void stream_f32(float* target, f32v value) nogil
+    void finish_streams() nogil
 
     i32v set_i32(int32_t value) nogil
     i32v load_i32(const int32_t* source) nogil
