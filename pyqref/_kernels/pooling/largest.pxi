@@ -5,6 +5,22 @@ cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept n
     return places if step == 1 else (places + step - 1) // step
 
 
+cdef enum:
+    FEW_TAPS = 9                # whose places fit into registers
+
+
+cdef inline void largest_of_few(
+    uint8_t* out, const Bytes* list, int n, Py_ssize_t channels, uint8_t flip
+) noexcept nogil:
+    """As ``largest_listed`` for at most FEW_TAPS, a constant number."""
+    cdef Bytes[FEW_TAPS] taps
+    cdef int tap
+    # What is written to ``out`` might be the list, as far as compilers know, but not its copy.
+    for tap in range(n):
+        taps[tap] = list[tap]
+    largest_listed(out, taps, n, channels, flip)
+
+
 cdef inline void largest_listed(
     uint8_t* out, const Bytes* list, Py_ssize_t n, Py_ssize_t channels, uint8_t flip
 ) noexcept nogil:
@@ -39,9 +55,9 @@ cdef inline void largest_of(
     fill_list(list, taps, 0)
     # Windows of 3 x 3 and 2 x 2 are common: compilers unroll a constant number.
     if n == 9 and not flip:
-        largest_listed(out, list.taps, 9, channels, 0)
+        largest_of_few(out, list.taps, 9, channels, 0)
     elif n == 4 and not flip:
-        largest_listed(out, list.taps, 4, channels, 0)
+        largest_of_few(out, list.taps, 4, channels, 0)
     else:
         largest_listed(out, list.taps, list.length, channels, flip)
     start = list.length
