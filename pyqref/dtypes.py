@@ -234,7 +234,9 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     >>> from_numpy_dtype(numpy.dtype("uint8"))
     pyqref.uint8
     """
-    found = _FROM_NUMPY.get(np.dtype(numpy_dtype).newbyteorder("="))
+    found = _FROM_NUMPY.get(numpy_dtype) if isinstance(numpy_dtype, np.dtype) else None
+    if found is None:
+        found = _FROM_NUMPY.get(np.dtype(numpy_dtype).newbyteorder("="))
     if found is None:
         names = ", ".join(each._name for each in _FROM_NUMPY.values())
         raise TypeError(f"a tensor cannot hold elements of NumPy type {numpy_dtype}; use {names}")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .normalization import layer_norm as layer_norm
     from .observe import average_range as average_range
     from .observe import batch_histogram as batch_histogram
+    from .observe import choose_qparams_dynamic as choose_qparams_dynamic
     from .observe import extreme_range as extreme_range
     from .observe import extremes as extremes
     from .observe import fused_average as fused_average
@@ -87,6 +88,7 @@ __getattr__ = on_first_use(
         ".observe": (
             "average_range",
             "batch_histogram",
+            "choose_qparams_dynamic",
             "extreme_range",
             "extremes",
             "fused_average",
@@ -155,6 +157,7 @@ __all__ = [
     "cat",
     "channels_first",
     "channels_last",
+    "choose_qparams_dynamic",
     "clamp",
     "conv1d",
     "conv2d",

@@ -117,9 +117,9 @@ class Convolution(Operation):
         length = math.prod(size)
         product = np.empty((len(x) * length, len(weight)), np.result_type(x, weight))
 
-        def fill(images: slice, pixels: slice) -> None:
+        def fill(images: slice, pixels: slice, multiply: Any) -> None:
             rows = _kernels.unfold_rows(x[images], self.windows).reshape(-1, filters.shape[1])
-            matmul(rows, filters.T, product[pixels])
+            multiply(rows, filters.T, product[pixels])
 
         _run_by_blocks(fill, len(x), length, weight.shape)
         if bias is not None:
@@ -133,14 +133,14 @@ class Convolution(Operation):
         grad_x = None if weight is None else np.empty((len(grad), channels, *self.size), grad.dtype)
         of_blocks: dict[int, Array] = {}
 
-        def fill(images: slice, pixels: slice) -> None:
+        def fill(images: slice, pixels: slice, multiply: Any) -> None:
             part = matrix[pixels]
             if filters is not None and grad_x is not None:
-                rows = matmul(part, filters).reshape(-1, *grad.shape[2:], *kernel, channels)
+                rows = multiply(part, filters).reshape(-1, *grad.shape[2:], *kernel, channels)
                 grad_x[images] = _kernels.fold_rows(rows, self.windows, self.size)
             if x is not None:
                 rows = _kernels.unfold_rows(x[images], self.windows)
-                of_blocks[images.start] = matmul(part.T, rows.reshape(len(part), -1))
+                of_blocks[images.start] = multiply(part.T, rows.reshape(len(part), -1))
 
         _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), self.weight_shape)
         grad_weight = None
@@ -185,9 +185,9 @@ class Convolution(Operation):
 
 
 def _run_by_blocks(
-    fill: Callable[[slice, slice], None], images: int, length: int, filters: tuple[int, ...]
+    fill: Callable[[slice, slice, Any], None], images: int, length: int, filters: tuple[int, ...]
 ) -> None:
-    """Call ``fill`` with some images and their pixels of all, until all were filled.
+    """Call ``fill`` with some images, their pixels and how to multiply, until all were filled.
 
     The windows of a block, as rows, fit a processor's cache; they are enough that reading the
     filters, of this shape, anew for each block costs little.

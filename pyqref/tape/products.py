@@ -54,22 +54,25 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
         return out
 
 
-def run(tasks: Sequence[Callable[[], object]], multiplications: int) -> None:
+def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     """Run tasks that write to disjoint places and make so many multiplications in all.
+
+    Each is called with the function that it is to multiply matrices by: where there is one task
+    only :func:`matmul`, whose parts are shared, else ``np.matmul``, and the tasks are shared.
 
     Examples
     --------
-    >>> out = np.zeros(3)
-    >>> run([functools.partial(out.__setitem__, i, i + 1.0) for i in range(3)], 3)
-    >>> out
-    array([1., 2., 3.])
+    >>> out = np.zeros((3, 1, 1))
+    >>> run([lambda multiply, y=y: multiply(y + 2, y + 3, y) for y in out], 3)
+    >>> out.ravel()
+    array([6., 6., 6.])
     """
-    if multiplications < _LARGE or len(tasks) == 1 or not _libraries():
-        for task in tasks:
-            task()
+    if len(tasks) == 1:
+        tasks[0](matmul)
         return
+    n_threads = _kernels.get_num_threads() if multiplications >= _LARGE and _libraries() else 1
     with _one_thread():
-        _share(tasks, _kernels.get_num_threads())
+        _share([functools.partial(task, np.matmul) for task in tasks], n_threads)
 
 
 def _fill(a: Array, b: Array, out: Array) -> None:

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .error_function import erf, erfc
 from .operation import Array, Operation
 
@@ -331,11 +333,13 @@ class Sigmoid(_OfResult):
 class Relu(_OfResult):
     """``max(x, 0)``; derivative 0 at 0."""
 
+    makes_gradients = True
+
     def value(self, x: Array) -> Array:
         return np.maximum(x, x.dtype.type(0))
 
-    def derivative(self, kept: Array) -> Array:
-        return kept > 0
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (_kernels.straight_through(grads[0], self.saved[0] > 0),)
 
 
 class Erf(_OfArgument):

@@ -110,7 +110,7 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     else:
         node.needs = (False,) * len(args)
     try:
-        if operation.is_quiet:
+        if operation.is_quiet or operation.is_view:
             result = node.forward(*arrays, **kwargs)
         else:
             with np.errstate(all="ignore"):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref.numerics.dynamic_qparams import choose_qparams_dynamic, choose_qparams_of_range
-from pyqref.numerics.fused_observe import fused_average, fused_average_of_one
+from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
+from pyqref.numerics.fused_observe import fused_average_of_one
 from pyqref.tape import Array
 
 from .arguments import as_flag, as_integer, as_number, described
@@ -21,6 +21,8 @@ from .fake_quantize import (
 )
 
 __all__ = ["fused_moving_avg_obs_fake_quant"]
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 def fused_moving_avg_obs_fake_quant(
@@ -92,16 +94,18 @@ def fused_moving_avg_obs_fake_quant(
     ch_axis = as_integer(ch_axis, f"{name}: ch_axis")
     axis = _channel_axis(name, ch_axis, input._array.ndim) if per_row else None
     channels = 1 if axis is None else input._array.shape[axis]
-    for what, state in (("running_min", running_min), ("running_max", running_max)):
-        _check_state(f"{name}: {what}", state, channels)
-    for what, state in (("scale", scale), ("zero_point", zero_point)):
-        _check_state(f"{name}: {what}", state, channels)
+    _check_state("running_min", running_min, channels)
+    _check_state("running_max", running_max, channels)
+    _check_state("scale", scale, channels)
+    _check_state("zero_point", zero_point, channels)
     constant = as_number(averaging_const, f"{name}: averaging_const", finite=True)
     if not 0 <= constant <= 1:
         raise ValueError(f"{name}: averaging_const must be in [0, 1], got {constant}")
     symmetric_quant = as_flag(symmetric_quant, f"{name}: symmetric_quant")
     if _is_on(name, "observer_on", observer_on) and input._array.size:
-        array = np.ascontiguousarray(input._array, dtype=np.float32)
+        array = input._array
+        if array.dtype != _FLOAT32 or not array.ndim:
+            array = np.ascontiguousarray(array, dtype=_FLOAT32)
         _observe(array, running_min, running_max, constant, axis)
     if not (_is_on(name, "fake_quant_on", fake_quant_on) and input._array.size):
         return input
@@ -138,7 +142,7 @@ def _observe(
         _move(running_min, low, constant)
         _move(running_max, high, constant)
         return
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+    if not all(isfinite(end) for each in (low, high) for end in _ends(each)):
         nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
         raise ValueError(
             f"input: observed data must be finite, got {nans} nan and {infinities} infinite "
@@ -148,7 +152,12 @@ def _observe(
         before = running._array
         if before.size != np.size(batch):
             before = np.full(np.shape(batch), np.inf, np.float32)
-        _assign(running, fused_average(before, batch, constant))
+        _assign(running, _kernels.fused_average(before, batch, constant))
+
+
+def _ends(values: Any) -> tuple[float, float]:
+    """The smallest and the largest of an array, or a number twice."""
+    return _kernels.extremes(values) if values.ndim else (values, values)
 
 
 def _move(running: Any, batch: Any, constant: float) -> None:
@@ -181,7 +190,7 @@ def _choose(
             tensor._array.fill(value)
             tensor._version[0] += 1
         return
-    scales, zero_points = choose_qparams_dynamic(
+    scales, zero_points = _kernels.choose_qparams_dynamic(
         np.atleast_1d(low),
         np.atleast_1d(high),
         quant_min,
@@ -196,11 +205,11 @@ def _choose(
 def _assign(tensor: Any, values: Array) -> None:
     """Change a tensor in place, its size too."""
     own = tensor._array
-    values = np.asarray(values).astype(own.dtype)
+    values = np.asarray(values)
     if values.size == own.size:
         own[...] = values.reshape(own.shape)
     else:
-        tensor._array = values
+        tensor._array = values.astype(own.dtype)
     tensor._version[0] += 1
 
 
@@ -210,10 +219,13 @@ def _channel_axis(name: str, axis: int, ndim: int) -> int:
     return axis % ndim
 
 
-def _check_state(name: str, state: Any, channels: int) -> None:
+def _check_state(what: str, state: Any, channels: int) -> None:
     """A tensor that is not quantized, with one element, none yet, or one for each channel."""
+    name = "fused_moving_avg_obs_fake_quant"
     if not isinstance(state, TensorBase) or state.is_quantized:
-        raise TypeError(f"{name} must be a tensor that is not quantized, got {described(state)}")
+        raise TypeError(
+            f"{name}: {what} must be a tensor that is not quantized, got {described(state)}"
+        )
     if state._array.size not in (0, 1, channels):
         wanted = "1 element" if channels == 1 else f"1 or {channels} elements"
-        raise ValueError(f"{name} must have {wanted}, got shape {state._array.shape}")
+        raise ValueError(f"{name}: {what} must have {wanted}, got shape {state._array.shape}")

@@ -7,7 +7,7 @@ import pytest
 from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
-from pyqref.numerics import fused_observe, moving_average
+from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
 
 SPECIAL = np.float32([np.inf, -np.inf, np.nan, 0.0, 1e-45, 3e38, -3e38, 1.5])
 SHAPES = [(), (0,), (1,), (3,), (64,), (1000,), (2, 5)]
@@ -44,6 +44,30 @@ def test_ranges_are_those_of_the_equations(kernel: str, shape: tuple[int, ...]) 
                 assert_same_bits(each, found)
         expected_mean = fused_observe.fused_average(state[0], state[2], constant)
         assert_same_bits(expected_mean, _kernels.fused_average(state[0], state[2], constant))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize(
+    "bounds", [(0, 255), (-128, 127), (-127, 127), (0, 3), (-(2**31), 2**31 - 1)]
+)
+def test_parameters_are_those_of_the_equation(
+    kernel: str, bounds: tuple[int, int], symmetric: bool, single: bool
+) -> None:
+    """eq-choose-qparams-dynamic, of ranges of every kind, some too narrow or too wide."""
+    rng = np.random.default_rng(3)
+    ends = np.sort(rng.standard_normal((2, 500)) * 10.0 ** rng.integers(-3, 6, 500), axis=0)
+    ends[:, :5] = [[-1, 0, -2.5, -255, 127], [1, 3, 2.5, 0, 128]]
+    low, high = ends.astype(np.float32)
+    for first, last in ((0, 5), (0, 500), (7, 8)):
+        of_wide = np.flatnonzero(high - low > 0.1)[first:last]
+        for where in (slice(first, last), of_wide):
+            arguments = low[where], high[where], *bounds
+            options = {"symmetric": symmetric, "single": single}
+            expected = dynamic_qparams.choose_qparams_dynamic(*arguments, **options)
+            found = _kernels.choose_qparams_dynamic(*arguments, **options)
+            for each, actual in zip(expected, found, strict=True):
+                assert_same_bits(each, actual)
 
 
 def test_other_arrays_go_to_the_equations(kernel: str) -> None:

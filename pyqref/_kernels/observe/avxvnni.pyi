@@ -1,4 +1,5 @@
 from .portable import average_range as average_range
+from .portable import choose_qparams_dynamic as choose_qparams_dynamic
 from .portable import extreme_range as extreme_range
 from .portable import extremes as extremes
 from .portable import fused_average as fused_average

@@ -21,3 +21,12 @@ def average_range(
     constant: float,
 ) -> tuple[np.ndarray, np.ndarray] | None: ...
 def fused_average(running: np.ndarray, batch: np.ndarray, constant: float) -> np.ndarray | None: ...
+def choose_qparams_dynamic(
+    low: np.ndarray,
+    high: np.ndarray,
+    quant_min: int,
+    quant_max: int,
+    symmetric: bool,
+    single: bool,
+    smallest: float,
+) -> tuple[np.ndarray, np.ndarray] | None: ...

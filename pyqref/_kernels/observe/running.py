@@ -11,10 +11,16 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry
-from pyqref.numerics import fused_observe, moving_average
-from pyqref.numerics.types import FloatArray
+from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
+from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["average_range", "extreme_range", "extremes", "fused_average"]
+__all__ = [
+    "average_range",
+    "choose_qparams_dynamic",
+    "extreme_range",
+    "extremes",
+    "fused_average",
+]
 
 
 def extremes(x: np.ndarray) -> tuple[Any, Any]:
@@ -75,3 +81,40 @@ def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> Fl
     kernel = registry.twin("observe")
     found = None if kernel is None else kernel.fused_average(running, batch, constant)
     return fused_observe.fused_average(running, batch, constant) if found is None else found
+
+
+def choose_qparams_dynamic(
+    min_val: FloatArray,
+    max_val: FloatArray,
+    quant_min: int,
+    quant_max: int,
+    *,
+    symmetric: bool = False,
+    single: bool = False,
+) -> tuple[FloatArray, IntArray]:
+    """As :func:`pyqref.numerics.dynamic_qparams.choose_qparams_dynamic`.
+
+    Equation ``eq-choose-qparams-dynamic``.
+
+    Examples
+    --------
+    >>> scales, zero_points = choose_qparams_dynamic(np.float32([-1.0]), np.float32([3.0]), 0, 255)
+    >>> scales, zero_points
+    (array([0.01568627]), array([64]))
+    """
+    kernel = registry.twin("observe")
+    if kernel is not None and quant_max - quant_min < 2**31:
+        found = kernel.choose_qparams_dynamic(
+            min_val,
+            max_val,
+            quant_min,
+            quant_max,
+            symmetric,
+            single,
+            dynamic_qparams.SMALLEST_DYNAMIC_SCALE,
+        )
+        if found is not None:
+            return found
+    return dynamic_qparams.choose_qparams_dynamic(
+        min_val, max_val, quant_min, quant_max, symmetric=symmetric, single=single
+    )

@@ -34,15 +34,15 @@ def _check(function: str, input: Any, weight: Any, spatial: int) -> None:
     if input.is_quantized:
         return
     require_floating(function, "input", input)
-    require(
-        input.ndim in (spatial + 1, spatial + 2),
-        f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {function}, "
-        f"but got input of size: {shape_text(input)}",
-    )
-    require(
-        weight.ndim == spatial + 2,
-        f"{function}(): expected weight of {spatial + 2} dimensions, got {shape_text(weight)}",
-    )
+    if input.ndim not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {function}, "
+            f"but got input of size: {shape_text(input)}"
+        )
+    if weight.ndim != spatial + 2:
+        raise RuntimeError(
+            f"{function}(): expected weight of {spatial + 2} dimensions, got {shape_text(weight)}"
+        )
 
 
 def same_padding(kernel: tuple[int, ...], dilation: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -87,15 +87,13 @@ def _conv(
     padding = tuple_of(function, "padding", padding, spatial)
     if not input.is_quantized:
         _check_channels(function, input, weight, bias, groups, input.shape[-spatial - 1])
-        for size, kernel, p, d in zip(
-            input.shape[-spatial:], weight.shape[2:], padding, dilation, strict=True
-        ):
-            require(
-                size + 2 * p >= d * (kernel - 1) + 1,
-                f"{function}(): kernel of size {list(weight.shape[2:])} with dilation "
-                f"{list(dilation)} does not fit into input of size {list(input.shape[-spatial:])} "
-                f"with padding {list(padding)}",
-            )
+        sizes, kernel = input.shape[-spatial:], weight.shape[2:]
+        for size, k, p, d in zip(sizes, kernel, padding, dilation, strict=True):
+            if size + 2 * p < d * (k - 1) + 1:
+                raise RuntimeError(
+                    f"{function}(): kernel of size {list(kernel)} with dilation {list(dilation)} "
+                    f"does not fit into input of size {list(sizes)} with padding {list(padding)}"
+                )
     if input.ndim == spatial + 1:
         batch = input.unsqueeze(0)
         args = (weight, bias, stride, padding, dilation, groups)
@@ -108,17 +106,18 @@ def _check_channels(
 ) -> None:
     require_same_dtype(function, "input", input, weight=weight, bias=bias)
     require(groups > 0, f"{function}(): groups must be positive, got {groups}")
-    require(
-        weight.shape[0] % groups == 0 and weight.shape[0] > 0,
-        f"{function}(): the {weight.shape[0]} output channels of weight of shape "
-        f"{shape_text(weight)} must be divisible by groups={groups}",
-    )
-    require(
-        channels == weight.shape[1] * groups,
-        f"Given groups={groups}, weight of size {shape_text(weight)}, expected "
-        f"input{shape_text(input)} to have {weight.shape[1] * groups} channels, "
-        f"but got {channels} channels instead",
-    )
+    outputs, inputs = weight._array.shape[:2]
+    if outputs % groups or outputs == 0:
+        raise RuntimeError(
+            f"{function}(): the {outputs} output channels of weight of shape "
+            f"{shape_text(weight)} must be divisible by groups={groups}"
+        )
+    if channels != inputs * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {shape_text(weight)}, expected "
+            f"input{shape_text(input)} to have {inputs * groups} channels, "
+            f"but got {channels} channels instead"
+        )
     require_shape(function, "bias", bias, weight.shape[:1])
 
 

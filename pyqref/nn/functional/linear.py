@@ -40,11 +40,12 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     require_tensor("linear", "bias", bias, optional=True)
     if not input.is_quantized:
         require_same_dtype("linear", "input", input, weight=weight, bias=bias)
-        require(
-            input.ndim >= 1 and weight.ndim in (1, 2) and input.shape[-1] == weight.shape[-1],
-            f"linear(): expected input of shape [*, {weight.shape[-1] if weight.ndim else '?'}] "
-            f"for weight of shape {shape_text(weight)}, got {shape_text(input)}",
-        )
+        if not (input.ndim >= 1 and weight.ndim in (1, 2) and input.shape[-1] == weight.shape[-1]):
+            depth = weight.shape[-1] if weight.ndim else "?"
+            raise RuntimeError(
+                f"linear(): expected input of shape [*, {depth}] "
+                f"for weight of shape {shape_text(weight)}, got {shape_text(input)}"
+            )
         require_shape("linear", "bias", bias, weight.shape[:-1])
         if weight.ndim == 1:
             bias = None if bias is None else bias.reshape(1)

@@ -80,9 +80,10 @@ def batch_norm(
     (2.0, 6.0)
     """
     require_floating("batch_norm", "input", input)
-    require(
-        input.ndim >= 2, f"batch_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
-    )
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"batch_norm(): expected input of shape [N, C, *], got {shape_text(input)}"
+        )
     channels = input.shape[1]
     parameters = {
         "running_mean": running_mean,

@@ -156,10 +156,10 @@ class Members:
     def __getattr__(self, name: str) -> Any:
         """Reached only if ``name`` is no ordinary attribute."""
         own = self.__dict__
-        for registry in ("_parameters", "_buffers", "_modules"):
-            members = own.get(registry)
-            if members is not None and name in members:
-                return members[name]
+        if "_modules" in own:  # made last: before Module.__init__() there is none of the three
+            for members in (own["_parameters"], own["_buffers"], own["_modules"]):
+                if name in members:
+                    return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:

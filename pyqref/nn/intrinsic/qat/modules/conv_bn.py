@@ -108,15 +108,14 @@ class _ConvBnNd(WithBatchNorm):
 
     def forward(self, input: Any) -> Any:
         """Convolve with the fake-quantized folded weight, unscale, normalise."""
-        scale = self.bn.weight / (self.bn.running_var + self.bn.eps).sqrt()
-        folded = self.weight_fake_quant(
-            self.weight * scale.reshape(-1, *(1,) * (self.weight.dim() - 1))
-        )
-        channels = (1, -1, *(1,) * (self.weight.dim() - 2))
+        bn, weight, bias = self.bn, self.weight, self.bias
+        scale = bn.weight / (bn.running_var + bn.eps).sqrt()
+        folded = self.weight_fake_quant(weight * scale.reshape(-1, *(1,) * (weight.dim() - 1)))
+        channels = (1, -1, *(1,) * (weight.dim() - 2))
         output = self._conv_forward(input, folded, None) / scale.reshape(channels)
-        if self.bias is not None:
-            output = output + self.bias.reshape(channels)
-        return self.bn(output)
+        if bias is not None:
+            output = output + bias.reshape(channels)
+        return bn(output)
 
     @classmethod
     def from_float(
