@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import dense, laid_as, room_like
+from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import Engine, IntArray
@@ -13,6 +16,8 @@ from pyqref.numerics.types import Engine, IntArray
 __all__ = ["add", "mul"]
 
 _INT8 = np.dtype(np.int8)
+#: Elements at a time of arrays that do not lie alike.
+_PART = 1 << 18
 
 
 def add(
@@ -23,17 +28,23 @@ def add(
     out: Grid,
     engine: Engine = "fbgemm",
     relu: bool = False,
+    room: IntArray | None = None,
 ) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.add`.
 
-    Equations ``eq-quantized-add`` and ``eq-add-fixed-point``.
+    Equations ``eq-quantized-add`` and ``eq-add-fixed-point``. The result is written to ``room``
+    if that lies as ``a`` does.
     """
     kernel = registry.twin("elementwise")
     fixed_point = engine == "qnnpack" and out.storage == np.uint8
     if kernel is None or not _are_bytes(a, b, out):
         return reference.add(a, a_grid, b, b_grid, out, engine, relu)
+    if _must_be_moved(a, b):
+        return _by_parts(
+            lambda x, y, room: add(x, a_grid, y, b_grid, out, engine, relu, room), a, b
+        )
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right, result = _arrays(a, b)
+    left, right, result = _arrays(a, b, room)
     if fixed_point:
         multiplier_a, multiplier_b, shift = _fixed_point(a_grid, b_grid, out)
         if not 1 <= shift <= 30:
@@ -69,14 +80,22 @@ def add(
 
 
 def mul(
-    a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
+    a: IntArray,
+    a_grid: Grid,
+    b: IntArray,
+    b_grid: Grid,
+    out: Grid,
+    relu: bool = False,
+    room: IntArray | None = None,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``)."""
+    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``room`` as of add."""
     kernel = registry.twin("elementwise")
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
+    if _must_be_moved(a, b):
+        return _by_parts(lambda x, y, room: mul(x, a_grid, y, b_grid, out, relu, room), a, b)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right, result = _arrays(a, b)
+    left, right, result = _arrays(a, b, room)
     kernel.mul(
         left,
         right,
@@ -99,12 +118,34 @@ def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
     return a.dtype == b.dtype == out.storage and a.dtype.itemsize == 1
 
 
-def _arrays(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _must_be_moved(a: IntArray, b: IntArray) -> bool:
+    """Whether one of two large arrays must be copied to lie as the other does."""
+    large = a.size > _PART or b.size > _PART
+    return large and (a.shape != b.shape or a.strides != b.strides)
+
+
+def _by_parts(run: Callable[..., IntArray], a: IntArray, b: IntArray) -> IntArray:
+    """``run(a, b, room)`` for some elements, then for others."""
+    a, b = np.broadcast_arrays(a, b)
+    result = np.empty_like(a)
+    for at in parts(a, most=_PART):
+        room = result[at]
+        part = run(a[at], b[at], room)
+        if part is not room:
+            room[...] = part
+    return result
+
+
+def _arrays(
+    a: IntArray, b: IntArray, room: IntArray | None = None
+) -> tuple[IntArray, IntArray, IntArray]:
     """The arrays in one shape and order in memory, and room for the result."""
     if a.shape != b.shape:
         a, b = np.broadcast_arrays(a, b)
     left = dense(a)
-    return left, laid_as(left, b), room_like(left, a.dtype)
+    if room is None or room.strides != left.strides:
+        room = room_like(left, a.dtype)
+    return left, laid_as(left, b), room
 
 
 def _fixed_point(a: Grid, b: Grid, out: Grid) -> tuple[int, int, int]:

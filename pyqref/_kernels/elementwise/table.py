@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, dense, room_like, side_by_side
+from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -18,6 +19,8 @@ from pyqref.numerics.types import IntArray
 __all__ = ["cat", "look_up"]
 
 _BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
+#: Bytes that may be copied.
+_FEW = 1 << 18
 
 
 def look_up(table: IntArray, q: IntArray) -> IntArray:
@@ -53,7 +56,13 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
     kernel = registry.twin("elementwise")
     if kernel is None or out.storage not in _BYTES:
         return reference.cat(arrays, grids, axis, out)
-    if not all(map(out.__eq__, grids)):
+    on_one_grid = all(map(out.__eq__, grids))
+    if sum(each.size for each in arrays) > _FEW:
+        if not _lie_alike(arrays):
+            return _joined_in_any_order(arrays, grids, axis, out)
+        if not on_one_grid:
+            return _joined_by_rows(kernel, arrays, grids, axis, out)
+    elif not on_one_grid:
         arrays = [
             q if grid == out else look_up(_between(grid, out), q)
             for q, grid in zip(arrays, grids, strict=True)
@@ -62,10 +71,71 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
 
 
 def _joined(kernel: Any, arrays: Sequence[IntArray], axis: int) -> IntArray:
-    """The arrays one after the other; with the channels last in memory if the first has them so."""
+    """The arrays one after the other; with the channels last in memory if all have them so."""
     arrays, result, rows = side_by_side(tuple(arrays), axis)
     if rows:
         kernel.cat(arrays, result, rows, threads.get_num_threads())
+    return result
+
+
+def _lie_alike(arrays: Sequence[IntArray]) -> bool:
+    """Whether a kernel joins arrays as they lie."""
+    return all(each.flags.c_contiguous for each in arrays) or _have_channels_last(arrays)
+
+
+def _have_channels_last(arrays: Sequence[IntArray]) -> bool:
+    return arrays[0].ndim > 2 and all(
+        np.moveaxis(each, 1, -1).flags.c_contiguous for each in arrays
+    )
+
+
+def _joined_by_rows(
+    kernel: Any, arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid
+) -> IntArray:
+    """As :func:`_joined`, of large arrays on different grids: some rows at a time."""
+    tables = [None if grid == out else _between(grid, out) for grid in grids]
+    moved, result, rows = side_by_side(tuple(arrays), axis)
+    in_memory = result if result.flags.c_contiguous else np.moveaxis(result, 1, -1)
+    target = in_memory.reshape(rows, -1)
+    sources = [each.reshape(rows, -1) for each in moved]
+    step = max(1, _FEW // target.shape[1])
+    for row in range(0, rows, step):
+        at = slice(row, row + step)
+        if step > 1:
+            some = tuple(
+                each[at] if table is None else look_up(table, each[at])
+                for table, each in zip(tables, sources, strict=True)
+            )
+            kernel.cat(some, target[at], len(target[at]), threads.get_num_threads())
+            continue
+        first = 0
+        for table, each in zip(tables, sources, strict=True):
+            place = target[row, first : first + each.shape[1]]
+            first += each.shape[1]
+            if table is None:
+                place[...] = each[row]
+            else:
+                kernel.look_up(table, each[row], place, threads.get_num_threads())
+    return result
+
+
+def _joined_in_any_order(
+    arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid
+) -> IntArray:
+    """As :func:`_joined`, of large arrays that lie in different ways."""
+    shape = list(arrays[0].shape)
+    shape[axis] = sum(each.shape[axis] for each in arrays)
+    if not all(each.flags.c_contiguous for each in arrays) and _have_channels_last(arrays):
+        shape.append(shape.pop(1))
+        result = np.moveaxis(np.empty(shape, out.storage), -1, 1)
+    else:
+        result = np.empty(shape, out.storage)
+    first = 0
+    for q, grid in zip(arrays, grids, strict=True):
+        place = result[(slice(None),) * axis + (slice(first, first + q.shape[axis]),)]
+        first += q.shape[axis]
+        for at in parts(q, most=_FEW):
+            place[at] = q[at] if grid == out else look_up(_between(grid, out), q[at])
     return result
 
 

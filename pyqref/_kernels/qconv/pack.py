@@ -18,8 +18,8 @@ __all__ = ["PackedConv", "pack_apart", "pack_conv", "pack_conv1d", "pack_conv2d"
 _LANES = 16
 #: Channels of groups that are packed as strips, and the most products of an output.
 _STRIP_GROUPS, _STRIP_DEPTH = (4, 8, 16), 2048
-#: Groups are joined up to as many outputs.
-_JOINED_OUTPUTS = 32
+#: Groups are joined up to as many outputs, and so many bytes with the zeros between them.
+_JOINED_OUTPUTS, _JOINED_BYTES = 32, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,10 @@ class PackedConv:
         return np.moveaxis(rows.reshape(outputs, *kernel, inputs), -1, 1)
 
 
-def _groups_to_join(groups: int, outputs: int) -> int:
-    """The largest number of groups that divides all and has few outputs."""
+def _groups_to_join(groups: int, outputs: int, depth: int) -> int:
+    """The largest number of groups that divides all, has few outputs and takes little room."""
     most = max(1, _JOINED_OUTPUTS // max(1, outputs))
+    most = max(1, min(most, _JOINED_BYTES // (_JOINED_OUTPUTS * max(1, depth))))
     return max(each for each in range(1, most + 1) if groups % each == 0)
 
 
@@ -124,8 +125,9 @@ def pack_conv(weight: IntArray, groups: int = 1, *, join: bool = True) -> Packed
         words = np.ascontiguousarray(rows).view(np.int32).reshape(-1, _LANES, rows.shape[1] // 4)
         panels = np.ascontiguousarray(words.swapaxes(1, 2)).view(np.int8)
         return PackedConv(panels.reshape(-1), sums, weight.shape, groups, in_strips=True)
-    elif join and _groups_to_join(groups, outputs // groups) > 1:
-        joined, panels = _groups_to_join(groups, outputs // groups), np.ascontiguousarray(rows)
+    elif join and _groups_to_join(groups, outputs // groups, rows.shape[1]) > 1:
+        joined = _groups_to_join(groups, outputs // groups, rows.shape[1])
+        panels = np.ascontiguousarray(rows)
     else:
         each = rows.reshape(groups, outputs // groups, rows.shape[1])
         panels = np.concatenate([pack_linear(group).panels for group in each])

@@ -10,7 +10,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8, quint8
-from pyqref.numerics import elementwise, scalar
+from pyqref.numerics import scalar
 from pyqref.numerics.matmul import quantized_matmul
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
@@ -316,7 +316,14 @@ def _with_number(name: str, function: Any, qa: Any, number: Any, relu: bool) -> 
         check_scale(abs(number) * qa.q_scale() or 1.0, f"{name}: the scale of qa times b")
     elif abs(number) / qa.q_scale() >= 2**31:
         raise ValueError(f"{name}: b must be less than 2**31 scales {qa.q_scale()}, got {number}")
-    integers, grid = function(qa._array, grid_of(qa), number, relu)
+    array = qa._array
+    if array.dtype.itemsize > 1:
+        integers, grid = function(array, grid_of(qa), number, relu)
+        return tensor_on(integers, grid, qa.dtype)
+    # What becomes of each byte; often it stays, and the grid alone moves.
+    every = np.arange(256, dtype=np.uint8).view(array.dtype)
+    values, grid = function(every, grid_of(qa), number, relu)
+    integers = array if np.array_equal(values, every) else _kernels.look_up(values, array)
     return tensor_on(integers, grid, qa.dtype)
 
 
@@ -341,7 +348,8 @@ def _cat(
     arrays = [each._array for each in qx]
     dim = _joining_axis(name, arrays, dim)
     integers = _kernels.cat(arrays, grids, dim, out.grid)
-    integers = elementwise.relu(integers, out.zero_point) if relu else integers
+    if relu:
+        np.maximum(integers, integers.dtype.type(out.zero_point), out=integers)
     return make_quantized(integers, out)
 
 

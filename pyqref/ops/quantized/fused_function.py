@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+from pyqref._kernels.parts import parts
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics.affine import dequantize_per_tensor
 from pyqref.numerics.fused_function import leaky, plus, requantize_function
-from pyqref.numerics.linear import linear_accumulator
 from pyqref.tensor.quantized import make_per_tensor
 
 from .checks import require_number, require_output_parameters, require_per_tensor
@@ -149,10 +150,13 @@ def _linear(
 ) -> Any:
     require_linear_input(name, x, packed)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
-    accumulator = linear_accumulator(
-        x._array, x.q_zero_point(), packed.packed.weight, packed.weight_zero_points
-    )
-    return _requantize(accumulator, x, packed, function, scale, zero_point)
+    weight, result = packed.packed, np.empty((*x.shape[:-1], packed.shape[0]), np.uint8)
+    for at in parts(result, whole=(x.dim() - 1,)):
+        sums = _kernels.linear_accumulator(
+            x._array[at[:-1]], x.q_zero_point(), weight, packed.weight_zero_points
+        )
+        result[at] = _requantize(sums, x, packed, function, scale, zero_point)
+    return make_per_tensor(result, scale, zero_point, quint8)
 
 
 def _conv_add(
@@ -171,8 +175,8 @@ def _conv_add(
     real = dequantize_per_tensor(other._array, other.q_scale(), other.q_zero_point())
     function = plus(np.moveaxis(real, 1, -1), relu)
     accumulator = packed.accumulate(x._array, x.q_zero_point())
-    result = _requantize(accumulator, x, packed, function, scale, zero_point)
-    return result.permute(0, 3, 1, 2)
+    integers = _requantize(accumulator, x, packed, function, scale, zero_point)
+    return make_per_tensor(integers, scale, zero_point, quint8).permute(0, 3, 1, 2)
 
 
 def _requantize(
@@ -182,9 +186,8 @@ def _requantize(
     function: Callable[[np.ndarray], np.ndarray],
     scale: float,
     zero_point: int,
-) -> Any:
+) -> np.ndarray:
     bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()
-    integers = requantize_function(
+    return requantize_function(
         accumulator, x.q_scale(), packed.weight_scales, bias, function, scale, zero_point
     )
-    return make_per_tensor(integers, scale, zero_point, quint8)

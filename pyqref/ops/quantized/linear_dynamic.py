@@ -164,7 +164,7 @@ def run_dynamic(
     """The array form of the two dynamic layers: float32 ``(*, K)`` to ``(*, N)``."""
     if isinstance(packed, PackedLinearFloat16):
         y: np.ndarray = x @ packed.weight._array.T
-        return y if packed.bias_tensor is None else y + packed.bias_tensor._array
+        return y if packed.bias_tensor is None else np.add(y, packed.bias_tensor._array, out=y)
     y, low, high = packed.run_dynamic(x, reduce_range)
     require_finite_range(low, high, what)
     return y
@@ -183,4 +183,4 @@ def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> 
         )
     reduce_range = require_flag(name, "reduce_range", reduce_range)
     y = run_dynamic(x._array, packed, reduce_range)
-    return wrap(np.maximum(y, np.float32(0)) if relu else y)
+    return wrap(np.maximum(y, np.float32(0), out=y) if relu else y)

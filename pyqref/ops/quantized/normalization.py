@@ -6,7 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pyqref import _kernels
+from pyqref._kernels.parts import parts
 from pyqref.numerics.elementwise import Grid
 
 from .checks import (
@@ -28,6 +31,9 @@ __all__ = [
     "instance_norm",
     "layer_norm",
 ]
+
+#: Elements that are put in another order at a time.
+_PART = 1 << 18
 
 
 def layer_norm(
@@ -80,17 +86,25 @@ def layer_norm(
             f"got {shape} for an input of shape {tuple(input.shape)}"
         )
     length = math.prod(shape)
-    parameters = [
+    w, b = (
         None if each is None else require_parameter(name, label, each, shape).reshape(1, length)
         for label, each in (("weight", weight), ("bias", bias))
-    ]
+    )
     require_elements(name, length)
-    rows = _kernels.in_c_order(input._array).reshape(-1, length)
+    eps = require_eps(name, eps)
+
+    def run(x: np.ndarray) -> np.ndarray:
+        rows = _kernels.in_c_order(x).reshape(-1, length)
+        return _kernels.layer_norm(rows, grid_of(input), w, b, eps, out).reshape(x.shape)
+
+    x = input._array
     with saturating():
-        integers = _kernels.layer_norm(
-            rows, grid_of(input), parameters[0], parameters[1], require_eps(name, eps), out
-        )
-    return tensor_on(integers.reshape(input._array.shape), out, input.dtype)
+        if x.flags.c_contiguous or x.size <= _PART:
+            return tensor_on(run(x), out, input.dtype)
+        integers = np.empty(x.shape, x.dtype)
+        for at in parts(x, whole=range(x.ndim - len(shape), x.ndim), most=_PART):
+            integers[at] = run(x[at])
+    return tensor_on(integers, out, input.dtype)
 
 
 def group_norm(

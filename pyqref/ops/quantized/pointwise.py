@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.parts import by_parts
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
@@ -252,10 +253,12 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
     slopes = weight._array.reshape((-1,) + (1,) * max(qx.dim() - 2, 0))
     conventions: Any = settings.conventions
     slopes = slopes if qx.dim() else slopes.reshape(())
+
+    def run(q: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        return activation.prelu(q, qx._quantizer.grid, slope, grid, out.grid, conventions)
+
     with np.errstate(over="ignore", invalid="ignore"):
-        integers = activation.prelu(
-            qx._array, qx._quantizer.grid, slopes, grid, out.grid, conventions
-        )
+        integers = by_parts(run, qx._array, slopes)
     return make_quantized(integers, out)
 
 
@@ -282,9 +285,13 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
     name = "quantized.softmax"
     out = _out(name, qx, output_scale, output_zero_point)
     dim = require_axis(name, "dim", dim, qx.dim())
-    real = dequantize_per_tensor(qx._array, qx.q_scale(), qx.q_zero_point())
-    result = activation.softmax(real, dim) if qx.dim() else np.ones((), np.float32)
-    return make_quantized(quantize_per_tensor(result, *out.grid), out)
+
+    def run(q: np.ndarray) -> np.ndarray:
+        real = dequantize_per_tensor(q, qx.q_scale(), qx.q_zero_point())
+        result = activation.softmax(real, dim) if q.ndim else np.ones((), np.float32)
+        return quantize_per_tensor(result, *out.grid)
+
+    return make_quantized(by_parts(run, qx._array, whole=(dim,)), out)
 
 
 def dropout(

@@ -1,0 +1,79 @@
+"""Large arrays, computed part by part: what is made on the way stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import product
+
+import numpy as np
+
+__all__ = ["by_parts", "parts"]
+
+#: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
+MOST = 1 << 13
+
+
+def parts(
+    x: np.ndarray, whole: Collection[int] = (), most: int = MOST
+) -> Iterator[tuple[slice, ...]]:
+    """Where the parts of ``x`` are, as far as possible of no more than ``most`` elements.
+
+    Parameters
+    ----------
+    x
+        Is cut first along the axis whose places are farthest apart in memory.
+    whole
+        Axes that are not cut.
+
+    Examples
+    --------
+    >>> [at[0] for at in parts(np.zeros((5, 4)), whole=[1], most=8)]
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    steps, size = list(x.shape), x.size
+    for axis in sorted(set(range(x.ndim)).difference(whole), key=lambda a: -abs(x.strides[a])):
+        if size <= most:
+            break
+        rest = size // steps[axis]
+        steps[axis] = max(1, most // rest)
+        size = rest * steps[axis]
+    yield from product(
+        *(
+            [slice(i, i + step) for i in range(0, length, step)] if length else [slice(0)]
+            for length, step in zip(x.shape, steps, strict=True)
+        )
+    )
+
+
+def by_parts(
+    function: Callable[..., np.ndarray],
+    x: np.ndarray,
+    *others: np.ndarray,
+    whole: Collection[int] = (),
+    most: int = MOST,
+) -> np.ndarray:
+    """``function(x, *others)``, whose elements depend on those at their place alone.
+
+    Parameters
+    ----------
+    x
+        The result has its shape and type, and lies in memory as it does.
+    others
+        Broadcast against ``x``.
+    whole
+        Axes along which elements of the result depend on each other.
+    most
+        Elements of a part.
+
+    Examples
+    --------
+    >>> by_parts(np.add, np.arange(3), np.array(5))
+    array([5, 6, 7])
+    """
+    if x.size <= most:
+        return function(x, *others)
+    result = np.empty_like(x)
+    spread = [np.broadcast_to(each, x.shape) for each in others]
+    for at in parts(x, whole, most):
+        result[at] = function(x[at], *(each[at] for each in spread))
+    return result

@@ -1,0 +1,264 @@
+"""No operation holds more than its inputs, its output, its weights and 1 MiB of scratch a thread.
+
+``tracemalloc`` counts the arrays of NumPy, and what the kernels of convolutions take. What an
+operation took at most, less its result, must be below 1 MiB, however large its input is.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyqref
+from pyqref import kernels, nn
+from pyqref.nn import functional as F
+from pyqref.tensor.quantized import make_per_tensor
+
+ops, qF = pyqref.ops.quantized, nn.quantized.functional
+OUT = (0.1, 7)
+Operation = Callable[[], Any]
+SCRATCH = 1 << 20
+COMPILED = [name for name in kernels.usable() if name != "reference"]
+
+
+def quantized(*shape: int, last: bool = False, dtype: Any = pyqref.quint8) -> Any:
+    """A tensor whose channels are first in memory, or last."""
+    storage = np.uint8 if dtype is pyqref.quint8 else np.int8
+    integers = np.random.default_rng(0).integers(0, 120, shape).astype(storage)
+    if last:
+        integers = np.moveaxis(np.ascontiguousarray(np.moveaxis(integers, 1, -1)), -1, 1)
+    return make_per_tensor(integers, 0.05, 3, dtype)
+
+
+def real(*shape: int) -> Any:
+    return pyqref.from_numpy(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
+
+
+def convolution(
+    n: int, channels: int, size: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1
+) -> dict[str, Callable[[], Operation]]:
+    """The convolution and its transpose, of images in both orders."""
+
+    def make(last: bool, transposed: bool) -> Operation:
+        shape = (channels, outputs // groups) if transposed else (outputs, channels // groups)
+        weight = quantized(*shape, *[kernel] * n, dtype=pyqref.qint8)
+        name = f"conv_transpose{n}d" if transposed else f"conv{n}d"
+        steps = [[stride] * n, [1] * n, *([[0] * n] if transposed else []), [1] * n, groups]
+        packed = getattr(ops, f"{name}_prepack")(weight, pyqref.zeros(outputs), *steps)
+        x = quantized(1, channels, *[size] * n, last=last)
+        return lambda: getattr(ops, name)(x, packed, *OUT)
+
+    what = f"{n}d {channels}x{size} -> {outputs}, {kernel}/{stride}, {groups} groups"
+    return {
+        f"{what}, {order}{', transposed' * transposed}": lambda last=last, t=transposed: make(
+            last, t
+        )
+        for last, order in ((False, "first"), (True, "last"))
+        for transposed in (False, True)
+    }
+
+
+CONVOLUTIONS = (
+    convolution(1, 64, 30000, 32, 4, 2)
+    | convolution(2, 3, 800, 8, 7, 2)
+    | convolution(2, 64, 150, 32, 3)
+    | convolution(2, 256, 80, 64, 2)
+    | convolution(2, 64, 150, 64, 4, 2, 64)
+    | convolution(2, 64, 150, 64, 3, 1, 8)
+    | convolution(2, 64, 150, 32, 3, 2, 32)
+    | convolution(2, 2048, 24, 32, 3, 2, 16)
+    | convolution(3, 32, 36, 16, 3, 2)
+)
+
+
+def linear(operation: Callable[..., Any], x: Any, *rest: Any) -> Operation:
+    packed = ops.linear_prepack(quantized(256, 512, dtype=pyqref.qint8), pyqref.zeros(256))
+    return lambda: operation(x, packed, *rest)
+
+
+def float16(operation: Callable[..., Any]) -> Operation:
+    packed, x = ops.linear_prepack_fp16(real(256, 512), pyqref.zeros(256)), real(4000, 512)
+    return lambda: operation(x, packed)
+
+
+LINEAR: dict[str, Callable[[], Operation]] = {
+    "linear": lambda: linear(ops.linear, quantized(8000, 512), *OUT),
+    "linear_relu": lambda: linear(ops.linear_relu, quantized(8000, 512), *OUT),
+    "linear_leaky_relu": lambda: linear(ops.linear_leaky_relu, quantized(8000, 512), *OUT, 0.1),
+    "linear_tanh": lambda: linear(ops.linear_tanh, quantized(8000, 512), *OUT),
+    "linear_dynamic": lambda: linear(ops.linear_dynamic, real(4000, 512)),
+    "linear_relu_dynamic": lambda: linear(ops.linear_relu_dynamic, real(4000, 512)),
+    "linear_dynamic_fp16": lambda: float16(ops.linear_dynamic_fp16),
+    "linear_relu_dynamic_fp16": lambda: float16(ops.linear_relu_dynamic_fp16),
+}
+
+ONE, ZERO = pyqref.ones(64), pyqref.zeros(64)
+IMAGES = (2, 64, 128, 144)
+ON_IMAGES: dict[str, Callable[[Any], Any]] = {
+    "relu": F.relu,
+    "relu6": ops.relu6,
+    "sigmoid": lambda x: ops.sigmoid(x, *OUT),
+    "tanh": pyqref.tanh,
+    "hardswish": lambda x: ops.hardswish(x, *OUT),
+    "hardsigmoid": F.hardsigmoid,
+    "hardtanh": F.hardtanh,
+    "elu": lambda x: ops.elu(x, *OUT),
+    "celu": lambda x: ops.celu(x, *OUT),
+    "leaky_relu": lambda x: ops.leaky_relu(x, 0.1, False, *OUT),
+    "clamp": lambda x: ops.clamp(x, 0.0, 1.0),
+    "threshold": lambda x: ops.threshold(x, 0.1, 0.2),
+    "prelu": lambda x: ops.prelu(x, quantized(64), *OUT),
+    "softmax": lambda x: ops.softmax(x, 1, *OUT),
+    "add_scalar": lambda x: ops.add_scalar(x, 1.5),
+    "mul_scalar": lambda x: ops.mul_scalar(x, -1.5),
+    "dropout": lambda x: ops.dropout(x, 0.5, 3),
+    "max_pool2d": lambda x: ops.max_pool2d(x, [3, 3], [2, 2], [1, 1], [1, 1], False),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 3, 2, 1),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x, 7),
+    "nearest": lambda x: F.interpolate(x, scale_factor=2, mode="nearest"),
+    "bilinear": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+    "layer_norm": lambda x: ops.layer_norm(
+        x, [144], pyqref.ones(144), pyqref.zeros(144), 1e-5, *OUT
+    ),
+    "group_norm": lambda x: ops.group_norm(x, 8, ONE, ZERO, 1e-5, *OUT),
+    "instance_norm": lambda x: ops.instance_norm(x, ONE, ZERO, 1e-5, *OUT),
+    "batch_norm": lambda x: ops.batch_norm2d(x, ONE, ZERO, ZERO, ONE, 1e-5, *OUT),
+    "batch_norm_relu": lambda x: ops.batch_norm2d_relu(x, ONE, ZERO, ZERO, ONE, 1e-5, *OUT),
+    "dequantize": lambda x: x.dequantize(),
+    "int_repr": lambda x: x.int_repr(),
+    "mean": lambda x: x.mean([2, 3]),
+}
+PAIRS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda x, y: ops.add(x, y, *OUT),
+    "add_relu": lambda x, y: ops.add_relu(x, y, *OUT),
+    "mul": lambda x, y: ops.mul(x, y, *OUT),
+    "cat": lambda x, y: ops.cat([x, y], 1, *OUT),
+    "cat_relu": lambda x, y: ops.cat_relu([x, y], 1, *OUT),
+    "cat on the same grid": lambda x, y: pyqref.cat([x, y], 1),
+}
+ELEMENTWISE = {
+    f"{name}, {order}": lambda run=run, last=last: _of_one(run, last)
+    for name, run in ON_IMAGES.items()
+    for last, order in ((False, "first"), (True, "last"))
+} | {
+    f"{name}, {order} and {other}": lambda run=run, a=a, b=b: _of_two(run, a, b)
+    for name, run in PAIRS.items()
+    for a, order in ((False, "first"), (True, "last"))
+    for b, other in ((False, "first"), (True, "last"))
+}
+
+
+def _of_one(run: Callable[[Any], Any], last: bool) -> Operation:
+    x = quantized(*IMAGES, last=last)
+    return lambda: run(x)
+
+
+def _of_two(run: Callable[[Any, Any], Any], first: bool, second: bool) -> Operation:
+    x, y = quantized(*IMAGES, last=first), quantized(*IMAGES, last=second)
+    return lambda: run(x, y)
+
+
+def broadcast() -> Operation:
+    x, y = quantized(*IMAGES, last=True), quantized(2, 64, 1, 1)
+    return lambda: ops.mul(x, y, *OUT)
+
+
+def of_real(run: Callable[[Any], Any]) -> Operation:
+    x = real(2, 64, 96, 100)
+    return lambda: run(x)
+
+
+def observer(name: str, *arguments: float) -> Operation:
+    module = getattr(pyqref.quantization, name)(*arguments)
+
+    def run(x: Any) -> Any:
+        result = module(x)
+        return None if result is x else result
+
+    return of_real(run)
+
+
+SCALES = pyqref.full((64,), 0.1)
+NUMBERS: dict[str, Callable[[], Operation]] = {
+    "broadcast": broadcast,
+    "quantize_per_tensor": lambda: of_real(
+        lambda x: pyqref.quantize_per_tensor(x, 0.1, 3, pyqref.quint8)
+    ),
+    "quantize_per_channel": lambda: of_real(
+        lambda x: pyqref.quantize_per_channel(x, SCALES, ZERO, 1, pyqref.quint8)
+    ),
+    "fake_quantize_per_tensor": lambda: of_real(
+        lambda x: pyqref.fake_quantize_per_tensor_affine(x, 0.1, 0, 0, 255)
+    ),
+    "fake_quantize_per_channel": lambda: of_real(
+        lambda x: pyqref.fake_quantize_per_channel_affine(
+            x, SCALES, pyqref.zeros(64, dtype=pyqref.int32), 1, 0, 255
+        )
+    ),
+} | {
+    name: lambda name=name, arguments=arguments: observer(name, *arguments)
+    for name, arguments in (
+        ("MinMaxObserver", ()),
+        ("MovingAverageMinMaxObserver", ()),
+        ("PerChannelMinMaxObserver", ()),
+        ("MovingAveragePerChannelMinMaxObserver", ()),
+        ("HistogramObserver", ()),
+        ("FixedQParamsObserver", (0.1, 0)),
+        ("PlaceholderObserver", ()),
+        ("NoopObserver", ()),
+        ("FakeQuantize", ()),
+        ("FusedMovingAvgObsFakeQuantize", ()),
+    )
+}
+
+
+def table(module: type, dtype: Any) -> Operation:
+    rows = module(2000, 64, dtype=dtype)
+    indices = pyqref.from_numpy(np.random.default_rng(2).integers(0, 2000, (3000, 8)))
+    return lambda: rows(indices)
+
+
+TABLES = {
+    f"{module.__name__}, {dtype}": lambda module=module, dtype=dtype: table(module, dtype)
+    for module in (nn.quantized.Embedding, nn.quantized.EmbeddingBag)
+    for dtype in (pyqref.quint8, pyqref.quint4x2)
+}
+
+#: What is known to take more, and why.
+MORE = {
+    "nearest, first": "the input is copied with its channels last",
+    "bilinear, first": "the input is copied with its channels last",
+    "group_norm, first": "factors are laid out for every element",
+    "group_norm, last": "the input is copied with its channels first",
+    "instance_norm, first": "factors are laid out for every element",
+    "instance_norm, last": "the input is copied with its channels first",
+}
+OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES
+
+
+def bytes_of(result: Any) -> int:
+    return 0 if result is None else int(result._array.nbytes)
+
+
+@pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_takes_at_most_a_mebibyte(name: str, request: pytest.FixtureRequest) -> None:
+    if name in MORE:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=MORE[name]))
+    threads = pyqref.get_num_threads()
+    pyqref.set_num_threads(1)
+    try:
+        run = OPERATIONS[name]()
+        run()  # what is imported, and kept for good
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        result = run()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        pyqref.set_num_threads(threads)
+    assert most - before - bytes_of(result) <= SCRATCH
