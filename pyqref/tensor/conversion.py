@@ -64,12 +64,18 @@ def _check_cast(input: Any, wanted: dtype_) -> None:
 
 
 def type_(input: Any, dtype: Any = None) -> Any:
-    """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`."""
+    """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`.
+
+    A ``dtype`` may also be such a name, which may begin with ``torch`` as in a script for it.
+    """
     if dtype is None:
         return f"pyqref.{_TYPE_NAMES[input.dtype]}"
     if isinstance(dtype, str):
-        by_name = {f"pyqref.{name}": each for each, name in _TYPE_NAMES.items()}
-        dtype = by_name[dtype]
+        name = dtype.removeprefix("torch.").removeprefix("pyqref.")
+        by_name = {each: number for number, each in _TYPE_NAMES.items()}
+        if name not in by_name:
+            raise ValueError(f"type(): dtype must be one of {', '.join(by_name)}, got {dtype!r}")
+        dtype = by_name[name]
     return to(input, dtype)
 
 
@@ -83,10 +89,10 @@ _TYPE_NAMES = {
     dtypes.int32: "IntTensor",
     dtypes.int64: "LongTensor",
     dtypes.bool_: "BoolTensor",
-    dtypes.quint8: "QUInt8Tensor",
-    dtypes.qint8: "QInt8Tensor",
-    dtypes.qint32: "QInt32Tensor",
-    dtypes.quint4x2: "QUInt4x2Tensor",
+    dtypes.quint8: "quantized.QUInt8Tensor",
+    dtypes.qint8: "quantized.QInt8Tensor",
+    dtypes.qint32: "quantized.QInt32Tensor",
+    dtypes.quint4x2: "quantized.QUInt4x2Tensor",
 }
 
 

@@ -279,7 +279,7 @@ def broadcast_to(input: Any, size: Any) -> Any:
     >>> pyqref.broadcast_to(pyqref.tensor([1, 2]), (2, 2)).tolist()
     [[1, 2], [1, 2]]
     """
-    return expand(input, tuple(size))
+    return expand(input, size)
 
 
 def expand_as(input: Any, other: Any) -> Any:

@@ -149,3 +149,17 @@ def test_resize() -> None:
     assert [[0, 1], [2, 3]] == x.resize_(2, 2).tolist()
     assert [0, 1, 2] == x.resize_(3).tolist()
     assert [0, 1, 2, 0, 0] == x.resize_(5).tolist()
+
+
+@pytest.mark.parametrize("name", ["torch.HalfTensor", "pyqref.HalfTensor", "HalfTensor"])
+def test_types_by_their_names(name: str) -> None:
+    """As scripts for torch write them; quantized types stand in a package of their own."""
+    assert pyqref.ones(1).type(name).dtype is pyqref.float16
+    q = pyqref.quantize_per_tensor(pyqref.ones(1), 1.0, 0, pyqref.quint8)
+    names = ("pyqref.FloatTensor", "pyqref.quantized.QUInt8Tensor")
+    assert names == (pyqref.ones(1).type(), q.type())
+
+
+def test_unknown_type_is_named() -> None:
+    with pytest.raises(ValueError, match=r"must be one of .*, got 'torch\.FooTensor'"):
+        pyqref.ones(1).type("torch.FooTensor")
