@@ -81,9 +81,11 @@ ALWAYS_INLINE void store_some_f32(float *target, f32v value, int count) {
 }
 
 /* Unsigned bytes: eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so
- * the packing that saturates takes the place of bounds for each. */
+ * the packing that saturates takes the place of bounds for each. Where the multiplier of the bias
+ * is 1, a `plain` sum has the same bits, and is no work of the units that multiply. */
 ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
-                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
+                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile,
+                                   const int plain) {
     const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
     const f32v bias_multiplier = set_f32(tile->bias_multiplier);
     const int zero_point = tile->zero_point, lower = tile->lower, upper = tile->upper;
@@ -96,8 +98,10 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
         UNROLL for (int i = 0; i < 4; ++i) {
             const int r = first + i / vectors, v = i % vectors;
             if (i < together * vectors && r < rows) {
-                real[i] = fma_f32(load_f32(bias + v * SIMD_LANES), bias_multiplier,
-                                  to_f32(sum[r][v]));
+                const f32v added = load_f32(bias + v * SIMD_LANES);
+                real[i] = to_f32(sum[r][v]);
+                real[i] = plain ? add_f32(real[i], added)
+                                : fma_f32(added, bias_multiplier, real[i]);
                 real[i] = mul_f32(real[i], load_f32(multiplier + v * SIMD_LANES));
             } else {
                 real[i] = real[0];
@@ -183,7 +187,11 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
         }
     }
     if (tile->store == BYTES) {
-        finish_bytes_of(rows, vectors, sum, tile);
+        if (tile->bias_multiplier == 1.0f) {
+            finish_bytes_of(rows, vectors, sum, tile, 1);
+        } else {
+            finish_bytes_of(rows, vectors, sum, tile, 0);
+        }
         return;
     }
     if (tile->store != SUMS) {
