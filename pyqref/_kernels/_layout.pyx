@@ -23,6 +23,8 @@ cnp.import_array()
 
 cdef Py_ssize_t LINE = layout.LINE
 cdef Py_ssize_t LARGE = layout.LARGE
+cdef Py_ssize_t PAGE = layout.PAGE
+cdef Py_ssize_t FRESH = layout.FRESH
 
 cdef cnp.npy_intp[4] _last = [0, 2, 3, 1]
 cdef cnp.npy_intp[4] _first = [0, 3, 1, 2]
@@ -33,8 +35,9 @@ cdef enum:
 
 
 cdef cnp.ndarray room(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
-    """An array in C order, whose memory begins at a cache line if it is large."""
+    """An array in C order that begins where ``empty`` lets it begin."""
     cdef cnp.npy_intp size = dtype.itemsize
+    cdef Py_ssize_t align
     cdef cnp.ndarray buffer, result
     cdef char* first
     cdef int axis
@@ -45,12 +48,13 @@ cdef cnp.ndarray room(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
         return PyArray_NewFromDescr(
             np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL, NULL, 0, None
         )
-    size += LINE
+    align = PAGE if size >= FRESH and (PAGE - size % PAGE) % PAGE <= PAGE // 2 else LINE
+    size += align
     buffer = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
     first = <char*> cnp.PyArray_DATA(buffer)
     result = PyArray_NewFromDescr(
         np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL,
-        first + (-<size_t> first) % LINE, cnp.NPY_ARRAY_CARRAY, None,
+        first + (-<size_t> first) % <size_t> align, cnp.NPY_ARRAY_CARRAY, None,
     )
     cnp.set_array_base(result, buffer)
     return result
