@@ -46,6 +46,7 @@ cdef enum:
     LINE = 64                       # bytes of a cache line, which no vector of ours straddles
     BALANCED = 8                    # blocks a thread from which their ends matter no more
     READ_AHEAD = 4                  # tiles in which the next panel is fetched
+    STREAM_AHEAD = 1 << 12          # bytes by which weights are fetched that are used only once
     WORK_PER_THREAD = 1 << 23       # products by vectors that are worth a thread
     TILES_FASTER = 3                # as many products take tile registers the time of one
     READING = 20                    # products in the time in which a weight comes from memory
@@ -185,6 +186,8 @@ cdef void multiply_panel(
                     y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
                     if 0 < y - x < 256 * p.quads:
                         tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
+                elif tiles == 1:
+                    tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
                 elif i < READ_AHEAD and next_panel != NULL:
                     tile.ahead_step = PANEL_COLUMNS * 4 // READ_AHEAD
                     tile.ahead = next_panel + i * p.quads * tile.ahead_step

@@ -54,8 +54,8 @@ typedef struct {
     ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
     const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
     ptrdiff_t step;
-    const int8_t *ahead;        /* what will be read soon, `ahead_step` bytes for each quad */
-    ptrdiff_t ahead_step;
+    const int8_t *ahead;        /* what will be read soon, a line for each vector of a quad, */
+    ptrdiff_t ahead_step;       /* so many bytes on for the next quad */
     const int32_t *start;       /* what sums begin with, one a column */
     Store store;                /* how they are finished */
     int32_t *sums;              /* where SUMS are stored, PANEL_COLUMNS a row */
@@ -176,7 +176,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             UNROLL for (int v = 0; v < vectors; ++v) {
                 weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
             }
-            WILL_BE_READ(ahead);
+            UNROLL for (int v = 0; v < vectors; ++v) WILL_BE_READ(ahead + v * 64);
             ahead += ahead_step;
             UNROLL for (int r = 0; r < rows; ++r) {
                 const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
