@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .windows import fold_rows as fold_rows
     from .windows import gradient_of_largest as gradient_of_largest
     from .windows import largest as largest
+    from .windows import moments_of_channels as moments_of_channels
     from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
@@ -138,6 +139,7 @@ __getattr__ = on_first_use(
             "fold_rows",
             "gradient_of_largest",
             "largest",
+            "moments_of_channels",
             "unfold_rows",
         ),
     },
@@ -186,6 +188,7 @@ __all__ = [
     "max_pool",
     "min_max",
     "min_max_per_channel",
+    "moments_of_channels",
     "mul",
     "nearest",
     "pack_conv1d",

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation, unbroadcast
 
 __all__ = ["BatchNorm", "GroupNorm", "LayerNorm", "RmsNorm"]
@@ -105,14 +107,10 @@ def _channels(x: Array) -> Array:
 
 
 def _moments_of_channels(x: Array) -> tuple[Array, Array]:
-    """:func:`moments` over all axes but that of the channels, without copies of ``x`` in double."""
+    """:func:`moments` over all axes but that of the channels."""
     column = (1, -1, *(1,) * (x.ndim - 2))
-    count = np.float64(x.size // max(x.shape[1], 1))
-    total = np.einsum("ncl->c", _channels(x), dtype=np.float64)
-    center = (total / count).astype(x.dtype).reshape(column)
-    centered = _channels(x - center)
-    squares = np.einsum("ncl,ncl->c", centered, centered, dtype=np.float64)
-    return center, (squares / count).astype(x.dtype).reshape(column)
+    center, variance = _kernels.moments_of_channels(_channels(x))
+    return center.reshape(column), variance.reshape(column)
 
 
 def _products_of_channels(a: Array, b: Array) -> Array:

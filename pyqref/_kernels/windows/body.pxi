@@ -214,3 +214,4 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
 
 
 include "maxima.pxi"
+include "moments.pxi"
