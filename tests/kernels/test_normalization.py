@@ -40,7 +40,7 @@ def test_layer_norm_around_the_vector(kernel: str, n_threads: int, dtype: Any, l
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-@pytest.mark.parametrize("shape", [(2, 6, 5), (1, 4, 3, 7), (3, 12, 1)])
+@pytest.mark.parametrize("shape", [(2, 6, 5), (1, 4, 9, 17), (3, 12, 1)])
 def test_group_norm(kernel: str, n_threads: int, dtype: Any, shape: tuple[int, ...]) -> None:
     """eq-quantized-group-norm and, with as many groups as channels, eq-quantized-instance-norm."""
     rng = np.random.default_rng(1)
@@ -48,9 +48,21 @@ def test_group_norm(kernel: str, n_threads: int, dtype: Any, shape: tuple[int, .
     w, b = rng.standard_normal((2, shape[1])).astype(np.float32)
     given, out = grid(dtype, 0.1, 3), grid(dtype, 0.03, 4)
     for groups in (1, 2, shape[1]):
-        for weight, bias in ((w, b), (None, None)):
+        for weight, bias in ((w, b), (None, b), (w, None), (None, None)):
             arguments = (q, given, groups, weight, bias, 1e-5, out)
             assert_same_bits(normalization.group_norm(*arguments), _kernels.group_norm(*arguments))
+
+
+@pytest.mark.parametrize("shape", [(3, 16, 70, 90), (1, 6, 300, 320)])
+def test_large_images_with_their_channels_last(kernel: str, shape: tuple[int, ...]) -> None:
+    """Some images are put in C order at a time, or some groups of one."""
+    rng = np.random.default_rng(3)
+    batch, channels, *size = shape
+    q = np.moveaxis(integers(np.uint8, batch, *size, channels), -1, 1)
+    w, b = rng.standard_normal((2, channels)).astype(np.float32)
+    for groups in (2, channels):
+        arguments = (q, grid(np.uint8, 0.1, 3), groups, w, b, 1e-5, grid(np.uint8, 0.03, 4))
+        assert_same_bits(normalization.group_norm(*arguments), _kernels.group_norm(*arguments))
 
 
 @pytest.mark.parametrize("channels", [1, 3, 15, 16, 17, 33, 64, 100, 128, 130])

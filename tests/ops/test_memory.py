@@ -232,10 +232,6 @@ TABLES = {
 MORE = {
     "nearest, first": "the input is copied with its channels last",
     "bilinear, first": "the input is copied with its channels last",
-    "group_norm, first": "factors are laid out for every element",
-    "group_norm, last": "the input is copied with its channels first",
-    "instance_norm, first": "factors are laid out for every element",
-    "instance_norm, last": "the input is copied with its channels first",
 }
 OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES
 

@@ -17,10 +17,11 @@ cdef struct Rows:
     const uint8_t* x
     uint8_t* out
     Py_ssize_t n, period            # elements of a row; rows after which the parameters repeat
+    Py_ssize_t inner                # elements side by side that share theirs
     bint is_signed
     float scale, eps, inverse_out
-    const float* weight             # (period, n), or NULL: one
-    const float* bias               # (period, n), or NULL: zero
+    const float* weight             # (period, n / inner), or NULL: one
+    const float* bias               # (period, n / inner), or NULL: zero
     float lower, upper
     int32_t zero_point
 
@@ -66,14 +67,17 @@ cdef inline void sums_of(
 
 cdef inline f32v normalized(
     const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
-    f32v mean, f32v inverse,
+    const Py_ssize_t step, f32v mean, f32v inverse,
 ) noexcept nogil:
-    """``eq-quantized-standardize`` of some elements before it rounds, not above the range."""
+    """``eq-quantized-standardize`` of some elements before it rounds, not above the range.
+
+    Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
+    """
     cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x + i, r.is_signed)), mean), inverse)
     if weight != NULL or bias != NULL:
         y = fma_f32(
-            y, set_f32(1) if weight == NULL else load_f32(weight + i),
-            set_f32(0) if bias == NULL else load_f32(bias + i),
+            y, set_f32(1) if weight == NULL else load_f32(weight + i * step),
+            set_f32(0) if bias == NULL else load_f32(bias + i * step),
         )
     # The bounds are whole, and lower by the zero point, which is added to integers: so they may be
     # taken before rounding. nan is the upper one.
@@ -85,25 +89,79 @@ cdef inline void store_normalized(const Rows* r, uint8_t* out, f32v y) noexcept 
     store_low_bytes(out, add_i32(to_i32(y), set_i32(r.zero_point)))
 
 
+cdef inline void finish_run(
+    const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
+    const float* bias, const Py_ssize_t step, f32v means, f32v inverse,
+) noexcept nogil:
+    """Elements side by side of one row."""
+    cdef float[LANES_MAX] few_weights
+    cdef float[LANES_MAX] few_biases
+    cdef uint8_t[LANES_MAX] few
+    cdef int lowest = <int> r.lower + r.zero_point
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j
+    while not r.is_signed and i + 4 * SIMD_LANES <= n:
+        store_rounded_u8(
+            out + i, out + i + 2 * SIMD_LANES,
+            normalized(r, x, weight, bias, i, step, means, inverse),
+            normalized(r, x, weight, bias, i + SIMD_LANES, step, means, inverse),
+            normalized(r, x, weight, bias, i + 2 * SIMD_LANES, step, means, inverse),
+            normalized(r, x, weight, bias, i + 3 * SIMD_LANES, step, means, inverse),
+            r.zero_point, lowest,
+        )
+        i += 4 * SIMD_LANES
+    while i + SIMD_LANES <= n:
+        store_normalized(r, out + i, normalized(r, x, weight, bias, i, step, means, inverse))
+        i += SIMD_LANES
+    if i < n:
+        for j in range(SIMD_LANES):
+            few[j] = x[i + j] if i + j < n else 0
+            few_weights[j] = weight[(i + j) * step] if weight != NULL and i + j < n else 1
+            few_biases[j] = bias[(i + j) * step] if bias != NULL and i + j < n else 0
+        store_normalized(
+            r, few,
+            normalized(
+                r, few, few_weights if weight != NULL else NULL,
+                few_biases if bias != NULL else NULL, 0, step, means, inverse,
+            ),
+        )
+        for j in range(n - i):
+            out[i + j] = few[j]
+
+
+cdef void finish_channels(
+    const Rows* r, const uint8_t* x, uint8_t* out, const float* weight, const float* bias,
+    f32v means, f32v inverse,
+) noexcept nogil:
+    """A row whose elements share their factors in runs."""
+    cdef float[LANES_MAX] one_weight
+    cdef float[LANES_MAX] one_bias
+    cdef Py_ssize_t c
+    for c in range(r.n // r.inner):
+        if weight != NULL:
+            store_f32(one_weight, set_f32(weight[c]))
+        if bias != NULL:
+            store_f32(one_bias, set_f32(bias[c]))
+        finish_run(
+            r, x + c * r.inner, out + c * r.inner, r.inner,
+            one_weight if weight != NULL else NULL, one_bias if bias != NULL else NULL, 0, means,
+            inverse,
+        )
+
+
 cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One row (eq-quantized-layer-norm)."""
     cdef const Rows* r = <const Rows*> context
     cdef const uint8_t* x = r.x + index * r.n
     cdef uint8_t* out = r.out + index * r.n
-    cdef Py_ssize_t first = index % r.period * r.n
+    cdef Py_ssize_t first = index % r.period * (r.n // r.inner)
     cdef const float* weight = r.weight
     cdef const float* bias = r.bias
     cdef int64_t total, squares
     cdef float count = <float> r.n
     cdef float[LANES_MAX] one
-    cdef float[LANES_MAX] few_weights
-    cdef float[LANES_MAX] few_biases
-    cdef uint8_t[LANES_MAX] few
     cdef float mean, variance
     cdef f32v means, inverse
-    cdef int lowest = <int> r.lower + r.zero_point
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t j
     if weight != NULL:
         weight += first
     if bias != NULL:
@@ -118,45 +176,25 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     variance = one[0] if one[0] > 0 else 0
     means = set_f32(mean)
     inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
-    while not r.is_signed and i + 4 * SIMD_LANES <= r.n:
-        store_rounded_u8(
-            out + i, out + i + 2 * SIMD_LANES,
-            normalized(r, x, weight, bias, i, means, inverse),
-            normalized(r, x, weight, bias, i + SIMD_LANES, means, inverse),
-            normalized(r, x, weight, bias, i + 2 * SIMD_LANES, means, inverse),
-            normalized(r, x, weight, bias, i + 3 * SIMD_LANES, means, inverse),
-            r.zero_point, lowest,
-        )
-        i += 4 * SIMD_LANES
-    while i + SIMD_LANES <= r.n:
-        store_normalized(r, out + i, normalized(r, x, weight, bias, i, means, inverse))
-        i += SIMD_LANES
-    if i < r.n:
-        for j in range(SIMD_LANES):
-            few[j] = x[i + j] if i + j < r.n else 0
-            few_weights[j] = weight[i + j] if weight != NULL and i + j < r.n else 1
-            few_biases[j] = bias[i + j] if bias != NULL and i + j < r.n else 0
-        store_normalized(
-            r, few,
-            normalized(
-                r, few, few_weights if weight != NULL else NULL,
-                few_biases if bias != NULL else NULL, 0, means, inverse,
-            ),
-        )
-        for j in range(r.n - i):
-            out[i + j] = few[j]
+    if r.inner == 1 or (weight == NULL and bias == NULL):
+        finish_run(r, x, out, r.n, weight, bias, 1, means, inverse)
+    else:
+        finish_channels(r, x, out, weight, bias, means, inverse)
 
 
 def layer_norm(
     cnp.ndarray x, bint is_signed, float scale, float eps, weight, bias, Py_ssize_t period,
-    float inverse_out, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
-    int n_threads,
+    Py_ssize_t inner, float inverse_out, int32_t zero_point, int32_t lower, int32_t upper,
+    cnp.ndarray out, int n_threads,
 ):
-    """Normalize each row of ``x (rows, n)``; ``weight``, ``bias`` are ``(period, n)`` or None."""
+    """Normalize each row of ``x (rows, n)``.
+
+    ``weight`` and ``bias`` are ``(period, n / inner)`` or None.
+    """
     cdef Rows r
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
-    r.n, r.period, r.is_signed = cnp.PyArray_DIM(x, 1), period, is_signed
+    r.n, r.period, r.inner, r.is_signed = cnp.PyArray_DIM(x, 1), period, inner, is_signed
     r.scale, r.eps, r.inverse_out = scale, eps, inverse_out
     r.weight = r.bias = NULL
     if weight is not None:

@@ -8,6 +8,7 @@ def layer_norm(
     weight: np.ndarray | None,
     bias: np.ndarray | None,
     period: int,
+    inner: int,
     inverse_out: float,
     zero_point: int,
     lower: int,

@@ -9,12 +9,16 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import contiguous
 from pyqref._kernels.order import in_c_order
+from pyqref._kernels.parts import parts
 from pyqref.numerics import normalization as reference
 from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import FloatArray, IntArray
 
 __all__ = ["group_norm", "layer_norm"]
+
+#: Elements that are put in another order at a time.
+_PART = 1 << 18
 
 
 def layer_norm(
@@ -37,7 +41,7 @@ def layer_norm(
     kernel = registry.twin("normalization")
     if kernel is None or not _is_covered(q, out):
         return reference.layer_norm(q, grid, weight, bias, eps, out)
-    return _normalize(kernel, contiguous(q), grid, weight, bias, 1, eps, out)
+    return _normalize(kernel, contiguous(q), grid, weight, bias, 1, 1, eps, out)
 
 
 def group_norm(
@@ -54,10 +58,23 @@ def group_norm(
     if kernel is None or not _is_covered(q, out):
         return reference.group_norm(q, grid, groups, weight, bias, eps, out)
     batch, channels = q.shape[:2]
-    space = prod(q.shape[2:])
-    rows = in_c_order(q).reshape(batch * groups, channels // groups * space)
-    w, b = (None if each is None else np.repeat(each, space) for each in (weight, bias))
-    return _normalize(kernel, rows, grid, w, b, groups, eps, out).reshape(q.shape)
+    space, each = prod(q.shape[2:]), channels // groups
+    if q.flags.c_contiguous or q.size <= _PART:
+        rows = in_c_order(q).reshape(batch * groups, each * space)
+        result = _normalize(kernel, rows, grid, weight, bias, groups, space, eps, out)
+        return result.reshape(q.shape)
+    # Some images, or some groups of one, are put in C order at a time.
+    grouped = q.reshape(batch, groups, each, *q.shape[2:])
+    result = np.empty(grouped.shape, q.dtype)
+    factors = [None if f is None else f.reshape(groups, each) for f in (weight, bias)]
+    for at in parts(grouped, whole=range(2, grouped.ndim), most=_PART):
+        x = grouped[at]
+        w, b = (None if f is None else f[at[1]] for f in factors)
+        rows = in_c_order(x.reshape(len(x), -1, *q.shape[2:])).reshape(-1, each * space)
+        result[at] = _normalize(kernel, rows, grid, w, b, x.shape[1], space, eps, out).reshape(
+            x.shape
+        )
+    return result.reshape(q.shape)
 
 
 def _is_covered(q: IntArray, out: Grid) -> bool:
@@ -71,10 +88,11 @@ def _normalize(
     weight: FloatArray | None,
     bias: FloatArray | None,
     period: int,
+    inner: int,
     eps: float,
     out: Grid,
 ) -> IntArray:
-    """Rows whose parameters repeat after ``period`` of them."""
+    """Rows whose parameters repeat after ``period`` of them; each serves ``inner`` elements."""
     result = np.empty_like(rows)
     kernel.layer_norm(  # type: ignore[attr-defined]
         rows,
@@ -84,6 +102,7 @@ def _normalize(
         None if weight is None else contiguous(np.asarray(weight, np.float32)),
         None if bias is None else contiguous(np.asarray(bias, np.float32)),
         period,
+        inner,
         reciprocal32(out.scale),
         out.zero_point,
         out.quant_min,
