@@ -25,9 +25,11 @@
 #if defined(__GNUC__)
 #define WILL_BE_READ(address) __builtin_prefetch(address, 0, 2)
 #define WILL_BE_WRITTEN(address) __builtin_prefetch(address, 1, 3)
+#define LOAD_ANEW() __asm__ volatile("" ::: "memory")
 #else
 #define WILL_BE_READ(address) ((void)(address))
 #define WILL_BE_WRITTEN(address) ((void)(address))
+#define LOAD_ANEW() ((void)0)
 #endif
 
 /* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. */
@@ -144,13 +146,20 @@ ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
 
 /* Lines of results come from memory while sums are made; 64 bytes may lie in two. */
 ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile *tile) {
-    const int bytes = vectors * SIMD_LANES * (tile->store == BYTES ? 1 : 4);
+    const int columns = vectors * SIMD_LANES;
     const uint8_t *out = tile->out;
-    if (tile->streams || tile->store == SUMS) return;
-    UNROLL for (int r = 0; r < rows; ++r) {
-        for (int b = 0; b < bytes; b += 64) WILL_BE_WRITTEN(out + b);
-        if (bytes >= 64) WILL_BE_WRITTEN(out + bytes - 1);
-        out += tile->out_stride;
+    if (tile->store == BYTES) {
+        UNROLL for (int r = 0; r < rows; ++r) {
+            WILL_BE_WRITTEN(out);
+            if (columns == PANEL_COLUMNS) WILL_BE_WRITTEN(out + columns - 1);
+            out += tile->out_stride;
+        }
+    } else if (tile->store != SUMS && !tile->streams) {
+        for (int r = 0; r < rows; ++r) {
+            for (int b = 0; b < 4 * columns; b += 64) WILL_BE_WRITTEN(out + b);
+            WILL_BE_WRITTEN(out + 4 * columns - 1);
+            out += tile->out_stride;
+        }
     }
 }
 
@@ -186,6 +195,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             }
         }
     }
+    LOAD_ANEW(); /* what finishes sums takes no register from the loop that makes them */
     if (tile->store == BYTES) {
         if (tile->bias_multiplier == 1.0f) {
             finish_bytes_of(rows, vectors, sum, tile, 1);
