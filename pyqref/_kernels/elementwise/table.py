@@ -20,7 +20,7 @@ __all__ = ["cat", "look_up"]
 
 _BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 #: Bytes that may be copied.
-_FEW = 1 << 18
+_FEW = 1 << 19
 
 
 def look_up(table: IntArray, q: IntArray) -> IntArray:
@@ -99,14 +99,17 @@ def _joined_by_rows(
     target = in_memory.reshape(rows, -1)
     sources = [each.reshape(rows, -1) for each in moved]
     step = max(1, _FEW // target.shape[1])
+    rooms = [np.empty((step if step > 1 else 0, each.shape[1]), out.storage) for each in sources]
     for row in range(0, rows, step):
-        at = slice(row, row + step)
         if step > 1:
-            some = tuple(
-                each[at] if table is None else look_up(table, each[at])
-                for table, each in zip(tables, sources, strict=True)
-            )
-            kernel.cat(some, target[at], len(target[at]), threads.get_num_threads())
+            some = [each[row : row + step] for each in sources]
+            for k, table in enumerate(tables):
+                if table is not None:
+                    room = rooms[k][: len(some[k])]
+                    kernel.look_up(table, some[k], room, threads.get_num_threads())
+                    some[k] = room
+            place = target[row : row + step]
+            kernel.cat(tuple(some), place, len(place), threads.get_num_threads())
             continue
         first = 0
         for table, each in zip(tables, sources, strict=True):
