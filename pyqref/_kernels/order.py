@@ -11,11 +11,14 @@ from pyqref._kernels.arrays import contiguous, in_result_order
 
 __all__ = ["in_c_order"]
 
+#: Channels from which on the kernel turns them.
+TURNED = 16
+
 
 def in_c_order(x: np.ndarray) -> np.ndarray:
     """Return ``x`` itself if its elements lie in C order without gaps, else a copy that does.
 
-    With the channels last in memory it is a kernel that turns bytes.
+    With many channels, last in memory, it is a kernel that turns bytes.
 
     Examples
     --------
@@ -24,7 +27,7 @@ def in_c_order(x: np.ndarray) -> np.ndarray:
     """
     x = in_result_order(x)
     kernel = registry.twin("normalization")
-    if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1:
+    if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1 or x.shape[1] < TURNED:
         return contiguous(x)
     batch, channels, *size = x.shape
     turned = np.empty((batch, channels, prod(size)), x.dtype)

@@ -43,18 +43,8 @@ cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         pixel += TURNED
 
 
-cdef void take_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """All of an image with few channels."""
-    cdef const Turn* t = <const Turn*> context
-    cdef Py_ssize_t image = index * t.channels * t.pixels
-    cdef Py_ssize_t pixel, channel
-    for channel in range(t.channels):
-        for pixel in range(t.pixels):
-            t.out[image + channel * t.pixels + pixel] = t.x[image + pixel * t.channels + channel]
-
-
 def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
-    """Copy bytes ``(batch, pixels, channels)`` to ``(batch, channels, pixels)``."""
+    """Bytes ``(batch, pixels, channels)`` to ``(batch, channels, pixels)``; 16 channels or more."""
     cdef Turn t
     cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
     t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
@@ -62,7 +52,4 @@ def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
     t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), BYTES_PER_THREAD, n_threads)
     with nogil:
-        if t.channels < TURNED:
-            parallel_for(take_task, &t, batch, n_threads)
-        else:
-            parallel_for(turn_task, &t, batch * t.tasks_an_image, n_threads)
+        parallel_for(turn_task, &t, batch * t.tasks_an_image, n_threads)
