@@ -314,7 +314,7 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
-    elif not p.in_tiles:
+    elif not (p.in_tiles or p.streams):
         # Results of a block, written a panel at a time, stay in cache until their lines are whole.
         most = min(most, max(<Py_ssize_t> LEAST_BLOCK_ROWS,
                              RESULT_BYTES // (p.columns * p.out_itemsize)))
