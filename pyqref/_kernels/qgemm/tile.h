@@ -25,11 +25,9 @@
 #if defined(__GNUC__)
 #define WILL_BE_READ(address) __builtin_prefetch(address, 0, 2)
 #define WILL_BE_WRITTEN(address) __builtin_prefetch(address, 1, 3)
-#define LOAD_ANEW() __asm__ volatile("" ::: "memory")
 #else
 #define WILL_BE_READ(address) ((void)(address))
 #define WILL_BE_WRITTEN(address) ((void)(address))
-#define LOAD_ANEW() ((void)0)
 #endif
 
 /* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. */
@@ -40,6 +38,10 @@
 #if TILE_ROWS > 6 || NARROW_TILE_ROWS > 8
 #error "multiply_tile knows tiles of at most 6 rows, narrow ones of at most 8"
 #endif
+
+/* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. With
+ * more rows one line for each quad is enough. */
+#define FEW_ROWS 4
 
 /* What is stored of the exact sums. */
 typedef enum {
@@ -56,8 +58,8 @@ typedef struct {
     ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
     const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
     ptrdiff_t step;
-    const int8_t *ahead;        /* what will be read soon, a line for each vector of a quad, */
-    ptrdiff_t ahead_step;       /* so many bytes on for the next quad */
+    const int8_t *ahead;        /* what will be read soon, a line for each quad or, of few */
+    ptrdiff_t ahead_step;       /* rows, for each of its vectors; so far on for the next quad */
     const int32_t *start;       /* what sums begin with, one a column */
     Store store;                /* how they are finished */
     int32_t *sums;              /* where SUMS are stored, PANEL_COLUMNS a row */
@@ -166,10 +168,9 @@ ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile 
 /* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
 ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
     i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
-    const ptrdiff_t pieces = tile->pieces, quads = tile->quads, step = tile->step;
-    const ptrdiff_t ahead_step = tile->ahead_step;
-    const ptrdiff_t pitch = tile->pitch;
-    const uint8_t *const *pointers = tile->x;
+    const int lines_ahead = rows <= FEW_ROWS ? vectors : 1;
+    /* What only the outer loop wants is read there from memory: the inner one needs registers. */
+    const Tile *volatile kept = tile;
     const int8_t *panel = tile->panel, *ahead = tile->ahead;
     UNROLL for (int r = 0; r < rows; ++r) {
         UNROLL for (int v = 0; v < vectors; ++v) {
@@ -177,7 +178,9 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
         }
     }
     expect_results(rows, vectors, tile);
-    for (ptrdiff_t piece = 0; piece < pieces; ++piece, pointers += pitch) {
+    for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
+        const ptrdiff_t quads = tile->quads, step = tile->step, ahead_step = tile->ahead_step;
+        const uint8_t *const *const pointers = tile->x + piece * tile->pitch;
         const uint8_t *x[MOST_TILE_ROWS];
         UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r];
         for (ptrdiff_t quad = 0; quad < quads; ++quad, panel += step) {
@@ -185,7 +188,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             UNROLL for (int v = 0; v < vectors; ++v) {
                 weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
             }
-            UNROLL for (int v = 0; v < vectors; ++v) WILL_BE_READ(ahead + v * 64);
+            UNROLL for (int v = 0; v < lines_ahead; ++v) WILL_BE_READ(ahead + v * 64);
             ahead += ahead_step;
             UNROLL for (int r = 0; r < rows; ++r) {
                 const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
@@ -195,7 +198,6 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             }
         }
     }
-    LOAD_ANEW(); /* what finishes sums takes no register from the loop that makes them */
     if (tile->store == BYTES) {
         if (tile->bias_multiplier == 1.0f) {
             finish_bytes_of(rows, vectors, sum, tile, 1);
