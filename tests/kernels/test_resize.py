@@ -52,6 +52,22 @@ def test_nearest_along_every_axis(
         assert_same_bits(interpolate.nearest(x, size, factors), _kernels.nearest(x, size, factors))
 
 
+@pytest.mark.parametrize("sizes", [(3000,), (200, 60), (5, 50, 60)])
+def test_large_images_in_any_order(kernel: str, n_threads: int, sizes: tuple[int, ...]) -> None:
+    """What is copied band by band, forwards, backwards, and with lines wider than a band."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 256, (2, 50, *sizes)).astype(np.uint8)
+    wide = rng.integers(0, 256, (1, 300, *sizes[:-2], *[3, 1000][-len(sizes) :])).astype(np.uint8)
+    for q in (x, x[..., ::-1], wide):
+        for factor in (0.5, 1.3):
+            size = [max(int(each * factor), 1) for each in q.shape[2:]]
+            assert_same_bits(interpolate.nearest(q, size), _kernels.nearest(q, size))
+            if len(size) == 2:
+                for corners in (False, True):
+                    expected = interpolate.bilinear(q, 7, size, corners)
+                    assert_same_bits(expected, _kernels.bilinear(q, 7, size, corners))
+
+
 def test_what_no_kernel_covers(kernel: str) -> None:
     """32-bit integers and empty images go to the equations."""
     x = np.arange(24, dtype=np.int32).reshape(1, 2, 3, 4)

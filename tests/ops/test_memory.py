@@ -228,11 +228,6 @@ TABLES = {
     for dtype in (pyqref.quint8, pyqref.quint4x2)
 }
 
-#: What is known to take more, and why.
-MORE = {
-    "nearest, first": "the input is copied with its channels last",
-    "bilinear, first": "the input is copied with its channels last",
-}
 OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES
 
 
@@ -242,9 +237,7 @@ def bytes_of(result: Any) -> int:
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_takes_at_most_a_mebibyte(name: str, request: pytest.FixtureRequest) -> None:
-    if name in MORE:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=MORE[name]))
+def test_takes_at_most_a_mebibyte(name: str) -> None:
     threads = pyqref.get_num_threads()
     pyqref.set_num_threads(1)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,11 @@ from pyqref._kernels.arrays import contiguous, images
 from pyqref.numerics import interpolate as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .bands import are_wanted, in_bands
+
 __all__ = ["bilinear", "nearest"]
+
+_ONE_PLANE = np.zeros(1, np.int64)
 
 
 def nearest(
@@ -24,9 +27,15 @@ def nearest(
     if kernel is None or not _is_covered(q, output_size, 1, 3):
         return reference.nearest(q, output_size, factors)
     given = tuple(factors) if factors else (None,) * len(output_size)
-    sources = _nearest_sources(q.shape[2:], tuple(output_size), given)
+    planes, sources, columns = _nearest_sources(q.shape[2:], tuple(output_size), given)
+
+    def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
+        kernel.nearest(image, planes, sources[rows] - low, columns, out, threads.get_num_threads())
+
+    if are_wanted(q):
+        return in_bands(run, q, output_size, planes, sources, sources)
     image, out, result = _arrays(q, tuple(output_size))
-    kernel.nearest(image, *sources, out, threads.get_num_threads())
+    kernel.nearest(image, planes, sources, columns, out, threads.get_num_threads())
     return result
 
 
@@ -42,19 +51,31 @@ def bilinear(
     if kernel is None or not _is_covered(q, output_size, 2, 2):
         return reference.bilinear(q, zero_point, output_size, align_corners, factors)
     given = tuple(factors) if factors else (None, None)
-    positions = _positions(q.shape[2:], tuple(output_size), bool(align_corners), given)
-    limits = np.iinfo(q.dtype)
-    image, out, result = _arrays(q, tuple(output_size))
-    kernel.bilinear(
-        image,
-        q.dtype == np.int8,
-        zero_point,
-        limits.min,
-        limits.max,
-        *positions,
-        out,
-        threads.get_num_threads(),
+    first, second, down, columns, along = _positions(
+        q.shape[2:], tuple(output_size), bool(align_corners), given
     )
+    limits = np.iinfo(q.dtype)
+
+    def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
+        del planes
+        kernel.bilinear(
+            image,
+            q.dtype == np.int8,
+            zero_point,
+            limits.min,
+            limits.max,
+            np.concatenate([first[rows] - low, second[rows] - low]),
+            down[rows],
+            columns,
+            along,
+            out,
+            threads.get_num_threads(),
+        )
+
+    if are_wanted(q):
+        return in_bands(run, q, output_size, _ONE_PLANE, first, second)
+    image, out, result = _arrays(q, tuple(output_size))
+    run(image, _ONE_PLANE, slice(None), 0, out)
     return result
 
 
@@ -86,14 +107,20 @@ def _positions(
     outputs: tuple[int, ...],
     align_corners: bool,
     factors: tuple[float | None, ...],
-) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
-    """Both sources and the part of the second one, along height and along width."""
-    arrays: list[Any] = []
-    for size, output, factor in zip(sizes, outputs, factors, strict=True):
-        first, second, part = reference.source_position(size, output, align_corners, factor)
-        arrays += [np.concatenate([first, second]), np.ascontiguousarray(part, np.float32)]
-    rows, down, columns, along = arrays
-    return rows, down, columns, along
+) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray]:
+    """Both rows and the part of the second one; both columns, one after the other, and theirs."""
+    (top, bottom, down), (left, right, along) = (
+        reference.source_position(size, output, align_corners, factor)
+        for size, output, factor in zip(sizes, outputs, factors, strict=True)
+    )
+    columns = np.concatenate([left, right])
+    return (
+        top,
+        bottom,
+        np.ascontiguousarray(down, np.float32),
+        columns,
+        np.ascontiguousarray(along, np.float32),
+    )
 
 
 def _arrays(q: IntArray, output_size: tuple[int, ...]) -> tuple[IntArray, IntArray, IntArray]:
