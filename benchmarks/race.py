@@ -67,20 +67,29 @@ def differences(race: Race) -> dict[str, float]:
     }
 
 
-#: Seconds after which the waiting threads of every library have gone to sleep.
-SETTLED = 0.01
+#: Seconds between looks at what waits awake, and the share of them that is too much.
+LOOK, AWAKE = 0.002, 0.2
+
+
+def settle() -> None:
+    """Sleep until no thread of this process is awake.
+
+    Each library has threads of its own, which wait awake for the next piece of work: OpenMP's
+    for milliseconds, those of ONNX Runtime for 45 of them. Whoever comes next would have to share
+    a processor with them.
+    """
+    while True:
+        before = time.process_time()
+        time.sleep(LOOK)
+        if time.process_time() - before < AWAKE * LOOK:
+            return
 
 
 def seconds_of(work: Work, threads: int) -> list[float]:
-    """How long a run takes, as it does among others of its library.
-
-    Each library has threads of its own, which wait awake for a while after a run. With several
-    threads those of the library that ran before would keep these from their processors, so
-    they are given time to sleep, and a run that is not timed wakes these.
-    """
+    """How long a run takes; with several threads, of which one has just woken the others."""
     runs = 1
     if threads > 1:
-        time.sleep(SETTLED)
+        settle()
         work()
         runs = 3
     seconds = []

@@ -1,8 +1,10 @@
-"""The directive ``benchmark``: what ``benchmarks/measured.json`` says, as words, table or chart.
+"""The directive ``benchmark``: what was measured in ``benchmarks/``, as words, table or chart.
 
 ``.. benchmark:: WHAT`` where WHAT is ``machine`` (on what it was measured), ``below`` (the races
-that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``). All
-is made when the page is read, so that no page can say anything else than the file.
+that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``), all of
+``measured.json``, which one thread has run, or with ``:threads: 2`` of ``measured_2_threads.json``.
+``every`` is a table of each race in both. All is made when the page is read, so that no page can
+say anything else than the files.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
 from matplotlib import pyplot
 from sphinx.application import Sphinx
@@ -64,6 +67,40 @@ def below(measured: dict[str, Any]) -> list[str]:
     return [count, "", *table(["Kind", "Shape", "Fastest other library", "Ratio"], rows)]
 
 
+#: Columns of the table of every race.
+COLUMNS = ["Shape", "µs", "Fastest other, µs", "Which", "Of the roof", "Ratio", "2 threads"]
+
+
+def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
+    """A table for each kind: what one thread took, and the ratios with one and with two."""
+    with_two = {(race["kind"], race["shape"]): race["ratio"] for race in two["races"]}
+    kinds: dict[str, list[list[str]]] = {}
+    for race in one["races"]:
+        kinds.setdefault(race["kind"], []).append(
+            [
+                f"``{race['shape']}``",
+                f"{race['pyqref'] * 1e6:,.1f}",
+                f"{race['best'] * 1e6:,.1f}",
+                min(race["peers"], key=race["peers"].__getitem__),
+                share_of_roof(race, one["peaks"]),
+                f"{race['ratio']:.2f}",
+                f"{with_two[race['kind'], race['shape']]:.2f}",
+            ]
+        )
+    lines: list[str] = []
+    for kind, rows in kinds.items():
+        lines += [f".. rubric:: {kind}", "", *table(COLUMNS, rows), ""]
+    return lines
+
+
+def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
+    """The least time that arithmetic and memory need, in percent of ours, where it is known."""
+    if not race["moved"]:
+        return ""
+    least = max(race["operations"] / peaks["operations"], race["moved"] / peaks["bytes"])
+    return f"{least / race['pyqref']:.0%}"
+
+
 def ratio(race: dict[str, Any]) -> float:
     return race["ratio"]
 
@@ -98,24 +135,36 @@ def chart(measured: dict[str, Any], name: str) -> str:
     return "\n".join(images)
 
 
+#: What is told of one file, as source.
+TOLD = {"machine": machine, "below": below}
+
+
 class Benchmark(SphinxDirective):
     """See the head of this file."""
 
     required_arguments = 1
+    option_spec = {"threads": directives.positive_int}
 
     def run(self) -> list[nodes.Node]:
-        what = self.arguments[0]
-        for file in ("measured.json", "charts.py"):
-            self.env.note_dependency(str(FOLDER / file))
-        measured = json.loads((FOLDER / "measured.json").read_text())
+        what, threads = self.arguments[0], self.options.get("threads", 1)
         if what in ("bars", "roofline"):
-            return [nodes.raw("", chart(measured, what), format="html")]
-        if what not in ("machine", "below"):
-            raise self.error(f"must be machine, below, bars or roofline, got {what!r}")
-        lines = machine(measured) if what == "machine" else below(measured)
+            return [nodes.raw("", chart(self._measured(threads), what), format="html")]
+        if what == "every":
+            lines = every(self._measured(1), self._measured(2))
+        elif what in TOLD:
+            lines = TOLD[what](self._measured(threads))
+        else:
+            raise self.error(f"must be machine, below, bars, roofline or every, got {what!r}")
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "benchmark"), 0, container)
         return container.children
+
+    def _measured(self, threads: int) -> dict[str, Any]:
+        name = "measured.json" if threads == 1 else f"measured_{threads}_threads.json"
+        for file in (name, "charts.py"):
+            self.env.note_dependency(str(FOLDER / file))
+        found: dict[str, Any] = json.loads((FOLDER / name).read_text())
+        return found
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
