@@ -33,14 +33,15 @@ def numbers(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Rac
         pair = [tensors(space, x) for space in (pyqref, torch)]
         names = [name for name in SCRIPTS if size <= 1 << 24 or name in ("quantize", "dequantize")]
         for name in names:
-            moved = 5.0 * size if name in ("quantize", "dequantize") else 0.0
-            yield both(name, f"{size:,}", float(size), SCRIPTS[name], *pair)._replace(moved=moved)
+            race = both(name, f"{size:,}", float(size), SCRIPTS[name], *pair)
+            yield race._replace(moved=float(BYTES[name] * size))
         for name in OBSERVERS if size <= 1 << 24 else ():
             observers = [
                 (getattr(space.ao.quantization, name)(), t["real"])
                 for space, t in zip((pyqref, torch), pair, strict=True)
             ]
-            yield both(name, f"{size:,}", float(size), lambda _, t: t[0](t[1]), *observers)
+            race = both(name, f"{size:,}", float(size), lambda _, t: t[0](t[1]), *observers)
+            yield race._replace(moved=4.0 * size)
 
 
 def tensors(space: Any, x: np.ndarray) -> dict[str, Any]:
@@ -83,6 +84,17 @@ SCRIPTS: dict[str, Callable[[Any, Any], Any]] = {
     "fake quantize per channel, backward": lambda s, t: backward(
         s.fake_quantize_per_channel_affine(t["leaf"], *t["fake channels"], 0, 255), t
     ),
+}
+#: Bytes that must be read and written for a number: itself, its integer, its gradient and whether
+#: that passes.
+BYTES = {
+    "quantize": 5,
+    "dequantize": 5,
+    "quantize per channel": 5,
+    "fake quantize": 8,
+    "fake quantize per channel": 8,
+    "fake quantize, backward": 18,
+    "fake quantize per channel, backward": 18,
 }
 OBSERVERS = (
     "MinMaxObserver",

@@ -142,19 +142,22 @@ def fake_quantize_per_channel_affine(
     """
     name = "fake_quantize_per_channel_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
-    scales = _single_precision(_values(f"{name}: scale", scale))
-    zero_points = _values(f"{name}: zero_point", zero_point)
-    axis = as_integer(axis, f"{name}: axis")
+    scales = _single_precision(_values(name, "scale", scale))
+    zero_points = _values(name, "zero_point", zero_point)
+    if type(axis) is not int:
+        axis = as_integer(axis, f"{name}: axis")
     ndim = input._array.ndim
     if not -ndim <= axis < ndim:
         raise IndexError(f"{name}: axis must be in [{-ndim}, {ndim - 1}], got {axis}")
     channels = input._array.shape[axis]
-    for what, value in (("scale", scales), ("zero_point", zero_points)):
-        if value.shape != (channels,):
-            raise ValueError(
-                f"{name}: {what} must have shape ({channels},), one for each index of axis {axis} "
-                f"of the input, got {value.shape}"
-            )
+    if not scales.shape == zero_points.shape == (channels,):
+        what, value = (
+            ("scale", scales) if scales.shape != (channels,) else ("zero_point", zero_points)
+        )
+        raise ValueError(
+            f"{name}: {what} must have shape ({channels},), one for each index of axis {axis} "
+            f"of the input, got {value.shape}"
+        )
     _check_parameters(name, scales, zero_points, quant_min, quant_max)
     return apply(
         FakeQuantizePerChannel,
@@ -172,14 +175,14 @@ def _flat(value: Any) -> Any:
     return value._array.reshape(-1) if isinstance(value, TensorBase) else value
 
 
-def _values(name: str, value: Any) -> Array:
+def _values(name: str, what: str, value: Any) -> Array:
     """The numbers of a tensor or a list."""
     try:
         array = value._array if isinstance(value, TensorBase) else np.asarray(value)
     except (TypeError, ValueError, RuntimeError):
         array = np.asarray(None)
     if array.dtype.kind not in "iuf" or getattr(value, "is_quantized", False):
-        raise TypeError(f"{name} must hold numbers, got {described(value)}")
+        raise TypeError(f"{name}: {what} must hold numbers, got {described(value)}")
     return array
 
 

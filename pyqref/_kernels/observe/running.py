@@ -79,6 +79,7 @@ def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> Fl
     array([2., 5.], dtype=float32)
     """
     kernel = registry.twin("observe")
+    batch = np.asarray(batch)
     found = None if kernel is None else kernel.fused_average(running, batch, constant)
     return fused_observe.fused_average(running, batch, constant) if found is None else found
 
