@@ -112,7 +112,7 @@ cdef extern from *:
     f32v power_of_two(i32v n) nogil                  # 2^n, n in [-126, 127]; else any number
     float least_f32(f32v a) nogil                    # of the lanes, none of them nan
     float greatest_f32(f32v a) nogil
-    f32v least_of_rows(const f32v* rows) nogil       # lane l: of the lanes of row l, none of them nan
+    f32v least_of_rows(const f32v* rows) nogil       # lane l: of row l, which has no nan
     f32v greatest_of_rows(const f32v* rows) nogil    # SIMD_LANES rows
     bint any_i32(i32v a) nogil                       # whether a lane is not 0
     i32v is_nan(f32v a) nogil                        # 1 or 0
