@@ -73,7 +73,7 @@ COLUMNS = ["Shape", "µs", "Fastest other, µs", "Which", "Of the roof", "Ratio"
 
 def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
     """A table for each kind: what one thread took, and the ratios with one and with two."""
-    with_two = {(race["kind"], race["shape"]): race["ratio"] for race in two["races"]}
+    with_two = {(race["kind"], race["shape"]): f"{race['ratio']:.2f}" for race in two["races"]}
     kinds: dict[str, list[list[str]]] = {}
     for race in one["races"]:
         kinds.setdefault(race["kind"], []).append(
@@ -84,7 +84,7 @@ def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
                 min(race["peers"], key=race["peers"].__getitem__),
                 share_of_roof(race, one["peaks"]),
                 f"{race['ratio']:.2f}",
-                f"{with_two[race['kind'], race['shape']]:.2f}",
+                with_two.get((race["kind"], race["shape"]), ""),
             ]
         )
     lines: list[str] = []
