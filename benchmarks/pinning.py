@@ -14,6 +14,18 @@ from pathlib import Path
 TASKS = Path("/proc/self/task")
 
 
+def awake() -> bool:
+    """Whether another thread of this process than the first one runs, or would if it could."""
+    for task in TASKS.iterdir() if TASKS.exists() else ():
+        try:
+            state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
+            continue
+        if state == "R" and int(task.name) != os.getpid():
+            return True
+    return False
+
+
 class Pinned:
     """Keep the calling thread on the first processor and what others there are on the next ones.
 

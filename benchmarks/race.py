@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .pinning import Pinned
+from .pinning import TASKS, Pinned, awake
 
 Work = Callable[[], Any]
 
@@ -67,22 +67,21 @@ def differences(race: Race) -> dict[str, float]:
     }
 
 
-#: Seconds between looks at what waits awake, and the share of them that is too much.
-LOOK, AWAKE = 0.002, 0.2
+#: Seconds between looks at who is awake, and seconds after which all sleep where none can look.
+LOOK, LONGEST = 0.001, 0.06
 
 
 def settle() -> None:
-    """Sleep until no thread of this process is awake.
+    """Sleep until no other thread of this process is awake.
 
     Each library has threads of its own, which wait awake for the next piece of work: OpenMP's
     for milliseconds, those of ONNX Runtime for 45 of them. Whoever comes next would have to share
-    a processor with them.
+    a processor with them. Their processor time does not tell, since the system adds it up only
+    every few milliseconds; their state does.
     """
-    while True:
-        before = time.process_time()
+    time.sleep(LOOK if TASKS.exists() else LONGEST)
+    while awake():
         time.sleep(LOOK)
-        if time.process_time() - before < AWAKE * LOOK:
-            return
 
 
 def seconds_of(work: Work, threads: int) -> list[float]:
