@@ -108,3 +108,20 @@ def test_transposed(compiled_kernel: str, size: tuple[int, int]) -> None:
     packed = _kernels.pack_conv_transpose(weight, (2, 2), (1, 1))
     actual = _kernels.conv_transpose(x, 3, packed, 0, requant, (1, 1), (1, 0))
     assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("along", [0, 1])
+def test_transposed_to_less_than_a_stride(compiled_kernel: str, along: int) -> None:
+    """Two outputs where the stride is 4: of a large image, too, phases without outputs are none."""
+    rng = np.random.default_rng(6)
+    size, window, padding = (
+        tuple(each[:: 1 - 2 * along]) for each in ([1, 13_000], [4, 1], [1, 0])
+    )
+    x, weight = integers(rng, (1, 64, *size), np.uint8), integers(rng, (64, 3, *window), np.int8)
+    requant = finish(rng, MODES[3], 3, 64)
+    expected = reference.quantized_conv_transpose(
+        x, 3, weight, 0, requant, window, padding, (0, 0), (1, 1), 1
+    )
+    packed = _kernels.pack_conv_transpose(weight, window, (1, 1))
+    actual = _kernels.conv_transpose(x, 3, packed, 0, requant, padding, (0, 0))
+    assert_same_bits(expected, actual)

@@ -22,8 +22,6 @@ cdef int run_layer(
     cdef Epilogue epilogue = layer.epilogue
     cdef Py_ssize_t rows = own.batch * own.out[0] * own.out[1] * own.out[2]
     cdef Py_ssize_t pixels = own.batch * own.size[0] * own.size[1] * own.size[2]
-    if rows == 0:
-        return 0
     if layer.groups > 1:
         # Part by part, channels come from all over the image.
         prefetch_bytes(own.x, min(pixels * own.channels, <Py_ssize_t> IMAGE_AHEAD))
@@ -99,10 +97,11 @@ def conv(
     is, and how far apart these are, each as depth, height and width.
     """
     cdef Layer* layers
+    cdef Layer* layer
     cdef Layer shared
     cdef Source source
     cdef Py_ssize_t i
-    cdef Py_ssize_t count = len(parts)
+    cdef Py_ssize_t count = 0
     cdef int shift = 128 if is_signed else 0
     cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
     if cnp.PyArray_SIZE(out) == 0:
@@ -115,13 +114,17 @@ def conv(
         &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0][6], weight_zero_points,
         multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper, BYTES,
     )
-    layers = <Layer*> malloc(count * sizeof(Layer))
+    layers = <Layer*> malloc(len(parts) * sizeof(Layer))
     if layers == NULL:
         raise MemoryError()
     try:
-        for i in range(count):
-            layers[i] = shared
-            read_layer(&layers[i], parts[i])
+        for part in parts:
+            layer = &layers[count]
+            layer[0] = shared
+            read_layer(layer, part)
+            # A result smaller than the stride has phases without outputs.
+            if layer.image.out[0] and layer.image.out[1] and layer.image.out[2]:
+                count += 1
         with nogil:
             if not has_channels_last(&source):
                 run_in_bands(layers, count, &source, result, n_threads)
