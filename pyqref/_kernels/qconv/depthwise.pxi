@@ -14,6 +14,7 @@ cdef enum:
     PREPARING = 16                  # vectors computed in the time in which one is prepared
     SLAB_BYTES = 1 << 18            # of outputs that are worth a task
     TASKS_A_THREAD = 4
+    TAPS_PER_THREAD = 3 << 16       # products of a channel that are worth a thread
     NO_TAP = -1
 
 
@@ -231,7 +232,9 @@ cdef int depthwise(
     d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
     d.is_spread = image.step[3] != image.channels
-    n_threads = useful_threads(<double> pixels * image.channels * n_taps, 1 << 20, n_threads)
+    n_threads = useful_threads(
+        <double> pixels * image.channels * n_taps, TAPS_PER_THREAD, n_threads
+    )
     d.under = <Under*> malloc(2 * (rows * sizeof(Under) + n_taps * sizeof(Stream)))
     scratch = NULL
     if d.under:

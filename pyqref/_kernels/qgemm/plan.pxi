@@ -1,0 +1,136 @@
+# How a product is laid out in scratch and cut into tasks: included by multiply.pxi.
+
+cdef enum:
+    WORK_PER_THREAD = 1 << 21       # products by vectors that are worth a thread
+    TILES_FASTER = 3                # as many products take tile registers the time of one
+    FINISHING = 32                  # products in the time in which a sum is begun and finished
+    LEAST_COLUMNS = 32              # fewer take as long
+    READING = 20                    # products in the time in which a weight comes from memory
+    BALANCED = 8                    # blocks a thread from which their ends matter no more
+
+cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
+    return (depth + TILE_DEPTH - 1) // TILE_DEPTH * TILE_DEPTH
+
+
+cdef bint suits_tiles(const Product* p) noexcept nogil:
+    """Whether tile registers multiply ``rows`` of ``quads``."""
+    cdef Py_ssize_t group = padded_for_tiles(4 * p.quads) * GROUP_ROWS
+    return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < group <= SCRATCH_BYTES_OF_TILES
+
+
+cdef void lay_out(Product* p) noexcept nogil:
+    """Choose between tile registers and vectors, and where rows lie in the scratch."""
+    cdef Py_ssize_t depth = 4 * p.quads
+    cdef Py_ssize_t padded = padded_for_tiles(depth)
+    cdef Layout* layout = &p.layout
+    p.in_tiles = suits_tiles(p)
+    p.copies = p.in_tiles or p.give_rows_in_place == NULL
+    if p.copies:
+        p.pieces = 1
+    layout.runs, layout.run_depth, layout.depth = 1, depth, depth
+    layout.row = layout.run = depth
+    if p.in_tiles and p.whole_rows:
+        # Rows whose distance is a multiple of 512 would meet in few sets of the cache.
+        layout.row = padded + (0 if padded % 512 else TILE_DEPTH)
+        layout.run_depth = padded
+    elif p.in_tiles:
+        layout.runs, layout.run_depth = padded // TILE_DEPTH, TILE_DEPTH
+        layout.row, layout.run = TILE_DEPTH, TILE_DEPTH * GROUP_ROWS
+    layout.group = layout.row * GROUP_ROWS if layout.runs == 1 else layout.run * layout.runs
+    if p.epilogue.weight_zero_points != NULL:
+        p.matrix = NULL             # the sums of rows are wanted
+    if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
+        p.matrix = NULL             # rows are read so often that they are worth a copy
+
+
+cdef bint suits_streams(const Product* p) noexcept nogil:
+    """Whether results are many, real, and whole lines."""
+    cdef Py_ssize_t row = p.columns * p.out_itemsize
+    return (
+        (p.epilogue.store == FUSED or p.epilogue.store == SEPARATE)
+        and p.rows * row >= STREAMED_BYTES
+        and (<size_t> p.out | <size_t> row | <size_t> p.out_stride * p.out_itemsize) % LINE == 0
+    )
+
+
+cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
+    """Whether threads take parts of the columns, each all rows, and not the other way round.
+
+    Weights are then read by one thread each. But it does not pay to write the same rows into
+    scratch several times, or where panels are few, to leave one thread with more than its share.
+    """
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
+    cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
+    cdef Py_ssize_t widest = 0
+    cdef Py_ssize_t i, end
+    cdef double of_columns, of_rows
+    if p.copies and p.columns < p.row_price * p.rows and granules >= n_threads:
+        return False
+    for i in range(splits):
+        end = min((i + 1) * panels // splits * PANEL_COLUMNS, p.columns)
+        widest = max(widest, end - i * panels // splits * PANEL_COLUMNS)
+    of_columns = <double> widest * splits / p.columns
+    of_rows = <double> ((granules + n_threads - 1) // n_threads * granule) * n_threads / p.rows
+    return of_columns <= 1.1 * of_rows
+
+
+cdef void cut(Product* p, int n_threads) noexcept nogil:
+    """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t granule = GROUP_ROWS if p.in_tiles else TILE_ROWS
+    cdef Py_ssize_t room = SCRATCH_BYTES_OF_TILES if p.in_tiles else SCRATCH_BYTES
+    cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
+    cdef Py_ssize_t fair
+    most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    most = min(most, BLOCK_POINTERS // p.pieces)
+    if p.put_rows != NULL:
+        most = min(most, RESULT_BYTES // p.columns)
+    elif not (p.in_tiles or p.streams):
+        # Results of a block, written a panel at a time, stay in cache until their lines are whole.
+        most = min(most, max(<Py_ssize_t> LEAST_BLOCK_ROWS,
+                             RESULT_BYTES // (p.columns * p.out_itemsize)))
+    most = max(most // granule, <Py_ssize_t> 1) * granule
+    p.blocks = (p.rows + most - 1) // most
+    p.column_splits = 1
+    if p.blocks < BALANCED * n_threads:
+        if shares_columns(p, granule, n_threads):
+            p.column_splits = min(panels, <Py_ssize_t> n_threads)
+        if p.column_splits < n_threads:
+            p.blocks = (p.blocks + n_threads - 1) // n_threads * n_threads
+    fair = (p.rows + p.blocks - 1) // p.blocks
+    p.block_rows = (fair + granule - 1) // granule * granule
+    p.blocks = (p.rows + p.block_rows - 1) // p.block_rows
+    p.layout.pitch = p.block_rows
+
+
+cdef double work_of(const Product* p) noexcept nogil:
+    """What a product takes, as a number of products of bytes by vectors."""
+    cdef Py_ssize_t depth = 4 * p.quads
+    cdef double work = <double> p.rows * max(p.columns, <Py_ssize_t> LEAST_COLUMNS)
+    work *= depth + FINISHING
+    if p.in_tiles:
+        work /= TILES_FASTER
+    return work + <double> READING * p.columns * depth
+
+
+cdef int plan_product(Product* p, int n_threads) noexcept nogil:
+    """Fill in how a product is laid out and cut; how many threads are worth it."""
+    cdef Py_ssize_t groups
+    lay_out(p)
+    p.streams = suits_streams(p)
+    n_threads = useful_threads(work_of(p), WORK_PER_THREAD, n_threads)
+    cut(p, n_threads)
+    p.pointers_at = 0
+    if p.copies or p.has_edges:
+        groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
+        p.pointers_at = groups * p.layout.group + p.layout.row + COPIED_TOO_MUCH
+        p.pointers_at = (p.pointers_at + LINE - 1) // LINE * LINE
+    p.scratch_size = p.pointers_at + p.block_rows * (
+        p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
+    )
+    p.scratch_size = (p.scratch_size + LINE - 1) // LINE * LINE
+    p.results_at = p.scratch_size
+    if p.put_rows != NULL:
+        p.scratch_size += (p.block_rows * p.out_stride + LINE - 1) // LINE * LINE
+    return n_threads
