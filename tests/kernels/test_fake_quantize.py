@@ -81,3 +81,22 @@ def test_straight_through_around_the_vector(kernel: str, n_threads: int) -> None
     gradient, mask = numbers(rng, 24).reshape(2, 3, 4), rng.integers(0, 2, (2, 3, 4)) == 1
     expected = reference.straight_through(gradient, mask)
     assert_same_bits(expected, _kernels.straight_through(gradient.T.copy().T, mask))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((16411, 64), 1), ((1030, 1024), 0), ((1030, 1021), 0)]
+)
+def test_results_that_go_past_the_caches(
+    kernel: str, shape: tuple[int, ...], axis: int, n_threads: int
+) -> None:
+    """Above 4 MiB results are written otherwise, whole lines at a time, and are the same."""
+    x = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+    per_tensor = (x, 0.037, 5, 0, 63)
+    expected = reference.fake_quantize_per_tensor(*per_tensor)
+    assert_same_pair(expected, _kernels.fake_quantize_per_tensor(*per_tensor))
+    channels = shape[axis]
+    per_channel = (x, np.linspace(0.01, 0.05, channels), np.arange(channels) % 64, axis, 0, 63)
+    expected = reference.fake_quantize_per_channel(*per_channel)
+    assert_same_pair(expected, _kernels.fake_quantize_per_channel(*per_channel))
+    mask = expected[1]
+    assert_same_bits(reference.straight_through(x, mask), _kernels.straight_through(x, mask))

@@ -1,11 +1,11 @@
 # Fake quantization: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport (
-    count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
+    LINE, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
 from pyqref._kernels.simd.primitives cimport *
 
@@ -13,6 +13,7 @@ cdef enum:
     ACROSS = 4                  # vectors of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
     WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+    STREAMED_BYTES = 1 << 22    # of results that would only drive out what caches hold
 
 # Where the zero point comes in.
 cdef enum Rule:
@@ -33,7 +34,26 @@ cdef struct FakeQuantize:
     const float* zero_points
     float low, high
     Rule rule
+    bint streams              # whether ``y`` goes past the caches
     Py_ssize_t size, head, channels, inner, runs, runs_per_task
+
+
+cdef inline bint suits_streams(const void* out, Py_ssize_t run, Py_ssize_t size) noexcept nogil:
+    """Whether ``size`` results, in runs of ``run`` each, are many and whole lines.
+
+    They go past the caches: nothing is read before it is overwritten.
+    """
+    return (
+        size * sizeof(float) >= STREAMED_BYTES
+        and (<size_t> out | <size_t> run * sizeof(float)) % LINE == 0
+    )
+
+
+cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil:
+    if streams:
+        stream_f32(target, value)
+    else:
+        store_f32(target, value)
 
 
 cdef inline f32v fake_quantize_vector(
@@ -83,7 +103,7 @@ cdef inline void fake_quantize_run(
     while i + SIMD_LANES <= n:
         if across:
             load_grid(&grid, scales + i, inverses + i, zero_points + i)
-        store_f32(y + i, fake_quantize_vector(x + i, mask + i, &grid, rule, masked))
+        put_f32(y + i, fake_quantize_vector(x + i, mask + i, &grid, rule, masked), f.streams)
         i += SIMD_LANES
     left = n - i
     if left > 0:
@@ -116,12 +136,13 @@ cdef inline void fake_quantize_block(
         grid[v].low, grid[v].high = set_f32(f.low), set_f32(f.high)
     for row in range(rows):
         for v in range(ACROSS):
-            store_f32(
+            put_f32(
                 f.y + at + v * SIMD_LANES,
                 fake_quantize_vector(
                     f.x + at + v * SIMD_LANES, f.mask + at + v * SIMD_LANES if masked else NULL,
                     &grid[v], rule, masked,
                 ),
+                f.streams,
             )
         at += f.channels
 
@@ -178,21 +199,24 @@ cdef void chunk_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t start = task_start(index, f.size, f.head, CHUNK)
     fake_quantize_by_rule(f, start, task_start(index + 1, f.size, f.head, CHUNK) - start, 0)
+    if f.streams:
+        finish_streams()
 
 
 cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t run = index * f.runs_per_task
     cdef Py_ssize_t last = min(run + f.runs_per_task, f.runs)
-    if f.inner == 1:
-        if f.mask:
-            rows_by_rule(f, run, last - run, True)
-        else:
-            rows_by_rule(f, run, last - run, False)
-        return
-    while run < last:
-        fake_quantize_by_rule(f, run * f.inner, f.inner, run % f.channels)
-        run += 1
+    if f.inner == 1 and f.mask:
+        rows_by_rule(f, run, last - run, True)
+    elif f.inner == 1:
+        rows_by_rule(f, run, last - run, False)
+    else:
+        while run < last:
+            fake_quantize_by_rule(f, run * f.inner, f.inner, run % f.channels)
+            run += 1
+    if f.streams:
+        finish_streams()
 
 
 cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
@@ -202,10 +226,12 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
         f.head = elements_to_line(f.y, sizeof(float), f.size)
+        f.streams = suits_streams(f.y + f.head, LINE, f.size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
+    f.streams = suits_streams(f.y, length, f.size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 
@@ -263,30 +289,51 @@ def fake_quantize_per_channel(
 # --- Gradient -----------------------------------------------------------------------------
 
 cdef struct Masked:
-    const uint32_t* grad
+    const int32_t* grad
     const uint8_t* mask
-    uint32_t* out
+    float* out
+    bint streams
     Py_ssize_t size, head
+
+
+cdef inline f32v pass_vector(const int32_t* grad, const uint8_t* mask) noexcept nogil:
+    """All bits of a number times 1, or none, +0.0 whatever the number is."""
+    cdef i32v bits = mul_i32(load_i32(grad), load_u8(mask))
+    cdef f32v passed
+    memcpy(&passed, &bits, sizeof(passed))
+    return passed
 
 
 cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Masked m = (<Masked*> context)[0]
-    cdef Py_ssize_t i
-    for i in range(
-        task_start(index, m.size, m.head, CHUNK), task_start(index + 1, m.size, m.head, CHUNK)
-    ):
-        # All bits of the number, or none: +0.0 whatever the number is.
-        m.out[i] = m.grad[i] & (-<uint32_t> m.mask[i])
+    cdef Py_ssize_t i = task_start(index, m.size, m.head, CHUNK)
+    cdef Py_ssize_t last = task_start(index + 1, m.size, m.head, CHUNK)
+    cdef Py_ssize_t left
+    cdef int32_t[LANES_MAX] rest
+    cdef uint8_t[LANES_MAX] mask_rest
+    cdef float[LANES_MAX] out_rest
+    while i + SIMD_LANES <= last:
+        put_f32(m.out + i, pass_vector(m.grad + i, m.mask + i), m.streams)
+        i += SIMD_LANES
+    left = last - i
+    if left > 0:
+        memcpy(rest, m.grad + i, left * sizeof(float))
+        memcpy(mask_rest, m.mask + i, left)
+        store_f32(out_rest, pass_vector(rest, mask_rest))
+        memcpy(m.out + i, out_rest, left * sizeof(float))
+    if m.streams:
+        finish_streams()
 
 
 def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_threads):
     """``eq-straight-through`` of contiguous float32; ``mask`` holds 0 and 1."""
     cdef Masked m
-    m.grad = <const uint32_t*> cnp.PyArray_DATA(grad)
+    m.grad = <const int32_t*> cnp.PyArray_DATA(grad)
     m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
-    m.out = <uint32_t*> cnp.PyArray_DATA(out)
+    m.out = <float*> cnp.PyArray_DATA(out)
     m.size = cnp.PyArray_SIZE(grad)
     n_threads = useful_threads(<double> m.size, WORK_PER_THREAD, n_threads)
     with nogil:
         m.head = elements_to_line(m.out, sizeof(float), m.size)
+        m.streams = suits_streams(m.out + m.head, LINE, m.size)
         parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)
