@@ -64,6 +64,8 @@ class Convolution(Operation):
     ``(C_out,)`` or None; the others are tuples with one int for each spatial axis.
     """
 
+    makes_gradients = True
+
     def forward(
         self,
         x: Array,

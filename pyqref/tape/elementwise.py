@@ -77,6 +77,8 @@ class Sub(_Binary):
 class Mul(_Binary):
     """``a * b``."""
 
+    makes_gradients = True
+
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         self.save(a if self.needs[1] else None, b if self.needs[0] else None)

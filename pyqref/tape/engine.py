@@ -54,27 +54,34 @@ def run_backward(
     >>> x.grad.tolist()
     [3.0, 30.0]
     """
+    order = _in_order([edge.node for edge, _ in roots])
+    if all(node.is_quiet for node in order):
+        return _walk(order, roots, retain_graph, capture)
     with np.errstate(all="ignore"):
-        return _walk(roots, retain_graph, capture)
+        return _walk(order, roots, retain_graph, capture)
 
 
 def _walk(
-    roots: Sequence[tuple[Edge, Array]], retain_graph: bool, capture: Sequence[Edge] | None
+    order: Sequence[Operation],
+    roots: Sequence[tuple[Edge, Array]],
+    retain_graph: bool,
+    capture: Sequence[Edge] | None,
 ) -> list[Array | None]:
     pending: dict[Operation, dict[int, Array]] = {}
     for edge, grad in roots:
         _add(pending, edge, grad)
     captured: dict[Edge, Array] = {}
     new: set[Operation] = set()  # nodes whose gradient was made for them alone
-    for node in _in_order([edge.node for edge, _ in roots]):
+    for node in order:
         arrived = pending.pop(node, None)
         if arrived is None:
             continue
         if node.hooks:
             _run_hooks(node, arrived)
-        for edge in capture or ():
-            if edge.node is node and edge.output_index in arrived:
-                captured[edge] = arrived[edge.output_index]
+        if capture is not None:
+            for edge in capture:
+                if edge.node is node and edge.output_index in arrived:
+                    captured[edge] = arrived[edge.output_index]
         if isinstance(node, AccumulateGrad):
             if capture is None:
                 node.accumulate(arrived[0], is_new=node in new and not node.hooks)
@@ -93,8 +100,11 @@ def _add(pending: dict[Operation, dict[int, Array]], edge: Edge, grad: Array) ->
     arrived = pending.get(node)
     if arrived is None:
         pending[node] = {index: np.asarray(grad)}
+    elif index not in arrived:
+        arrived[index] = np.asarray(grad)
     else:
-        arrived[index] = np.asarray(arrived[index] + grad if index in arrived else grad)
+        with np.errstate(all="ignore"):
+            arrived[index] = np.asarray(arrived[index] + grad)
 
 
 def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
@@ -113,9 +123,12 @@ def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None
             "call backward(retain_graph=True) the first time"
         )
     node.check_unmodified()
+    shapes = node.output_shapes
+    if len(shapes) == 1:
+        return node.backward(arrived[0])
     grads = [
         arrived[index] if index in arrived else np.zeros(shape, dtype)
-        for index, (shape, dtype) in enumerate(node.output_shapes)
+        for index, (shape, dtype) in enumerate(shapes)
     ]
     return node.backward(*grads)
 

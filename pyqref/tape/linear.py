@@ -17,6 +17,8 @@ class Linear(Operation):
     ``(out_features,)`` or None.
     """
 
+    makes_gradients = True
+
     def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:
         self.save(x if self.needs[1] else None, weight if self.needs[0] else None)
         rows = x.reshape(x.size // max(x.shape[-1], 1), x.shape[-1]) if x.ndim > 2 else x

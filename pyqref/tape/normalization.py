@@ -46,6 +46,8 @@ class BatchNorm(Operation):
     else the running ones are used.
     """
 
+    makes_gradients = True
+
     def forward(
         self,
         x: Array,

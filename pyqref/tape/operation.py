@@ -72,7 +72,7 @@ class Operation:
         Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
         for each edge. A leaf may keep its own without a copy.
     is_quiet : bool
-        Class attribute: ``forward`` leaves arithmetic to kernels, so NumPy has nothing to warn of.
+        Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
 
     Examples
     --------
@@ -121,14 +121,14 @@ class Operation:
 
     def watch(self, versions: Sequence[tuple[Array, list[int]]]) -> None:
         """Remember the versions of those saved arrays that belong to tensors."""
-        kept = [each for each in self.saved if isinstance(each, np.ndarray)]
-        if not kept:
-            return
-        memory = {id(each) for each in kept}
-        memory.update([id(each.base) for each in kept])
-        self._watched = tuple(
-            [(version, version[0]) for array, version in versions if id(array) in memory]
-        )
+        memory: list[int] = []
+        for each in self.saved:
+            if isinstance(each, np.ndarray):
+                memory += (id(each), id(each.base))
+        if memory:
+            self._watched = tuple(
+                [(version, version[0]) for array, version in versions if id(array) in memory]
+            )
 
     def check_unmodified(self) -> None:
         """Raise if a saved tensor was changed in place after it was saved."""
@@ -173,6 +173,8 @@ class AccumulateGrad(Operation):
     >>> y.next_functions[0][0].name()
     'AccumulateGrad'
     """
+
+    is_quiet = True
 
     def __init__(self, leaf: Any) -> None:
         self.leaf = leaf

@@ -116,7 +116,8 @@ class TensorBase:
 
     def _edge(self) -> Edge | None:
         """Where a gradient of this tensor goes; None if none is wanted."""
-        self._follow_base()
+        if self._base is not None:
+            self._follow_base()
         if self._node is not None:
             return Edge(self._node, self._output_index)
         if not self._requires_grad:
@@ -137,16 +138,18 @@ class TensorBase:
 
     def _accumulate_grad(self, grad: Array, is_new: bool = False) -> None:
         """Add a gradient that has arrived to ``grad``; nothing else holds one that is new."""
-        own = self._grad
-        if grad.dtype != self._array.dtype:
-            grad, is_new = grad.astype(self._array.dtype), True
-        if own is None:
-            self._grad = wrap(grad if is_new else grad.copy())
-        elif overlaps(own._array):
-            self._grad = wrap(own._array + grad)
-        else:
-            np.add(own._array, grad, out=own._array)
-            own._version[0] += 1
+        own, dtype = self._grad, self._array.dtype
+        if own is None and grad.dtype == dtype:
+            self._grad = wrap(grad if is_new and grad.flags.c_contiguous else grad.copy())
+            return
+        with np.errstate(all="ignore"):
+            if own is None:
+                self._grad = wrap(grad.astype(dtype))
+            elif overlaps(own._array):
+                self._grad = wrap(own._array + grad.astype(dtype, copy=False))
+            else:
+                np.add(own._array, grad.astype(dtype, copy=False), out=own._array)
+                own._version[0] += 1
 
 
 _tensor_type: type[TensorBase] = TensorBase

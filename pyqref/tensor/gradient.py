@@ -28,26 +28,28 @@ def gradient_roots(
     grads = [None] * len(tensors) if grad_tensors is None else list(grad_tensors)
     if len(grads) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
-    roots = []
-    for index, (tensor, grad) in enumerate(zip(tensors, grads, strict=True)):
-        edge = tensor._edge()
-        if edge is None:
-            raise RuntimeError(
-                f"element {index} of tensors does not require grad and does not have a grad_fn"
-            )
-        if grad is None:
-            if tensor._array.size != 1:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            array = np.ones(tensor._array.shape, dtype=tensor._array.dtype)
-        else:
-            array = grad._array
-            if array.shape != tensor._array.shape:
-                raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{index}] has a shape of "
-                    f"{grad.shape} and output[{index}] has a shape of {tensor.shape}."
-                )
-        roots.append((edge, array))
-    return roots
+    pairs = enumerate(zip(tensors, grads, strict=True))
+    return [_root(index, tensor, grad) for index, (tensor, grad) in pairs]
+
+
+def _root(index: int, tensor: Any, grad: Any) -> tuple[Edge, Array]:
+    edge = tensor._edge()
+    if edge is None:
+        raise RuntimeError(
+            f"element {index} of tensors does not require grad and does not have a grad_fn"
+        )
+    own = tensor._array
+    if grad is None:
+        if own.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return edge, np.ones(own.shape, dtype=own.dtype)
+    array = grad._array
+    if array.shape != own.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of "
+            f"{grad.shape} and output[{index}] has a shape of {tensor.shape}."
+        )
+    return edge, array
 
 
 def refuse_create_graph(create_graph: bool) -> None:
@@ -81,7 +83,7 @@ def backward(
         Collect only the gradients of these tensors.
     """
     refuse_create_graph(create_graph)
-    roots = gradient_roots([tensor], [gradient])
+    roots = [_root(0, tensor, gradient)]
     if inputs is None:
         run_backward(roots, retain_graph=bool(retain_graph))
         return
