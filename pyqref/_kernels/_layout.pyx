@@ -108,7 +108,7 @@ def contiguous(x):
 
 
 cpdef cnp.ndarray dense(cnp.ndarray x):
-    if (
+    if cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and (
         lies_in_c_order(x)
         or cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_F_CONTIGUOUS)
         or has_channels_last(x)

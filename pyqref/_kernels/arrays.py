@@ -14,7 +14,7 @@ try:
         side_by_side,
         with_room,
     )
-except ImportError:
+except ModuleNotFoundError:  # not if it was built from other sources than these
     from .layout import (
         contiguous,
         dense,

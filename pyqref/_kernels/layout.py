@@ -62,7 +62,8 @@ def dense(x: np.ndarray) -> np.ndarray:
     In C order or Fortran's, or with the channels last: :func:`room_like` makes room for a result
     in the same order, so that a kernel may walk through the memory of both.
     """
-    return x if x.flags.forc or _has_channels_last(x) else np.array(x, order="K")
+    in_order = x.flags.forc or _has_channels_last(x)
+    return x if in_order and x.flags.aligned else np.array(x, order="K")
 
 
 def _has_channels_last(x: np.ndarray) -> bool:

@@ -1,7 +1,9 @@
-"""Where the memory of results begins."""
+"""Where the memory of results begins, and how arrays are seen."""
 
 from __future__ import annotations
 
+import sys
+from importlib.util import module_from_spec
 from types import ModuleType
 
 import numpy as np
@@ -38,3 +40,30 @@ def test_very_large_arrays_begin_at_a_huge_page(module: ModuleType, size: int, a
     array = module.empty((size,), np.dtype(np.uint8))
     assert (size,) == array.shape
     assert array.ctypes.data % align == 0
+
+
+@pytest.mark.parametrize("module", [arrays, layout])
+def test_numbers_between_the_addresses_of_their_type_are_copied(module: ModuleType) -> None:
+    """Compilers may take it that a number lies at a multiple of its size."""
+    for shape in ((6,), (2, 3)):
+        x = np.arange(25, dtype=np.uint8)[1:].view(np.float32).reshape(shape)
+        for each in (x, x.T):
+            found = module.dense(each)
+            assert found.flags.aligned
+            assert found.flags.forc
+            assert np.array_equal(each, found)
+
+
+@pytest.mark.parametrize("compiled", [None, ModuleType("_layout")])
+def test_compiled_functions_of_other_sources_are_an_error(
+    compiled: ModuleType | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they were not built there are those in Python; where one is missing, it is said."""
+    monkeypatch.setitem(sys.modules, "pyqref._kernels._layout", compiled)
+    again = module_from_spec(arrays.__spec__)
+    if compiled is None:
+        arrays.__spec__.loader.exec_module(again)
+        assert layout.dense is again.dense
+    else:
+        with pytest.raises(ImportError, match="cannot import name 'contiguous'"):
+            arrays.__spec__.loader.exec_module(again)

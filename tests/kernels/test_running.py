@@ -87,7 +87,7 @@ def test_extremes(kernel: str, dtype: str) -> None:
     rng = np.random.default_rng(2)
     for size in (1, 2, 17, 1000):
         x = rng.integers(0, 100, size).astype(dtype)
-        for each in (x, x[::-2], x.reshape(1, -1).T):
+        for each in (x, x[::-2], x.reshape(1, -1).T, x.astype(x.dtype.newbyteorder())):
             assert (each.min().item(), each.max().item()) == _kernels.extremes(each)
     if dtype.startswith("f"):
         for place in (0, 3, 4):

@@ -23,11 +23,11 @@ cdef inline object extremes_of(const Number* x, Py_ssize_t size):
 
 
 def extremes(cnp.ndarray x):
-    """Smallest and largest as Python's numbers; None of what is empty or not contiguous."""
+    """Smallest and largest as Python's numbers; None of what is empty or no array as in C."""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     cdef int kind = cnp.PyArray_TYPE(x)
     cdef const void* data = cnp.PyArray_DATA(x)
-    if not (size and cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)):
+    if not (size and cnp.PyArray_ISCARRAY_RO(x)):
         return None
     if kind == cnp.NPY_FLOAT32:
         return extremes_of(<const float*> data, size)
@@ -43,10 +43,9 @@ def extremes(cnp.ndarray x):
 cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     """Whether both are contiguous float32 arrays of one shape."""
     cdef int axis
-    cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
     if cnp.PyArray_TYPE(first) != cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(other) != cnp.NPY_FLOAT32:
         return False
-    if not (cnp.PyArray_CHKFLAGS(first, wanted) and cnp.PyArray_CHKFLAGS(other, wanted)):
+    if not (cnp.PyArray_ISCARRAY_RO(first) and cnp.PyArray_ISCARRAY_RO(other)):
         return False
     if cnp.PyArray_NDIM(first) != cnp.PyArray_NDIM(other):
         return False
