@@ -133,7 +133,7 @@ class Convolution(Operation):
         outputs, channels, *kernel = self.weight_shape
         matrix, filters = _kernels.channels_last(grad), None if weight is None else _filters(weight)
         grad_x = None if weight is None else np.empty((len(grad), channels, *self.size), grad.dtype)
-        of_blocks: dict[int, Array] = {}
+        of_blocks = products.OrderedSum((outputs, math.prod(kernel) * channels), grad.dtype)
 
         def fill(images: slice, pixels: slice, multiply: Any) -> None:
             part = matrix[pixels]
@@ -142,15 +142,13 @@ class Convolution(Operation):
                 grad_x[images] = _kernels.fold_rows(rows, self.windows, self.size)
             if x is not None:
                 rows = _kernels.unfold_rows(x[images], self.windows)
-                of_blocks[images.start] = multiply(part.T, rows.reshape(len(part), -1))
+                of_blocks.add(images, multiply(part.T, rows.reshape(len(part), -1)))
 
         _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), self.weight_shape)
         grad_weight = None
         if x is not None:
-            total = np.zeros((outputs, math.prod(kernel) * channels), grad.dtype)
-            for first in sorted(of_blocks):
-                total += of_blocks[first]
-            grad_weight = _kernels.channels_first(total.reshape(outputs, *kernel, channels))
+            total = of_blocks.total.reshape(outputs, *kernel, channels)
+            grad_weight = _kernels.channels_first(total)
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:

@@ -24,7 +24,7 @@ from pyqref import _kernels
 
 from .operation import Array
 
-__all__ = ["matmul", "run"]
+__all__ = ["OrderedSum", "matmul", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
@@ -73,6 +73,36 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     n_threads = _kernels.get_num_threads() if multiplications >= _LARGE and _libraries() else 1
     with _one_thread():
         _share([functools.partial(task, np.matmul) for task in tasks], n_threads)
+
+
+class OrderedSum:
+    """A sum of what tasks give when they are done, added in the order of the tasks.
+
+    So it has the same bits whoever runs them, and what is kept is what waits for a task before.
+
+    Examples
+    --------
+    >>> ordered = OrderedSum((1,), np.float64)
+    >>> ordered.add(slice(2, 4), np.ones(1))
+    >>> ordered.total
+    array([0.])
+    >>> ordered.add(slice(0, 2), np.ones(1))
+    >>> ordered.total
+    array([2.])
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.total = np.zeros(shape, dtype)
+        self._lock, self._next = threading.Lock(), 0
+        self._waiting: dict[int, tuple[int, Array]] = {}
+
+    def add(self, place: slice, array: Array) -> None:
+        """Add what belongs to a place; the next one begins where it ends."""
+        with self._lock:
+            self._waiting[place.start] = place.stop, array
+            while self._next in self._waiting:
+                self._next, array = self._waiting.pop(self._next)
+                self.total += array
 
 
 def _fill(a: Array, b: Array, out: Array) -> None:

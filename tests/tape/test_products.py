@@ -55,6 +55,22 @@ def test_the_parts_cover_the_product_once():
         assert (out == 1).all()
 
 
+def test_an_ordered_sum_has_the_bits_of_one_thread():
+    """Whichever task is done first; what was added is not kept."""
+    rng = np.random.default_rng(5)
+    arrays = rng.standard_normal((6, 3, 4), np.float32)
+    places = [slice(i, i + 2) for i in range(0, 12, 2)]
+    expected = np.zeros((3, 4), np.float32)
+    for each in arrays:
+        expected += each
+    for order in (range(6), range(5, -1, -1), rng.permutation(6)):
+        ordered = products.OrderedSum((3, 4), np.float32)
+        for i in order:
+            ordered.add(places[i], arrays[i])
+        assert np.array_equal(expected, ordered.total)
+        assert not ordered._waiting
+
+
 def test_stacks_are_multiplied_one_by_one():
     rng = np.random.default_rng(2)
     a = rng.integers(-8, 9, (3, 70, 100)).astype(np.float32)
