@@ -27,7 +27,7 @@ import pyqref
 from pyqref import kernels
 
 from . import activations, convolutions, elements, layers, models, onnx_models, peaks
-from .charts import bars, geometric_means, roofline
+from .charts import bars, geometric_means, roofline, threads_of
 from .pinning import Pinned
 from .race import Result, run
 
@@ -125,7 +125,7 @@ def main() -> None:
         "operations": peaks.products(options.threads),
         "bytes": peaks.memory_bandwidth(options.threads),
     }
-    console.print(f"{kernels.in_use()} on {processor()}, {options.threads} thread(s); {versions}")
+    console.print(f"{kernels.in_use()} on {processor()}, {threads_of(options.threads)}; {versions}")
     console.print(
         f"peaks measured: {roofs['operations'] / 1e9:.0f} Gop/s of its dot product, "
         f"{roofs['bytes'] / 1e9:.1f} GB/s copied"

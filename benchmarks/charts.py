@@ -91,5 +91,9 @@ def roofline(measured: dict[str, Any], ax: Any = None) -> Any:
 
 def _setting(measured: dict[str, Any]) -> str:
     """Such as ``avx2, 1 thread``."""
-    threads = measured["threads"]
-    return f"{measured['kernel']}, {threads} {'thread' if threads == 1 else 'threads'}"
+    return f"{measured['kernel']}, {threads_of(measured['threads'])}"
+
+
+def threads_of(count: int) -> str:
+    """Such as ``1 thread``."""
+    return f"{count} {'thread' if count == 1 else 'threads'}"
