@@ -40,6 +40,11 @@ def symmetric_range(
 
     A range on one side of zero stays as it is. Quotients and results are float32.
 
+    Raises
+    ------
+    ValueError
+        There are two integers: none lies in the middle.
+
     Examples
     --------
     >>> low, high = symmetric_range(-1.0, 254.0, -128, 127)
@@ -48,8 +53,15 @@ def symmetric_range(
     """
     low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
     half = (quant_max - quant_min) // 2
-    step = np.maximum(np.abs(low / np.float32(half + 1)), np.abs(high / np.float32(half)))
     both = (low < 0) & (high > 0)
+    if not both.any():
+        return low, high
+    if half == 0:
+        raise ValueError(
+            "a symmetric range needs quant_max - quant_min >= 2, got "
+            f"[{quant_min}, {quant_max}]; use an affine scheme"
+        )
+    step = np.maximum(np.abs(low / np.float32(half + 1)), np.abs(high / np.float32(half)))
     widened_low = np.float32(-(half + 1)) * step
     widened_high = np.float32(half) * step
     return np.where(both, widened_low, low), np.where(both, widened_high, high)

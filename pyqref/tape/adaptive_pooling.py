@@ -84,7 +84,7 @@ class AdaptiveMaxPool(Operation):
             shape = [1] * (2 * spatial)
             shape[axis], shape[spatial + axis] = count, widest
             places = places * length + inside.reshape(shape)
-        places = places.reshape(*output_size, -1)
+        places = places.reshape(*output_size, math.prod(places.shape[spatial:]))
         candidates = x.reshape(*x.shape[:-spatial], math.prod(size))[..., places]
         winner = candidates.argmax(axis=-1)
         y = np.take_along_axis(candidates, winner[..., None], -1)[..., 0]

@@ -160,13 +160,18 @@ class Pow(_Binary):
         grad_a = grad_b = None
         if self.needs[0]:
             one = np.asarray(1, dtype=grads[0].dtype)
-            grad_a = np.where(b == 0, 0 * one, grads[0] * (b * _power(a, b - one)))
+            below = np.asarray(b - one) if isinstance(b, np.ndarray) else b - one
+            grad_a = np.where(b == 0, 0 * one, grads[0] * (b * _power(a, below)))
         if self.needs[1]:
             grad_b = grads[0] * np.where((a == 0) & (b >= 0), 0 * result, result * np.log(a))
         return self.reduced(grad_a, grad_b)
 
 
 def _power(a: Array, b: Any) -> Array:
+    """``a ** b``; the number 1/2, but no tensor, means the root: -0.0 of -0.0 and nan of -inf."""
+    if isinstance(b, np.ndarray) and b.size == 1 and abs(b.item()) == 0.5:
+        # NumPy takes the root then, too: of what has the power that is meant.
+        a = np.where(a == -np.inf, np.inf, a) + 0.0
     if shape_of(b) == () and a.dtype.kind == "f":
         one = a.dtype.type(1)
         match float(b):

@@ -190,8 +190,8 @@ class Logit(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (x,) = self.saved
         low, outside = (0.0, np.nan) if self.eps is None else (self.eps, 0.0)
-        inside = (x >= low) & (x <= 1 - low)
-        return np.where(inside, grads[0] / (x * (1 - x)), x.dtype.type(outside)), None
+        is_out = (x < low) | (x > 1 - low)
+        return np.where(is_out, x.dtype.type(outside), grads[0] / (x * (1 - x))), None
 
 
 class Sqrt(_OfResult):
@@ -331,7 +331,7 @@ class Sigmoid(_OfResult):
 
 
 class Relu(_OfResult):
-    """``max(x, 0)``; derivative 0 at 0."""
+    """``max(x, 0)``; derivative 0 at 0, 1 at nan."""
 
     makes_gradients = True
 
@@ -339,7 +339,7 @@ class Relu(_OfResult):
         return np.maximum(x, x.dtype.type(0))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return (_kernels.straight_through(grads[0], self.saved[0] > 0),)
+        return (_kernels.straight_through(grads[0], self.saved[0] != 0),)
 
 
 class Erf(_OfArgument):

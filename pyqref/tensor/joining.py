@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -142,8 +143,10 @@ def dstack(tensors: Any) -> Any:
     return cat([t.unsqueeze(2) if t.ndim == 2 else t for t in tensors], 2)
 
 
-def atleast_1d(input: Any) -> Any:
+def atleast_1d(*tensors: Any) -> Any:
     """A vector of one element from a single number; others stay.
+
+    Of several tensors, or of a list, a tuple.
 
     Examples
     --------
@@ -151,11 +154,13 @@ def atleast_1d(input: Any) -> Any:
     >>> pyqref.atleast_1d(pyqref.tensor(3.0)).shape
     pyqref.Size([1])
     """
-    return reshape(input, 1) if input.ndim == 0 else input
+    return _one_or_several(lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
 
 
-def atleast_2d(input: Any) -> Any:
+def atleast_2d(*tensors: Any) -> Any:
     """At least two axes: new ones of length 1 in front.
+
+    Of several tensors, or of a list, a tuple.
 
     Examples
     --------
@@ -163,7 +168,13 @@ def atleast_2d(input: Any) -> Any:
     >>> pyqref.atleast_2d(pyqref.tensor([1.0, 2.0])).shape
     pyqref.Size([1, 2])
     """
-    return reshape(input, 1, -1) if input.ndim < 2 else input
+    return _one_or_several(lambda t: reshape(t, 1, -1) if t.ndim < 2 else t, tensors)
+
+
+def _one_or_several(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return function(tensors[0])
+    return tuple(map(function, tensors[0] if len(tensors) == 1 else tensors))
 
 
 def column_stack(tensors: Any) -> Any:

@@ -235,8 +235,8 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _logical(np.any, input, dim, keepdim)
 
 
-def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """Number of non-zero elements.
+def count_nonzero(input: Any, dim: Any = None, *more: int) -> Any:
+    """Number of non-zero elements: of all, or along ``dim`` and ``more``.
 
     Examples
     --------
@@ -245,7 +245,8 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     [1, 2]
     """
     refuse_quantized("count_nonzero", input)
-    return wrap(np.asarray(np.count_nonzero(input._array, axis=axes_of(dim, input.ndim))))
+    axes = axes_of((dim, *more) if more else dim, input.ndim)
+    return wrap(np.asarray(np.count_nonzero(input._array, axis=axes)))
 
 
 def norm(

@@ -215,8 +215,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
-def squeeze(input: Any, dim: Any = None) -> Any:
-    """Drop axes of length 1: all of them, or those of ``dim``.
+def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
+    """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
     Examples
     --------
@@ -225,7 +225,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     (pyqref.Size([2]), pyqref.Size([2, 1]))
     """
     shape = input._array.shape
-    candidates = axes_of(dim, len(shape))
+    dim = (dim, *more) if more else dim
+    candidates = () if isinstance(dim, (tuple, list)) and not dim else axes_of(dim, len(shape))
     return apply(operations.Squeeze, input, tuple(a for a in candidates if shape[a] == 1))
 
 

@@ -145,6 +145,13 @@ def test_eq_symmetric_range__any(low: float, high: float) -> None:
     assert expected == (rational(wide_low), rational(wide_high))
 
 
+def test_eq_symmetric_range__two_integers() -> None:
+    """None of them lies in the middle; a range on one side of zero needs none."""
+    assert (0.0, 1.5) == symmetric_range(0.0, 1.5, 0, 1)
+    with pytest.raises(ValueError, match=r"quant_max - quant_min >= 2, got \[0, 1\]"):
+        symmetric_range(-1.0, 1.5, 0, 1)
+
+
 @pytest.mark.parametrize(("quant_min", "quant_max"), RANGES)
 @given(low=ends, high=ends)
 def test_eq_choose_qparams_dynamic__any(

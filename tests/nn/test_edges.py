@@ -42,6 +42,17 @@ EMPTY: dict[str, tuple[Any, tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.parametrize("size", [0, (0, 2), (2, 0)])
+def test_no_windows(size: Any) -> None:
+    """None are asked for, none are there; no element has a gradient."""
+    for layer in (nn.AdaptiveMaxPool2d(size), nn.AdaptiveAvgPool2d(size)):
+        x = pyqref.ones(1, 3, 4, 5, requires_grad=True)
+        y = layer(x)
+        assert (1, 3, *((size,) * 2 if size == 0 else size)) == tuple(y.shape)
+        y.sum().backward()
+        assert [0.0] == x.grad.unique().tolist()
+
+
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_batch(name: str) -> None:
     """Nothing in, nothing out, and an empty gradient."""

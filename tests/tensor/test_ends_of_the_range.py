@@ -52,6 +52,48 @@ def test_of_one(name: str, x: float, expected: float) -> None:
     assert [np.float32(expected)] == getattr(pyqref, name)(pyqref.tensor([x])).tolist()
 
 
+@pytest.mark.parametrize(
+    ("exponent", "of_number", "of_tensor"),
+    [
+        (0.5, [-0.0, NAN, 2.0], [0.0, INF, 2.0]),
+        (-0.5, [-INF, NAN, 0.5], [INF, 0.0, 0.5]),
+    ],
+)
+def test_roots_and_powers_of_a_half(
+    exponent: float, of_number: list[float], of_tensor: list[float]
+) -> None:
+    """A number asks for the root, a tensor of one number for the power, as in torch."""
+    x = pyqref.tensor([-0.0, -INF, 4.0])
+    for given, expected in ((exponent, of_number), (pyqref.tensor(exponent), of_tensor)):
+        np.testing.assert_array_equal(np.float32(expected), pyqref.pow(x, given).numpy())
+        assert np.signbit(np.float32(expected[0])) == np.signbit(pyqref.pow(x, given).numpy()[0])
+
+
+def test_gradient_of_a_power_of_one_and_a_half() -> None:
+    """The power below it is one of a half."""
+    for exponent, expected in ((1.5, -0.0), (pyqref.tensor(1.5), 0.0)):
+        x = pyqref.tensor([-0.0], requires_grad=True)
+        pyqref.pow(x, exponent).backward(pyqref.ones(1))
+        grad: Any = x.grad
+        assert math.copysign(1.0, expected) == math.copysign(1.0, grad.item())
+
+
+def test_gradient_of_logit_at_nan() -> None:
+    """It is nan; only what is clamped has none."""
+    x = pyqref.tensor([NAN, 0.05, 0.5], requires_grad=True)
+    pyqref.logit(x, 0.1).sum().backward()
+    grad: Any = x.grad
+    np.testing.assert_array_equal(np.float32([NAN, 0.0, 4.0]), grad.numpy())
+
+
+def test_gradient_of_relu_at_nan() -> None:
+    """It passes where the result is not 0."""
+    x = pyqref.tensor([NAN, -1.0, 0.0, 2.0], requires_grad=True)
+    pyqref.relu(x).backward(pyqref.tensor([3.0, INF, NAN, 4.0]))
+    grad: Any = x.grad
+    assert [3.0, 0.0, 0.0, 4.0] == grad.tolist()
+
+
 def test_xlogy_of_a_tensor_and_a_number() -> None:
     """On either side."""
     x = pyqref.tensor([0.0, 1.0])

@@ -78,6 +78,24 @@ def test_view_of_a_transposed_tensor() -> None:
         pyqref.ones(2, 3).t().view(6)
 
 
+def test_axes_one_by_one() -> None:
+    """``squeeze(0, 1)`` and ``count_nonzero(0, 1)`` are those of ``(0, 1)``; no axis is none."""
+    x = pyqref.ones(1, 1, 2, 1)
+    assert (2, 1) == tuple(x.squeeze(0, 1).shape) == tuple(x.squeeze((0, 1)).shape)
+    assert (1, 1, 2, 1) == tuple(x.squeeze(()).shape)
+    assert [[1], [1]] == x.count_nonzero(0, 1).tolist() == x.count_nonzero((0, 1)).tolist()
+
+
+def test_atleast_of_several() -> None:
+    """A tensor alone, or a tuple of what was given."""
+    number, vector = pyqref.tensor(1.0), pyqref.ones(3)
+    assert (1,) == tuple(pyqref.atleast_1d(number).shape)
+    for given in ((number, vector), ([number, vector],)):
+        assert [(1,), (3,)] == [tuple(each.shape) for each in pyqref.atleast_1d(*given)]
+        assert [(1, 1), (1, 3)] == [tuple(each.shape) for each in pyqref.atleast_2d(*given)]
+    assert () == pyqref.atleast_1d() == pyqref.atleast_2d([])
+
+
 def test_channels_last() -> None:
     """The layout is kept by element-wise functions and copies, and can be left."""
     x = pyqref.arange(120.0).reshape(2, 3, 4, 5)
