@@ -263,6 +263,21 @@ def test_one_weight_for_all_arguments(kernel: str, groups: int) -> None:
             assert_same_bits(expected, _kernels.conv2d(x, 100, packed, *given))
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_zero_points_that_are_written_to_between_calls(kernel: str, groups: int) -> None:
+    rng = np.random.default_rng(10)
+    weight, x = (
+        integers(rng, (6, 4 // groups, 3, 3), np.int8),
+        integers(rng, (1, 4, 5, 5), np.uint8),
+    )
+    packed, zero_points = _kernels.pack_conv2d(weight, groups), np.zeros(6, np.int64)
+    given = (zero_points, finish(rng, MODES[3], 6, weight[0].size), (1, 1), (1, 1), (1, 1))
+    for value in (0, 5, 0, -3):
+        zero_points[...] = value
+        expected = reference.quantized_conv(x, 100, weight, *given, groups)
+        assert_same_bits(expected, _kernels.conv2d(x, 100, packed, *given))
+
+
 def test_result_has_its_channels_last_in_memory(compiled_kernel: str) -> None:
     """So that the next convolution copies nothing."""
     rng = np.random.default_rng(6)

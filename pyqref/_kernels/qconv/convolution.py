@@ -130,7 +130,7 @@ class _Call(NamedTuple):
     """
 
     requant: Requantization
-    weight_zero_points: object
+    weight_zero_points: int | bytes
     geometry: tuple[tuple[int, ...], ...]
     has_room: bool  # 32 bits hold all sums
     zero_points: np.ndarray | None
@@ -145,8 +145,14 @@ def _call(
     geometry: tuple[tuple[int, ...], ...],
 ) -> _Call:
     """Prepare a call, or find that the last one was like it."""
+    # By value, since an array may have been written to.
+    key = (
+        weight_zero_points
+        if isinstance(weight_zero_points, int)
+        else np.asarray(weight_zero_points, np.int64).tobytes()
+    )
     for last in packed.kept:
-        same = last.requant is requant and last.weight_zero_points is weight_zero_points
+        same = last.requant is requant and last.weight_zero_points == key
         if same and last.geometry == geometry:
             return last
     zero_points = zero_points_or_none(weight_zero_points)
@@ -154,7 +160,7 @@ def _call(
     part = part_of(packed, walk, centred=are_centred(zero_points))
     call = _Call(
         requant,
-        weight_zero_points,
+        key,
         geometry,
         fits(packed.depth, requant),
         zero_points,
