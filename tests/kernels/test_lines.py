@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import module_from_spec
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,10 +61,11 @@ def test_compiled_functions_of_other_sources_are_an_error(
 ) -> None:
     """Where they were not built there are those in Python; where one is missing, it is said."""
     monkeypatch.setitem(sys.modules, "pyqref._kernels._layout", compiled)
-    again = module_from_spec(arrays.__spec__)
+    spec: Any = arrays.__spec__
+    again = module_from_spec(spec)
     if compiled is None:
-        arrays.__spec__.loader.exec_module(again)
+        spec.loader.exec_module(again)
         assert layout.dense is again.dense
     else:
         with pytest.raises(ImportError, match="cannot import name 'contiguous'"):
-            arrays.__spec__.loader.exec_module(again)
+            spec.loader.exec_module(again)
