@@ -16,7 +16,7 @@ it makes one instance, which is both the place where ``forward`` leaves what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -119,16 +119,16 @@ class Operation:
         """Keep what ``backward`` needs; later changes in place are detected."""
         self.saved = values
 
-    def watch(self, versions: Sequence[tuple[Array, list[int]]]) -> None:
-        """Remember the versions of those saved arrays that belong to tensors."""
-        memory: list[int] = []
+    def keeps(self, array: Array) -> bool:
+        """Whether ``array``, or a view of it, is among what was saved."""
         for each in self.saved:
-            if isinstance(each, np.ndarray):
-                memory += (id(each), id(each.base))
-        if memory:
-            self._watched = tuple(
-                [(version, version[0]) for array, version in versions if id(array) in memory]
-            )
+            if each is array or (isinstance(each, np.ndarray) and each.base is array):
+                return True
+        return False
+
+    def watch(self, version: list[int]) -> None:
+        """Remember the version of a tensor whose array was saved."""
+        self._watched += ((version, version[0]),)
 
     def check_unmodified(self) -> None:
         """Raise if a saved tensor was changed in place after it was saved."""

@@ -306,8 +306,9 @@ def _record(node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...]) ->
             output._node, output._output_index = node, index
     node.output_shapes = tuple(shapes)
     if node.saved:
-        tensors = [arg for arg in args if isinstance(arg, TensorBase)]
-        node.watch([(each._array, each._version) for each in (*tensors, *outputs)])
+        for each in (*args, *outputs):
+            if isinstance(each, TensorBase) and node.keeps(each._array):
+                node.watch(each._version)
 
 
 def refuse_quantized(name: str, *operands: Any) -> None:

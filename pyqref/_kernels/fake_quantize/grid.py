@@ -86,7 +86,7 @@ def fake_quantize_per_channel(
         y,
         mask,
         contiguous(np.asarray(scales, _FLOAT32)),
-        contiguous(zero_points.astype(_FLOAT32)),
+        zero_points.astype(_FLOAT32),
         elements_per_channel(x, axis),
         quant_min,
         quant_max,
