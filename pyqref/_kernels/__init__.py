@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyqref._lazy import on_first_use
 
+from .threads import alone as alone
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 
@@ -152,6 +153,7 @@ __all__ = [
     "PackedLinear",
     "adaptive_avg_pool",
     "add",
+    "alone",
     "average_range",
     "avg_pool",
     "batch_histogram",

@@ -17,9 +17,15 @@ cdef extern from *:
     #define PYQREF_OPENMP 0
     #define pyqref_max_threads() 1
     #endif
+    #if defined(_MSC_VER)
+    static __declspec(thread) int pyqref_is_alone;
+    #else
+    static __thread int pyqref_is_alone;
+    #endif
     """
     int PYQREF_OPENMP
     int pyqref_max_threads() nogil
+    int pyqref_is_alone
 
 cdef bint _forked = False
 cdef bint _eager = False
@@ -47,10 +53,18 @@ def use_every_thread(bint always):
     _eager = always
 
 
+def leave_alone(bint alone):
+    """Whether the calling thread shall get no help from now on; returns whether it got none."""
+    global pyqref_is_alone
+    before = pyqref_is_alone != 0
+    pyqref_is_alone = alone
+    return before
+
+
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
     """Run ``task(context, index, thread)`` for each index, with 0 <= thread < n_threads."""
     cdef Py_ssize_t index
-    if n_threads <= 1 or count <= 1 or _forked:
+    if n_threads <= 1 or count <= 1 or _forked or pyqref_is_alone:
         for index in range(count):
             task(context, index, 0)
     else:
@@ -63,6 +77,6 @@ cdef int useful_threads(double work, double work_per_thread, int n_threads) noex
     cdef double useful = work / work_per_thread
     if _eager:
         return n_threads
-    if useful < 2:
+    if useful < 2 or pyqref_is_alone:
         return 1
     return <int> useful if useful < n_threads else n_threads

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["get_num_threads", "has_openmp", "set_num_threads"]
+__all__ = ["alone", "get_num_threads", "has_openmp", "set_num_threads"]
 
 #: What says how long a thread of GNU's OpenMP waits awake for the next loop.
 WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
@@ -101,6 +101,28 @@ def set_num_threads(n_threads: int) -> None:
         warnings.warn(f"one thread is used {reason}, not {n_threads}", RuntimeWarning, stacklevel=2)
         n_threads = 1
     _n_threads = n_threads
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let kernels that the calling thread starts use no other one: for tasks that threads share.
+
+    Else each of these threads would get helpers of its own from OpenMP, more than there are
+    processors, and none of them would then wait awake, in the whole process and for good.
+
+    Examples
+    --------
+    >>> with alone():
+    ...     pass
+    """
+    if not _openmp:
+        yield
+        return
+    before = _parallel.leave_alone(True)
+    try:
+        yield
+    finally:
+        _parallel.leave_alone(before)
 
 
 def _after_fork() -> None:

@@ -126,7 +126,10 @@ def _cut(
 
 
 def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
-    """Run every task; a thread that is late finds nothing left and is not waited for."""
+    """Run every task; a thread that is late finds nothing left and is not waited for.
+
+    Kernels in tasks that are shared use the thread of the task only.
+    """
     remaining = iter(tasks)
     lock = threading.Lock()
 
@@ -139,10 +142,17 @@ def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
                     return
                 task()
 
+    def work_beside_others() -> None:
+        with _kernels.alone():
+            work()
+
     helpers = min(n_threads, len(tasks)) - 1
-    started = [_pool(n_threads - 1).submit(work) for _ in range(helpers)]
-    try:
+    if helpers == 0:
         work()
+        return
+    started = [_pool(n_threads - 1).submit(work_beside_others) for _ in range(helpers)]
+    try:
+        work_beside_others()
     finally:
         for each in started:
             if not each.cancel():

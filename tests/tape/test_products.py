@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import pyqref
+from pyqref._kernels import threads
 from pyqref.tape import products
 from pyqref.tape.products import matmul
 
@@ -86,6 +87,23 @@ def test_threads_of_the_library_are_as_before():
     with pytest.raises(ValueError, match="matmul"):
         matmul(np.ones((1024, 256)), np.ones((255, 1024)))
     assert [each.get_num_threads() for each in libraries] == before
+
+
+@pytest.mark.skipif(not threads.has_openmp(), reason="built without OpenMP")
+def test_kernels_in_shared_tasks_get_no_help():
+    from pyqref._kernels import _parallel
+
+    def is_alone(multiply=None):
+        before = _parallel.leave_alone(True)
+        _parallel.leave_alone(before)
+        seen.append(before)
+
+    seen = []
+    pyqref.set_num_threads(2)
+    products.run([is_alone] * 8, products._LARGE)
+    is_alone()
+    products.run([is_alone] * 2, 1)
+    assert seen == [True] * 8 + [False] * 3
 
 
 def test_without_a_way_to_hold_threads_back_it_is_one_product(monkeypatch):

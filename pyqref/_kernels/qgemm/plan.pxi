@@ -65,7 +65,8 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     cdef Py_ssize_t widest = 0
     cdef Py_ssize_t i, end
     cdef double of_columns, of_rows
-    if p.copies and p.columns < p.row_price * p.rows and granules >= n_threads:
+    cdef double price = p.row_price if p.copies else 1
+    if p.columns < price * p.rows and granules >= n_threads:
         return False
     for i in range(splits):
         end = min((i + 1) * panels // splits * PANEL_COLUMNS, p.columns)
