@@ -232,7 +232,7 @@ class Fmod(_Binary):
 
 
 class Atan2(_Binary):
-    """Angle of the point ``(b, a)``, in [-pi, pi]."""
+    """Angle of the point ``(b, a)``, in [-pi, pi]; derivative 0 where both squares are 0."""
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
@@ -243,6 +243,7 @@ class Atan2(_Binary):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
         norm = a * a + b * b
+        norm = np.where(norm == 0, norm.dtype.type(np.inf), norm)
         return self.reduced(
             grads[0] * (b / norm) if self.needs[0] else None,
             grads[0] * (-a / norm) if self.needs[1] else None,
@@ -285,42 +286,41 @@ class LogAddExp(_Binary):
 
 
 class _Extremum(_Binary):
-    """The larger or smaller of two; equal operands share the gradient in halves."""
+    """The larger or smaller of two.
 
-    def take(self, a: Array, b: Array) -> Array:
-        raise TypeError(f"{type(self).__name__} defines no take")
+    Equal operands share the gradient in halves. Beside a nan neither loses: both have all of it.
+    """
+
+    take: np.ufunc
+    loses: np.ufunc
 
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         result = self.take(a, b)
         if any(self.needs):
-            equal = a == b
-            half = np.where(equal, result.dtype.type(0.5), result.dtype.type(1))
-            wins = (result == a) | np.isnan(a)
-            self.save(half, wins, equal)
+            half = np.where(a == b, result.dtype.type(0.5), result.dtype.type(1))
+            self.save(half, self.loses(a, b), self.loses(b, a))
         return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        half, wins, equal = self.saved
+        half, a_loses, b_loses = self.saved
         grad = grads[0] * half
         return self.reduced(
-            np.where(wins, grad, 0 * half) if self.needs[0] else None,
-            np.where(~wins | equal, grad, 0 * half) if self.needs[1] else None,
+            np.where(a_loses, grad.dtype.type(0), grad) if self.needs[0] else None,
+            np.where(b_loses, grad.dtype.type(0), grad) if self.needs[1] else None,
         )
 
 
 class Maximum(_Extremum):
     """``max(a, b)``; a nan in either is kept."""
 
-    def take(self, a: Array, b: Array) -> Array:
-        return np.maximum(a, b)
+    take, loses = np.maximum, np.less
 
 
 class Minimum(_Extremum):
     """``min(a, b)``; a nan in either is kept."""
 
-    def take(self, a: Array, b: Array) -> Array:
-        return np.minimum(a, b)
+    take, loses = np.minimum, np.greater
 
 
 class Clamp(Operation):

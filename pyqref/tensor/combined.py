@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tape import elementwise, unary
-from .arithmetic import add, div, maximum, minimum, mul, where
+from .arithmetic import add, div, mul, where
 from .base import wrap
 from .dispatch import apply
 from .inplace import in_place
@@ -39,7 +39,7 @@ def atan2(input: Any, other: Any) -> Any:
 
 
 def fmax(input: Any, other: Any) -> Any:
-    """The larger of two, element by element; a nan loses.
+    """The larger of two, element by element, the first of equal ones; a nan loses.
 
     Examples
     --------
@@ -48,11 +48,11 @@ def fmax(input: Any, other: Any) -> Any:
     [2.0, 3.0]
     """
     a, b = promote(input, other)
-    return where(b.isnan(), a, where(a.isnan(), b, maximum(a, b)))
+    return where(b.isnan() | (a >= b), a, b)
 
 
 def fmin(input: Any, other: Any) -> Any:
-    """The smaller of two, element by element; a nan loses.
+    """The smaller of two, element by element, the first of equal ones; a nan loses.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def fmin(input: Any, other: Any) -> Any:
     [2.0, 1.0]
     """
     a, b = promote(input, other)
-    return where(b.isnan(), a, where(a.isnan(), b, minimum(a, b)))
+    return where(b.isnan() | (a <= b), a, b)
 
 
 def hypot(input: Any, other: Any) -> Any:

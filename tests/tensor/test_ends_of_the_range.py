@@ -78,6 +78,31 @@ def test_gradient_of_a_power_of_one_and_a_half() -> None:
         assert math.copysign(1.0, expected) == math.copysign(1.0, grad.item())
 
 
+@pytest.mark.parametrize(
+    ("name", "a", "b", "of_a", "of_b"),
+    [
+        ("atan2", 0.0, 0.0, 0.0, 0.0),
+        ("atan2", 1e-30, 0.0, 0.0, 0.0),
+        ("atan2", 0.0, 2.0, 0.5, 0.0),
+        ("maximum", NAN, 1.0, 1.0, 1.0),
+        ("minimum", 1.0, NAN, 1.0, 1.0),
+        ("maximum", 2.0, 2.0, 0.5, 0.5),
+        ("minimum", 1.0, 2.0, 1.0, 0.0),
+        ("maximum", INF, 2.0, 1.0, 0.0),
+        ("fmax", 2.0, 2.0, 1.0, 0.0),
+        ("fmin", 2.0, 2.0, 1.0, 0.0),
+        ("fmin", NAN, 2.0, 0.0, 1.0),
+        ("fmax", 2.0, NAN, 1.0, 0.0),
+    ],
+)
+def test_gradients_of_two(name: str, a: float, b: float, of_a: float, of_b: float) -> None:
+    """Those of torch."""
+    x, y = (pyqref.tensor([each], requires_grad=True) for each in (a, b))
+    getattr(pyqref, name)(x, y).sum().backward()
+    grads: list[Any] = [x.grad, y.grad]
+    assert [[of_a], [of_b]] == [each.tolist() for each in grads]
+
+
 def test_gradient_of_logit_at_nan() -> None:
     """It is nan; only what is clamped has none."""
     x = pyqref.tensor([NAN, 0.05, 0.5], requires_grad=True)
