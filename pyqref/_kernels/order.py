@@ -32,5 +32,5 @@ def in_c_order(x: np.ndarray) -> np.ndarray:
     batch, channels, *size = x.shape
     turned = np.empty((batch, channels, prod(size)), x.dtype)
     pixels = x.transpose(0, *range(2, x.ndim), 1).reshape(batch, -1, channels)
-    kernel.put_channels_first(pixels, turned, threads.get_num_threads())
+    kernel.put_channels_first(pixels, turned, threads.limit)
     return turned.reshape(x.shape)

@@ -30,13 +30,14 @@ def _short_waiting() -> Iterator[None]:
         del os.environ["GOMP_SPINCOUNT"]
 
 
+# ``limit`` is how many threads an operation may use: the thin layers read it for every call.
 try:
     with _short_waiting():
         from . import _parallel
 
-    _openmp, _n_threads = _parallel.has_openmp(), _parallel.max_threads()
+    _openmp, limit = _parallel.has_openmp(), _parallel.max_threads()
 except ImportError:
-    _openmp, _n_threads = False, 1
+    _openmp, limit = False, 1
 
 _forked = False
 
@@ -61,7 +62,7 @@ def get_num_threads() -> int:
     >>> pyqref.get_num_threads()
     1
     """
-    return _n_threads
+    return limit
 
 
 def set_num_threads(n_threads: int) -> None:
@@ -95,12 +96,12 @@ def set_num_threads(n_threads: int) -> None:
         raise TypeError(f"n_threads must be an int, got {type(n_threads).__name__}")
     if not 1 <= n_threads <= 1024:
         raise ValueError(f"n_threads must be in [1, 1024], got {n_threads}")
-    global _n_threads
+    global limit
     if n_threads > 1 and (_forked or not _openmp):
         reason = "in a forked process" if _openmp else "because pyqref was built without OpenMP"
         warnings.warn(f"one thread is used {reason}, not {n_threads}", RuntimeWarning, stacklevel=2)
         n_threads = 1
-    _n_threads = n_threads
+    limit = n_threads
 
 
 @contextmanager
@@ -127,8 +128,8 @@ def alone() -> Iterator[None]:
 
 def _after_fork() -> None:
     # GNU's OpenMP waits for ever in a forked child for threads that the fork left behind.
-    global _n_threads, _forked
-    _n_threads, _forked = 1, True
+    global limit, _forked
+    limit, _forked = 1, True
     if _openmp:
         _parallel.mark_forked()
 

@@ -28,7 +28,7 @@ def n_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
     It is set behind set_num_threads, which would warn of it without OpenMP.
     """
-    monkeypatch.setattr(threads, "_n_threads", request.param)
+    monkeypatch.setattr(threads, "limit", request.param)
     parallel = getattr(threads, "_parallel", None)
     if parallel is not None:
         parallel.use_every_thread(True)

@@ -40,7 +40,7 @@ def test_number_of_threads_of_another_type(n_threads: object) -> None:
 
 def test_without_openmp_more_threads_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_openmp", False)
-    monkeypatch.setattr(threads, "_n_threads", 1)
+    monkeypatch.setattr(threads, "limit", 1)
     with pytest.warns(RuntimeWarning, match="one thread is used because pyqref was built without"):
         _kernels.set_num_threads(2)
     assert _kernels.get_num_threads() == 1

@@ -15,7 +15,6 @@ from pyqref.numerics.types import Engine, IntArray
 
 __all__ = ["add", "mul"]
 
-_INT8 = np.dtype(np.int8)
 #: Elements at a time of arrays that do not lie alike.
 _PART = 1 << 18
 
@@ -58,14 +57,13 @@ def add(
             out.zero_point,
             low,
             high,
-            threads.get_num_threads(),
+            threads.limit,
         )
         return result
     kernel.add(
         left,
         right,
         result,
-        left.dtype == _INT8,
         a_grid.scale,
         a_grid.zero_point,
         b_grid.scale,
@@ -74,7 +72,7 @@ def add(
         out.zero_point,
         low,
         high,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return result
 
@@ -100,7 +98,6 @@ def mul(
         left,
         right,
         result,
-        left.dtype == _INT8,
         a_grid.scale,
         a_grid.zero_point,
         b_grid.scale,
@@ -109,7 +106,7 @@ def mul(
         out.zero_point,
         low,
         high,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return result
 

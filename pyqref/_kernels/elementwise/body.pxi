@@ -45,6 +45,7 @@ cdef void set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
     p.b = <const uint8_t*> cnp.PyArray_DATA(b)
     p.out = <uint8_t*> cnp.PyArray_DATA(out)
     p.size = cnp.PyArray_SIZE(out)
+    p.is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
 
 
 cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
@@ -123,14 +124,13 @@ cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 def add(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a,
-    int32_t zero_point_a, float scale_b, int32_t zero_point_b, float scale, int32_t zero_point,
-    int32_t lower, int32_t upper, int n_threads,
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, float scale_a, int32_t zero_point_a,
+    float scale_b, int32_t zero_point_b, float scale, int32_t zero_point, int32_t lower,
+    int32_t upper, int n_threads,
 ):
     """``eq-quantized-add`` of contiguous bytes."""
     cdef Pair p
     set_arrays(&p, a, b, out)
-    p.is_signed = is_signed
     p.scale_a, p.offset_a = scale_a, <float> -zero_point_a * scale_a
     p.scale_b, p.offset_b = scale_b, <float> -zero_point_b * scale_b
     p.multiplier = <float> 1 / scale
@@ -209,14 +209,13 @@ cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 def mul(
-    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, bint is_signed, float scale_a,
-    int32_t zero_point_a, float scale_b, int32_t zero_point_b, float scale, int32_t zero_point,
-    int32_t lower, int32_t upper, int n_threads,
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray out, float scale_a, int32_t zero_point_a,
+    float scale_b, int32_t zero_point_b, float scale, int32_t zero_point, int32_t lower,
+    int32_t upper, int n_threads,
 ):
     """``eq-quantized-mul`` of contiguous bytes."""
     cdef Pair p
     set_arrays(&p, a, b, out)
-    p.is_signed = is_signed
     p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
     p.multiplier = scale_a * scale_b * (<float> 1 / scale)
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
@@ -269,7 +268,6 @@ def clamp(cnp.ndarray q, cnp.ndarray out, int32_t lower, int32_t upper, int n_th
     """``min(max(q, lower), upper)`` of contiguous bytes; ``upper`` may be beyond them."""
     cdef Pair p
     set_arrays(&p, q, q, out)
-    p.is_signed = cnp.PyArray_TYPE(q) == cnp.NPY_INT8
     p.lower, p.upper = lower, min(upper, 127 if p.is_signed else 255)
     with nogil:
         run(&p, clamp_task, n_threads)

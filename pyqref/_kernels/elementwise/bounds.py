@@ -18,14 +18,14 @@ __all__ = ["clamp", "relu", "relu6"]
 
 def relu(q: IntArray, zero_point: int) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
-    if q.dtype.itemsize != 1:
+    if q.itemsize != 1:
         return reference.relu(q, zero_point)
     return _bounded(q, zero_point, 255)
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
-    if q.dtype.itemsize != 1:
+    if q.itemsize != 1:
         return reference.clamp(q, grid, low, high)
     lower = int(np.iinfo(q.dtype).min)
     upper = lower + 255
@@ -38,7 +38,7 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
 
 def relu6(q: IntArray, grid: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu6` (``eq-quantized-relu6``)."""
-    if q.dtype.itemsize != 1:
+    if q.itemsize != 1:
         return reference.relu6(q, grid)
     return _bounded(q, grid.zero_point, _integer(6.0, grid))
 
@@ -59,5 +59,5 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
         upper = min(upper, int(np.iinfo(q.dtype).max))
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
     q, result = with_room(q)
-    kernel.clamp(q, result, lower, upper, threads.get_num_threads())
+    kernel.clamp(q, result, lower, upper, threads.limit)
     return result

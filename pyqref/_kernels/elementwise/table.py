@@ -47,7 +47,7 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
         return table[q.view(np.uint8)]
     q = dense(q)
     result = room_like(q, table.dtype)
-    kernel.look_up(contiguous(table), q, result, threads.get_num_threads())
+    kernel.look_up(contiguous(table), q, result, threads.limit)
     return result
 
 
@@ -74,7 +74,7 @@ def _joined(kernel: Any, arrays: Sequence[IntArray], axis: int) -> IntArray:
     """The arrays one after the other; with the channels last in memory if all have them so."""
     arrays, result, rows = side_by_side(tuple(arrays), axis)
     if rows:
-        kernel.cat(arrays, result, rows, threads.get_num_threads())
+        kernel.cat(arrays, result, rows, threads.limit)
     return result
 
 
@@ -106,10 +106,10 @@ def _joined_by_rows(
             for k, table in enumerate(tables):
                 if table is not None:
                     room = rooms[k][: len(some[k])]
-                    kernel.look_up(table, some[k], room, threads.get_num_threads())
+                    kernel.look_up(table, some[k], room, threads.limit)
                     some[k] = room
             place = target[row : row + step]
-            kernel.cat(tuple(some), place, len(place), threads.get_num_threads())
+            kernel.cat(tuple(some), place, len(place), threads.limit)
             continue
         first = 0
         for table, each in zip(tables, sources, strict=True):
@@ -118,7 +118,7 @@ def _joined_by_rows(
             if table is None:
                 place[...] = each[row]
             else:
-                kernel.look_up(table, each[row], place, threads.get_num_threads())
+                kernel.look_up(table, each[row], place, threads.limit)
     return result
 
 

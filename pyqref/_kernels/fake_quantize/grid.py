@@ -54,7 +54,7 @@ def fake_quantize_per_tensor(
         quant_min,
         quant_max,
         _AFTER if convention == "torch" else _FUSED,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return y, mask
 
@@ -91,7 +91,7 @@ def fake_quantize_per_channel(
         quant_min,
         quant_max,
         _AFTER if convention == "torch" else _BEFORE,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return y, mask
 
@@ -103,5 +103,5 @@ def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
         return reference.straight_through(gradient, mask)
     gradient = contiguous(gradient)
     result = room_like(gradient, _FLOAT32)
-    kernel.straight_through(gradient, contiguous(mask), result, threads.get_num_threads())
+    kernel.straight_through(gradient, contiguous(mask), result, threads.limit)
     return result

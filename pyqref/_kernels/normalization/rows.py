@@ -108,6 +108,6 @@ def _normalize(
         out.quant_min,
         out.quant_max,
         result,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return result

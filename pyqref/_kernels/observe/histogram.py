@@ -37,9 +37,7 @@ def count_and_range(x: Any, bins: int, low: float, high: float) -> tuple[FloatAr
         least, greatest = min_max(x)
         return numerics.histogram_counts(x, bins, low, high), float(least), float(greatest)
     counts = np.empty(bins, np.float32)
-    least, greatest = kernel.histogram(
-        contiguous(x), first, last, counts, threads.get_num_threads()
-    )
+    least, greatest = kernel.histogram(contiguous(x), first, last, counts, threads.limit)
     return counts, least + 0.0, greatest + 0.0
 
 

@@ -46,7 +46,7 @@ def min_max(x: Any) -> tuple[Any, Any]:
     if kernel is None or x.dtype != _FLOAT32:
         zero = x.dtype.type(0)
         return x.min() + zero, x.max() + zero
-    low, high = kernel.min_max(dense(x), threads.get_num_threads())
+    low, high = kernel.min_max(dense(x), threads.limit)
     return np.float32(low + 0.0), np.float32(high + 0.0)
 
 
@@ -78,5 +78,5 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     x = contiguous(x)
     lows, highs = np.empty(x.shape[axis], _FLOAT32), np.empty(x.shape[axis], _FLOAT32)
     inner = elements_per_channel(x, axis)
-    kernel.min_max_per_channel(x, lows, highs, inner, threads.get_num_threads())
+    kernel.min_max_per_channel(x, lows, highs, inner, threads.limit)
     return lows, highs

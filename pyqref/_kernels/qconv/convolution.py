@@ -113,7 +113,7 @@ def run_parts(
         requant.lower,
         requant.upper,
         out,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out.transpose(_CHANNELS_FIRST[len(shape)])
 

@@ -85,7 +85,7 @@ def linear(
         requant.upper,
         out,
         _BYTES,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out
 
@@ -121,7 +121,7 @@ def linear_accumulator(
         0,
         out,
         _SUMS,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out
 
@@ -181,7 +181,7 @@ def linear_float(
         out,
         # Without a bias the fused form adds -0.0 and so changes nothing, not even a sign.
         SEPARATE if engine == "qnnpack" and bias is not None else FUSED,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out
 
@@ -231,7 +231,7 @@ def linear_dynamic(
         x,
         out,
         *dynamic_arguments(packed, weight_zero_points, weight_scales, bias, engine, reduce_range),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out, low, high
 

@@ -20,8 +20,8 @@ __all__ = [
 ]
 
 _FLOAT32 = np.dtype(np.float32)
-_INT8 = np.dtype(np.int8)
-_STORED = (np.dtype(np.uint8), _INT8, np.dtype(np.int32))
+_REAL = (_FLOAT32,)
+_STORED = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
 
 
 def quantize_per_tensor(
@@ -33,11 +33,10 @@ def quantize_per_tensor(
     """
     kernel = registry.twin("quantize")
     x = in_result_order(x)
-    if kernel is None or x.dtype != _FLOAT32 or storage not in _STORED:
+    if kernel is None or x.dtype not in _REAL or storage not in _STORED:
         return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
     q = room_like(x, storage)
-    n_threads = threads.get_num_threads()
-    kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
+    kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, threads.limit)
     return q
 
 
@@ -51,8 +50,7 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     if kernel is None or q.dtype not in _STORED:
         return reference.dequantize_per_tensor(q, scale, zero_point)
     x = room_like(q, _FLOAT32)
-    is_signed = q.dtype == _INT8
-    kernel.dequantize_per_tensor(q, x, scale, zero_point, is_signed, threads.get_num_threads())
+    kernel.dequantize_per_tensor(q, x, scale, zero_point, threads.limit)
     return x
 
 
@@ -68,7 +66,7 @@ def quantize_per_channel(
     """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
     kernel = registry.twin("quantize")
     x = contiguous(x)
-    if kernel is None or x.dtype != _FLOAT32 or storage not in _STORED:
+    if kernel is None or x.dtype not in _REAL or storage not in _STORED:
         return reference.quantize_per_channel(
             x, scales, zero_points, axis, quant_min, quant_max, storage
         )
@@ -81,7 +79,7 @@ def quantize_per_channel(
         elements_per_channel(x, axis),
         quant_min,
         quant_max,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return q
 
@@ -103,14 +101,13 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
         _doubles(scales),
         _doubles(zero_points),
         elements_per_channel(q, axis),
-        q.dtype == np.int8,
-        threads.get_num_threads(),
+        threads.limit,
     )
     return x
 
 
 def _doubles(values: Any) -> np.ndarray:
     """Parameters of channels as contiguous float64, which holds what they come as."""
-    if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
-        return values
-    return np.array(values, np.float64)
+    if type(values) is not np.ndarray or not values.flags.c_contiguous:
+        return np.array(values, np.float64)
+    return values.astype(np.float64, copy=False)

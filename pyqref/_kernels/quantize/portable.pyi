@@ -20,7 +20,7 @@ def quantize_per_channel(
     n_threads: int,
 ) -> None: ...
 def dequantize_per_tensor(
-    q: np.ndarray, x: np.ndarray, scale: float, zero_point: int, is_signed: bool, n_threads: int
+    q: np.ndarray, x: np.ndarray, scale: float, zero_point: int, n_threads: int
 ) -> None: ...
 def dequantize_per_channel(
     q: np.ndarray,
@@ -28,6 +28,5 @@ def dequantize_per_channel(
     scales: np.ndarray,
     zero_points: np.ndarray,
     inner: int,
-    is_signed: bool,
     n_threads: int,
 ) -> None: ...

@@ -42,13 +42,13 @@ cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept 
 
 
 def dequantize_per_tensor(
-    cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, bint is_signed, int n_threads
+    cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, int n_threads
 ):
     """Dequantize ``q`` of 1 or 4 bytes an element into float32 ``x``; both contiguous."""
     cdef Affine a
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
-    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, is_signed
+    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
     a.size, a.scale, a.zero_point = cnp.PyArray_SIZE(q), scale, zero_point
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
@@ -109,13 +109,13 @@ cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) 
 
 def dequantize_per_channel(
     cnp.ndarray q, cnp.ndarray x, cnp.ndarray scales, cnp.ndarray zero_points,
-    Py_ssize_t inner, bint is_signed, int n_threads,
+    Py_ssize_t inner, int n_threads,
 ):
     """The same for ``q`` seen as ``(outer, channels, inner)``; the parameters are float64."""
     cdef Affine a
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
-    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, is_signed
+    a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
     a.size, a.channels, a.inner = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(scales), inner
     a.scales = <const double*> cnp.PyArray_DATA(scales)
     a.zero_points = <const double*> cnp.PyArray_DATA(zero_points)

@@ -65,5 +65,5 @@ def _run(
         contiguous(from_hidden),
         hidden,
         cell,
-        threads.get_num_threads(),
+        threads.limit,
     )

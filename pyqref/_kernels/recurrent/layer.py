@@ -86,7 +86,7 @@ def recurrent_layer(
         states[1] if kind == "LSTM" else None,
         outputs,
         *dynamic_arguments(*weight),
-        threads.get_num_threads(),
+        threads.limit,
     )
     _require_grid(*ends)
     return outputs, states

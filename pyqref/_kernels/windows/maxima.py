@@ -32,7 +32,7 @@ def largest(x: FloatArray, windows: Windows, count: tuple[int, ...]) -> tuple[Fl
         _planes(winner, count),
         (1, *windows.kernel)[-2:],
         geometry_of(windows),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return y, winner
 
@@ -52,7 +52,7 @@ def gradient_of_largest(
         _planes(total, size),
         (1, *windows.kernel)[-2:],
         geometry_of(windows),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return total
 

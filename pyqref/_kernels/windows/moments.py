@@ -20,5 +20,5 @@ def moments_of_channels(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     if kernel is None or x.dtype != _FLOAT32:
         return reference.moments_of_channels(x)
     means, variances = np.empty(x.shape[1], _FLOAT32), np.empty(x.shape[1], _FLOAT32)
-    kernel.moments_of_channels(contiguous(x), means, variances, threads.get_num_threads())
+    kernel.moments_of_channels(contiguous(x), means, variances, threads.limit)
     return means, variances

@@ -27,7 +27,7 @@ def channels_last(x: FloatArray) -> FloatArray:
     length = math.prod(size)
     out = np.empty((batch, length, channels), _FLOAT32)
     images = contiguous(x).reshape(batch, channels, length)
-    kernel.transpose(images, out, threads.get_num_threads())
+    kernel.transpose(images, out, threads.limit)
     return out.reshape(batch * length, channels)
 
 
@@ -42,7 +42,7 @@ def channels_first(x: FloatArray) -> FloatArray:
     kernel.transpose(
         contiguous(x).reshape(batch, length, channels),
         out.reshape(batch, channels, length),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return out
 
@@ -61,7 +61,7 @@ def unfold_rows(x: FloatArray, windows: Windows) -> FloatArray:
         _image(contiguous(x), size),
         _plane(rows, size),
         geometry_of(windows),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return rows
 
@@ -79,7 +79,7 @@ def fold_rows(rows: FloatArray, windows: Windows, size: tuple[int, ...]) -> Floa
         _plane(contiguous(rows), size),
         _image(images, size),
         geometry_of(windows),
-        threads.get_num_threads(),
+        threads.limit,
     )
     return images
 
