@@ -33,9 +33,13 @@ cdef cnp.npy_intp[4] _first = [0, 3, 1, 2]
 cdef enum:
     MOST_AXES = 32
 
+cdef type np_ndarray = np.ndarray
 
-cdef cnp.ndarray room(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
-    """An array in C order that begins where ``empty`` lets it begin."""
+
+cdef cnp.ndarray room(
+    int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides = NULL
+):
+    """An array without gaps that begins where ``empty`` lets it begin; in C order by default."""
     cdef cnp.npy_intp size = dtype.itemsize
     cdef Py_ssize_t align
     cdef cnp.ndarray buffer, result
@@ -46,18 +50,30 @@ cdef cnp.ndarray room(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
     Py_INCREF(dtype)
     if size < LARGE:
         return PyArray_NewFromDescr(
-            np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL, NULL, 0, None
+            np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
         )
     align = PAGE if size >= FRESH and (PAGE - size % PAGE) % PAGE <= PAGE // 2 else LINE
     size += align
     buffer = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
     first = <char*> cnp.PyArray_DATA(buffer)
     result = PyArray_NewFromDescr(
-        np.ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, NULL,
+        np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,
         first + (-<size_t> first) % <size_t> align, cnp.NPY_ARRAY_CARRAY, None,
     )
     cnp.set_array_base(result, buffer)
     return result
+
+
+cdef cnp.ndarray room_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
+    """The same with axis 1 varying fastest, the others in order."""
+    cdef cnp.npy_intp[MOST_AXES] strides
+    cdef cnp.npy_intp stride = dtype.itemsize
+    cdef int place, axis
+    for place in range(ndim):
+        axis = nth_of_channels_last(place, ndim)
+        strides[axis] = stride
+        stride *= sizes[axis]
+    return room(ndim, sizes, dtype, strides)
 
 
 def empty(tuple shape, cnp.dtype dtype):
@@ -75,19 +91,27 @@ cdef inline bint lies_in_c_order(cnp.ndarray x) noexcept:
     return cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS)
 
 
-cdef bint has_channels_last(cnp.ndarray x) noexcept:
+cdef inline int nth_of_channels_last(int place, int ndim) noexcept:
+    """The axis that varies fastest (``place`` 0), second fastest, ..."""
+    return 1 if place == 0 else 0 if place == ndim - 1 else ndim - place
+
+
+cdef bint has_channels_innermost(cnp.ndarray x) noexcept:
     """Whether the elements lie without gaps, axis 1 varying fastest, the others in order."""
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef cnp.npy_intp expected = cnp.PyArray_ITEMSIZE(x)
     cdef int place, axis
-    if ndim != 4 and ndim != 5:
-        return False
     for place in range(ndim):
-        axis = 1 if place == 0 else 0 if place == ndim - 1 else ndim - place
+        axis = nth_of_channels_last(place, ndim)
         if cnp.PyArray_DIM(x, axis) != 1 and cnp.PyArray_STRIDE(x, axis) != expected:
             return False
         expected *= cnp.PyArray_DIM(x, axis)
     return True
+
+
+cdef bint has_channels_last(cnp.ndarray x) noexcept:
+    """The same of an image or a volume."""
+    return 4 <= cnp.PyArray_NDIM(x) <= 5 and has_channels_innermost(x)
 
 
 cdef bint lie_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
@@ -136,16 +160,10 @@ def laid_as(cnp.ndarray first, cnp.ndarray other):
 
 cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
     cdef cnp.dtype kind = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
-    cdef cnp.npy_intp[4] moved
-    cdef cnp.PyArray_Dims order
-    cdef int axis
     if lies_in_c_order(x):
         return room(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
-    if cnp.PyArray_NDIM(x) == 4 and has_channels_last(x):
-        for axis in range(4):
-            moved[axis] = cnp.PyArray_DIM(x, _last[axis])
-        order.len, order.ptr = 4, _first
-        return cnp.PyArray_Transpose(room(4, moved, kind), &order)
+    if has_channels_last(x):
+        return room_with_channels_last(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
     Py_INCREF(kind)
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> kind, 0)
 
@@ -155,32 +173,19 @@ def with_room(cnp.ndarray x):
     return x, room_like(x, x.dtype)
 
 
-def images(cnp.ndarray q, tuple sizes):
-    cdef cnp.npy_intp[4] seen
-    cdef cnp.npy_intp[4] shape
-    cdef cnp.PyArray_Dims dims
-    cdef cnp.ndarray out
-    if cnp.PyArray_NDIM(q) != 4 or len(sizes) != 2:
-        return layout.images(q, sizes)
-    dims.len = 4
-    seen[0], seen[1], seen[2], seen[3] = q.shape[0], q.shape[2], q.shape[3], q.shape[1]
-    if lies_in_c_order(q) or seen[3] == 1:
-        shape[0], shape[1], shape[2], shape[3] = seen[0], seen[3], sizes[0], sizes[1]
-        result = room(4, shape, q.dtype)
-        shape[0] *= shape[1]
-        shape[1], shape[2], shape[3] = shape[2], shape[3], 1
-        seen[0] *= seen[3]
-        seen[3] = 1
-        dims.ptr = shape
-        out = cnp.PyArray_Newshape(result, &dims, cnp.NPY_CORDER)
-        dims.ptr = seen
-        return cnp.PyArray_Newshape(contiguous(q), &dims, cnp.NPY_CORDER), out, result
-    shape[0], shape[1], shape[2], shape[3] = seen[0], sizes[0], sizes[1], seen[3]
-    out = room(4, shape, q.dtype)
-    dims.ptr = _last
-    image = contiguous(cnp.PyArray_Transpose(q, &dims))
-    dims.ptr = _first
-    return image, out, cnp.PyArray_Transpose(out, &dims)
+def images(cnp.ndarray q, tuple sizes, bint either=True):
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef int ndim = cnp.PyArray_NDIM(q)
+    cdef int axis
+    cdef bint in_c_order = either and lies_in_c_order(q)
+    if not in_c_order and not has_channels_innermost(q):
+        return layout.images(q, sizes, either)
+    shape[0], shape[1] = cnp.PyArray_DIM(q, 0), cnp.PyArray_DIM(q, 1)
+    for axis in range(2, ndim):
+        shape[axis] = sizes[axis - 2]
+    if in_c_order:
+        return q, room(ndim, shape, q.dtype)
+    return q, room_with_channels_last(ndim, shape, q.dtype)
 
 
 def side_by_side(tuple arrays, int axis):

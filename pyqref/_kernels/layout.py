@@ -118,25 +118,28 @@ def with_room(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, room_like(x, x.dtype)
 
 
-def images(q: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """An input and its result as ``(outer, height, width, inner)``, and the result as asked.
+def images(
+    q: np.ndarray, sizes: tuple[int, ...], either: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Images that lie in C order or with their channels last, and room for a result that does so.
 
     Parameters
     ----------
     q
-        ``(B, C, H, W)`` or ``(B, C, W)``. The channels are innermost if they are in memory, else
-        they are outermost.
+        ``(B, C, *size)``; copied with the channels last where it lies in neither way.
     sizes
-        Of the result, in place of H and W.
+        Of the result, in place of those of ``q``.
+    either
+        Whether C order is as good.
     """
-    batch, channels, *size = q.shape
-    if q.flags.c_contiguous or channels == 1:
-        result = empty((batch, channels, *sizes), q.dtype)
-        room = result.reshape(batch * channels, *(1, *sizes)[-2:], 1)
-        return contiguous(q).reshape(batch * channels, *(1, *size)[-2:], 1), room, result
-    image = contiguous(np.moveaxis(q, 1, -1)).reshape(batch, *(1, *size)[-2:], channels)
-    room = empty((batch, *(1, *sizes)[-2:], channels), q.dtype)
-    return image, room, np.moveaxis(room.reshape(batch, *sizes, channels), -1, 1)
+    to_last = (0, *range(2, q.ndim), 1)
+    to_first = np.argsort(to_last)
+    if not (either and q.flags.c_contiguous):
+        q = contiguous(q.transpose(to_last)).transpose(to_first)
+    batch, channels = q.shape[:2]
+    if either and q.flags.c_contiguous:
+        return q, empty((batch, channels, *sizes), q.dtype)
+    return q, empty((batch, *sizes, channels), q.dtype).transpose(to_first)
 
 
 def side_by_side(

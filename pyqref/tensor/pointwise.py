@@ -127,7 +127,8 @@ def relu(input: Any) -> Any:
     >>> pyqref.relu(pyqref.tensor([-2.0, 3.0])).tolist()
     [0.0, 3.0]
     """
-    _refuse_bool("relu", input)
+    if not input.is_quantized:
+        _refuse_bool("relu", input)
     return apply(unary.Relu, input)
 
 

@@ -5,6 +5,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport LINE, parallel_for, useful_threads
+from pyqref._kernels.images cimport Image, has_channels_outside, image_of
 from pyqref._kernels.simd.primitives cimport *
 
 ctypedef const uint8_t* Bytes
@@ -75,52 +76,55 @@ include "largest.pxi"
 include "mean.pxi"
 
 
-cdef void set_pool(
-    Pool* p, cnp.ndarray x, cnp.ndarray rows, cnp.ndarray columns, cnp.ndarray out
-) noexcept:
+cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -1:
+    """Fill in all but what means need; gives the bytes under all windows."""
+    cdef bint outside = has_channels_outside(x)
+    cdef Image image = image_of(x, outside)
+    cdef tuple windows = <tuple> geometry   # a NamedTuple, or a plain one
+    cdef cnp.ndarray rows = windows[0]
+    cdef cnp.ndarray columns = windows[1]
     p.x, p.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     p.is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
     p.lower = -128 if p.is_signed else 0
     p.upper = p.lower + 255
-    p.outer, p.height = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
-    p.width, p.inner = cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
-    p.out_height, p.out_width = cnp.PyArray_DIM(out, 1), cnp.PyArray_DIM(out, 2)
+    p.outer, p.inner = image.outer, image.inner
+    p.height, p.width = image.size[1], image.size[2]
+    image = image_of(out, outside)
+    p.out_height, p.out_width = image.size[1], image.size[2]
     p.rows = <const Window*> cnp.PyArray_DATA(rows)
     p.columns = <const Window*> cnp.PyArray_DATA(columns)
+    p.step_y, p.step_x = windows[2]
+    return <double> p.outer * p.inner * <Py_ssize_t> windows[3]
 
 
-def max_pool(
-    cnp.ndarray x, cnp.ndarray rows, cnp.ndarray columns, tuple steps, cnp.ndarray out,
-    double taps, int n_threads,
-):
-    """``eq-quantized-max-pool`` of ``x (outer, height, width, inner)``, contiguous.
+def max_pool(cnp.ndarray x, cnp.ndarray out, geometry, int n_threads):
+    """``eq-quantized-max-pool`` of ``x (batch, channels, *size)``; ``out`` lies in the same order.
 
-    ``rows`` and ``columns`` are int64 ``(outputs, 3)``: where each window begins and ends
-    inside the image; ``steps`` the distances of its taps. ``taps`` counts those of all windows of
-    one plane.
+    ``geometry``: the windows along the height and the width, int64 ``(outputs, 3)``, where each
+    begins and ends inside the image; the distances of their taps; how many of these all windows of
+    one plane have.
     """
     cdef Pool p
-    set_pool(&p, x, rows, columns, out)
-    p.step_y, p.step_x = steps
+    cdef double work = set_pool(&p, x, out, geometry)
     with nogil:
-        n_threads = useful_threads(p.outer * p.inner * taps, WORK_PER_THREAD, n_threads)
+        n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
         parallel_for(max_task, &p, p.outer * p.out_height, n_threads)
 
 
 def mean_pool(
-    cnp.ndarray x, cnp.ndarray rows, cnp.ndarray columns, int32_t zero_point, int64_t divisor,
-    bint by_reciprocal, float scale, double taps, cnp.ndarray out, int n_threads,
+    cnp.ndarray x, cnp.ndarray out, geometry, int32_t zero_point, int64_t divisor,
+    bint by_reciprocal, float scale, int n_threads,
 ):
     """``eq-quantized-mean`` of the windows of ``x``, which are given as in max_pool.
 
     The third number of a window is its part of the divisor, unless ``divisor`` is not 0.
     """
     cdef Pool p
-    set_pool(&p, x, rows, columns, out)
+    cdef double work = set_pool(&p, x, out, geometry)
     p.zero_point, p.divisor = zero_point, divisor
     p.by_reciprocal, p.scale = by_reciprocal, scale
     p.sums, p.divisors = NULL, NULL
-    n_threads = useful_threads(p.outer * p.inner * taps, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     if p.inner == 1:
         p.longest = (p.out_width + LANES_MAX + 15) // 16 * 16
         p.sums = <int32_t*> calloc(p.longest * n_threads, sizeof(int32_t))

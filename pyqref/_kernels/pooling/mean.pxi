@@ -61,57 +61,60 @@ cdef struct Quads:
     weights_v all, last
     uint8_t* scratch
     uint8_t flip
+    Py_ssize_t taps                 # of a window
 
 
-cdef inline void set_quads(
-    Quads* q, Py_ssize_t taps, bint is_signed, uint8_t* scratch
-) noexcept nogil:
+cdef inline void set_quads(Quads* q, Py_ssize_t taps) noexcept nogil:
     cdef int8_t[2][4 * LANES_MAX] weights
     cdef int i
     for i in range(4 * LANES_MAX):
         weights[0][i] = 1
         weights[1][i] = i % 4 <= (taps - 1) % 4
     q.all, q.last = load_weights(weights[0]), load_weights(weights[1])
-    q.flip = 0x80 if is_signed else 0
-    q.scratch = scratch + (LINE - <size_t> scratch % LINE) % LINE
+    q.taps = taps
 
 
 cdef inline void add_listed(
-    const Quads* q, const Bytes* list, Py_ssize_t listed, Py_ssize_t at, i32v* totals
+    const Quads* q, const Bytes* list, Py_ssize_t listed, Py_ssize_t at, bint is_signed,
+    i32v* totals,
 ) noexcept nogil:
     """Add the listed taps of some channels; what is beyond the last of them counts nothing."""
+    cdef quads_v[ACROSS] quads
     cdef Py_ssize_t tap
     cdef int v
     for tap in range(0, listed, 4):
-        interleave_u8(
-            q.scratch, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at,
-            list[tap + 3] + at, q.flip,
-        )
-        for v in range(ACROSS):
-            totals[v] = dot4_quads(
-                totals[v], load_quads(q.scratch + 4 * v * SIMD_LANES),
-                q.last if tap + 4 > listed else q.all,
+        if is_signed:
+            interleave_u8(
+                q.scratch, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at,
+                list[tap + 3] + at, q.flip,
             )
+            for v in range(ACROSS):
+                quads[v] = load_quads(q.scratch + 4 * v * SIMD_LANES)
+        else:
+            weave_quads(
+                quads, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at, list[tap + 3] + at
+            )
+        for v in range(ACROSS):
+            totals[v] = dot4_quads(totals[v], quads[v], q.last if tap + 4 > listed else q.all)
 
 
 cdef inline void mean_across(
-    const Pool* p, const Taps* taps, List* list, int32_t start, Division* d, bint is_signed,
-    uint8_t* out,
+    const Pool* p, const Taps* taps, List* list, Quads* quads, int32_t start, Division* d,
+    bint is_signed, uint8_t* out,
 ) noexcept nogil:
     """All channels of one result; ``start`` is what the sums begin with."""
-    cdef uint8_t[QUADS + LINE] scratch
     cdef i32v[ACROSS] totals
     cdef f32v[ACROSS] means
     cdef f32v high = set_f32(<float> p.upper)
     cdef Py_ssize_t n = taps.rows * taps.columns if taps.rows > 0 and taps.columns > 0 else 0
     cdef Py_ssize_t c = 0
     cdef Py_ssize_t tap
-    cdef Quads quads
     cdef int v
     if p.inner < ACROSS * SIMD_LANES:
         mean_of_few(p, taps, start, d, is_signed, out)
         return
-    set_quads(&quads, n, is_signed, scratch)
+    if n != quads.taps:
+        set_quads(quads, n)
     start += <int32_t> n * (INPUT_SHIFT - quads.flip)
     while True:
         for v in range(ACROSS):
@@ -122,7 +125,7 @@ cdef inline void mean_across(
                 fill_list(list, taps, tap)
                 for v in range(3):
                     list.taps[list.length + v] = list.taps[0]
-            add_listed(&quads, list.taps, list.length, c, totals)
+            add_listed(quads, list.taps, list.length, c, is_signed, totals)
             tap += list.length
         for v in range(ACROSS):
             means[v] = min_f32(mean_of(p, totals[v], d), high)
@@ -201,12 +204,17 @@ cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Division d
     cdef Taps taps
     cdef List list
+    cdef Quads quads
+    cdef uint8_t[QUADS + LINE] scratch
     cdef Py_ssize_t x
     cdef int32_t start
-    list.columns = -1
     if p.inner == 1:
         mean_along(p, index, thread)
         return
+    list.columns = -1
+    set_quads(&quads, inside(row, p.columns))
+    quads.flip = 0x80 if p.is_signed else 0
+    quads.scratch = scratch + (LINE - <size_t> scratch % LINE) % LINE
     taps.rows, taps.row_step = row.last - row.first, p.width * p.inner
     taps.column_step = p.inner
     for x in range(p.out_width):
@@ -220,9 +228,9 @@ cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
             d = division_by(p, divisor)
             last_divisor = divisor
         if p.is_signed:
-            mean_across(p, &taps, &list, start, &d, True, out + x * p.inner)
+            mean_across(p, &taps, &list, &quads, start, &d, True, out + x * p.inner)
         else:
-            mean_across(p, &taps, &list, start, &d, False, out + x * p.inner)
+            mean_across(p, &taps, &list, &quads, start, &d, False, out + x * p.inner)
 
 
 cdef void mean_along(const Pool* p, Py_ssize_t index, int thread) noexcept nogil:

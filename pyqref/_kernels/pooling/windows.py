@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,18 +39,10 @@ def max_pool(
     """
     twin = registry.twin("pooling")
     geometry = _geometry(q.shape, kernel, stride, padding, dilation, ceil_mode, True)
-    if twin is None or geometry is None or q.dtype.itemsize != 1:
+    if twin is None or geometry is None or q.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    image, out, result = images(q, geometry.sizes)
-    twin.max_pool(
-        image,
-        geometry.rows,
-        geometry.columns,
-        geometry.steps,
-        out,
-        geometry.taps,
-        threads.get_num_threads(),
-    )
+    q, result = images(q, geometry.sizes)
+    twin.max_pool(q, result, geometry, threads.limit)
     return result
 
 
@@ -68,9 +60,8 @@ def avg_pool(
 ) -> IntArray:
     """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
-    steps = (1,) * len(kernel)
-    geometry = _geometry(q.shape, kernel, stride, padding, steps, ceil_mode, count_include_pad)
-    if twin is None or geometry is None or q.dtype.itemsize != 1:
+    geometry = _geometry(q.shape, kernel, stride, padding, None, ceil_mode, count_include_pad)
+    if twin is None or geometry is None or q.itemsize != 1:
         return reference.avg_pool(
             q,
             zero_point,
@@ -84,7 +75,10 @@ def avg_pool(
             scale,
         )
     by_reciprocal = engine == "qnnpack" and not ceil_mode
-    return _mean(twin, q, zero_point, geometry, divisor_override or 0, by_reciprocal, scale)
+    q, result = images(q, geometry.sizes)
+    divisor = divisor_override or 0
+    twin.mean_pool(q, result, geometry, zero_point, divisor, by_reciprocal, scale, threads.limit)
+    return result
 
 
 def adaptive_avg_pool(
@@ -100,38 +94,15 @@ def adaptive_avg_pool(
     """
     twin = registry.twin("pooling")
     geometry = _adaptive_geometry(q.shape, output_size)
-    if twin is None or geometry is None or q.dtype.itemsize != 1:
+    if twin is None or geometry is None or q.itemsize != 1:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
     by_reciprocal = engine == "qnnpack" and geometry.is_even
-    return _mean(twin, q, zero_point, geometry, 0, by_reciprocal, scale)
-
-
-def _mean(
-    twin: Any,
-    q: IntArray,
-    zero_point: int,
-    geometry: _Geometry,
-    divisor: int,
-    by_reciprocal: bool,
-    scale: float,
-) -> IntArray:
-    image, out, result = images(q, geometry.sizes)
-    twin.mean_pool(
-        image,
-        geometry.rows,
-        geometry.columns,
-        zero_point,
-        divisor,
-        by_reciprocal,
-        scale,
-        geometry.taps,
-        out,
-        threads.get_num_threads(),
-    )
+    q, result = images(q, geometry.sizes)
+    twin.mean_pool(q, result, geometry, zero_point, 0, by_reciprocal, scale, threads.limit)
     return result
 
 
-class _Geometry(NamedTuple):
+class Geometry(NamedTuple):
     """Windows along height and width, and what follows from them.
 
     Attributes
@@ -162,24 +133,25 @@ def _geometry(
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    dilation: tuple[int, ...] | None,
     ceil_mode: bool,
     count_include_pad: bool,
-) -> _Geometry | None:
+) -> Geometry | None:
     """The windows of a pooling, or None where the kernels have none."""
     if not _is_covered(shape, kernel):
         return None
+    dilation = dilation or (1,) * len(kernel)
     axes = [
         _windows(*each, ceil_mode, count_include_pad)
         for each in zip(shape[2:], kernel, stride, padding, dilation, strict=True)
     ]
     steps = (1, *dilation)
     sizes = tuple(len(each) for each in axes)
-    return _Geometry(*_two(axes), (steps[-2], steps[-1]), _taps(axes), sizes)
+    return Geometry(*_two(axes), (steps[-2], steps[-1]), _taps(axes), sizes)
 
 
 @lru_cache(maxsize=64)
-def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> _Geometry | None:
+def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> Geometry | None:
     """As :func:`_geometry` for adaptive pooling."""
     covered = _is_covered(shape, shape[2:]) and 0 not in output_size
     if not covered or len(shape) != len(output_size) + 2:
@@ -187,7 +159,7 @@ def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> 
     sizes = tuple(zip(shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]
     is_even = all(size % outputs == 0 for size, outputs in sizes)
-    return _Geometry(*_two(axes), (1, 1), _taps(axes), output_size, is_even)
+    return Geometry(*_two(axes), (1, 1), _taps(axes), output_size, is_even)
 
 
 def _taps(axes: Sequence[np.ndarray]) -> int:

@@ -52,9 +52,14 @@ def in_bands(
         source = lines[image : image + 1, planes[plane] : planes[plane] + 1]
         for rows, low, high in bands(first, last, most):
             part = out[image : image + 1, plane : plane + 1, rows]
-            run(contiguous(source[:, :, low:high]), np.zeros(1, np.int64), rows, low, part)
-    result = out.reshape(batch, *output_size, channels)
-    return result.transpose(0, q.ndim - 1, *range(1, q.ndim - 1))
+            band = contiguous(source[:, :, low:high])
+            run(_seen(band), np.zeros(1, np.int64), rows, low, _seen(part))
+    return _seen(out.reshape(batch, *output_size, channels))
+
+
+def _seen(images: IntArray) -> IntArray:
+    """``(batch, channels, *sizes)`` of images with their channels last."""
+    return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
 
 
 def bands(first: IntArray, last: IntArray, most: int) -> Iterator[tuple[slice, int, int]]:

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.images cimport Image, image_of
 from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "simd/copy.h":
@@ -13,10 +14,10 @@ ctypedef const uint8_t* Bytes
 
 cdef enum:
     WORK_PER_THREAD = 1 << 18   # bytes of results that are worth a thread
+    LONG_RUN = 256              # bytes of a pixel from which on no line is copied
 
 
-# Images (batch, depth, height, width, channels), or without a depth, and for each result along an
-# axis its source.
+# Images with their channels last in memory, and for each result along an axis its source.
 cdef struct Resize:
     const uint8_t* x
     uint8_t* out
@@ -33,36 +34,39 @@ cdef struct Resize:
 
 
 cdef void nearest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Lines of results that have one source (eq-quantized-nearest), at the first of them."""
+    """Lines of results that have one source (eq-quantized-nearest), at the first of them.
+
+    Pixels of many channels are written to all of them while they are at hand.
+    """
     cdef const Resize* r = <const Resize*> context
     cdef Py_ssize_t y = index % r.out_size[1]
     cdef Py_ssize_t z = index // r.out_size[1] % r.out_size[0]
     cdef Py_ssize_t image = index // r.out_size[1] // r.out_size[0]
     cdef Py_ssize_t n = r.channels
     cdef Py_ssize_t length = r.out_size[2] * n
-    cdef Py_ssize_t x
-    cdef uint8_t* first = r.out + index * length
-    cdef uint8_t* out = first
+    cdef Py_ssize_t x, i, at_once
+    cdef Py_ssize_t alike = 1
+    cdef uint8_t* out = r.out + index * length
     cdef const uint8_t* line = r.x + (
         ((image * r.size[0] + r.planes[z]) * r.size[1] + r.rows[y]) * r.size[2] * n
     )
     if y > 0 and r.rows[y] == r.rows[y - 1]:
         return
+    while y + alike < r.out_size[1] and r.rows[y + alike] == r.rows[y]:
+        alike += 1
+    at_once = alike if n >= LONG_RUN else 1
     for x in range(r.out_size[2]):
-        copy_bytes(out, line + r.columns[x] * n, n)
-        out += n
-    y += 1
-    while y < r.out_size[1] and r.rows[y] == r.rows[y - 1]:
-        memcpy(out, first, length)
-        out += length
-        y += 1
+        for i in range(at_once):
+            copy_bytes(out + i * length + x * n, line + r.columns[x] * n, n)
+    for i in range(at_once, alike):
+        memcpy(out + i * length, out, length)
 
 
 def nearest(
     cnp.ndarray x, cnp.ndarray planes, cnp.ndarray rows, cnp.ndarray columns, cnp.ndarray out,
     int n_threads,
 ):
-    """Copy from ``x (batch[, depth], height, width, channels)`` what each result names."""
+    """Copy from ``x (batch, channels, *size)``, its channels last, what each result names."""
     cdef Resize r
     fill_sizes(&r, x, out)
     r.planes = <const int64_t*> cnp.PyArray_DATA(planes)
@@ -76,14 +80,10 @@ def nearest(
 
 
 cdef void fill_sizes(Resize* r, cnp.ndarray x, cnp.ndarray out) noexcept:
-    cdef int axis
-    cdef int without_depth = 5 - cnp.PyArray_NDIM(x)
+    cdef Image image = image_of(x, False)
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
-    r.channels = cnp.PyArray_DIM(x, 4 - without_depth)
-    r.size[0] = r.out_size[0] = 1
-    for axis in range(without_depth, 3):
-        r.size[axis] = cnp.PyArray_DIM(x, axis + 1 - without_depth)
-        r.out_size[axis] = cnp.PyArray_DIM(out, axis + 1 - without_depth)
+    r.channels, r.size = image.inner, image.size
+    r.out_size = image_of(out, False).size
 
 
 cdef inline f32v load_real(const uint8_t* source, bint is_signed) noexcept nogil:
@@ -163,7 +163,7 @@ def bilinear(
     cnp.ndarray x, bint is_signed, float zero_point, float lower, float upper, cnp.ndarray rows,
     cnp.ndarray down, cnp.ndarray columns, cnp.ndarray along, cnp.ndarray out, int n_threads,
 ):
-    """Interpolate in ``x (batch[, 1], height, width, channels)``.
+    """Interpolate in ``x (batch, channels[, 1], height, width)``, its channels last in memory.
 
     ``rows`` and ``columns`` hold the first source of every result, then the second of every one.
     """

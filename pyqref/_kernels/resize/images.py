@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, images
+from pyqref._kernels.arrays import images
 from pyqref.numerics import interpolate as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
@@ -26,16 +26,17 @@ def nearest(
     kernel = registry.twin("resize")
     if kernel is None or not _is_covered(q, output_size, 1, 3):
         return reference.nearest(q, output_size, factors)
+    output_size = tuple(output_size)
     given = tuple(factors) if factors else (None,) * len(output_size)
-    planes, sources, columns = _nearest_sources(q.shape[2:], tuple(output_size), given)
-
-    def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
-        kernel.nearest(image, planes, sources[rows] - low, columns, out, threads.get_num_threads())
-
+    planes, sources, columns = _nearest_sources(q.shape[2:], output_size, given)
     if are_wanted(q):
+
+        def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
+            kernel.nearest(image, planes, sources[rows] - low, columns, out, threads.limit)
+
         return in_bands(run, q, output_size, planes, sources, sources)
-    image, out, result = _arrays(q, tuple(output_size))
-    kernel.nearest(image, planes, sources, columns, out, threads.get_num_threads())
+    q, result = images(q, output_size, False)
+    kernel.nearest(q, planes, sources, columns, result, threads.limit)
     return result
 
 
@@ -69,13 +70,13 @@ def bilinear(
             columns,
             along,
             out,
-            threads.get_num_threads(),
+            threads.limit,
         )
 
     if are_wanted(q):
         return in_bands(run, q, output_size, _ONE_PLANE, first, second)
-    image, out, result = _arrays(q, tuple(output_size))
-    run(image, _ONE_PLANE, slice(None), 0, out)
+    q, result = images(q, tuple(output_size), False)
+    run(q, _ONE_PLANE, slice(None), 0, result)
     return result
 
 
@@ -120,24 +121,4 @@ def _positions(
         np.ascontiguousarray(down, np.float32),
         columns,
         np.ascontiguousarray(along, np.float32),
-    )
-
-
-def _arrays(q: IntArray, output_size: tuple[int, ...]) -> tuple[IntArray, IntArray, IntArray]:
-    """``(batch, depth, height, width, channels)`` of input and result, and the result as asked.
-
-    Without the depth where there is none, and the channels are last in memory.
-    """
-    if q.ndim == 4 and not q.flags.c_contiguous:
-        return images(q, output_size)
-    batch, channels, *sizes = q.shape
-    ones = (1,) * (3 - len(sizes))
-    to_last = (0, *range(2, q.ndim), 1)
-    image = contiguous(q.transpose(to_last))
-    out = np.empty((batch, *output_size, channels), q.dtype)
-    result = out.transpose(0, q.ndim - 1, *range(1, q.ndim - 1))
-    return (
-        image.reshape(batch, *ones, *sizes, channels),
-        out.reshape(batch, *ones, *output_size, channels),
-        result,
     )

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...tape import pooling as tape
+from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
 from .checks import require, require_tensor, tuple_of
 
@@ -44,15 +45,14 @@ def _windows(
     ceil_mode: bool,
 ) -> tuple[tuple[int, ...], ...]:
     """The checked kernel, stride, padding and dilation."""
-    require_tensor(function, "input", input)
-    shape = input._array.shape
-    plain = stride is None or type(stride) is int
-    if plain and type(kernel_size) is type(padding) is type(dilation) is int:
-        return _kept_windows(
-            function, spatial, shape, kernel_size, stride, padding, dilation, ceil_mode
-        )
-    return _checked_windows(
-        function, spatial, shape, kernel_size, stride, padding, dilation, ceil_mode
+    if not isinstance(input, TensorBase):
+        require_tensor(function, "input", input)
+    are_plain = type(kernel_size) is type(padding) is type(dilation) is int
+    windows_of = (
+        _kept_windows if are_plain and (stride is None or type(stride) is int) else _checked_windows
+    )
+    return windows_of(
+        function, spatial, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...tape import interpolate as tape
 from ...tensor.arguments import as_integer, as_number, described
+from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .checks import require, require_room, require_tensor, shape_text
@@ -149,8 +150,10 @@ def interpolate(
     >>> F.interpolate(x, size=3, mode="linear", align_corners=True).tolist()
     [[[1.0, 2.0, 3.0]]]
     """
-    require_tensor("interpolate", "input", input)
-    require(not antialias, "interpolate(): antialias=True is not available", ValueError)
+    if not isinstance(input, TensorBase):
+        require_tensor("interpolate", "input", input)
+    if antialias:
+        raise ValueError("interpolate(): antialias=True is not available")
     plain = type(size) in _PLAIN and type(scale_factor) in _PLAIN and type(mode) is str
     plain = plain and (align_corners is None or type(align_corners) is bool)
     plan = _kept_plan if plain and recompute_scale_factor is None else _plan

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
@@ -118,8 +116,11 @@ def _max_pool_of_tensor(
     own = require_per_tensor("max_pool", x)
     if indices:
         raise RuntimeError("max_pool of a quantized tensor takes return_indices=False only")
-    q, unbatched = _batched(x._array, len(kernel))
-    pooled = _kernels.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
+    q = x._array
+    unbatched = q.ndim == len(kernel) + 1
+    pooled = _kernels.max_pool(
+        q[None] if unbatched else q, kernel, stride, padding, dilation, ceil_mode
+    )
     return make_quantized(pooled[0] if unbatched else pooled, own)
 
 
@@ -134,9 +135,12 @@ def _avg_pool_of_tensor(
     divisor_override: int | None,
 ) -> Any:
     own = require_per_tensor("avg_pool", x)
-    q, unbatched = _batched(x._array, len(kernel))
+    q = x._array
+    unbatched = q.ndim == len(kernel) + 1
+    # In three dimensions every engine divides as fbgemm does.
+    engine: Any = settings.engine if len(kernel) < 3 else "fbgemm"
     pooled = _kernels.avg_pool(
-        q,
+        q[None] if unbatched else q,
         own.zero_point,
         kernel,
         stride,
@@ -144,7 +148,7 @@ def _avg_pool_of_tensor(
         ceil_mode,
         count_include_pad,
         divisor_override,
-        _dividing_engine(len(kernel)),
+        engine,
         own.scale,
     )
     return make_quantized(pooled[0] if unbatched else pooled, own)
@@ -154,17 +158,10 @@ def _avg_pool_of_tensor(
 def _adaptive_avg_pool_of_tensor(x: Any, output_size: Any) -> Any:
     own = require_per_tensor("adaptive_avg_pool", x)
     spatial = len(output_size)
-    q, unbatched = _batched(x._array, spatial)
-    engine = _dividing_engine(spatial)
-    pooled = _kernels.adaptive_avg_pool(q, own.zero_point, output_size, engine, own.scale)
+    q = x._array
+    unbatched = q.ndim == spatial + 1
+    engine: Any = settings.engine if spatial < 3 else "fbgemm"
+    pooled = _kernels.adaptive_avg_pool(
+        q[None] if unbatched else q, own.zero_point, output_size, engine, own.scale
+    )
     return make_quantized(pooled[0] if unbatched else pooled, own)
-
-
-def _dividing_engine(spatial: int) -> Any:
-    """In three dimensions every engine divides as fbgemm does."""
-    return "fbgemm" if spatial == 3 else settings.engine
-
-
-def _batched(q: np.ndarray, spatial: int) -> tuple[np.ndarray, bool]:
-    """The integers as ``(N, C, *in)``, and whether they were ``(C, *in)``."""
-    return (q[None], True) if q.ndim == spatial + 1 else (q, False)

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-_FLOAT32 = np.dtype(np.float32)
+_REAL = (np.dtype(np.float32),)
 
 
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
@@ -79,7 +79,9 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
     """
     if isinstance(input, (list, tuple)):
         return _quantize_each(input, scale, zero_point, dtype)
-    array = _real("quantize_per_tensor", input)
+    array = input._array if type(input) is Tensor else None
+    if array is None or array.dtype not in _REAL:
+        array = _real("quantize_per_tensor", input)
     if not (type(dtype) is dtype_ and type(scale) is float and type(zero_point) is int):
         check_dtype(dtype)
         scale, zero_point = _plain_parameters(scale, zero_point)
@@ -216,8 +218,6 @@ def _halved(quant_min: int) -> int:
 
 def _real(name: str, input: Any) -> Any:
     """The array of a float32 or float64 tensor."""
-    if type(input) is Tensor and input._array.dtype == _FLOAT32:
-        return input._array
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if input.is_quantized:

@@ -79,7 +79,8 @@ class PerTensorQuantizer:
 
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
-        q = _kernels.quantize_per_tensor(x, *self.grid)
+        scale, zero_point, low, high, storage = self.grid
+        q = _kernels.quantize_per_tensor(x, scale, zero_point, low, high, storage)
         return q if x.ndim else np.asarray(q)
 
     def dequantize(self, q: Array) -> Array:
