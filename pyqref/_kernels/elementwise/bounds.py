@@ -18,9 +18,12 @@ __all__ = ["clamp", "relu", "relu6"]
 
 def relu(q: IntArray, zero_point: int) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
-    if q.itemsize != 1:
+    kernel = registry.twin("elementwise")
+    if kernel is None or q.itemsize != 1:
         return reference.relu(q, zero_point)
-    return _bounded(q, zero_point, 255)
+    q, result = with_room(q)
+    kernel.clamp(q, result, zero_point, 255, threads.limit)
+    return result
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
