@@ -2,6 +2,7 @@ from .layout import contiguous as contiguous
 from .layout import dense as dense
 from .layout import empty as empty
 from .layout import images as images
+from .layout import in_one_order as in_one_order
 from .layout import in_result_order as in_result_order
 from .layout import laid_as as laid_as
 from .layout import room_like as room_like

@@ -150,6 +150,16 @@ def in_result_order(x):
     return np.array(array, order="C")
 
 
+def in_one_order(arrays):
+    cdef cnp.ndarray array
+    cdef bint in_c_order = True
+    cdef bint last = True
+    for array in arrays:
+        in_c_order = in_c_order and lies_in_c_order(array)
+        last = last and has_channels_last(array)
+    return in_c_order or last
+
+
 def laid_as(cnp.ndarray first, cnp.ndarray other):
     if lie_alike(first, other):
         return other

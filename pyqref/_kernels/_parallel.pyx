@@ -3,9 +3,14 @@
 Tasks write to disjoint places and their results do not depend on who runs them, so
 the number of threads changes no bit. A child made by ``os.fork`` gets one thread:
 GNU's OpenMP waits for ever there for threads that the fork did not copy.
+
+A thread that has slept begins some 30 microseconds later, one that still waits after the last loop
+at once. So less work is worth a thread that is awake, and whoever has done its own share of the
+tasks helps the others.
 """
 
-from cython.parallel cimport prange, threadid
+from cython.parallel cimport parallel, threadid
+from libc.stdint cimport int64_t
 
 cdef extern from *:
     """
@@ -13,22 +18,44 @@ cdef extern from *:
     #include <omp.h>
     #define PYQREF_OPENMP 1
     #define pyqref_max_threads() omp_get_max_threads()
+    #define pyqref_seconds() omp_get_wtime()
     #else
     #define PYQREF_OPENMP 0
     #define pyqref_max_threads() 1
+    #define pyqref_seconds() 0.0
     #endif
-    #if defined(_MSC_VER)
-    static __declspec(thread) int pyqref_is_alone;
+
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    #define take_next(next) _InterlockedExchangeAdd64((volatile __int64 *)(next), 1)
+    #define PYQREF_EACH_THREAD __declspec(thread)
     #else
-    static __thread int pyqref_is_alone;
+    #define take_next(next) __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)
+    #define PYQREF_EACH_THREAD __thread
     #endif
+    /* Threads that ran the last loop of the thread that asks, and until when they wait awake. */
+    static PYQREF_EACH_THREAD int awake;
+    static PYQREF_EACH_THREAD double awake_until;
+    static PYQREF_EACH_THREAD int pyqref_is_alone;
     """
     int PYQREF_OPENMP
     int pyqref_max_threads() nogil
+    double pyqref_seconds() nogil
+    int64_t take_next(int64_t* next) nogil
     int pyqref_is_alone
+    int awake
+    double awake_until
 
+cdef enum:
+    MOST_SHARES = 64
+
+# Threads that are awake, for the work that is worth waking one: about 10 microseconds. A caller who
+# is done before the other thread is up falls asleep himself: two of them, for less than 20, would
+# be slower than one, and so would the next time.
+cdef double AWAKE = 3
 cdef bint _forked = False
 cdef bint _eager = False
+cdef double _waiting = 0
 
 
 def has_openmp():
@@ -61,22 +88,58 @@ def leave_alone(bint alone):
     return before
 
 
+def expect_waiting(double seconds):
+    """Say how long threads wait awake for the next loop; 0 where nothing is known of it."""
+    global _waiting
+    _waiting = seconds
+
+
+# The tasks of a thread that nobody has begun; each share has a cache line of its own.
+cdef struct Share:
+    int64_t next, end
+    int64_t[6] nothing
+
+
+cdef void take_shares(
+    Task task, void* context, Share* shares, int n_shares, int thread
+) noexcept nogil:
+    """Run what is left of the thread's own share, and then of those after it."""
+    cdef Share* share
+    cdef int64_t index
+    cdef int k
+    for k in range(n_shares):
+        share = &shares[(thread + k) % n_shares]
+        index = take_next(&share.next)
+        while index < share.end:
+            task(context, index, thread)
+            index = take_next(&share.next)
+
+
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
     """Run ``task(context, index, thread)`` for each index, with 0 <= thread < n_threads."""
+    global awake, awake_until
+    cdef Share[MOST_SHARES] shares
+    cdef int n_shares = min(n_threads, MOST_SHARES)
     cdef Py_ssize_t index
+    cdef int k
     if n_threads <= 1 or count <= 1 or _forked or pyqref_is_alone:
         for index in range(count):
             task(context, index, 0)
-    else:
-        for index in prange(count, schedule="static", num_threads=n_threads):
-            task(context, index, threadid())
+        return
+    for k in range(n_shares):
+        shares[k].next, shares[k].end = count * k // n_shares, count * (k + 1) // n_shares
+    with parallel(num_threads=n_threads):
+        take_shares(task, context, shares, n_shares, threadid())
+    awake, awake_until = n_threads, pyqref_seconds() + _waiting
 
 
 cdef int useful_threads(double work, double work_per_thread, int n_threads) noexcept nogil:
-    """Threads that are worth waking for an amount of work."""
+    """Threads that are worth their while for an amount of work."""
     cdef double useful = work / work_per_thread
-    if _eager:
+    if _eager or n_threads <= 1:
         return n_threads
+    if useful < n_threads and AWAKE * useful >= 2 and pyqref_seconds() < awake_until:
+        useful = max(useful, min(AWAKE * useful, <double> awake))
     if useful < 2 or pyqref_is_alone:
         return 1
     return <int> useful if useful < n_threads else n_threads

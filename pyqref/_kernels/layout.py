@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = [
     "elements_per_channel",
     "empty",
     "images",
+    "in_one_order",
     "in_result_order",
     "laid_as",
     "room_like",
@@ -79,6 +81,11 @@ def in_result_order(x: Any) -> np.ndarray:
     x = np.asarray(x)
     in_order = x.flags.c_contiguous or _has_channels_last(x)
     return x if in_order and x.flags.aligned else np.array(x, order="C")
+
+
+def in_one_order(arrays: Sequence[np.ndarray]) -> bool:
+    """Whether all lie in C order, or all with their channels last in memory."""
+    return all(x.flags.c_contiguous for x in arrays) or all(map(_has_channels_last, arrays))
 
 
 def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:

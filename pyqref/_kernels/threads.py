@@ -15,12 +15,18 @@ WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 #: in which a thread that waits keeps the one it waits for from a processor, where other
 #: processes want one too: layers become 30 times slower.
 SPIN_COUNT = "1000"
+#: Seconds of it on which a loop may count.
+AWAKE = 25e-6
+
+
+def _is_set() -> bool:
+    return any(name in os.environ for name in WAITING)
 
 
 @contextmanager
 def _short_waiting() -> Iterator[None]:
     """Set how long to wait, unless the user has, while OpenMP is loaded: it reads this once."""
-    if any(name in os.environ for name in WAITING):
+    if _is_set():
         yield
         return
     os.environ["GOMP_SPINCOUNT"] = SPIN_COUNT
@@ -36,6 +42,7 @@ try:
         from . import _parallel
 
     _openmp, limit = _parallel.has_openmp(), _parallel.max_threads()
+    _parallel.expect_waiting(0.0 if _is_set() else AWAKE)
 except ImportError:
     _openmp, limit = False, 1
 

@@ -129,6 +129,31 @@ def test_joining(kernel: str, storage: Any) -> None:
     assert_same_bits(expected, _kernels.cat(moved, each, 1, out))
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize(
+    ("rows", "widths"),
+    [
+        (1, (40_000, 0, 70_001)),
+        (3, (32_768, 5)),
+        (700, (64, 3)),
+        (50, (500, 523)),
+        (9, (1, 1023)),
+        (5, (1024, 17)),
+        (40, (4096, 63, 4100)),
+    ],
+)
+def test_joining_rows_around_the_block_and_the_task(
+    kernel: str, storage: Any, rows: int, widths: tuple[int, ...], n_threads: int
+) -> None:
+    """Of 2**10 bytes and 2**15: short rows are joined several at a time, long ones cut."""
+    rng = np.random.default_rng(15)
+    parts = [integers(rng, (rows, width), storage) for width in widths]
+    a_grid, b_grid, out = grids(SCALES[0], storage)
+    for each in ((out, out, out), (a_grid, out, b_grid), (out, a_grid, a_grid)):
+        arguments = (parts, each[: len(parts)], 1, out)
+        assert_same_bits(elementwise.cat(*arguments), _kernels.cat(*arguments))
+
+
 def test_32_bits_go_to_the_equations(kernel: str) -> None:
     rng = np.random.default_rng(6)
     a, b = (rng.integers(-1000, 1000, 50).astype(np.int32) for _ in range(2))

@@ -87,6 +87,17 @@ class TestLayout:
             assert np.shares_memory(x, q)
 
 
+def test_in_one_order(form: ModuleType) -> None:
+    """All in C order, or all with their channels last; an array of one channel is in both."""
+    first = np.zeros((2, 3, 4, 5), np.uint8)
+    last = np.moveaxis(np.zeros((2, 4, 5, 3), np.uint8), -1, 1)
+    either = np.zeros((2, 1, 4, 5), np.uint8)
+    assert form.in_one_order([first, either, first])
+    assert form.in_one_order((last, either))
+    assert not form.in_one_order([first, last, either])
+    assert not form.in_one_order([first[:, :, 1:]])
+
+
 def test_lists_become_arrays(form: ModuleType) -> None:
     """What is no array is made one."""
     assert form.contiguous([1, 2]).tolist() == [1, 2]

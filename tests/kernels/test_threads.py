@@ -63,6 +63,25 @@ def test_kernels_run_from_several_python_threads_at_once(compiled_kernel: str) -
                 assert_same_bits(one, other)
 
 
+def test_threads_that_wait_awake_change_no_bit(
+    compiled_kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Soon after a loop, another one is worth threads for less work."""
+    parallel = pytest.importorskip("pyqref._kernels._parallel")
+    monkeypatch.setattr(threads, "limit", 3)
+    large, small = (np.linspace(-3, 3, n, dtype=np.float32) for n in (2_000_003, 150_001))
+    parallel.expect_waiting(60.0)
+    try:
+        _kernels.quantize_per_tensor(large, 0.02, 3, 0, 255, np.uint8)
+        several = _kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8)
+    finally:
+        parallel.expect_waiting(0.0)
+        _kernels.quantize_per_tensor(large, 0.02, 3, 0, 255, np.uint8)
+        parallel.expect_waiting(0.0 if threads._is_set() else threads.AWAKE)
+    monkeypatch.setattr(threads, "limit", 1)
+    assert_same_bits(_kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8), several)
+
+
 FORK = """
 import os, sys, warnings
 import numpy as np

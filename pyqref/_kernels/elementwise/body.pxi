@@ -10,11 +10,15 @@ from pyqref._kernels._parallel cimport (
 from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "simd/copy.h":
-    void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
+    void copy_rows(
+        uint8_t* target, Py_ssize_t step, const uint8_t* source, Py_ssize_t n, Py_ssize_t rows
+    ) nogil
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+    # Elements that are worth a thread: of sums and products, and of what moves bytes.
+    REALS_PER_THREAD = 1 << 16
+    BYTES_PER_THREAD = 1 << 18
 
 
 # Two arrays of bytes, the result, and what happens between them.
@@ -30,8 +34,8 @@ cdef struct Pair:
     int32_t zero_point, lower, upper
 
 
-cdef void run(Pair* p, Task task, int n_threads) noexcept nogil:
-    n_threads = useful_threads(<double> p.size, WORK_PER_THREAD, n_threads)
+cdef void run(Pair* p, Task task, Py_ssize_t per_thread, int n_threads) noexcept nogil:
+    n_threads = useful_threads(<double> p.size, per_thread, n_threads)
     p.head = elements_to_line(p.out, 1, p.size)
     parallel_for(task, p, count_tasks(p.size, p.head, CHUNK), n_threads)
 
@@ -71,33 +75,42 @@ cdef inline void store_scaled(
         memcpy(out, stored, left)
 
 
-# --- Sum ----------------------------------------------------------------------------------
+# --- Sum and product ----------------------------------------------------------------------
 
-cdef inline f32v sum_of_reals(
-    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed
+cdef inline f32v real_of(
+    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed, bint is_product
 ) noexcept nogil:
-    """Both dequantized by ``eq-dequantize-fused``, and added."""
+    """The sum of both, dequantized by ``eq-dequantize-fused``, or the product of integers."""
+    cdef i32v x = load_bytes_of(a, is_signed)
+    cdef i32v y = load_bytes_of(b, is_signed)
+    if is_product:
+        return to_f32(mul_i32(
+            sub_i32(x, set_i32(p.zero_point_a)), sub_i32(y, set_i32(p.zero_point_b))
+        ))
     return add_f32(
-        fma_f32(to_f32(load_bytes_of(a, is_signed)), set_f32(p.scale_a), set_f32(p.offset_a)),
-        fma_f32(to_f32(load_bytes_of(b, is_signed)), set_f32(p.scale_b), set_f32(p.offset_b)),
+        fma_f32(to_f32(x), set_f32(p.scale_a), set_f32(p.offset_a)),
+        fma_f32(to_f32(y), set_f32(p.scale_b), set_f32(p.offset_b)),
     )
 
 
-cdef inline void add_run(
-    const Pair* p, Py_ssize_t start, Py_ssize_t stop, bint is_signed
+cdef inline void run_of_pairs(
+    void* context, Py_ssize_t index, bint is_signed, bint is_product
 ) noexcept nogil:
+    # A copy, which no byte that is written could belong to.
+    cdef Pair p = (<Pair*> context)[0]
     cdef uint8_t[2][LANES_MAX] rest
     cdef f32v[4] scaled
     cdef f32v multiplier = set_f32(p.multiplier)
     cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
-    cdef Py_ssize_t i = start
+    cdef Py_ssize_t i = start_of(&p, index)
+    cdef Py_ssize_t stop = start_of(&p, index + 1)
+    cdef Py_ssize_t at
     cdef int v
     # As store_scaled does it, four vectors at a time.
     while not is_signed and i + 4 * SIMD_LANES <= stop:
         for v in range(4):
-            scaled[v] = sum_of_reals(
-                p, p.a + i + v * SIMD_LANES, p.b + i + v * SIMD_LANES, is_signed
-            )
+            at = i + v * SIMD_LANES
+            scaled[v] = real_of(&p, p.a + at, p.b + at, is_signed, is_product)
             scaled[v] = min_f32(mul_f32(scaled[v], multiplier), high)
         store_rounded_u8(
             p.out + i, p.out + i + 2 * SIMD_LANES, scaled[0], scaled[1], scaled[2], scaled[3],
@@ -105,22 +118,30 @@ cdef inline void add_run(
         )
         i += 4 * SIMD_LANES
     while i + SIMD_LANES <= stop:
-        store_scaled(p, sum_of_reals(p, p.a + i, p.b + i, is_signed), p.out + i, SIMD_LANES)
+        store_scaled(
+            &p, real_of(&p, p.a + i, p.b + i, is_signed, is_product), p.out + i, SIMD_LANES
+        )
         i += SIMD_LANES
     if i < stop:
         memcpy(rest[0], p.a + i, stop - i)
         memcpy(rest[1], p.b + i, stop - i)
-        store_scaled(p, sum_of_reals(p, rest[0], rest[1], is_signed), p.out + i, stop - i)
+        store_scaled(
+            &p, real_of(&p, rest[0], rest[1], is_signed, is_product), p.out + i, stop - i
+        )
 
 
 cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair* p = <Pair*> context
-    cdef Py_ssize_t start = start_of(p, index)
-    cdef Py_ssize_t stop = start_of(p, index + 1)
-    if p.is_signed:
-        add_run(p, start, stop, True)
+    if (<Pair*> context).is_signed:
+        run_of_pairs(context, index, True, False)
     else:
-        add_run(p, start, stop, False)
+        run_of_pairs(context, index, False, False)
+
+
+cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    if (<Pair*> context).is_signed:
+        run_of_pairs(context, index, True, True)
+    else:
+        run_of_pairs(context, index, False, True)
 
 
 def add(
@@ -136,7 +157,7 @@ def add(
     p.multiplier = <float> 1 / scale
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
     with nogil:
-        run(&p, add_task, n_threads)
+        run(&p, add_task, REALS_PER_THREAD, n_threads)
 
 
 cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -170,42 +191,7 @@ def add_fixed_point(
     p.multiplier_a, p.zero_point_a, p.multiplier_b, p.zero_point_b = factors
     p.shift, p.zero_point, p.lower, p.upper = shift, zero_point, lower, upper
     with nogil:
-        run(&p, add_fixed_task, n_threads)
-
-
-# --- Product ------------------------------------------------------------------------------
-
-cdef inline f32v product(
-    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed
-) noexcept nogil:
-    return to_f32(mul_i32(
-        sub_i32(load_bytes_of(a, is_signed), set_i32(p.zero_point_a)),
-        sub_i32(load_bytes_of(b, is_signed), set_i32(p.zero_point_b)),
-    ))
-
-
-cdef inline void mul_run(
-    const Pair* p, Py_ssize_t start, Py_ssize_t stop, bint is_signed
-) noexcept nogil:
-    cdef uint8_t[2][LANES_MAX] rest
-    cdef Py_ssize_t i = start
-    while i + SIMD_LANES <= stop:
-        store_scaled(p, product(p, p.a + i, p.b + i, is_signed), p.out + i, SIMD_LANES)
-        i += SIMD_LANES
-    if i < stop:
-        memcpy(rest[0], p.a + i, stop - i)
-        memcpy(rest[1], p.b + i, stop - i)
-        store_scaled(p, product(p, rest[0], rest[1], is_signed), p.out + i, stop - i)
-
-
-cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Pair* p = <Pair*> context
-    cdef Py_ssize_t start = start_of(p, index)
-    cdef Py_ssize_t stop = start_of(p, index + 1)
-    if p.is_signed:
-        mul_run(p, start, stop, True)
-    else:
-        mul_run(p, start, stop, False)
+        run(&p, add_fixed_task, REALS_PER_THREAD, n_threads)
 
 
 def mul(
@@ -220,7 +206,7 @@ def mul(
     p.multiplier = scale_a * scale_b * (<float> 1 / scale)
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
     with nogil:
-        run(&p, mul_task, n_threads)
+        run(&p, mul_task, REALS_PER_THREAD, n_threads)
 
 
 # --- Table --------------------------------------------------------------------------------
@@ -237,7 +223,7 @@ def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
     set_arrays(&p, q, q, out)
     p.table = <const uint8_t*> cnp.PyArray_DATA(table)
     with nogil:
-        run(&p, look_up_task, n_threads)
+        run(&p, look_up_task, BYTES_PER_THREAD, n_threads)
 
 
 # --- Clamp --------------------------------------------------------------------------------
@@ -270,53 +256,92 @@ def clamp(cnp.ndarray q, cnp.ndarray out, int32_t lower, int32_t upper, int n_th
     set_arrays(&p, q, q, out)
     p.lower, p.upper = lower, min(upper, 127 if p.is_signed else 255)
     with nogil:
-        run(&p, clamp_task, n_threads)
+        run(&p, clamp_task, BYTES_PER_THREAD, n_threads)
 
 
 # --- Joining ------------------------------------------------------------------------------
 
-# Rows of bytes that stand side by side in each row of the result.
+cdef enum:
+    BLOCK = 1 << 10             # bytes of results that are written part by part
+
+
+# Rows of bytes that stand side by side in each row of the result. A task takes some rows, or of
+# long rows some columns.
 cdef struct Joined:
     uint8_t* out
-    Py_ssize_t row, rows, rows_per_task, count
+    Py_ssize_t row, rows, rows_per_task, tasks_per_row, count
     const uint8_t** parts
+    const uint8_t** tables          # of a part that is on a grid of its own; else NULL
     Py_ssize_t* lengths             # of a row of each part
+
+
+cdef void join(
+    const Joined* j, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t start, Py_ssize_t stop
+) noexcept nogil:
+    """Columns [start, stop) of at most BLOCK bytes of rows, or of one row."""
+    cdef uint8_t[BLOCK] moved
+    cdef uint8_t* out = j.out + first * j.row
+    cdef const uint8_t* source
+    cdef Py_ssize_t begin = 0
+    cdef Py_ssize_t part, low, length
+    for part in range(j.count):
+        low = max(begin, start)
+        length = min(begin + j.lengths[part], stop) - low
+        source = j.parts[part] + first * j.lengths[part] + low - begin
+        begin += j.lengths[part]
+        if length <= 0:
+            continue
+        if j.tables[part] == NULL:
+            copy_rows(out + low, j.row, source, length, rows)
+        elif rows == 1:
+            look_up_u8(out + low, source, length, j.tables[part])
+        else:
+            look_up_u8(moved, source, rows * length, j.tables[part])
+            copy_rows(out + low, j.row, moved, length, rows)
 
 
 cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Joined* j = <const Joined*> context
-    cdef Py_ssize_t first = index * j.rows_per_task
-    cdef Py_ssize_t last = min(first + j.rows_per_task, j.rows)
-    cdef uint8_t* out = j.out + first * j.row
-    cdef Py_ssize_t row, part
-    for row in range(first, last):
-        for part in range(j.count):
-            copy_bytes(out, j.parts[part] + row * j.lengths[part], j.lengths[part])
-            out += j.lengths[part]
+    cdef Py_ssize_t row = index // j.tasks_per_row * j.rows_per_task
+    cdef Py_ssize_t last = min(row + j.rows_per_task, j.rows)
+    cdef Py_ssize_t start = index % j.tasks_per_row * CHUNK
+    cdef Py_ssize_t stop = min(start + CHUNK, j.row)
+    cdef Py_ssize_t step = max(<Py_ssize_t> 1, BLOCK // j.row)
+    while row < last:
+        join(j, row, min(step, last - row), start, stop)
+        row += step
 
 
-def cat(tuple parts, cnp.ndarray out, Py_ssize_t rows, int n_threads):
-    """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows."""
+def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threads):
+    """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows.
+
+    ``tables`` has what stands for each byte of a part in the result, or None where the byte does.
+    """
     cdef Joined j
     cdef Py_ssize_t i
     cdef cnp.ndarray part
     j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
     j.row = cnp.PyArray_SIZE(out) // rows
-    j.rows_per_task = 1 + CHUNK // (1 + j.row)
-    j.parts = <const uint8_t**> malloc(j.count * sizeof(uint8_t*))
-    j.lengths = <Py_ssize_t*> malloc(j.count * sizeof(Py_ssize_t))
-    if j.parts == NULL or j.lengths == NULL:
-        free(j.parts)
-        free(j.lengths)
+    j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)
+    j.tasks_per_row = (j.row + CHUNK - 1) // CHUNK
+    j.parts = <const uint8_t**> malloc(j.count * (2 * sizeof(uint8_t*) + sizeof(Py_ssize_t)))
+    if j.parts == NULL:
         raise MemoryError()
+    j.tables = j.parts + j.count
+    j.lengths = <Py_ssize_t*> (j.tables + j.count)
     for i in range(j.count):
         part = parts[i]
         j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(part)
         j.lengths[i] = cnp.PyArray_SIZE(part) // rows
+        j.tables[i] = NULL
+        if tables[i] is not None:
+            j.tables[i] = <const uint8_t*> cnp.PyArray_DATA(<cnp.ndarray?> tables[i])
     with nogil:
         n_threads = useful_threads(
-            <double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads
+            <double> cnp.PyArray_SIZE(out), BYTES_PER_THREAD, n_threads
         )
-        parallel_for(cat_task, &j, (rows + j.rows_per_task - 1) // j.rows_per_task, n_threads)
+        parallel_for(
+            cat_task, &j, (rows + j.rows_per_task - 1) // j.rows_per_task * j.tasks_per_row,
+            n_threads,
+        )
         free(j.parts)
-        free(j.lengths)

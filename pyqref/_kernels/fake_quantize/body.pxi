@@ -12,8 +12,10 @@ from pyqref._kernels.simd.primitives cimport *
 cdef enum:
     ACROSS = 4                  # vectors of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
     STREAMED_BYTES = 1 << 22    # of results that would only drive out what caches hold
+    # Elements that are worth a thread: fake-quantized, and masked.
+    WORK_PER_THREAD = 1 << 15
+    MASKED_PER_THREAD = 1 << 17
 
 # Where the zero point comes in.
 cdef enum Rule:
@@ -332,7 +334,7 @@ def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_
     m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
     m.out = <float*> cnp.PyArray_DATA(out)
     m.size = cnp.PyArray_SIZE(grad)
-    n_threads = useful_threads(<double> m.size, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     with nogil:
         m.head = elements_to_line(m.out, sizeof(float), m.size)
         m.streams = suits_streams(m.out + m.head, LINE, m.size)

@@ -9,7 +9,7 @@ from pyqref._kernels.simd.primitives cimport *
 include "order.pxi"
 
 cdef enum:
-    WORK_PER_THREAD = 1 << 17   # elements that are worth a thread
+    WORK_PER_THREAD = 1 << 14   # elements that are worth a thread
     BLOCK = 1 << 13             # elements whose squares add up within 32 bits, for any lanes
 
 

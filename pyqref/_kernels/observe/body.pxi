@@ -14,7 +14,9 @@ include "running.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+    # Elements that are worth a thread: of one range, and of ranges of channels.
+    WORK_PER_THREAD = 1 << 17
+    CHANNELS_PER_THREAD = 1 << 16
     ACROSS = 4                  # vectors of channels that are observed together
     SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
@@ -201,7 +203,7 @@ def min_max_per_channel(
     r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
     r.size, r.channels, r.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(lows), inner
     r.outer = r.size // (r.channels * inner)
-    n_threads = useful_threads(<double> r.size, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
     with nogil:
         if inner == 1:
             parallel_for(

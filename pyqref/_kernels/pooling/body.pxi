@@ -21,7 +21,8 @@ cdef extern from "pooling/bytes.h":
     int32_t sum_s8(const int8_t* x, Py_ssize_t n) nogil
 
 cdef enum:
-    WORK_PER_THREAD = 1 << 20   # bytes under all windows that are worth a thread
+    WORK_PER_THREAD = 1 << 19   # bytes under all windows that are worth a thread
+    FINISHED = 12               # bytes, in whose time a mean is divided and rounded
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
 
@@ -124,6 +125,7 @@ def mean_pool(
     p.zero_point, p.divisor = zero_point, divisor
     p.by_reciprocal, p.scale = by_reciprocal, scale
     p.sums, p.divisors = NULL, NULL
+    work += <double> FINISHED * cnp.PyArray_SIZE(out)
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     if p.inner == 1:
         p.longest = (p.out_width + LANES_MAX + 15) // 16 * 16

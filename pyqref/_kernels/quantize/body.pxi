@@ -10,7 +10,9 @@ from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
-    WORK_PER_THREAD = 1 << 18   # elements that are worth a thread
+    # Elements that are worth a thread: on one grid, and on that of their channel.
+    WORK_PER_THREAD = 1 << 17
+    CHANNELS_PER_THREAD = 1 << 16
 
 
 # The arrays of a call; per channel they are seen as (outer, channels, inner).
@@ -35,7 +37,7 @@ cdef void each_run(Affine* a, Task task, int n_threads) noexcept nogil:
         return
     a.runs = a.size // length
     a.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-    n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> a.size, CHANNELS_PER_THREAD, n_threads)
     parallel_for(task, a, (a.runs + a.runs_per_task - 1) // a.runs_per_task, n_threads)
 
 

@@ -13,7 +13,9 @@ cdef extern from "simd/copy.h":
 ctypedef const uint8_t* Bytes
 
 cdef enum:
-    WORK_PER_THREAD = 1 << 18   # bytes of results that are worth a thread
+    # Bytes of results that are worth a thread: copied, and interpolated.
+    COPIED_PER_THREAD = 1 << 19
+    COMPUTED_PER_THREAD = 1 << 15
     LONG_RUN = 256              # bytes of a pixel from which on no line is copied
 
 
@@ -72,7 +74,7 @@ def nearest(
     r.planes = <const int64_t*> cnp.PyArray_DATA(planes)
     r.rows = <const int64_t*> cnp.PyArray_DATA(rows)
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), COPIED_PER_THREAD, n_threads)
     with nogil:
         parallel_for(
             nearest_task, &r, cnp.PyArray_DIM(x, 0) * r.out_size[0] * r.out_size[1], n_threads
@@ -173,6 +175,6 @@ def bilinear(
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)
     r.down, r.along = <const float*> cnp.PyArray_DATA(down), <const float*> cnp.PyArray_DATA(along)
     r.is_signed, r.zero_point, r.lower, r.upper = is_signed, zero_point, lower, upper
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out) * 4, WORK_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), COMPUTED_PER_THREAD, n_threads)
     with nogil:
         parallel_for(bilinear_task, &r, cnp.PyArray_DIM(x, 0) * r.out_size[1], n_threads)

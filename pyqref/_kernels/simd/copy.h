@@ -14,6 +14,12 @@
         ptrdiff_t i = 0;                                                                      \
         for (; i + size < n; i += size) memcpy(target + i, source + i, size);                 \
         memcpy(target + n - size, source + n - size, size);                                   \
+    }                                                                                         \
+    static void copy_rows_by_##size(uint8_t *target, ptrdiff_t step, const uint8_t *source,   \
+                                    ptrdiff_t n, ptrdiff_t rows) {                            \
+        for (; rows > 0; --rows, target += step, source += n) {                               \
+            copy_by_##size(target, source, n);                                                \
+        }                                                                                     \
     }
 DEFINE_COPY(64)
 DEFINE_COPY(16)
@@ -25,6 +31,15 @@ static inline void copy_bytes(uint8_t *target, const uint8_t *source, ptrdiff_t 
     else if (n >= 16) copy_by_16(target, source, n);
     else if (n >= 4) copy_by_4(target, source, n);
     else for (ptrdiff_t i = 0; i < n; ++i) target[i] = source[i];
+}
+
+/* Rows of n bytes that follow one another, to places that are `step` apart. */
+static inline void copy_rows(uint8_t *target, ptrdiff_t step, const uint8_t *source, ptrdiff_t n,
+                             ptrdiff_t rows) {
+    if (n >= 64 && n < COPY_RUN) copy_rows_by_64(target, step, source, n, rows);
+    else if (n >= 16 && n < 64) copy_rows_by_16(target, step, source, n, rows);
+    else if (n >= 4 && n < 16) copy_rows_by_4(target, step, source, n, rows);
+    else for (; rows > 0; --rows, target += step, source += n) copy_bytes(target, source, n);
 }
 
 #endif
