@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .qgemm import linear_dynamic as linear_dynamic
     from .qgemm import linear_float as linear_float
     from .qgemm import pack_linear as pack_linear
+    from .qgemm import quantized_matmul as quantized_matmul
     from .qgemm.linear import linear as linear
     from .quantize import dequantize_per_channel as dequantize_per_channel
     from .quantize import dequantize_per_tensor as dequantize_per_tensor
@@ -118,6 +119,7 @@ __getattr__ = on_first_use(
             "linear_dynamic",
             "linear_float",
             "pack_linear",
+            "quantized_matmul",
         ),
         ".quantize": (
             "dequantize_per_channel",

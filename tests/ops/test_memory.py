@@ -228,7 +228,20 @@ TABLES = {
     for dtype in (pyqref.quint8, pyqref.quint4x2)
 }
 
-OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES
+
+def matmul(a: tuple[int, ...], b: tuple[int, ...], dtype: Any = pyqref.quint8) -> Operation:
+    x, y = quantized(*a, dtype=dtype), quantized(*b, dtype=dtype)
+    return lambda: ops.matmul(x, y, *OUT)
+
+
+PRODUCTS = {
+    "matmul": lambda: matmul((2, 600, 700), (2, 700, 800)),
+    "matmul, int8": lambda: matmul((600, 700), (700, 800), pyqref.qint8),
+    "matmul, deep": lambda: matmul((400, 40000), (40000, 100)),
+    "matmul, wide": lambda: matmul((1, 3), (3, 3000000)),
+}
+
+OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS
 
 
 def bytes_of(result: Any) -> int:

@@ -7,6 +7,7 @@ from .linear import linear as linear
 from .linear import linear_accumulator as linear_accumulator
 from .linear import linear_dynamic as linear_dynamic
 from .linear import linear_float as linear_float
+from .matmul import quantized_matmul as quantized_matmul
 from .pack import PackedLinear as PackedLinear
 from .pack import pack_linear as pack_linear
 
@@ -17,4 +18,5 @@ __all__ = [
     "linear_dynamic",
     "linear_float",
     "pack_linear",
+    "quantized_matmul",
 ]

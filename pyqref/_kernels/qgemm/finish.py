@@ -12,10 +12,19 @@ from pyqref.numerics.types import Engine
 
 from .pack import PackedLinear
 
-__all__ = ["FUSED", "SEPARATE", "bias_terms", "dynamic_arguments", "fits", "zero_points_or_none"]
+__all__ = [
+    "BYTES",
+    "FUSED",
+    "SEPARATE",
+    "SUMS",
+    "bias_terms",
+    "dynamic_arguments",
+    "fits",
+    "zero_points_or_none",
+]
 
-#: How a kernel stores real numbers: with the bias rounded once, or twice.
-FUSED, SEPARATE = 2, 3
+#: What a kernel stores: bytes, int32 sums, or real numbers with the bias rounded once, or twice.
+BYTES, SUMS, FUSED, SEPARATE = 0, 1, 2, 3
 
 #: The largest product of two centred bytes.
 _LARGEST_PRODUCT = 255 * 255

@@ -15,8 +15,10 @@ from pyqref.numerics.requantize import Requantization, accumulator_scale
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
 from .finish import (
+    BYTES,
     FUSED,
     SEPARATE,
+    SUMS,
     bias_terms,
     dynamic_arguments,
     fits,
@@ -28,8 +30,6 @@ __all__ = ["linear", "linear_accumulator", "linear_dynamic", "linear_float"]
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _ONE = np.ones(1, np.float32)
-# What a kernel stores but real numbers: bytes, int32 sums.
-_BYTES, _SUMS = 0, 1
 
 
 def linear(
@@ -84,7 +84,7 @@ def linear(
         requant.lower,
         requant.upper,
         out,
-        _BYTES,
+        BYTES,
         threads.limit,
     )
     return out
@@ -120,7 +120,7 @@ def linear_accumulator(
         0,
         0,
         out,
-        _SUMS,
+        SUMS,
         threads.limit,
     )
     return out

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyqref.numerics.types import IntArray
 
-__all__ = ["PackedLinear", "pack_linear"]
+__all__ = ["PANEL", "PackedLinear", "pack_linear", "pack_transposed"]
 
 #: Columns of a full panel, and what the width of the last one is a multiple of.
 PANEL, SLIVER = 64, 16
@@ -80,6 +80,37 @@ def pack_linear(weight: IntArray) -> PackedLinear:
     for first, width, panel in _panels(panels, quads, len(padded)):
         panel.reshape(quads, width)[...] = words[first : first + width].T
     sums = weight.sum(axis=1, dtype=np.int32)
+    return PackedLinear(panels.view(np.int8), sums, columns, depth)
+
+
+def pack_transposed(b: IntArray) -> PackedLinear:
+    """Pack bytes ``(K, N)`` as weights, with nothing made on the way; uint8 lose 128.
+
+    Examples
+    --------
+    >>> pack_transposed(np.uint8([[129, 130], [131, 132]])).weight
+    array([[1, 3],
+           [2, 4]], dtype=int8)
+    """
+    depth, columns = b.shape
+    whole, quads = depth // 4, -(-depth // 4)
+    width = -(-columns // SLIVER) * SLIVER
+    lost = 128 if b.dtype == np.uint8 else 0
+    sums = b.sum(axis=0, dtype=np.int32) - np.int32(lost * depth)
+    flip, b = np.int8(-lost), b.view(np.int8)
+    panels = _aligned(quads * width)
+    for first, wide, words in _panels(panels, quads, width):
+        panel = words.view(np.int8).reshape(quads, wide, 4)
+        some = b[:, first : first + wide]
+        used = some.shape[1]
+        panel[:, used:] = 0
+        np.bitwise_xor(
+            some[: 4 * whole].reshape(whole, 4, used).swapaxes(1, 2), flip, out=panel[:whole, :used]
+        )
+        for place in range(depth - 4 * whole):
+            np.bitwise_xor(some[4 * whole + place], flip, out=panel[whole, :used, place])
+        if whole < quads:
+            panel[whole, :used, depth % 4 :] = 0
     return PackedLinear(panels.view(np.int8), sums, columns, depth)
 
 

@@ -11,7 +11,6 @@ from pyqref import _kernels
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import scalar
-from pyqref.numerics.matmul import quantized_matmul
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 from pyqref.tensor.quantized.validation import check_scale
@@ -248,7 +247,9 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
             f"{name}: shapes (*, M, K) and (*, K, N) are needed, "
             f"got {tuple(qa.shape)} and {tuple(qb.shape)}"
         )
-    return make_quantized(quantized_matmul(qa._array, a.grid, qb._array, b.grid, out.grid), out)
+    return make_quantized(
+        _kernels.quantized_matmul(qa._array, a.grid, qb._array, b.grid, out.grid), out
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,106 @@
+"""Products of two activations, by the kernel of linear layers: one matrix is packed block by block.
+
+The same results as :mod:`pyqref.numerics.matmul`.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref._kernels.quantize import quantize_per_tensor
+from pyqref.numerics import matmul as reference
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.types import IntArray
+
+from .finish import FUSED, SUMS
+from .pack import PANEL, pack_transposed
+
+__all__ = ["quantized_matmul"]
+
+#: Bytes of either matrix, and results, of a block; the most depths and columns of one.
+_BYTES, _RESULTS, _DEPTH, _COLUMNS = 1 << 17, 1 << 15, 2048, 512
+
+
+def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid) -> IntArray:
+    """As :func:`pyqref.numerics.matmul.quantized_matmul` (``eq-quantized-matmul``)."""
+    kernel = registry.twin("qgemm")
+    if kernel is None or a.size == 0 or b.size == 0:
+        return reference.quantized_matmul(a, a_grid, b, b_grid, out)
+    result = np.empty((*a.shape[:-1], b.shape[-1]), out.storage)
+    for pair in np.ndindex(a.shape[:-2]):
+        _one_pair(kernel, a[pair], a_grid, b[pair], b_grid, out, result[pair])
+    return result
+
+
+def _one_pair(
+    kernel: ModuleType,
+    a: IntArray,
+    a_grid: Grid,
+    b: IntArray,
+    b_grid: Grid,
+    out: Grid,
+    result: IntArray,
+) -> None:
+    """``a (M, K)`` times ``b (K, N)`` into ``result (M, N)``, block by block."""
+    rows, columns = result.shape
+    depths = [slice(k, k + _DEPTH) for k in range(0, len(b), _DEPTH)]
+    deepest = min(len(b), _DEPTH)
+    wide = min(_COLUMNS, max(_BYTES // deepest // PANEL, 1) * PANEL)
+    high = max(min(_RESULTS // min(wide, columns), _BYTES // deepest), 1)
+    unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
+    for column in range(0, columns, wide):
+        block = b[:, column : column + wide]
+        product = _Product(kernel, a_grid.zero_point, b_grid.zero_point, block[depths[0]])
+        for row in range(0, rows, high):
+            x = a[row : row + high]
+            if len(depths) == 1:
+                real = product.run(x, np.float32, unit)
+            else:
+                # Exact in 64 bits, however many depths there are.
+                sums = np.zeros((len(x), block.shape[1]), np.int64)
+                for depth in depths:
+                    product = _Product(kernel, a_grid.zero_point, b_grid.zero_point, block[depth])
+                    sums += product.run(x[:, depth], np.int32)
+                real = sums.astype(np.float32) * unit
+            at = slice(row, row + high), slice(column, column + wide)
+            result[at] = quantize_per_tensor(real, *out)
+
+
+class _Product:
+    """The product with one block of the second matrix, packed as a weight."""
+
+    def __init__(self, kernel: ModuleType, x_zero_point: int, zero_point: int, b: IntArray) -> None:
+        # Weights are int8: bytes of uint8, and their zero point, lose 128.
+        zero_point -= 128 if b.dtype == np.uint8 else 0
+        self.kernel, self.x_zero_point, self.packed = kernel, x_zero_point, pack_transposed(b)
+        self.zero_points = np.full(1, zero_point, np.int64) if zero_point else None
+
+    def run(self, x: IntArray, kind: type, unit: Any = 1) -> np.ndarray:
+        """Sums, int32, or float32: rounded, and multiplied by ``unit``."""
+        packed = self.packed
+        out: np.ndarray = np.empty((len(x), packed.columns), kind)
+        self.kernel.linear(
+            contiguous(x),
+            x.dtype == np.int8,
+            self.x_zero_point,
+            packed.depth,
+            packed.panels,
+            packed.sums,
+            self.zero_points,
+            np.full(1, unit, np.float32),
+            None,
+            None,
+            1.0,
+            0,
+            0,
+            0,
+            out,
+            FUSED if kind is np.float32 else SUMS,
+            threads.get_num_threads(),
+        )
+        return out
