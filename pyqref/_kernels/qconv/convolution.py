@@ -16,7 +16,7 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .pack import PackedConv, pack_apart
+from .pack import PackedConv, pack_conv
 
 __all__ = ["are_centred", "conv1d", "conv2d", "conv3d", "in_space", "part_of", "run_parts"]
 
@@ -73,16 +73,16 @@ def in_space(
 
 def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> tuple[Any, ...]:
     """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
-    centred = centred or (packed.groups == 1 and not packed.is_depthwise)
-    if (packed.joined > 1 or packed.in_strips) and not centred:
-        packed = pack_apart(packed)
+    if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
+        # They were packed as if they had none.
+        packed = pack_conv(packed.weight, packed.groups, centred=False)
     return (
         geometry,
         packed.groups // packed.joined,
         packed.joined,
-        packed.is_depthwise and centred,
+        packed.is_depthwise,
         packed.in_strips,
-        _as_groups(packed) if packed.is_depthwise and not centred else packed.panels,
+        packed.panels,
         packed.sums,
     )
 
@@ -201,16 +201,6 @@ def _conv(
         )
     shape = (x.shape[0], *call.out)
     return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape)
-
-
-def _as_groups(packed: PackedConv) -> IntArray:
-    """Panels of a depthwise weight as of any grouped one, for weights with zero points."""
-    quads, taps = -(-packed.depth // 4), packed.panels.reshape(packed.depth, -1)
-    panels = np.zeros((packed.groups, quads, 16, 4), np.int8)
-    padded = np.zeros((quads * 4, packed.groups), np.int8)
-    padded[: packed.depth] = taps[:, : packed.groups]
-    panels[:, :, 0, :] = padded.T.reshape(packed.groups, quads, 4)
-    return panels.reshape(-1)
 
 
 def conv2d(

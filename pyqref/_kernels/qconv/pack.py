@@ -12,7 +12,7 @@ import numpy as np
 from pyqref._kernels.qgemm.pack import PackedLinear, pack_linear
 from pyqref.numerics.types import IntArray
 
-__all__ = ["PackedConv", "pack_apart", "pack_conv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
+__all__ = ["PackedConv", "pack_conv", "pack_conv1d", "pack_conv2d", "pack_conv3d"]
 
 #: Channels of a depthwise weight are padded to a multiple of this; a strip has as many.
 _LANES = 16
@@ -35,7 +35,8 @@ class PackedConv:
     Groups of 4, 8 or 16 channels in and out are *strips* of 16 outputs instead,
     ``(N / 16, depth / 4, 16, 4)``, which :file:`grouped.pxi` multiplies without any zeros.
     Depthwise weights (one channel in and out of each group) are kept as ``(taps, N)`` instead,
-    N padded with zeros to a multiple of 16.
+    N padded with zeros to a multiple of 16. Weights with zero points are neither: each of their
+    groups is packed for itself.
 
     Attributes
     ----------
@@ -50,8 +51,8 @@ class PackedConv:
         Number of groups.
     joined
         How many groups are one while they are multiplied.
-    in_strips
-        Whether the weights are strips.
+    in_strips, is_depthwise
+        Whether the weights are strips, or taps.
     kept
         What the last call prepared, if anything, for the next: see :file:`convolution.py`.
     """
@@ -62,12 +63,8 @@ class PackedConv:
     groups: int
     joined: int = 1
     in_strips: bool = False
+    is_depthwise: bool = False
     kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-
-    @cached_property
-    def is_depthwise(self) -> bool:
-        """Whether each output channel looks at one input channel of its own."""
-        return self.shape[0] == self.groups and self.shape[1] == 1
 
     @cached_property
     def depth(self) -> int:
@@ -109,43 +106,47 @@ def _fit_strips(outputs: int, inputs: int, groups: int, depth: int) -> bool:
     return square and outputs % _LANES == 0 and 0 < depth <= _STRIP_DEPTH
 
 
-def pack_conv(weight: IntArray, groups: int = 1, *, join: bool = True) -> PackedConv:
-    """Pack int8 weights ``(N, C // groups, *kernel)``; unless ``join``, every group for itself."""
+def pack_conv(weight: IntArray, groups: int = 1, *, centred: bool = True) -> PackedConv:
+    """Pack int8 weights ``(N, C // groups, *kernel)``; ``centred`` ones have no zero points but 0.
+
+    Of others the inputs under each window are added up, too: every group is packed for itself.
+    """
     weight = np.asarray(weight, np.int8)
     outputs = weight.shape[0]
     rows = np.moveaxis(weight, 1, -1).reshape(outputs, prod(weight.shape[1:]))
     sums = rows.sum(axis=1, dtype=np.int32)
-    joined = 1
-    if outputs == groups and weight.shape[1] == 1:
+    joined = _groups_to_join(groups, outputs // groups, rows.shape[1]) if centred else 1
+    is_depthwise = centred and outputs == groups and weight.shape[1] == 1
+    if is_depthwise:
+        joined = 1
         panels = np.zeros((rows.shape[1], -(-outputs // _LANES) * _LANES), np.int8)
         panels[:, :outputs] = rows.T
     elif groups == 1:
+        joined = 1
         panels = pack_linear(rows).panels
-    elif join and _fit_strips(outputs, weight.shape[1], groups, rows.shape[1]):
+    elif centred and _fit_strips(outputs, weight.shape[1], groups, rows.shape[1]):
         words = np.ascontiguousarray(rows).view(np.int32).reshape(-1, _LANES, rows.shape[1] // 4)
         panels = np.ascontiguousarray(words.swapaxes(1, 2)).view(np.int8)
         return PackedConv(panels.reshape(-1), sums, weight.shape, groups, in_strips=True)
-    elif join and _groups_to_join(groups, outputs // groups, rows.shape[1]) > 1:
-        joined = _groups_to_join(groups, outputs // groups, rows.shape[1])
+    elif joined > 1:
         panels = np.ascontiguousarray(rows)
     else:
         each = rows.reshape(groups, outputs // groups, rows.shape[1])
         panels = np.concatenate([pack_linear(group).panels for group in each])
-    return PackedConv(panels.reshape(-1), sums, weight.shape, groups, joined)
+    return PackedConv(panels.reshape(-1), sums, weight.shape, groups, joined, False, is_depthwise)
 
 
-def pack_apart(packed: PackedConv) -> PackedConv:
-    """The same with every group packed, for weights with zero points: none are joined."""
-    return pack_conv(packed.weight, packed.groups, join=False)
+def _pack_checked(weight: IntArray, axes: int, groups: int, centred: bool) -> PackedConv:
+    assert weight.ndim == axes + 2
+    return pack_conv(weight, groups, centred=centred)
 
 
-def pack_conv1d(weight: IntArray, groups: int = 1) -> PackedConv:
-    """Pack int8 weights ``(N, C // groups, kW)``."""
-    assert weight.ndim == 3
-    return pack_conv(weight, groups)
+def pack_conv1d(weight: IntArray, groups: int = 1, *, centred: bool = True) -> PackedConv:
+    """Pack int8 weights ``(N, C // groups, kW)``, as :func:`pack_conv` does."""
+    return _pack_checked(weight, 1, groups, centred)
 
 
-def pack_conv2d(weight: IntArray, groups: int = 1) -> PackedConv:
+def pack_conv2d(weight: IntArray, groups: int = 1, *, centred: bool = True) -> PackedConv:
     """Pack int8 weights ``(N, C // groups, kH, kW)``.
 
     Examples
@@ -156,11 +157,9 @@ def pack_conv2d(weight: IntArray, groups: int = 1) -> PackedConv:
     >>> packed.weight.shape
     (2, 3, 5, 5)
     """
-    assert weight.ndim == 4
-    return pack_conv(weight, groups)
+    return _pack_checked(weight, 2, groups, centred)
 
 
-def pack_conv3d(weight: IntArray, groups: int = 1) -> PackedConv:
+def pack_conv3d(weight: IntArray, groups: int = 1, *, centred: bool = True) -> PackedConv:
     """Pack int8 weights ``(N, C // groups, kD, kH, kW)``."""
-    assert weight.ndim == 5
-    return pack_conv(weight, groups)
+    return _pack_checked(weight, 3, groups, centred)

@@ -82,9 +82,16 @@ def _taps(
 
 
 def pack_conv_transpose(
-    weight: IntArray, stride: tuple[int, ...], dilation: tuple[int, ...], groups: int = 1
+    weight: IntArray,
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int = 1,
+    *,
+    centred: bool = True,
 ) -> PackedConvTranspose:
     """Pack int8 weights ``(C, N // groups, *kernel)``, phase by phase.
+
+    Those that are ``centred`` have no zero points but 0.
 
     Examples
     --------
@@ -99,7 +106,7 @@ def pack_conv_transpose(
         for k, s, d in zip(weight.shape[2:], stride, dilation, strict=True)
     ]
     phases = tuple(
-        (first, pack_conv(swapped[_taps(first, stride, dilation)], groups))
+        (first, pack_conv(swapped[_taps(first, stride, dilation)], groups, centred=centred))
         for first in itertools.product(*begins)
     )
     return PackedConvTranspose(phases, weight.shape, stride, dilation, groups)

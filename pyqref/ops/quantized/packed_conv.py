@@ -40,7 +40,10 @@ class PackedConv(PackedWeight):
 
     def _pack(self, integers: Any) -> Any:
         pack = (_kernels.pack_conv1d, _kernels.pack_conv2d, _kernels.pack_conv3d)
-        return pack[self.spatial - 1](integers, self.groups)
+        return pack[self.spatial - 1](integers, self.groups, centred=self._is_symmetric())
+
+    def _is_symmetric(self) -> bool:
+        return not self.weight_zero_points.any()
 
     @property
     def transposed(self) -> bool:
@@ -63,8 +66,7 @@ class PackedConv(PackedWeight):
 
     def _keeps_doubles(self) -> bool:
         # The engine x86 gives convolutions of symmetric weights to onednn.
-        symmetric = not self.weight_zero_points.any()
-        return super()._keeps_doubles() or (self.engine == "x86" and symmetric)
+        return super()._keeps_doubles() or (self.engine == "x86" and self._is_symmetric())
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
@@ -111,7 +113,9 @@ class PackedConvTranspose(PackedConv):
         self.output_padding = output_padding
 
     def _pack(self, integers: Any) -> Any:
-        return _kernels.pack_conv_transpose(integers, self.stride, self.dilation, self.groups)
+        return _kernels.pack_conv_transpose(
+            integers, self.stride, self.dilation, self.groups, centred=self._is_symmetric()
+        )
 
     def _keeps_doubles(self) -> bool:
         # onednn, to which x86 would give them, cannot pad the output.
