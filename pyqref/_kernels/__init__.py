@@ -63,8 +63,10 @@ if TYPE_CHECKING:
     from .quantize import quantize_per_channel as quantize_per_channel
     from .quantize import quantize_per_tensor as quantize_per_tensor
     from .recurrent import NoGridError as NoGridError
+    from .recurrent import Projection as Projection
     from .recurrent import gru_step as gru_step
     from .recurrent import lstm_step as lstm_step
+    from .recurrent import recurrent_cell as recurrent_cell
     from .recurrent import recurrent_layer as recurrent_layer
     from .recurrent import recurrent_loop as recurrent_loop
     from .recurrent import rnn_step as rnn_step
@@ -129,8 +131,10 @@ __getattr__ = on_first_use(
         ),
         ".recurrent": (
             "NoGridError",
+            "Projection",
             "gru_step",
             "lstm_step",
+            "recurrent_cell",
             "recurrent_layer",
             "recurrent_loop",
             "rnn_step",

@@ -66,49 +66,55 @@ def test_functions_of_many_numbers(compiled_kernel: str) -> None:
         assert_same_bits(one, other)
 
 
+def projections(
+    rng: np.random.Generator,
+    columns: int,
+    depths: tuple[int, int],
+    engine: Any = "fbgemm",
+    per_channel: bool = False,
+    has_bias: bool = True,
+    weight_zero_points: Any = 0,
+) -> tuple[Any, Any]:
+    """Both weights of a layer, as kernels take them, and as what NumPy projects by."""
+    packed, by_numpy = [], []
+    for depth in depths:
+        weight = integers(rng, (columns, depth), np.int8)
+        scales = rng.uniform(0.001, 0.01, columns) if per_channel else np.float64(0.004)
+        bias = rng.standard_normal(columns).astype(np.float32) if has_bias else None
+        rest = weight_zero_points, scales, bias, engine
+        packed.append(_kernels.Projection(_kernels.pack_linear(weight), *rest))
+        by_numpy.append(
+            lambda x, weight=weight, scales=scales, bias=bias: dynamic.linear_dynamic(
+                x, weight, scales, weight_zero_points, bias, engine=engine
+            )
+        )
+    return packed, by_numpy
+
+
 def assert_same_layer(
     kind: str,
     size: int,
     batch_sizes: list[int],
     *,
+    depth: int = 5,
     reverse: bool = False,
-    engine: Any = "fbgemm",
-    per_channel: bool = False,
-    has_bias: bool = True,
-    weight_zero_points: Any = 0,
+    **options: Any,
 ) -> None:
     rng = np.random.default_rng(size)
-    columns, rows = GATES[kind] * size, batch_sizes[0]
-    weight = integers(rng, (columns, size), np.int8)
-    scales = rng.uniform(0.001, 0.01, columns) if per_channel else np.float64(0.004)
-    bias = rng.standard_normal(columns).astype(np.float32) if has_bias else None
-    from_input = rng.standard_normal((sum(batch_sizes), columns)).astype(np.float32)
+    rows = batch_sizes[0]
+    packed, project = projections(rng, GATES[kind] * size, (depth, size), **options)
+    x = rng.standard_normal((sum(batch_sizes), depth)).astype(np.float32)
     states = list(rng.standard_normal((2 if kind == "LSTM" else 1, rows, size)).astype(np.float32))
     expected = recurrent.recurrent_layer(
-        kind,
-        from_input,
-        lambda hidden: dynamic.linear_dynamic(
-            hidden, weight, scales, weight_zero_points, bias, engine=engine
-        ),
-        states,
-        batch_sizes,
-        reverse,
+        kind, project[0](x), project[1], states, batch_sizes, reverse
     )
-    actual = _kernels.recurrent_layer(
-        kind,
-        from_input,
-        _kernels.pack_linear(weight),
-        weight_zero_points,
-        scales,
-        bias,
-        states,
-        batch_sizes,
-        reverse,
-        engine,
-    )
-    assert_same_bits(expected[0], actual[0])
-    for one, other in zip(expected[1], actual[1], strict=True):
-        assert_same_bits(one, other)
+    # Backwards, beside the outputs of the other direction.
+    both = np.full((len(x), 2 * size), 7, np.float32)
+    out = both[:, size:] if reverse else None
+    actual = _kernels.recurrent_layer(kind, x, *packed, states, batch_sizes, reverse, out)
+    for one, other in zip([expected[0], *expected[1]], [actual, *states], strict=True):
+        assert_same_bits(one, np.ascontiguousarray(other))
+    assert (both[:, :size] == 7).all()
 
 
 @pytest.mark.parametrize("kind", GATES)
@@ -141,22 +147,61 @@ def test_long_rows(kernel: str, kind: str, n_threads: int) -> None:
 
 
 @pytest.mark.parametrize("kind", GATES)
-def test_a_hidden_state_without_a_grid(kernel: str, kind: str) -> None:
-    """The layer says so, at the first step and later."""
+@pytest.mark.parametrize("reverse", [False, True])
+def test_some_steps_at_a_time(
+    kernel: str, kind: str, reverse: bool, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More rows than are projected at a time: of many steps, of few, of one."""
+    monkeypatch.setattr("pyqref._kernels.recurrent.layer._HELD", 3000)
+    for batch_sizes in ([3] * 10 + [2] * 7 + [1] * 9, [15, 15, 9, 5], [50, 40, 3, 1]):
+        assert_same_layer(kind, 17, batch_sizes, depth=33, reverse=reverse)
+
+
+@pytest.mark.parametrize("kind", [*GATES, "RNN"])
+@pytest.mark.parametrize("rows", [0, 1, 7, 40])
+def test_cells(
+    kernel: str, kind: str, rows: int, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One step, of more rows than are projected at a time, too."""
+    monkeypatch.setattr("pyqref._kernels.recurrent.layer._HELD", 3000)
+    rng, size = np.random.default_rng(rows), 17
+    packed, project = projections(rng, GATES.get(kind, 1) * size, (41, size))
+    x, hidden, cell = (
+        rng.standard_normal((rows, width)).astype(np.float32) for width in (41, size, size)
+    )
+    both = project[0](x), project[1](hidden)
+    expected = {
+        "LSTM": lambda: recurrent.lstm_step(*both, cell),
+        "GRU": lambda: (recurrent.gru_step(*both, hidden),),
+        "RNN": lambda: (recurrent.rnn_step(*both),),
+    }[kind]()
+    states = [hidden, cell] if kind == "LSTM" else [hidden]
+    _kernels.recurrent_cell(kind, x, *packed, states)
+    for one, other in zip(expected, states, strict=True):
+        assert_same_bits(one, other)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_what_has_no_grid(kernel: str, kind: str) -> None:
+    """The layer says so: of its input, at the first step, and later."""
     size = 5
     columns = GATES[kind] * size
     packed = _kernels.pack_linear(np.ones((columns, size), np.int8))
-    inputs, ones = np.zeros((3, columns), np.float32), np.ones((1, size), np.float32)
+    zeros, ones = np.zeros((3, size), np.float32), np.ones((1, size), np.float32)
+    bias = np.zeros(columns, np.float32)
+    hole = np.float32([[1, 2, np.nan, 3, 4]])
 
-    def run(hidden: np.ndarray, from_input: np.ndarray) -> None:
-        weight = packed, 0, np.float64(0.01), None
-        states = [hidden, ones] if kind == "LSTM" else [hidden]
-        _kernels.recurrent_layer(kind, from_input, *weight, states, [1, 1, 1])
+    def run(hidden: np.ndarray, x: np.ndarray) -> None:
+        weight = _kernels.Projection(packed, 0, np.float64(0.01), bias)
+        states = [hidden.copy(), ones.copy()][: 2 if kind == "LSTM" else 1]
+        _kernels.recurrent_layer(kind, x, weight, weight, states, [1, 1, 1])
 
-    run(ones, inputs)
+    run(ones, zeros)
+    for arguments, is_input in (((ones, hole.repeat(3, 0)), True), ((hole, zeros), False)):
+        with pytest.raises(_kernels.NoGridError) as caught:
+            run(*arguments)
+        assert not np.isfinite(caught.value.args[:2]).all()
+        assert caught.value.args[2] == is_input
+    bias[-1] = np.nan
     with pytest.raises(_kernels.NoGridError):
-        run(np.float32([[1, 2, np.nan, 3, 4]]), inputs)
-    inputs[1, -1] = np.nan
-    with pytest.raises(_kernels.NoGridError) as caught:
-        run(ones, inputs)
-    assert not np.isfinite(caught.value.args).all()
+        run(ones, zeros)

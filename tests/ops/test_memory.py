@@ -18,20 +18,22 @@ from pyqref import kernels, nn
 from pyqref.nn import functional as F
 from pyqref.tensor.quantized import make_per_tensor
 
-ops, qF = pyqref.ops.quantized, nn.quantized.functional
+ops, dynamic = pyqref.ops.quantized, nn.quantized.dynamic
 OUT = (0.1, 7)
 Operation = Callable[[], Any]
 SCRATCH = 1 << 20
 COMPILED = [name for name in kernels.usable() if name != "reference"]
 
 
-def quantized(*shape: int, last: bool = False, dtype: Any = pyqref.quint8) -> Any:
+def quantized(
+    *shape: int, last: bool = False, dtype: Any = pyqref.quint8, zero_point: int = 3
+) -> Any:
     """A tensor whose channels are first in memory, or last."""
     storage = np.uint8 if dtype is pyqref.quint8 else np.int8
     integers = np.random.default_rng(0).integers(0, 120, shape).astype(storage)
     if last:
         integers = np.moveaxis(np.ascontiguousarray(np.moveaxis(integers, 1, -1)), -1, 1)
-    return make_per_tensor(integers, 0.05, 3, dtype)
+    return make_per_tensor(integers, 0.05, zero_point, dtype)
 
 
 def real(*shape: int) -> Any:
@@ -39,20 +41,27 @@ def real(*shape: int) -> Any:
 
 
 def convolution(
-    n: int, channels: int, size: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1
+    n: int,
+    channels: int,
+    size: int,
+    outputs: int,
+    kernel: int,
+    stride: int = 1,
+    groups: int = 1,
+    zero_point: int = 0,
 ) -> dict[str, Callable[[], Operation]]:
     """The convolution and its transpose, of images in both orders."""
 
     def make(last: bool, transposed: bool) -> Operation:
         shape = (channels, outputs // groups) if transposed else (outputs, channels // groups)
-        weight = quantized(*shape, *[kernel] * n, dtype=pyqref.qint8)
+        weight = quantized(*shape, *[kernel] * n, dtype=pyqref.qint8, zero_point=zero_point)
         name = f"conv_transpose{n}d" if transposed else f"conv{n}d"
         steps = [[stride] * n, [1] * n, *([[0] * n] if transposed else []), [1] * n, groups]
         packed = getattr(ops, f"{name}_prepack")(weight, pyqref.zeros(outputs), *steps)
         x = quantized(1, channels, *[size] * n, last=last)
         return lambda: getattr(ops, name)(x, packed, *OUT)
 
-    what = f"{n}d {channels}x{size} -> {outputs}, {kernel}/{stride}, {groups} groups"
+    what = f"{n}d {channels}x{size} -> {outputs}, {kernel}/{stride}, {groups} groups, {zero_point}"
     return {
         f"{what}, {order}{', transposed' * transposed}": lambda last=last, t=transposed: make(
             last, t
@@ -67,7 +76,11 @@ CONVOLUTIONS = (
     | convolution(2, 3, 800, 8, 7, 2)
     | convolution(2, 64, 150, 32, 3)
     | convolution(2, 256, 80, 64, 2)
-    | convolution(2, 64, 150, 64, 4, 2, 64)
+    | convolution(2, 64, 150, 64, 3, 1, 64)
+    | convolution(2, 64, 150, 64, 4, 2, 64, 3)
+    | convolution(2, 2048, 24, 2048, 3, 1, 2048, 3)
+    | convolution(2, 2048, 24, 2048, 3, 1, 256, 3)
+    | convolution(2, 64, 150, 32, 3, 1, 1, 3)
     | convolution(2, 64, 150, 64, 3, 1, 8)
     | convolution(2, 64, 150, 32, 3, 2, 32)
     | convolution(2, 2048, 24, 32, 3, 2, 16)
@@ -241,10 +254,47 @@ PRODUCTS = {
     "matmul, wide": lambda: matmul((1, 3), (3, 3000000)),
 }
 
-OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS
+
+def layer(name: str, dtype: Any, rows: int, **options: Any) -> Operation:
+    """A recurrent layer on 40 steps of some rows."""
+    module, x = getattr(dynamic, name)(64, 128, dtype=dtype, **options), real(40, rows, 64)
+    return lambda: module(x)
+
+
+def cell(name: str, dtype: Any, **options: Any) -> Operation:
+    module = getattr(dynamic, name)(64, 256, dtype=dtype, **options)
+    x, states = real(3000, 64), [real(3000, 256) for _ in range(2)]
+    return lambda: module(x, tuple(states) if name == "LSTMCell" else states[0])
+
+
+RECURRENT = {
+    f"{name}, {dtype}, {rows} rows, {options}": (
+        lambda name=name, dtype=dtype, rows=rows, options=options: layer(
+            name, dtype, rows, **options
+        )
+    )
+    for name in ("LSTM", "GRU")
+    for dtype in (pyqref.qint8, pyqref.float16)
+    for rows, options in ((30, {}), (3000, {}), (30, {"bidirectional": True}))
+} | {
+    f"{name}, {dtype}, {options}": (
+        lambda name=name, dtype=dtype, options=options: cell(name, dtype, **options)
+    )
+    for name, options in (
+        ("LSTMCell", {}),
+        ("GRUCell", {}),
+        ("RNNCell", {}),
+        ("RNNCell", {"nonlinearity": "relu"}),
+    )
+    for dtype in (pyqref.qint8, pyqref.float16)
+}
+
+OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS | RECURRENT
 
 
 def bytes_of(result: Any) -> int:
+    if isinstance(result, tuple):
+        return sum(map(bytes_of, result))
     return 0 if result is None else int(result._array.nbytes)
 
 

@@ -1,9 +1,10 @@
 # Quantized linear: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch a product takes.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
@@ -116,5 +117,6 @@ def linear_dynamic(
         multiplier, bias, <Store> store,
     )
     with nogil:
-        run_dynamic(&d, &low, &high, n_threads)
+        if choose_grid(&d, &low, &high, n_threads):
+            multiply(&d.product, n_threads)
     return low, high

@@ -129,8 +129,8 @@ cdef void fill_dynamic(
     d.product.give_rows, d.product.row_price = rows_quantized, 2
 
 
-cdef bint run_dynamic(Dynamic* d, float* low, float* high, int n_threads) except -1 nogil:
-    """Find the range of the input, its grid and the product.
+cdef bint choose_grid(Dynamic* d, float* low, float* high, int n_threads) except -1 nogil:
+    """Find the range of the input, and its grid.
 
     Where an end of the range is not finite there is no grid, and the result is false.
     """
@@ -147,5 +147,4 @@ cdef bint run_dynamic(Dynamic* d, float* low, float* high, int n_threads) except
     for i in range(d.scales):
         d.multiplier[i] = <float> scale * <float> d.weight_scales[i]  # eq-accumulator-scale
     d.epilogue.x_zero_point = zero_point - INPUT_SHIFT
-    multiply(&d.product, n_threads)
     return True

@@ -101,6 +101,6 @@ class _Product:
             0,
             out,
             FUSED if kind is np.float32 else SUMS,
-            threads.get_num_threads(),
+            threads.limit,
         )
         return out

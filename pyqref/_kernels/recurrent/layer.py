@@ -1,10 +1,10 @@
-"""A recurrent layer by the kernel in use: with int8 weights, all steps in one call."""
+"""Recurrent layers and cells by the kernel in use: with int8 weights, all steps in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,36 @@ from pyqref._kernels.qgemm.pack import PackedLinear
 from pyqref.numerics import recurrent as reference
 from pyqref.numerics.types import Engine, FloatArray
 
-from .cells import KINDS, gru_step, lstm_step
+from .cells import KINDS, gru_step, lstm_step, rnn_step
 
-__all__ = ["NoGridError", "recurrent_layer", "recurrent_loop"]
+__all__ = ["NoGridError", "Projection", "recurrent_cell", "recurrent_layer", "recurrent_loop"]
+
+#: Bytes of rows and their projections that are held at a time, for each thread: of the inputs, and
+#: once more of the hidden states.
+_HELD = 15 << 15
 
 
 class NoGridError(ValueError):
-    """A hidden state holds nan or infinity; the arguments are its smallest and largest number."""
+    """The inputs or a hidden state hold nan or infinity.
+
+    The arguments are the smallest and largest number, and whether it is the inputs.
+    """
+
+
+class Projection(NamedTuple):
+    """An int8 weight of a dynamic layer: what :func:`pyqref._kernels.linear_dynamic` takes."""
+
+    packed: PackedLinear
+    weight_zero_points: Any
+    weight_scales: Any
+    bias: Any = None
+    engine: Engine = "fbgemm"
+
+    def of(self, x: FloatArray, is_input: bool) -> FloatArray:
+        """Project rows on the grid of all of them (``eq-linear-dynamic``)."""
+        y, low, high = linear_dynamic(x, *self)
+        _require_grid(low, high, is_input)
+        return y
 
 
 def recurrent_loop(
@@ -41,73 +64,123 @@ def recurrent_loop(
 
 def recurrent_layer(
     kind: str,
-    from_input: FloatArray,
-    packed: PackedLinear,
-    weight_zero_points: Any,
-    weight_scales: Any,
-    bias: Any,
+    x: FloatArray,
+    of_input: Projection,
+    of_hidden: Projection,
     states: Sequence[FloatArray],
     batch_sizes: Sequence[int],
     reverse: bool = False,
-    engine: Engine = "fbgemm",
-) -> tuple[FloatArray, list[FloatArray]]:
-    """As :func:`recurrent_loop` of an int8 projection (``eq-recurrent-layer``).
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """As :func:`recurrent_loop` of two int8 projections (``eq-recurrent-layer``).
 
     Parameters
     ----------
-    kind, from_input, states, batch_sizes, reverse
+    kind, batch_sizes, reverse
         As in :func:`pyqref.numerics.recurrent.recurrent_layer`.
-    packed, weight_zero_points, weight_scales, bias, engine
-        Of the projection of the hidden state, as in :func:`pyqref._kernels.linear_dynamic`.
+    states
+        float32 in C order; they become those at the end.
+    x
+        The inputs of all steps below each other, quantized over the range of all of them.
+    of_input, of_hidden
+        The weights of both projections.
+    out
+        Where the outputs go, float32 whose rows may be apart; None: into an array of their own.
 
     Returns
     -------
-    The outputs, and the states at the end.
+    The outputs.
 
     Raises
     ------
     NoGridError
-        A hidden state is not finite.
+        The inputs or a hidden state are not finite.
     """
-    weight = packed, weight_zero_points, weight_scales, bias, engine, True
-    kernel = registry.twin("recurrent")
-    if kernel is None or not fits(packed.depth, None):
-        return _loop(kind, from_input, weight, states, batch_sizes, reverse)
-    states = [np.array(each, np.float32, order="C") for each in states]
-    hidden = states[0]
-    outputs = np.empty((len(from_input), hidden.shape[1]), np.float32)
-    ends = kernel.recurrent_layer(
-        KINDS[kind],
-        contiguous(from_input),
-        np.array(batch_sizes, np.int64),
-        reverse,
-        np.empty((len(hidden), packed.columns), np.float32),
-        hidden,
-        states[1] if kind == "LSTM" else None,
-        outputs,
-        *dynamic_arguments(*weight),
-        threads.limit,
-    )
-    _require_grid(*ends)
-    return outputs, states
+    if out is None:
+        out = np.empty((len(x), states[0].shape[1]), np.float32)
+    kernel = _kernel(of_input, of_hidden)
+    if kernel is None:
+        outputs, ends = recurrent_loop(
+            kind,
+            of_input.of(x, True),
+            lambda hidden: of_hidden.of(hidden, False),
+            states,
+            batch_sizes,
+            reverse,
+        )
+        out[...] = outputs
+        _replace(states, ends)
+    else:
+        _run(kernel, kind, x, of_input, of_hidden, states, batch_sizes, reverse, out)
+    return out
 
 
-def _loop(
+def recurrent_cell(
     kind: str,
-    from_input: FloatArray,
-    weight: tuple[Any, ...],
+    x: FloatArray,
+    of_input: Projection,
+    of_hidden: Projection,
+    states: Sequence[FloatArray],
+) -> None:
+    """Change states by one step: as a layer that has no other, of ``x (B, K)``.
+
+    Kinds are those of layers, and ``"RNN"`` with tanh (``eq-rnn-step``).
+    """
+    kernel = _kernel(of_input, of_hidden)
+    if kernel is not None:
+        _run(kernel, kind, x, of_input, of_hidden, states, [len(x)], False, states[0])
+        return
+    both = of_input.of(x, True), of_hidden.of(states[0], False)
+    if kind == "LSTM":
+        _replace(states, lstm_step(*both, states[1]))
+    else:
+        _replace(states, [gru_step(*both, states[0]) if kind == "GRU" else rnn_step(*both)])
+
+
+def _replace(states: Sequence[FloatArray], ends: Sequence[FloatArray]) -> None:
+    for state, end in zip(states, ends, strict=True):
+        state[...] = end
+
+
+def _kernel(of_input: Projection, of_hidden: Projection) -> Any:
+    has_room = fits(of_input.packed.depth, None) and fits(of_hidden.packed.depth, None)
+    return registry.twin("recurrent") if has_room else None
+
+
+def _run(
+    kernel: Any,
+    kind: str,
+    x: FloatArray,
+    of_input: Projection,
+    of_hidden: Projection,
     states: Sequence[FloatArray],
     batch_sizes: Sequence[int],
     reverse: bool,
-) -> tuple[FloatArray, list[FloatArray]]:
-    def project(hidden: FloatArray) -> FloatArray:
-        y, low, high = linear_dynamic(hidden, *weight)
-        _require_grid(low, high)
-        return y
+    out: FloatArray,
+) -> None:
+    """Change states in place, and write outputs."""
+    n_threads = threads.limit
+    columns = of_hidden.packed.columns
+    rooms = [
+        np.empty((max(1, min(rows, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
+        for rows, depth in ((len(x), x.shape[1]), (len(states[0]), states[0].shape[1]))
+    ]
+    low, high, is_input = kernel.recurrent_layer(
+        KINDS[kind],
+        contiguous(x),
+        np.array(batch_sizes, np.int64),
+        reverse,
+        dynamic_arguments(*of_input, reduce_range=True),
+        dynamic_arguments(*of_hidden, reduce_range=True),
+        *rooms,
+        states[0],
+        states[1] if kind == "LSTM" else None,
+        out,
+        n_threads,
+    )
+    _require_grid(low, high, is_input)
 
-    return recurrent_loop(kind, from_input, project, states, batch_sizes, reverse)
 
-
-def _require_grid(low: float, high: float) -> None:
+def _require_grid(low: float, high: float, is_input: bool) -> None:
     if not (isfinite(low) and isfinite(high)):
-        raise NoGridError(low, high)
+        raise NoGridError(low, high, is_input)

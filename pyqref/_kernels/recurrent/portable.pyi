@@ -1,5 +1,17 @@
 import numpy as np
 
+Weight = tuple[
+    int,
+    int,
+    np.ndarray,
+    np.ndarray,
+    np.ndarray | None,
+    np.ndarray,
+    np.ndarray,
+    np.ndarray | None,
+    int,
+]
+
 def recurrent_step(
     kind: int,
     from_input: np.ndarray,
@@ -10,21 +22,15 @@ def recurrent_step(
 ) -> None: ...
 def recurrent_layer(
     kind: int,
-    from_input: np.ndarray,
+    x: np.ndarray,
     batch_sizes: np.ndarray,
     reverse: bool,
+    of_input: Weight,
+    of_hidden: Weight,
+    from_input: np.ndarray,
     from_hidden: np.ndarray,
     hidden: np.ndarray,
     cell: np.ndarray | None,
     outputs: np.ndarray,
-    quant_max: int,
-    depth: int,
-    panels: np.ndarray,
-    weight_sums: np.ndarray,
-    weight_zero_points: np.ndarray | None,
-    weight_scales: np.ndarray,
-    multiplier: np.ndarray,
-    bias: np.ndarray | None,
-    store: int,
     n_threads: int,
-) -> tuple[float, float]: ...
+) -> tuple[float, float, bool]: ...

@@ -21,6 +21,7 @@ cdef struct Step:
     float* hidden                   # before, and then after the step
     float* cell                     # the same; of an LSTM alone
     float* out                      # the hidden state after the step once more
+    Py_ssize_t out_step             # from a row of it to the next
 
 
 cdef inline void lstm_vector(
@@ -87,7 +88,7 @@ cdef void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const float* h = s.from_hidden + row * s.kind * s.size + first
     cdef float* hidden = s.hidden + row * s.size + first
     cdef float* cell = moved(s.cell, row * s.size + first)
-    cdef float* out = s.out + row * s.size + first
+    cdef float* out = s.out + row * s.out_step + first
     # What is left of a row: its gates, and its states, side by side.
     cdef float[<int> LSTM * LANES_MAX] few_x, few_h
     cdef float[3 * LANES_MAX] few

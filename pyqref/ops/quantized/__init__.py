@@ -156,6 +156,7 @@ from .recurrent import quantized_gru_cell_dynamic as quantized_gru_cell_dynamic
 from .recurrent import quantized_lstm_cell_dynamic as quantized_lstm_cell_dynamic
 from .recurrent import quantized_rnn_relu_cell_dynamic as quantized_rnn_relu_cell_dynamic
 from .recurrent import quantized_rnn_tanh_cell_dynamic as quantized_rnn_tanh_cell_dynamic
+from .recurrent import run_recurrent_cell as run_recurrent_cell
 from .recurrent import run_recurrent_layer as run_recurrent_layer
 
 __all__ = [

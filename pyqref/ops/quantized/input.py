@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -12,7 +13,7 @@ from pyqref.dtypes import quint8
 from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.tensor.quantized import make_per_tensor
 
-__all__ = ["dynamic_integers", "quantize_input", "require_finite_range"]
+__all__ = ["dynamic_integers", "quantize_input", "quantize_rows", "require_finite_range"]
 
 
 def dynamic_integers(
@@ -28,12 +29,23 @@ def dynamic_integers(
         The input holds nan or infinity, which no scale covers.
     """
     x = np.ascontiguousarray(x)
+    quantize, scale, zero_point = quantize_rows(x, engine, reduce_range, what)
+    return quantize(...), scale, zero_point
+
+
+def quantize_rows(
+    x: np.ndarray, engine: str, reduce_range: bool, what: str
+) -> tuple[Callable[[Any], np.ndarray], float, int]:
+    """As :func:`dynamic_integers`: what gives the integers of some rows, and the grid of all."""
     low, high = _kernels.min_max(x) if x.size else (0.0, 0.0)
     require_finite_range(low, high, what)
     bits = 127 if reduce_range and engine != "qnnpack" else 255
     scale, zero_point = choose_qparams_of_range(low, high, 0, bits)
-    integers = _kernels.quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
-    return integers, scale, zero_point
+
+    def quantize(at: Any) -> np.ndarray:
+        return _kernels.quantize_per_tensor(x[at], scale, zero_point, 0, 255, np.uint8)
+
+    return quantize, scale, zero_point
 
 
 def require_finite_range(low: float, high: float, what: str) -> None:

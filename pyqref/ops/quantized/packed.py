@@ -156,20 +156,13 @@ class PackedLinear(PackedWeight):
             reduce_range,
         )
 
-    def run_recurrent(
-        self, kind: str, from_input: Any, states: Any, batch_sizes: Any, reverse: bool
-    ) -> tuple[Any, list[Any]]:
-        """All steps of a recurrent layer whose hidden state this weight multiplies."""
+    def projection(self) -> _kernels.Projection:
+        """What a recurrent layer takes of this weight."""
         bias = None if self.bias_tensor is None else self.bias_tensor._array
-        return _kernels.recurrent_layer(
-            kind,
-            from_input,
+        return _kernels.Projection(
             self.packed,
             self.weight_zero_points,
             self.weight_scales,
             bias,
-            states,
-            batch_sizes,
-            reverse,
             self.engine,  # type: ignore[arg-type]
         )

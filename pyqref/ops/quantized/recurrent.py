@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels import gru_step, lstm_step, rnn_step
+from pyqref.numerics.recurrent import steps
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
 
 from .checks import require_float
-from .input import require_finite_range
+from .input import quantize_rows, require_finite_range
 from .linear_dynamic import PackedLinearFloat16, run_dynamic
 from .packed import PackedLinear
 
@@ -22,8 +24,14 @@ __all__ = [
     "quantized_lstm_cell_dynamic",
     "quantized_rnn_relu_cell_dynamic",
     "quantized_rnn_tanh_cell_dynamic",
+    "run_recurrent_cell",
     "run_recurrent_layer",
 ]
+
+Weight: TypeAlias = PackedLinear | PackedLinearFloat16
+
+#: Bytes of projections of floats that are held at a time.
+_HELD = 15 << 14
 
 
 def quantized_lstm_cell_dynamic(
@@ -61,10 +69,11 @@ def quantized_lstm_cell_dynamic(
     if not isinstance(hx, list | tuple) or len(hx) != 2:
         wrong = RuntimeError if isinstance(hx, list | tuple) else TypeError
         raise wrong(f"{name}: hx must be a hidden and a cell state, got {described(hx)}")
-    from_input, from_hidden = _projections(name, input, hx[0], w_ih, w_hh, 4)
+    _require(name, input, hx[0], w_ih, w_hh, 4)
     _require_state(name, "hx[1]", hx[1], input, w_hh)
-    hidden, cell = lstm_step(from_input, from_hidden, hx[1]._array)
-    return wrap(hidden), wrap(cell)
+    states = [np.array(each._array, order="C") for each in hx]
+    run_recurrent_cell("LSTM", input._array, w_ih, w_hh, states)
+    return wrap(states[0]), wrap(states[1])
 
 
 def quantized_gru_cell_dynamic(
@@ -83,7 +92,7 @@ def quantized_gru_cell_dynamic(
     [[0.5, 0.5]]
     """
     name = "quantized.quantized_gru_cell_dynamic"
-    return wrap(gru_step(*_projections(name, input, hx, w_ih, w_hh, 3), hx._array))
+    return _one_state(name, "GRU", input, hx, w_ih, w_hh, 3)
 
 
 def quantized_rnn_tanh_cell_dynamic(
@@ -102,7 +111,7 @@ def quantized_rnn_tanh_cell_dynamic(
     [0.964, -0.964]
     """
     name = "quantized.quantized_rnn_tanh_cell_dynamic"
-    return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "tanh"))
+    return _one_state(name, "RNN", input, hx, w_ih, w_hh, 1)
 
 
 def quantized_rnn_relu_cell_dynamic(
@@ -121,12 +130,19 @@ def quantized_rnn_relu_cell_dynamic(
     [2.0, 0.0]
     """
     name = "quantized.quantized_rnn_relu_cell_dynamic"
-    return wrap(rnn_step(*_projections(name, input, hx, w_ih, w_hh, 1), "relu"))
+    return _one_state(name, "ReLU", input, hx, w_ih, w_hh, 1)
 
 
-def _projections(
-    name: str, input: Any, hidden: Any, w_ih: Any, w_hh: Any, gates: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _one_state(
+    name: str, kind: str, input: Any, hidden: Any, w_ih: Any, w_hh: Any, gates: int
+) -> Any:
+    _require(name, input, hidden, w_ih, w_hh, gates)
+    state = np.array(hidden._array, order="C")
+    run_recurrent_cell(kind, input._array, w_ih, w_hh, [state])
+    return wrap(state)
+
+
+def _require(name: str, input: Any, hidden: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
     for label, packed in (("w_ih", w_ih), ("w_hh", w_hh)):
         if not isinstance(packed, PackedLinear | PackedLinearFloat16):
             raise TypeError(
@@ -144,7 +160,6 @@ def _projections(
             f"{name}: input must have shape (B, {w_ih.shape[1]}), got {tuple(input.shape)}"
         )
     _require_state(name, "hx", hidden, input, w_hh)
-    return run_dynamic(input._array, w_ih), run_dynamic(hidden._array, w_hh, what="hx")
 
 
 def _require_state(name: str, label: str, state: Any, input: Any, w_hh: Any) -> None:
@@ -154,32 +169,123 @@ def _require_state(name: str, label: str, state: Any, input: Any, w_hh: Any) -> 
         raise RuntimeError(f"{name}: {label} must have shape {shape}, got {tuple(state.shape)}")
 
 
+def run_recurrent_cell(
+    kind: str,
+    x: np.ndarray,
+    of_input: Weight,
+    of_hidden: Weight,
+    states: Sequence[np.ndarray],
+    what: str = "hx",
+) -> None:
+    """Change states, in arrays, by one step: of an LSTM, a GRU, an RNN with tanh, or ReLU."""
+    projections = _projections(of_input, of_hidden)
+    if projections and kind != "ReLU":
+        with _naming(what):
+            _kernels.recurrent_cell(kind, x, *projections, states)
+        return
+    projects = _by_rows(x, of_input, "the input"), _by_rows(states[0], of_hidden, what)
+    rows = _rows_held(of_hidden)
+    for first in range(0, len(x), rows):
+        at = slice(first, first + rows)
+        some = [each[at] for each in states]
+        _step(kind, some, *(project(at) for project in projects))
+
+
+def _step(
+    kind: str, states: list[np.ndarray], from_input: np.ndarray, from_hidden: np.ndarray
+) -> None:
+    if kind == "LSTM":
+        states[0][...], states[1][...] = lstm_step(from_input, from_hidden, states[1])
+    elif kind == "GRU":
+        states[0][...] = gru_step(from_input, from_hidden, states[0])
+    else:
+        states[0][...] = rnn_step(from_input, from_hidden, "relu" if kind == "ReLU" else "tanh")
+
+
 def run_recurrent_layer(
     kind: str,
-    from_input: np.ndarray,
-    packed: PackedLinear | PackedLinearFloat16,
+    x: np.ndarray,
+    of_input: Weight,
+    of_hidden: Weight,
     states: Sequence[np.ndarray],
     batch_sizes: Sequence[int],
     reverse: bool,
-) -> tuple[np.ndarray, list[np.ndarray]]:
+    out: np.ndarray,
+) -> None:
     """One layer in one direction, in arrays: equation ``eq-recurrent-layer``.
 
-    ``packed`` is the weight of the hidden state; the other arguments and the results are those of
-    :func:`pyqref.numerics.recurrent.recurrent_layer`.
+    Changes states, and writes the outputs into ``out``; the other arguments are those of
+    :func:`pyqref._kernels.recurrent_layer`.
     """
     what = "the hidden state"
-    if isinstance(packed, PackedLinearFloat16):
-        return _kernels.recurrent_loop(
+    projections = _projections(of_input, of_hidden)
+    if projections:
+        with _naming(what):
+            _kernels.recurrent_layer(kind, x, *projections, states, batch_sizes, reverse, out)
+        return
+    for rows, first, sizes in _blocks(batch_sizes, _rows_held(of_hidden), reverse):
+        held = [each[first : first + sizes[0]] for each in states]
+        out[rows], after = _kernels.recurrent_loop(
             kind,
-            from_input,
-            lambda hidden: run_dynamic(hidden, packed, what=what),
-            states,
-            batch_sizes,
+            run_dynamic(x[rows], of_input),
+            lambda hidden: run_dynamic(hidden, of_hidden, what=what),
+            held,
+            sizes,
             reverse,
         )
+        for state, new in zip(held, after, strict=True):
+            state[...] = new
+
+
+def _projections(
+    of_input: Weight, of_hidden: Weight
+) -> tuple[_kernels.Projection, _kernels.Projection] | None:
+    """What the kernel of a layer takes of its weights, if both are int8."""
+    if isinstance(of_input, PackedLinear) and isinstance(of_hidden, PackedLinear):
+        return of_input.projection(), of_hidden.projection()
+    return None
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Say in words that the inputs, or what the hidden state is called, have no grid."""
     try:
-        return packed.run_recurrent(kind, from_input, states, batch_sizes, reverse)
+        yield
     except _kernels.NoGridError as error:
-        low, high = error.args
-        require_finite_range(low, high, what)
+        low, high, is_input = error.args
+        require_finite_range(low, high, "the input" if is_input else what)
         raise
+
+
+def _rows_held(weight: Weight) -> int:
+    """Rows that are projected at a time."""
+    return max(1, _HELD // (4 * weight.shape[0]))
+
+
+def _by_rows(x: np.ndarray, weight: Weight, what: str) -> Callable[[slice], np.ndarray]:
+    """What projects some rows of ``x``, on the grid of all of them."""
+    if isinstance(weight, PackedLinearFloat16):
+        return lambda at: run_dynamic(x[at], weight)
+    quantize, scale, zero_point = quantize_rows(x, weight.engine, True, what)
+    return lambda at: weight.run_float(quantize(at), zero_point, scale)
+
+
+def _blocks(
+    batch_sizes: Sequence[int], most: int, reverse: bool
+) -> Iterator[tuple[slice, int, list[int]]]:
+    """Some steps at a time, or some rows of one: where they are, first sequence, batch sizes."""
+    order = list(steps(batch_sizes, reverse))
+    while order:
+        rows, count = order.pop(0)
+        if count > most:
+            for first in range(0, count, most):
+                size = min(most, count - first)
+                begin = rows.start + first
+                yield slice(begin, begin + size), first, [size]
+            continue
+        start, stop, sizes = rows.start, rows.stop, [count]
+        while order and stop - start + order[0][1] <= most:
+            rows, count = order.pop(0)
+            start, stop = min(start, rows.start), max(stop, rows.stop)
+            sizes.insert(0 if reverse else len(sizes), count)
+        yield slice(start, stop), 0, sizes

@@ -17,7 +17,7 @@ from pyqref.nn.modules.arguments import probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
-from pyqref.ops.quantized import run_dynamic, run_recurrent_layer
+from pyqref.ops.quantized import run_recurrent_layer
 from pyqref.tensor.arguments import as_flag, as_integer
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
@@ -169,20 +169,20 @@ class RNNBase(Module):
             batch_sizes = [sequence.shape[1]] * sequence.shape[0]
             steps = sequence.reshape(-1, self.input_size)
         given = (None,) * len(names) if states is None else states
-        initial = [
+        now = [
             self._initial_state(each, batch_sizes[0], name)
             for each, name in zip(given, names, strict=True)
         ]
         if packed and input.sorted_indices is not None:
-            initial = [each[:, input.sorted_indices._array] for each in initial]
-        output, finals = self._layers(steps, initial, batch_sizes)
+            now = [np.take(each, input.sorted_indices._array, axis=1) for each in now]
+        output = self._layers(steps, now, batch_sizes)
         if packed:
             if input.unsorted_indices is not None:
-                finals = [each[:, input.unsorted_indices._array] for each in finals]
-            return input._replace(data=wrap(output)), [wrap(each) for each in finals]
+                now = [np.take(each, input.unsorted_indices._array, axis=1) for each in now]
+            return input._replace(data=wrap(output)), [wrap(each) for each in now]
         output = output.reshape(*sequence.shape[:2], output.shape[1])
         output = output.swapaxes(0, 1) if self.batch_first else output
-        return wrap(output), [wrap(each) for each in finals]
+        return wrap(output), [wrap(each) for each in now]
 
     def _batch_sizes(self, input: PackedSequence) -> list[int]:
         """How many sequences have each step; raise unless the data have a row for each."""
@@ -195,30 +195,28 @@ class RNNBase(Module):
             )
         return sizes
 
-    def _layers(
-        self, output: Any, initial: list[Any], batch_sizes: list[int]
-    ) -> tuple[Any, list[Any]]:
-        """All layers over the steps ``(total, input_size)``."""
-        directions = 2 if self.bidirectional else 1
-        finals: list[list[Any]] = [[] for _ in initial]
+    def _layers(self, output: Any, states: list[Any], batch_sizes: list[int]) -> Any:
+        """All layers over ``(total, input_size)``; states, in C order, become those at the end."""
+        directions, size = 2 if self.bidirectional else 1, self.hidden_size
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
                 output = F.dropout(wrap(output), self.dropout)._array
-            results = []
+            results = np.empty((len(output), directions * size), np.float32)
             for direction in range(directions):
                 index = layer * directions + direction
                 packed = self._all_weight_values[index].param
-                states = [each[index] for each in initial]
-                # The input is projected once over the whole sequence.
-                from_input = run_dynamic(output, packed.of_input)
-                result, last = run_recurrent_layer(
-                    self.mode, from_input, packed.of_hidden, states, batch_sizes, direction == 1
+                run_recurrent_layer(
+                    self.mode,
+                    output,
+                    packed.of_input,
+                    packed.of_hidden,
+                    [each[index] for each in states],
+                    batch_sizes,
+                    direction == 1,
+                    results[:, direction * size : (direction + 1) * size],
                 )
-                results.append(result)
-                for collected, state in zip(finals, last, strict=True):
-                    collected.append(state)
-            output = np.concatenate(results, axis=1)
-        return output, [np.stack(each) for each in finals]
+            output = results
+        return output
 
     def _check_input(self, input: Any, dimensions: int) -> None:
         """Raise unless the input, or the data of a packed sequence, fits."""
@@ -237,7 +235,7 @@ class RNNBase(Module):
             raise RuntimeError(f"{name}: expected a sequence of at least one step")
 
     def _initial_state(self, given: Any, batch: int, name: str) -> Any:
-        """A state ``(num_layers * directions, N, hidden_size)``, zero if none is given."""
+        """A state ``(num_layers * directions, N, hidden_size)`` to change; zero by default."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         shape = (count, batch, self.hidden_size)
         if given is None:
@@ -247,7 +245,7 @@ class RNNBase(Module):
             raise RuntimeError(
                 f"{self._get_name()}: expected {name} size {shape}, got {list(given.shape)}"
             )
-        return given._array
+        return np.array(given._array, order="C")
 
     @classmethod
     def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:

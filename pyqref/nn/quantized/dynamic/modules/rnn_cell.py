@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
-from pyqref._kernels import gru_step, lstm_step, rnn_step
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.modules import GRUCell as FloatGRUCell
 from pyqref.nn.modules import LSTMCell as FloatLSTMCell
@@ -16,7 +15,7 @@ from pyqref.nn.modules import RNNCell as FloatRNNCell
 from pyqref.nn.modules.arguments import word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import fits, pop_state, require_float_input, require_type
-from pyqref.ops.quantized import run_dynamic
+from pyqref.ops.quantized import run_recurrent_cell
 from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
@@ -118,7 +117,7 @@ class RNNCellBase(Module):
             )
 
     def _state(self, given: Any, input: Any, name: str) -> Any:
-        """A state ``(N, hidden_size)``, zero if none is given."""
+        """A state ``(N, hidden_size)`` to change; zero if none is given."""
         shape = (input.shape[0], self.hidden_size)
         if given is None:
             return np.zeros(shape, np.float32)
@@ -127,13 +126,13 @@ class RNNCellBase(Module):
             raise RuntimeError(
                 f"{self._get_name()}: {name} must have shape {shape}, got {tuple(given.shape)}"
             )
-        return given._array
+        return np.array(given._array, order="C")
 
-    def _projections(self, input: Any, hidden: Any) -> tuple[Any, Any]:
-        return (
-            run_dynamic(input._array, self._packed_weight_ih),
-            run_dynamic(hidden, self._packed_weight_hh),
-        )
+    def _step(self, kind: str, input: Any, *states: Any) -> list[Any]:
+        """The states after one step."""
+        weights = self._packed_weight_ih, self._packed_weight_hh
+        run_recurrent_cell(kind, input._array, *weights, states, what="the input")
+        return [wrap(each) for each in states]
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
@@ -232,8 +231,8 @@ class LSTMCell(RNNCellBase):
         self._check_input(input)
         hidden, cell = pair_of_states(hx) or (None, None)
         hidden, cell = self._state(hidden, input, "hx[0]"), self._state(cell, input, "hx[1]")
-        hidden, cell = lstm_step(*self._projections(input, hidden), cell)
-        return wrap(hidden), wrap(cell)
+        hidden, cell = self._step("LSTM", input, hidden, cell)
+        return hidden, cell
 
 
 class GRUCell(RNNCellBase):
@@ -268,7 +267,7 @@ class GRUCell(RNNCellBase):
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")
-        return wrap(gru_step(*self._projections(input, hidden), hidden))
+        return self._step("GRU", input, hidden)[0]
 
 
 class RNNCell(RNNCellBase):
@@ -324,4 +323,5 @@ class RNNCell(RNNCellBase):
         """Hidden state after one step."""
         self._check_input(input)
         hidden = self._state(hx, input, "hx")
-        return wrap(rnn_step(*self._projections(input, hidden), self.nonlinearity))
+        kind = "ReLU" if self.nonlinearity == "relu" else "RNN"
+        return self._step(kind, input, hidden)[0]
