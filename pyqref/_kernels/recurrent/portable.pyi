@@ -1,6 +1,8 @@
+from typing import TypeAlias
+
 import numpy as np
 
-Weight = tuple[
+Weight: TypeAlias = tuple[
     int,
     int,
     np.ndarray,
