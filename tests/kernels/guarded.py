@@ -155,12 +155,21 @@ def exercise() -> None:
                                 )
     for size in (1, 3, 4, 15, 16, 17, 33, 260):
         for kind, gates in (("LSTM", 4), ("GRU", 3)):
-            packed = _kernels.pack_linear(np.ones((gates * size, size), np.int8))
             real = np.ones((5, gates * size), np.float32)
             state = np.ones((2, size), np.float32)
-            weight = packed, 0, np.float64(0.1), np.ones(gates * size, np.float32)
+            of_input, of_hidden = (
+                _kernels.Projection(
+                    _kernels.pack_linear(np.ones((gates * size, depth), np.int8)),
+                    0,
+                    np.float64(0.1),
+                    np.ones(gates * size, np.float32),
+                )
+                for depth in (5, size)
+            )
+            x = np.ones((5, 5), np.float32)
             for reverse in (False, True):
-                _kernels.recurrent_layer(kind, real, *weight, [state] * 2, [2, 2, 1], reverse)
+                states = [state.copy(), state.copy()]
+                _kernels.recurrent_layer(kind, x, of_input, of_hidden, states, [2, 2, 1], reverse)
         _kernels.lstm_step(real[:2, :size].repeat(4, 1), real[:2, :size].repeat(4, 1), state)
         _kernels.gru_step(real[:2], real[:2], state)
         _kernels.rnn_step(state, state)
