@@ -105,6 +105,11 @@ def exercise() -> None:
                 _kernels.max_pool(each, (2, 2), (1, 1), (1, 1), (1, 1))
                 _kernels.avg_pool(each, 3, (2, 2), (1, 1), (1, 1))
                 _kernels.adaptive_avg_pool(each, 3, (1, 2))
+        for volume in (np.ones((2, size, 2, 3, 4), np.uint8), np.ones((2, 3, 4, 2, size), np.int8)):
+            for each in (volume, np.moveaxis(volume, -1, 1)):
+                _kernels.max_pool(each, (2,) * 3, (1,) * 3, (1,) * 3, (1,) * 3)
+                _kernels.avg_pool(each, 3, (2,) * 3, (1,) * 3, (1,) * 3)
+                _kernels.adaptive_avg_pool(each, 3, (1, 1, 2))
         _kernels.min_max(x)
         _, mask = _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
         _kernels.straight_through(x, mask)

@@ -255,6 +255,21 @@ PRODUCTS = {
 }
 
 
+def on_volumes(run: Callable[[Any], Any], last: bool) -> Operation:
+    x = quantized(2, 32, 40, 40, 40, last=last)
+    return lambda: run(x)
+
+
+VOLUMES = {
+    f"{name}, {'last' if last else 'first'}": lambda run=run, last=last: on_volumes(run, last)
+    for name, run in (
+        ("avg_pool3d", lambda x: F.avg_pool3d(x, 3, 2, 1)),
+        ("adaptive_avg_pool3d", lambda x: F.adaptive_avg_pool3d(x, 7)),
+    )
+    for last in (False, True)
+}
+
+
 def layer(name: str, dtype: Any, rows: int, **options: Any) -> Operation:
     """A recurrent layer on 40 steps of some rows."""
     module, x = getattr(dynamic, name)(64, 128, dtype=dtype, **options), real(40, rows, 64)
@@ -289,7 +304,7 @@ RECURRENT = {
     for dtype in (pyqref.qint8, pyqref.float16)
 }
 
-OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS | RECURRENT
+OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS | VOLUMES | RECURRENT
 
 
 def bytes_of(result: Any) -> int:

@@ -13,7 +13,7 @@ ctypedef const uint8_t* Bytes
 cdef extern from "pooling/bytes.h":
     ctypedef struct Taps "taps_t":
         const uint8_t* first
-        Py_ssize_t rows, row_step, columns, column_step
+        Py_ssize_t planes, plane_step, rows, row_step, columns, column_step
     enum:
         LISTED
     Py_ssize_t list_taps(const Taps* taps, Py_ssize_t start, Bytes* list) nogil
@@ -32,15 +32,21 @@ cdef struct Window:
     int64_t first, last, counted
 
 
-# An image (outer, height, width, inner) of bytes and the windows that walk over it.
+cdef inline int64_t length_of(const Window* window) noexcept nogil:
+    return max(window.last - window.first, 0)
+
+
+# A volume (outer, depth, height, width, inner) of bytes, or an image, which is one plane of it, and
+# the windows that walk over it.
 cdef struct Pool:
     const uint8_t* x
     uint8_t* out
-    Py_ssize_t height, width, inner, outer
+    Py_ssize_t depth, height, width, inner, outer
+    const Window* planes
     const Window* rows
     const Window* columns
-    Py_ssize_t out_height, out_width
-    int64_t step_y, step_x          # between the taps of a window
+    Py_ssize_t out_depth, out_height, out_width
+    int64_t step_z, step_y, step_x  # between the taps of a window
     bint is_signed, by_reciprocal
     int32_t zero_point, lower, upper
     float scale
@@ -50,8 +56,24 @@ cdef struct Pool:
     Py_ssize_t longest
 
 
-cdef inline const uint8_t* line_of(const Pool* p, Py_ssize_t index, int64_t y) noexcept nogil:
-    return p.x + ((index // p.out_height * p.height + y) * p.width) * p.inner
+# What the windows of a line of results have in common.
+cdef struct Line:
+    const uint8_t* x                # the first line of the volume that is inside them
+    const Window* plane
+    const Window* row
+    Py_ssize_t plane_step, row_step
+
+
+cdef inline Line line_of(const Pool* p, Py_ssize_t index) noexcept nogil:
+    cdef Line line
+    cdef Py_ssize_t above = index // p.out_height
+    line.row = p.rows + index % p.out_height
+    line.plane = p.planes + above % p.out_depth
+    line.row_step = p.width * p.inner
+    line.plane_step = p.height * line.row_step
+    line.x = p.x + (above // p.out_depth * p.depth + line.plane.first) * line.plane_step
+    line.x += line.row.first * line.row_step
+    return line
 
 
 # Where the bytes of the first channel are under some taps; three places are left for one more, or
@@ -59,6 +81,10 @@ cdef inline const uint8_t* line_of(const Pool* p, Py_ssize_t index, int64_t y) n
 cdef struct List:
     Bytes[LISTED + 3] taps
     Py_ssize_t length, columns      # columns: of the window that is listed as a whole, or -1
+
+
+cdef inline Py_ssize_t count_of(const Taps* taps) noexcept nogil:
+    return taps.planes * taps.rows * taps.columns
 
 
 cdef inline void fill_list(List* list, const Taps* taps, Py_ssize_t start) noexcept nogil:
@@ -70,7 +96,7 @@ cdef inline void fill_list(List* list, const Taps* taps, Py_ssize_t start) noexc
             list.taps[i] += step
         return
     list.length = list_taps(taps, start, list.taps)
-    list.columns = taps.columns if list.length == taps.rows * taps.columns else -1
+    list.columns = taps.columns if list.length == count_of(taps) else -1
 
 
 include "largest.pxi"
@@ -82,34 +108,36 @@ cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -
     cdef bint outside = has_channels_outside(x)
     cdef Image image = image_of(x, outside)
     cdef tuple windows = <tuple> geometry   # a NamedTuple, or a plain one
-    cdef cnp.ndarray rows = windows[0]
-    cdef cnp.ndarray columns = windows[1]
+    cdef cnp.ndarray planes = windows[0]
+    cdef cnp.ndarray rows = windows[1]
+    cdef cnp.ndarray columns = windows[2]
     p.x, p.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     p.is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
     p.lower = -128 if p.is_signed else 0
     p.upper = p.lower + 255
     p.outer, p.inner = image.outer, image.inner
-    p.height, p.width = image.size[1], image.size[2]
+    p.depth, p.height, p.width = image.size[0], image.size[1], image.size[2]
     image = image_of(out, outside)
-    p.out_height, p.out_width = image.size[1], image.size[2]
+    p.out_depth, p.out_height, p.out_width = image.size[0], image.size[1], image.size[2]
+    p.planes = <const Window*> cnp.PyArray_DATA(planes)
     p.rows = <const Window*> cnp.PyArray_DATA(rows)
     p.columns = <const Window*> cnp.PyArray_DATA(columns)
-    p.step_y, p.step_x = windows[2]
-    return <double> p.outer * p.inner * <Py_ssize_t> windows[3]
+    p.step_z, p.step_y, p.step_x = windows[3]
+    return <double> p.outer * p.inner * <Py_ssize_t> windows[4]
 
 
 def max_pool(cnp.ndarray x, cnp.ndarray out, geometry, int n_threads):
     """``eq-quantized-max-pool`` of ``x (batch, channels, *size)``; ``out`` lies in the same order.
 
-    ``geometry``: the windows along the height and the width, int64 ``(outputs, 3)``, where each
-    begins and ends inside the image; the distances of their taps; how many of these all windows of
-    one plane have.
+    ``geometry``: the windows along the depth, the height and the width, int64 ``(outputs, 3)``,
+    where each begins and ends inside the image; the distances of their taps; how many of these all
+    windows of one channel have.
     """
     cdef Pool p
     cdef double work = set_pool(&p, x, out, geometry)
     with nogil:
         n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
-        parallel_for(max_task, &p, p.outer * p.out_height, n_threads)
+        parallel_for(max_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
 
 
 def mean_pool(
@@ -136,6 +164,6 @@ def mean_pool(
             free(p.divisors)
             raise MemoryError()
     with nogil:
-        parallel_for(mean_task, &p, p.outer * p.out_height, n_threads)
+        parallel_for(mean_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
         free(p.sums)
         free(p.divisors)

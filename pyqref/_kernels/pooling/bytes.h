@@ -9,20 +9,26 @@
 /* The taps of a window that are inside the image: where the first is, how many, how far apart. */
 typedef struct {
     const uint8_t *first;
-    ptrdiff_t rows, row_step, columns, column_step;
+    ptrdiff_t planes, plane_step, rows, row_step, columns, column_step;
 } taps_t;
 
 #define LISTED 64 /* taps of one list */
 
 /* Where taps number `start` and following are, at most LISTED of them. Returns how many. */
 static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, const uint8_t **list) {
-    ptrdiff_t listed = 0, row = 0, column = 0;
-    if (start) row = start / taps->columns, column = start % taps->columns;
-    for (; row < taps->rows; ++row, column = 0) {
-        const uint8_t *x = taps->first + row * taps->row_step + column * taps->column_step;
-        for (; column < taps->columns; ++column, x += taps->column_step) {
-            if (listed == LISTED) return listed;
-            list[listed++] = x;
+    ptrdiff_t listed = 0, plane = 0, row = 0, column = 0;
+    if (start) {
+        row = start / taps->columns, column = start % taps->columns;
+        plane = row / taps->rows, row %= taps->rows;
+    }
+    for (; plane < taps->planes; ++plane, row = 0) {
+        for (; row < taps->rows; ++row, column = 0) {
+            const uint8_t *x = taps->first + plane * taps->plane_step;
+            x += row * taps->row_step + column * taps->column_step;
+            for (; column < taps->columns; ++column, x += taps->column_step) {
+                if (listed == LISTED) return listed;
+                list[listed++] = x;
+            }
         }
     }
     return listed;

@@ -1,7 +1,7 @@
 # The largest of each window: included by body.pxi.
 
 cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept nogil:
-    cdef int64_t places = max(window.last - window.first, 0)
+    cdef int64_t places = length_of(window)
     return places if step == 1 else (places + step - 1) // step
 
 
@@ -47,7 +47,7 @@ cdef inline void largest_of(
     uint8_t* out, const Taps* taps, List* list, Py_ssize_t channels, uint8_t flip
 ) noexcept nogil:
     """The largest of each channel over all taps; the lowest number where there is none."""
-    cdef Py_ssize_t n = taps.rows * taps.columns
+    cdef Py_ssize_t n = count_of(taps)
     cdef Py_ssize_t start
     if n == 0:
         memset(out, flip, channels)
@@ -72,17 +72,16 @@ cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One line of results."""
     cdef const Pool* p = <const Pool*> context
     cdef uint8_t* out = p.out + index * p.out_width * p.inner
-    cdef const Window* row = p.rows + index % p.out_height
-    cdef const uint8_t* line = line_of(p, index, row.first)
+    cdef Line line = line_of(p, index)
     cdef uint8_t flip = 0x80 if p.is_signed else 0
     cdef Taps taps
     cdef List list
     cdef Py_ssize_t x
     list.columns = -1
-    taps.rows = count_taps(row, p.step_y)
-    taps.row_step = p.step_y * p.width * p.inner
+    taps.planes, taps.plane_step = count_taps(line.plane, p.step_z), p.step_z * line.plane_step
+    taps.rows, taps.row_step = count_taps(line.row, p.step_y), p.step_y * line.row_step
     taps.column_step = p.step_x * p.inner
     for x in range(p.out_width):
         taps.columns = count_taps(p.columns + x, p.step_x)
-        taps.first = line + p.columns[x].first * p.inner
+        taps.first = line.x + p.columns[x].first * p.inner
         largest_of(out + x * p.inner, &taps, &list, p.inner, flip)

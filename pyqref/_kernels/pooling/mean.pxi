@@ -106,7 +106,7 @@ cdef inline void mean_across(
     cdef i32v[ACROSS] totals
     cdef f32v[ACROSS] means
     cdef f32v high = set_f32(<float> p.upper)
-    cdef Py_ssize_t n = taps.rows * taps.columns if taps.rows > 0 and taps.columns > 0 else 0
+    cdef Py_ssize_t n = count_of(taps)
     cdef Py_ssize_t c = 0
     cdef Py_ssize_t tap
     cdef int v
@@ -147,20 +147,21 @@ cdef inline void mean_of_few(
     cdef const uint8_t* x
     cdef i32v total
     cdef Py_ssize_t c = 0
-    cdef Py_ssize_t left, y, at
+    cdef Py_ssize_t left, z, y, at
     while c < p.inner:
         left = min(p.inner - c, <Py_ssize_t> SIMD_LANES)
         total = set_i32(start)
-        for y in range(taps.rows):
-            x = taps.first + y * taps.row_step + c
-            for at in range(taps.columns):
-                if left == SIMD_LANES:
-                    total = add_i32(total, load_bytes_of(x, is_signed))
-                else:
-                    memset(rest, 0, sizeof(rest))
-                    memcpy(rest, x, left)
-                    total = add_i32(total, load_bytes_of(rest, is_signed))
-                x += taps.column_step
+        for z in range(taps.planes):
+            for y in range(taps.rows):
+                x = taps.first + z * taps.plane_step + y * taps.row_step + c
+                for at in range(taps.columns):
+                    if left == SIMD_LANES:
+                        total = add_i32(total, load_bytes_of(x, is_signed))
+                    else:
+                        memset(rest, 0, sizeof(rest))
+                        memcpy(rest, x, left)
+                        total = add_i32(total, load_bytes_of(rest, is_signed))
+                    x += taps.column_step
         store_mean(p, mean_of(p, total, d), out + c, left)
         c += SIMD_LANES
 
@@ -184,20 +185,25 @@ cdef void finish(
 
 
 cdef inline int64_t divisor_of(
-    const Pool* p, const Window* row, const Window* column
+    const Pool* p, const Line* line, const Window* column
 ) noexcept nogil:
-    return p.divisor if p.divisor else row.counted * column.counted
+    return p.divisor if p.divisor else line.plane.counted * line.row.counted * column.counted
 
 
-cdef inline int64_t inside(const Window* row, const Window* column) noexcept nogil:
-    return max(row.last - row.first, 0) * max(column.last - column.first, 0)
+cdef inline int64_t inside(const Line* line, const Window* column) noexcept nogil:
+    return length_of(line.plane) * length_of(line.row) * length_of(column)
+
+
+cdef inline int32_t start_of(const Pool* p, const Line* line, const Window* column) noexcept nogil:
+    """What a sum begins with: padding adds nothing to what is left of the zero point."""
+    return <int32_t> (-p.zero_point * inside(line, column))
 
 
 cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One line of results."""
     cdef const Pool* p = <const Pool*> context
     cdef uint8_t* out = p.out + index * p.out_width * p.inner
-    cdef const Window* row = p.rows + index % p.out_height
+    cdef Line line = line_of(p, index)
     cdef const Window* column
     cdef int64_t divisor
     cdef int64_t last_divisor = 0
@@ -209,21 +215,21 @@ cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Py_ssize_t x
     cdef int32_t start
     if p.inner == 1:
-        mean_along(p, index, thread)
+        mean_along(p, &line, out, thread)
         return
     list.columns = -1
-    set_quads(&quads, inside(row, p.columns))
+    set_quads(&quads, inside(&line, p.columns))
     quads.flip = 0x80 if p.is_signed else 0
     quads.scratch = scratch + (LINE - <size_t> scratch % LINE) % LINE
-    taps.rows, taps.row_step = row.last - row.first, p.width * p.inner
+    taps.planes, taps.plane_step = length_of(line.plane), line.plane_step
+    taps.rows, taps.row_step = length_of(line.row), line.row_step
     taps.column_step = p.inner
     for x in range(p.out_width):
         column = p.columns + x
-        taps.first = line_of(p, index, row.first) + column.first * p.inner
-        taps.columns = column.last - column.first
-        # The padding adds nothing to the sum of what is left of the zero point.
-        start = <int32_t> (-p.zero_point * inside(row, column))
-        divisor = divisor_of(p, row, column)
+        taps.first = line.x + column.first * p.inner
+        taps.columns = length_of(column)
+        start = start_of(p, &line, column)
+        divisor = divisor_of(p, &line, column)
         if x == 0 or divisor != last_divisor:
             d = division_by(p, divisor)
             last_divisor = divisor
@@ -233,22 +239,19 @@ cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
             mean_across(p, &taps, &list, &quads, start, &d, False, out + x * p.inner)
 
 
-cdef void mean_along(const Pool* p, Py_ssize_t index, int thread) noexcept nogil:
+cdef void mean_along(const Pool* p, const Line* line, uint8_t* out, int thread) noexcept nogil:
     """One line of results of one channel: places side by side are neighbours in memory."""
     cdef int32_t* sums = p.sums + thread * p.longest
     cdef float* divisors = p.divisors + thread * p.longest
-    cdef const Window* row = p.rows + index % p.out_height
     cdef const Window* column
-    cdef Py_ssize_t x
-    cdef int64_t y
+    cdef const uint8_t* first
+    cdef Py_ssize_t x, z, y
     for x in range(p.out_width):
         column = p.columns + x
-        sums[x] = <int32_t> (-p.zero_point * inside(row, column))
-        divisors[x] = <float> divisor_of(p, row, column)
-        if column.first >= column.last:
-            continue
-        for y in range(row.first, row.last):
-            sums[x] += sum_of(
-                line_of(p, index, y) + column.first, column.last - column.first, p.is_signed
-            )
-    finish(p, sums, divisors, p.out_width, p.out + index * p.out_width)
+        sums[x] = start_of(p, line, column)
+        divisors[x] = <float> divisor_of(p, line, column)
+        for z in range(length_of(line.plane)):
+            first = line.x + z * line.plane_step + column.first
+            for y in range(length_of(line.row)):
+                sums[x] += sum_of(first + y * line.row_step, length_of(column), p.is_signed)
+    finish(p, sums, divisors, p.out_width, out)

@@ -103,25 +103,26 @@ def adaptive_avg_pool(
 
 
 class Geometry(NamedTuple):
-    """Windows along height and width, and what follows from them.
+    """Windows along depth, height and width, and what follows from them.
 
     Attributes
     ----------
-    rows, columns
+    planes, rows, columns
         First and last place (exclusive) of each window inside the axis, and its divisor.
     steps
         From one place of a window to the next.
     taps
-        Places in all windows.
+        Places in all windows of a channel.
     sizes
         Numbers of windows along the spatial axes.
     is_even
         Whether all windows are of one size.
     """
 
+    planes: np.ndarray
     rows: np.ndarray
     columns: np.ndarray
-    steps: tuple[int, int]
+    steps: tuple[int, ...]
     taps: int
     sizes: tuple[int, ...]
     is_even: bool = False
@@ -145,9 +146,9 @@ def _geometry(
         _windows(*each, ceil_mode, count_include_pad)
         for each in zip(shape[2:], kernel, stride, padding, dilation, strict=True)
     ]
-    steps = (1, *dilation)
+    steps = (1, 1, *dilation)[-3:]
     sizes = tuple(len(each) for each in axes)
-    return Geometry(*_two(axes), (steps[-2], steps[-1]), _taps(axes), sizes)
+    return Geometry(*_three(axes), steps, _taps(axes), sizes)
 
 
 @lru_cache(maxsize=64)
@@ -159,26 +160,27 @@ def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> 
     sizes = tuple(zip(shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]
     is_even = all(size % outputs == 0 for size, outputs in sizes)
-    return Geometry(*_two(axes), (1, 1), _taps(axes), output_size, is_even)
+    return Geometry(*_three(axes), (1, 1, 1), _taps(axes), output_size, is_even)
 
 
 def _taps(axes: Sequence[np.ndarray]) -> int:
-    """Places under all windows of a plane, dilation aside."""
+    """Places under all windows of a channel, dilation aside."""
     return prod(int(np.maximum(each[:, 1] - each[:, 0], 0).sum()) for each in axes)
 
 
 def _is_covered(shape: tuple[int, ...], kernel: tuple[int, ...]) -> bool:
     return (
         len(shape) == len(kernel) + 2
-        and len(kernel) <= 2
+        and len(kernel) <= 3
         and prod(kernel) <= _LARGEST_WINDOW
         and prod(shape) > 0
     )
 
 
-def _two(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Windows along height and width."""
-    return (axes[0], axes[1]) if len(axes) == 2 else (_ONE_WINDOW, axes[0])
+def _three(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Windows along depth, height and width."""
+    planes, rows, columns = (_ONE_WINDOW, _ONE_WINDOW, *axes)[-3:]
+    return planes, rows, columns
 
 
 def _windows(
