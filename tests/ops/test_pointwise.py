@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import pyqref
 from pyqref.nn import functional as F
+from pyqref.numerics import activation
 from pyqref.ops import quantized as ops
 
 DTYPES = [pyqref.quint8, pyqref.qint8, pyqref.qint32]
@@ -103,6 +104,36 @@ def test_prelu_keeps_positive_elements() -> None:
     assert [120] == ops.prelu(x, slope, 0.1, 100).int_repr().tolist()
     pyqref.backends.quantized.conventions = "torch"
     assert [105] == ops.prelu(x, slope, 0.1, 100).int_repr().tolist()
+
+
+@pytest.mark.parametrize("conventions", ["documented", "torch"])
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8])
+@pytest.mark.parametrize("channels", [1, 5])
+def test_prelu_of_many_elements(conventions: Any, dtype: Any, channels: int) -> None:
+    """eq-quantized-prelu for each byte under each slope, in any order in memory."""
+    pyqref.backends.quantized.conventions = conventions
+    rng = np.random.default_rng(channels)
+    low = pyqref.iinfo(dtype).min
+    every = (low + rng.permuted(np.tile(np.arange(256), (5, 9)), axis=1)).reshape(5, 9, 256)
+    x = pyqref._make_per_tensor_quantized_tensor(
+        pyqref.from_numpy(every.transpose(1, 0, 2).astype(np.uint8 if low == 0 else np.int8)),
+        0.1,
+        low + 100,
+    )
+    slopes = rng.uniform(-0.5, 0.5, channels).astype(np.float32)
+    weight = pyqref.quantize_per_tensor(pyqref.from_numpy(slopes), 0.01, low + 60, dtype)
+    expected = activation.prelu(
+        x.int_repr().numpy(),
+        x._quantizer.grid,
+        weight.int_repr().numpy().reshape(-1, 1),
+        weight._quantizer.grid,
+        pyqref.quantize_per_tensor(pyqref.zeros(1), 0.07, low + 90, dtype)._quantizer.grid,
+        conventions,
+    )
+    images = x.reshape(9, 5, 16, 16).contiguous(memory_format=pyqref.channels_last)
+    for each, step in ((x, 1), (x[:, :, ::2], 2), (images, 1)):
+        y = ops.prelu(each, weight, 0.07, low + 90).int_repr().numpy()
+        np.testing.assert_array_equal(y.reshape(9, 5, -1), expected[:, :, ::step])
 
 
 def test_fixed_grids() -> None:

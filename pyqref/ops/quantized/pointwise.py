@@ -39,6 +39,9 @@ __all__ = [
     "threshold",
 ]
 
+#: Values of a byte, and bytes that tables of them may take.
+_BYTES, _MOST_IN_TABLES = 256, 1 << 17
+
 
 def run_pointwise(
     x: Any,
@@ -78,7 +81,7 @@ def _table(
     qnnpack: bool,
 ) -> np.ndarray:
     """The result for each byte, taken as unsigned; kept, since a layer asks for it each time."""
-    every = np.arange(256, dtype=np.uint8).view(grid.storage)
+    every = np.arange(_BYTES, dtype=np.uint8).view(grid.storage)
     values = _values(every, function, parameters, grid, out, qnnpack)
     values.flags.writeable = False
     return values
@@ -251,15 +254,28 @@ def prelu(qx: Any, weight: Any, output_scale: float, output_zero_point: int) -> 
             f"got shape {tuple(weight.shape)}"
         )
     slopes = weight._array.reshape((-1,) + (1,) * max(qx.dim() - 2, 0))
-    conventions: Any = settings.conventions
     slopes = slopes if qx.dim() else slopes.reshape(())
+    conventions: Any = settings.conventions
 
     def run(q: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        return activation.prelu(q, qx._quantizer.grid, slope, grid, out.grid, conventions)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return activation.prelu(q, qx._quantizer.grid, slope, grid, out.grid, conventions)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        integers = by_parts(run, qx._array, slopes)
-    return make_quantized(integers, out)
+    if qx._array.dtype.itemsize == 1 and _BYTES * slopes.size <= min(qx.numel(), _MOST_IN_TABLES):
+        return make_quantized(_of_bytes(run, qx._array, slopes), out)
+    return make_quantized(by_parts(run, qx._array, slopes), out)
+
+
+def _of_bytes(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, slopes: np.ndarray
+) -> np.ndarray:
+    """``function(q, slopes)``, computed once for each slope and byte, taken as unsigned."""
+    every = np.arange(_BYTES, dtype=np.uint8).view(q.dtype)
+    tables = function(every, slopes.reshape(-1, 1))
+    if slopes.size == 1:
+        return _kernels.look_up(tables[0], q)
+    first = _BYTES * np.arange(slopes.size).reshape(slopes.shape)
+    return by_parts(lambda part, at: tables.take(part.view(np.uint8) + at), q, first)
 
 
 def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> Any:
