@@ -185,7 +185,7 @@ cdef void multiply_panel(
                 elif tiles == 1:
                     tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
                 elif i < READ_AHEAD and next_panel != NULL:
-                    tile.ahead_step = PANEL_COLUMNS * 4 // READ_AHEAD
+                    tile.ahead_step = PANEL_COLUMNS * 4 // (2 if tiles == 2 else READ_AHEAD)
                     tile.ahead = next_panel + i * p.quads * tile.ahead_step
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
