@@ -49,7 +49,7 @@ def bars(measured: dict[str, Any], ax: Any = None) -> Any:
     ax.set_xscale("log")
     ax.set_xticks([0.25, 0.5, 1, 2, 5, 10, 20], ["¼", "½", "1", "2", "5", "10", "20"])
     ax.minorticks_off()
-    ax.set_xlabel("ratio: time of the fastest other library / ours")
+    ax.set_xlabel("time of the fastest other / ours")
     ax.set_title(_setting(measured), fontsize="medium")
     ax.invert_yaxis()
     return ax
