@@ -99,10 +99,47 @@ class Windows(NamedTuple):
             )
             yield position, (..., *slices)
 
+    def within(self, size: tuple[int, ...]) -> tuple[Windows, tuple[slice, ...]]:
+        """The windows without the taps at either end that meet nothing but padding, and the rest.
+
+        On images that are smaller than the kernel these are most taps: of 3 x 3 on one pixel, 8.
+
+        Examples
+        --------
+        >>> Windows.make((3,), (1,), (1,), (1,)).within((1,))
+        (Windows(kernel=(1,), stride=(1,), dilation=(1,), padding=((0, 0),)), (slice(1, 2, None),))
+        """
+        taps = tuple(map(_taps_within, size, self.output_size(size), *self))
+        kernel = tuple(each.stop - each.start for each in taps)
+        padding = tuple(
+            (before - each.start * dilation, after - (length - each.stop) * dilation)
+            for each, length, dilation, (before, after) in zip(
+                taps, self.kernel, self.dilation, self.padding, strict=True
+            )
+        )
+        return Windows(kernel, self.stride, self.dilation, padding), taps
+
     def are_pixels(self) -> bool:
         """Whether each window is one pixel, and each pixel inside its own window."""
         every = set(self.kernel + self.stride)
         return every == {1} and not any(map(sum, self.padding))
+
+
+def _taps_within(
+    length: int, count: int, kernel: int, stride: int, dilation: int, padding: tuple[int, int]
+) -> slice:
+    """The taps along one axis that are kept, at least one."""
+
+    def meets(tap: int) -> bool:
+        places = range(tap * dilation - padding[0], length, stride)
+        return any(place >= 0 for place in places[:count])
+
+    first, end = 0, kernel
+    while end - first > 1 and (first + 1) * dilation <= padding[0] and not meets(first):
+        first += 1
+    while end - first > 1 and (kernel - end + 1) * dilation <= padding[1] and not meets(end - 1):
+        end -= 1
+    return slice(first, end)
 
 
 def pad_spatial(x: FloatArray, windows: Windows, value: float = 0) -> FloatArray:

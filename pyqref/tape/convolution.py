@@ -76,46 +76,63 @@ class Convolution(Operation):
         dilation: tuple[int, ...],
         groups: int,
     ) -> Array:
-        windows = Windows.make(weight.shape[2:], stride, padding, dilation)
-        self.windows, self.groups, self.size = windows, groups, x.shape[2:]
+        every = Windows.make(weight.shape[2:], stride, padding, dilation)
+        self.windows, self.taps = every.within(x.shape[2:])
+        self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         if weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
         self.by_rows = groups == 1 and x.shape[1] >= _MANY_CHANNELS
         if self.by_rows:
             return self._of_rows(x, weight, bias)
-        columns = unfold(x, windows).reshape(groups, math.prod(weight.shape[1:]), -1)
+        matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
+        columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
         self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
-        self.weight_shape = weight.shape
-        product = matmul(weight.reshape(groups, weight.shape[0] // groups, -1), columns)
+        product = matmul(matrices, columns)
         if bias is not None:
             product += bias.reshape(groups, -1, 1)
-        return channels_second(product, x.shape[0], windows.output_size(self.size))
+        return channels_second(product, x.shape[0], self.windows.output_size(self.size))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
-            return self._depthwise_backward(grads[0])
-        if self.by_rows:
-            return self._of_rows_backward(grads[0])
+            grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
+        elif self.by_rows:
+            grad_x, grad_weight, grad_bias = self._of_rows_backward(grads[0])
+        else:
+            grad_x, grad_weight, grad_bias = self._of_columns_backward(grads[0])
+        if grad_weight is not None and grad_weight.shape != self.weight_shape:
+            met, grad_weight = grad_weight, np.zeros(self.weight_shape, grad_weight.dtype)
+            for at in np.ndindex(self.windows.kernel):  # few taps, of many channels
+                tap = (part.start + k for part, k in zip(self.taps, at, strict=True))
+                grad_weight[(..., *tap)] = met[(..., *at)]
+        return grad_x, grad_weight, grad_bias
+
+    def _met(self, weight: Array) -> Array:
+        """What of the weight meets the image."""
+        where: tuple[Any, ...] = (..., *self.taps)
+        return weight if self.windows.kernel == weight.shape[2:] else weight[where]
+
+    def _of_columns_backward(self, grad_y: Array) -> tuple[Array | None, ...]:
         weight, columns = self.saved
-        grad = channels_first(grads[0], self.groups)
+        grad = channels_first(grad_y, self.groups)
         grad_x = grad_weight = grad_bias = None
         if self.needs[0]:
-            matrix = weight.reshape(self.groups, weight.shape[0] // self.groups, -1)
+            met = self._met(weight)
+            matrix = met.reshape(self.groups, weight.shape[0] // self.groups, -1)
             channels = weight.shape[1] * self.groups
-            shape = (channels, *weight.shape[2:], grads[0].shape[0], *grads[0].shape[2:])
+            shape = (channels, *met.shape[2:], grad_y.shape[0], *grad_y.shape[2:])
             grad_columns = matmul(matrix.swapaxes(1, 2), grad).reshape(shape)
             grad_x = fold(grad_columns, self.windows, self.size)
         if self.needs[1]:
-            grad_weight = matmul(grad, columns.swapaxes(1, 2)).reshape(self.weight_shape)
+            shape = (*self.weight_shape[:2], *self.windows.kernel)
+            grad_weight = matmul(grad, columns.swapaxes(1, 2)).reshape(shape)
         if self.needs[2]:
-            grad_bias = spatial_sum(grads[0])
+            grad_bias = spatial_sum(grad_y)
         return grad_x, grad_weight, grad_bias
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one row for each window."""
         self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
-        self.weight_shape = weight.shape
-        filters, size = _filters(weight), self.windows.output_size(self.size)
+        filters, size = _filters(self._met(weight)), self.windows.output_size(self.size)
         length = math.prod(size)
         product = np.empty((len(x) * length, len(weight)), np.result_type(x, weight))
 
@@ -123,17 +140,19 @@ class Convolution(Operation):
             rows = _kernels.unfold_rows(x[images], self.windows).reshape(-1, filters.shape[1])
             multiply(rows, filters.T, product[pixels])
 
-        _run_by_blocks(fill, len(x), length, weight.shape)
+        _run_by_blocks(fill, len(x), length, filters.shape)
         if bias is not None:
             product += bias
         return _kernels.channels_first(product.reshape(len(x), *size, len(weight)))
 
     def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
         weight, x = self.saved
-        outputs, channels, *kernel = self.weight_shape
-        matrix, filters = _kernels.channels_last(grad), None if weight is None else _filters(weight)
+        (outputs, channels), kernel = self.weight_shape[:2], self.windows.kernel
+        matrix = _kernels.channels_last(grad)
+        filters = None if weight is None else _filters(self._met(weight))
         grad_x = None if weight is None else np.empty((len(grad), channels, *self.size), grad.dtype)
-        of_blocks = products.OrderedSum((outputs, math.prod(kernel) * channels), grad.dtype)
+        filters_shape = (outputs, math.prod(kernel) * channels)
+        of_blocks = products.OrderedSum(filters_shape, grad.dtype)
 
         def fill(images: slice, pixels: slice, multiply: Any) -> None:
             part = matrix[pixels]
@@ -144,7 +163,7 @@ class Convolution(Operation):
                 rows = _kernels.unfold_rows(x[images], self.windows)
                 of_blocks.add(images, multiply(part.T, rows.reshape(len(part), -1)))
 
-        _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), self.weight_shape)
+        _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), filters_shape)
         grad_weight = None
         if x is not None:
             total = of_blocks.total.reshape(outputs, *kernel, channels)
@@ -159,24 +178,26 @@ class Convolution(Operation):
         y = np.zeros((*x.shape[:2], *output_size), dtype=np.result_type(x, weight))
         if bias is not None:
             y += _per_channel(bias, y.ndim)
+        met = self._met(weight)
         for position, where in self.windows.positions(output_size):
             at: tuple[Any, ...] = (slice(None), 0, *position)
-            y += padded[where] * _per_channel(weight[at], y.ndim)
+            y += padded[where] * _per_channel(met[at], y.ndim)
         return y
 
     def _depthwise_backward(self, grad: Array) -> tuple[Array | None, ...]:
         weight, padded, channels = self.saved
+        met = self._met(weight)
         grad_x = grad_weight = None
         if self.needs[0]:
             size = self.windows.padded_size(self.size)
             grad_x = np.zeros((grad.shape[0], channels, *size), dtype=grad.dtype)
         if self.needs[1]:
-            grad_weight = np.empty_like(weight)
+            grad_weight = np.empty_like(met)
         axes = (0, *range(2, grad.ndim))
         for position, where in self.windows.positions(grad.shape[2:]):
             at: tuple[Any, ...] = (slice(None), 0, *position)
             if grad_x is not None:
-                grad_x[where] += grad * _per_channel(weight[at], grad.ndim)
+                grad_x[where] += grad * _per_channel(met[at], grad.ndim)
             if grad_weight is not None:
                 grad_weight[at] = (grad * padded[where]).sum(axis=axes)
         if grad_x is not None:
@@ -185,14 +206,14 @@ class Convolution(Operation):
 
 
 def _run_by_blocks(
-    fill: Callable[[slice, slice, Any], None], images: int, length: int, filters: tuple[int, ...]
+    fill: Callable[[slice, slice, Any], None], images: int, length: int, filters: tuple[int, int]
 ) -> None:
     """Call ``fill`` with some images, their pixels and how to multiply, until all were filled.
 
     The windows of a block, as rows, fit a processor's cache; they are enough that reading the
     filters, of this shape, anew for each block costs little.
     """
-    rows = max(_BLOCK // max(math.prod(filters[1:]), 1), _FEWEST_ROWS)
+    rows = max(_BLOCK // max(filters[1], 1), _FEWEST_ROWS)
     step = max(rows // max(length, 1), 1)
     starts = range(0, images, step)
     blocks = [(slice(i, i + step), slice(i * length, (i + step) * length)) for i in starts]

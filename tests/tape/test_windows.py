@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+import pyqref
 from pyqref.numerics.windows import fold_rows, unfold_rows
 from pyqref.tape.windows import Windows, fold, unfold
 
@@ -27,3 +30,43 @@ def test_rows_are_columns_transposed(size: tuple[int, ...], windows: Windows) ->
     assert np.array_equal(columns.transpose(order), rows)
     expected = fold(columns, windows, size)
     assert np.array_equal(expected, fold_rows(rows, windows, size))
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dilation", [1, 2, 3])
+def test_taps_that_are_left_out_meet_padding_only(kernel: int, stride: int, dilation: int) -> None:
+    """The others meet what they met, in as many windows."""
+    for before, after, length in itertools.product(range(4), range(4), range(1, 5)):
+        every = Windows((kernel,), (stride,), (dilation,), ((before, after),))
+        if every.output_size((length,))[0] < 1:
+            continue
+        windows, (taps,) = every.within((length,))
+        rows = unfold_rows(_counted(length), every)
+        rest = np.delete(rows, np.r_[taps], axis=2)
+        assert not rest.any()
+        assert windows.kernel == rows[:, :, taps].shape[2:3]
+        assert np.array_equal(rows[:, :, taps], unfold_rows(_counted(length), windows))
+
+
+def _counted(length: int) -> np.ndarray:
+    return np.arange(1, length + 1, dtype=np.float32).reshape(1, 1, length)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 12])
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (2, 3)])
+def test_convolutions_of_images_smaller_than_the_kernel(groups: int, size: tuple[int, ...]) -> None:
+    """Small integers, so that sums are exact: as of the image with its padding."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(-4, 5, (3, 12, *size)).astype(np.float32)
+    weight = rng.integers(-4, 5, (12, 12 // groups, 5, 3)).astype(np.float32)
+    results = []
+    for image, padding in ((x, (2, 1)), (np.pad(x, [(0, 0), (0, 0), (2, 2), (1, 1)]), (0, 0))):
+        inputs = [pyqref.from_numpy(each.copy()).requires_grad_() for each in (image, weight)]
+        y = pyqref.nn.functional.conv2d(*inputs, padding=padding, groups=groups)
+        (y * y).sum().backward()
+        grad_x = inputs[0].grad.numpy()
+        inside = grad_x if not padding[0] else np.pad(grad_x, [(0, 0), (0, 0), (2, 2), (1, 1)])
+        results.append([y.detach().numpy(), inside[:, :, 2:-2, 1:-1], inputs[1].grad.numpy()])
+    for expected, actual in zip(*results, strict=True):
+        np.testing.assert_array_equal(expected, actual)

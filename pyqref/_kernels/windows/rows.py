@@ -21,13 +21,14 @@ _FLOAT32 = np.dtype(np.float32)
 def channels_last(x: FloatArray) -> FloatArray:
     """As :func:`pyqref.numerics.windows.channels_last`."""
     kernel = registry.twin("windows")
-    if kernel is None or x.dtype != _FLOAT32:
+    if kernel is None or x.dtype != _FLOAT32 or not x.flags.c_contiguous:
         return reference.channels_last(x)
     batch, channels, *size = x.shape
     length = math.prod(size)
+    if length == 1:
+        return x.reshape(batch, channels)
     out = np.empty((batch, length, channels), _FLOAT32)
-    images = contiguous(x).reshape(batch, channels, length)
-    kernel.transpose(images, out, threads.limit)
+    kernel.transpose(x.reshape(batch, channels, length), out, threads.limit)
     return out.reshape(batch * length, channels)
 
 
@@ -37,8 +38,10 @@ def channels_first(x: FloatArray) -> FloatArray:
     if kernel is None or x.dtype != _FLOAT32:
         return reference.channels_first(x)
     batch, *size, channels = x.shape
-    out = np.empty((batch, channels, *size), _FLOAT32)
     length = math.prod(size)
+    if length == 1:
+        return contiguous(x).reshape(batch, channels, *size)
+    out = np.empty((batch, channels, *size), _FLOAT32)
     kernel.transpose(
         contiguous(x).reshape(batch, length, channels),
         out.reshape(batch, channels, length),
