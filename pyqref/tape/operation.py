@@ -120,9 +120,13 @@ class Operation:
         self.saved = values
 
     def keeps(self, array: Array) -> bool:
-        """Whether ``array``, or a view of it, is among what was saved."""
+        """Whether ``array``, or a view of its memory, is among what was saved."""
         for each in self.saved:
-            if each is array or (isinstance(each, np.ndarray) and each.base is array):
+            if each is array:
+                return True
+            # The base of a view of a view is what owns the memory, not the view between.
+            is_view = isinstance(each, np.ndarray) and each.base is not None
+            if is_view and np.may_share_memory(each, array):
                 return True
         return False
 

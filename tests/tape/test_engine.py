@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import pyqref
+from pyqref import nn
 from pyqref.tape import Operation
 from pyqref.tensor.dispatch import apply
 
@@ -109,10 +110,19 @@ def test_change_is_detected_where_a_view_was_saved() -> None:
             self.save(x.reshape(2, -1))
             return x * x
 
-    x = _leaf(1.0, 2.0) * 1
-    y = apply(Halves, x)
-    x.add_(1)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation: HalvesBackward0"):
+    for x in (_leaf(1.0, 2.0) * 1, (_leaf(1.0, 2.0, 3.0) * 1)[1:]):
+        y = apply(Halves, x)
+        x.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation: HalvesBackward0"):
+            y.sum().backward()
+
+
+def test_change_of_an_image_of_a_batch_is_detected() -> None:
+    """Of one image, itself a view, the columns of a convolution of one tap are another view."""
+    image = pyqref.ones(3, 2, 4, 4)[1:2]
+    y = nn.Conv2d(2, 5, 1)(image)
+    image.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
 
 
