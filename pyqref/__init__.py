@@ -111,6 +111,7 @@ from .tensor import atan as atan
 from .tensor import atan2 as atan2
 from .tensor import atleast_1d as atleast_1d
 from .tensor import atleast_2d as atleast_2d
+from .tensor import atleast_3d as atleast_3d
 from .tensor import baddbmm as baddbmm
 from .tensor import bernoulli as bernoulli
 from .tensor import bincount as bincount
@@ -573,6 +574,7 @@ __all__ = [
     "atan2",
     "atleast_1d",
     "atleast_2d",
+    "atleast_3d",
     "autograd",
     "avg_pool1d",
     "backends",

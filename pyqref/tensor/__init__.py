@@ -105,6 +105,7 @@ from .picking import take as take
 from .picking import take_along_dim as take_along_dim
 from .joining import atleast_1d as atleast_1d
 from .joining import atleast_2d as atleast_2d
+from .joining import atleast_3d as atleast_3d
 from .joining import broadcast_tensors as broadcast_tensors
 from .joining import cartesian_prod as cartesian_prod
 from .joining import cat as cat
@@ -351,6 +352,7 @@ __all__ = [
     "atan2",
     "atleast_1d",
     "atleast_2d",
+    "atleast_3d",
     "baddbmm",
     "bernoulli",
     "bincount",

@@ -19,6 +19,7 @@ from .shape import expand, narrow, reshape, select
 __all__ = [
     "atleast_1d",
     "atleast_2d",
+    "atleast_3d",
     "broadcast_tensors",
     "cartesian_prod",
     "cat",
@@ -92,7 +93,7 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     >>> pyqref.stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])], dim=1).tolist()
     [[1, 3], [2, 4]]
     """
-    tensors = list(tensors)
+    tensors = _tensors("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]._array.shape
@@ -114,7 +115,7 @@ def vstack(tensors: Any) -> Any:
     >>> pyqref.vstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[1, 2], [3, 4]]
     """
-    return cat([reshape(t, 1, -1) if t.ndim < 2 else t for t in tensors], 0)
+    return cat([_as_rows(each) for each in _tensors("vstack", tensors)], 0)
 
 
 def hstack(tensors: Any) -> Any:
@@ -126,8 +127,8 @@ def hstack(tensors: Any) -> Any:
     >>> pyqref.hstack([pyqref.tensor([1, 2]), pyqref.tensor([3])]).tolist()
     [1, 2, 3]
     """
-    tensors = [atleast_1d(each) for each in tensors]
-    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+    tensors = atleast_1d(_tensors("hstack", tensors))
+    return cat(tensors, 1 if tensors and tensors[0].ndim > 1 else 0)
 
 
 def dstack(tensors: Any) -> Any:
@@ -139,8 +140,7 @@ def dstack(tensors: Any) -> Any:
     >>> pyqref.dstack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[[1, 3], [2, 4]]]
     """
-    tensors = [reshape(t, 1, -1, 1) if t.ndim < 2 else t for t in tensors]
-    return cat([t.unsqueeze(2) if t.ndim == 2 else t for t in tensors], 2)
+    return cat([_as_slices(each) for each in _tensors("dstack", tensors)], 2)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -154,7 +154,7 @@ def atleast_1d(*tensors: Any) -> Any:
     >>> pyqref.atleast_1d(pyqref.tensor(3.0)).shape
     pyqref.Size([1])
     """
-    return _one_or_several(lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
+    return _one_or_several("atleast_1d", lambda t: reshape(t, 1) if t.ndim == 0 else t, tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
@@ -168,13 +168,36 @@ def atleast_2d(*tensors: Any) -> Any:
     >>> pyqref.atleast_2d(pyqref.tensor([1.0, 2.0])).shape
     pyqref.Size([1, 2])
     """
-    return _one_or_several(lambda t: reshape(t, 1, -1) if t.ndim < 2 else t, tensors)
+    return _one_or_several("atleast_2d", _as_rows, tensors)
 
 
-def _one_or_several(function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
-    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
-        return function(tensors[0])
-    return tuple(map(function, tensors[0] if len(tensors) == 1 else tensors))
+def atleast_3d(*tensors: Any) -> Any:
+    """At least three axes: of a matrix the new one is last, of a vector one on either side.
+
+    Of several tensors, or of a list, a tuple.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.atleast_3d(pyqref.ones(2)).shape, pyqref.atleast_3d(pyqref.ones(2, 3)).shape
+    (pyqref.Size([1, 2, 1]), pyqref.Size([2, 3, 1]))
+    """
+    return _one_or_several("atleast_3d", _as_slices, tensors)
+
+
+def _as_rows(tensor: Any) -> Any:
+    return reshape(tensor, 1, tensor.numel()) if tensor.ndim < 2 else tensor
+
+
+def _as_slices(tensor: Any) -> Any:
+    return _as_rows(tensor).unsqueeze(2) if tensor.ndim < 3 else tensor
+
+
+def _one_or_several(name: str, function: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    given = tensors[0] if len(tensors) == 1 else tensors
+    if isinstance(given, TensorBase):
+        return function(given)
+    return tuple(map(function, _tensors(name, given)))
 
 
 def column_stack(tensors: Any) -> Any:
@@ -186,7 +209,8 @@ def column_stack(tensors: Any) -> Any:
     >>> pyqref.column_stack([pyqref.tensor([1, 2]), pyqref.tensor([3, 4])]).tolist()
     [[1, 3], [2, 4]]
     """
-    return cat([reshape(t, -1, 1) if t.ndim < 2 else t for t in tensors], 1)
+    tensors = _tensors("column_stack", tensors)
+    return cat([reshape(t, t.numel(), 1) if t.ndim < 2 else t for t in tensors], 1)
 
 
 def cartesian_prod(*tensors: Any) -> Any:

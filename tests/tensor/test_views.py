@@ -93,7 +93,27 @@ def test_atleast_of_several() -> None:
     for given in ((number, vector), ([number, vector],)):
         assert [(1,), (3,)] == [tuple(each.shape) for each in pyqref.atleast_1d(*given)]
         assert [(1, 1), (1, 3)] == [tuple(each.shape) for each in pyqref.atleast_2d(*given)]
-    assert () == pyqref.atleast_1d() == pyqref.atleast_2d([])
+        assert [(1, 1, 1), (1, 3, 1)] == [tuple(each.shape) for each in pyqref.atleast_3d(*given)]
+    assert (2, 3, 1) == tuple(pyqref.atleast_3d(pyqref.ones(2, 3)).shape)
+    assert () == pyqref.atleast_1d() == pyqref.atleast_2d([]) == pyqref.atleast_3d([])
+
+
+JOINING = ["stack", "vstack", "hstack", "dstack", "column_stack"]
+
+
+@pytest.mark.parametrize("name", [*JOINING, "atleast_1d", "atleast_2d", "atleast_3d"])
+def test_what_is_no_tensor_cannot_be_joined(name: str) -> None:
+    """The message names the function."""
+    for given in (3, [3], [pyqref.ones(1), [1.0]]):
+        with pytest.raises(TypeError, match=rf"{name}\(\): tensors must be a list of Tensors, got"):
+            getattr(pyqref, name)(given)
+
+
+@pytest.mark.parametrize("name", JOINING)
+def test_nothing_cannot_be_joined(name: str) -> None:
+    """As in torch."""
+    with pytest.raises((RuntimeError, ValueError), match=r"expect.* a non-empty"):
+        getattr(pyqref, name)([])
 
 
 def test_channels_last() -> None:
