@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
 from .unary import sigmoid
 
@@ -37,7 +39,8 @@ __all__ = [
 class Pointwise(Operation):
     """``y = value(x)``; the gradient of ``x`` is that of ``y`` times ``slope(x, y)``.
 
-    Only the slope is saved, so the result may be stored over the argument.
+    Only the slope is saved, so the result may be stored over the argument. One that is boolean
+    says where the gradient passes; elsewhere it is 0, also where that of ``y`` is infinite.
     """
 
     def value(self, x: Array, *parameters: Any) -> Array:
@@ -55,7 +58,10 @@ class Pointwise(Operation):
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return (grads[0] * self.saved[0],)
+        (slope,) = self.saved
+        if slope.dtype == np.bool_:
+            return (_kernels.straight_through(grads[0], slope),)
+        return (grads[0] * slope,)
 
 
 def softplus(x: Array) -> Array:
@@ -91,19 +97,19 @@ class LeakyRelu(Pointwise):
 class Elu(Pointwise):
     """``Elu(x, alpha, scale, input_scale)``.
 
-    ``scale * x`` if ``x > 0``, else ``scale * alpha * (exp(input_scale * x) - 1)``. ELU is
+    ``scale * alpha * (exp(input_scale * x) - 1)`` if ``x <= 0``, else ``scale * x``. ELU is
     ``(alpha, 1, 1)``, CELU ``(alpha, 1, 1 / alpha)``, SELU ``(alpha, scale, 1)``.
     """
 
     def value(self, x: Array, *parameters: Any) -> Array:
         alpha, scale, input_scale = parameters
         below = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
-        return np.where(x > 0, x * scale, below)
+        return np.where(x <= 0, below, x * scale)
 
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
         alpha, scale, input_scale = parameters
         below = np.exp(np.minimum(x, 0) * input_scale) * (alpha * scale * input_scale)
-        return np.where(x > 0, x.dtype.type(scale), below)
+        return np.where(x <= 0, below, x.dtype.type(scale))
 
 
 class Silu(Pointwise):

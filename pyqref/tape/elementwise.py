@@ -14,20 +14,20 @@ from .operation import Array, Operation, unbroadcast
 __all__ = [
     "Add",
     "Atan2",
-    "Clamp",
+    "Binary",
     "Div",
     "FloorDiv",
     "Fmod",
     "Hypot",
     "Lerp",
     "LogAddExp",
-    "Maximum",
-    "Minimum",
     "Mul",
     "Pow",
     "Remainder",
     "Sub",
     "Where",
+    "XLogY",
+    "shape_of",
 ]
 
 
@@ -36,7 +36,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return getattr(value, "shape", ())
 
 
-class _Binary(Operation):
+class Binary(Operation):
     """Remembers both shapes and sums each gradient back to its operand's shape."""
 
     def reduced(self, grad_a: Array | None, grad_b: Array | None) -> tuple[Array | None, ...]:
@@ -50,7 +50,7 @@ class _Binary(Operation):
         self.shapes = shape_of(a), shape_of(b)
 
 
-class Add(_Binary):
+class Add(Binary):
     """``a + b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -62,7 +62,7 @@ class Add(_Binary):
         return self.reduced(grads[0] if need_a else None, grads[0] if need_b else None)
 
 
-class Sub(_Binary):
+class Sub(Binary):
     """``a - b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -74,7 +74,7 @@ class Sub(_Binary):
         return self.reduced(grads[0] if need_a else None, -grads[0] if need_b else None)
 
 
-class Mul(_Binary):
+class Mul(Binary):
     """``a * b``."""
 
     makes_gradients = True
@@ -105,7 +105,7 @@ def _sum_of_products(grad: Array, other: Array, shape: tuple[int, ...]) -> Array
     return total.reshape(shape)
 
 
-class Div(_Binary):
+class Div(Binary):
     """``a / b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -127,7 +127,7 @@ class Div(_Binary):
         return grad_a, grad_b
 
 
-class FloorDiv(_Binary):
+class FloorDiv(Binary):
     """``floor(a / b)``, exact where the quotient would round up; constant between its steps."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -142,7 +142,7 @@ class FloorDiv(_Binary):
         )
 
 
-class Pow(_Binary):
+class Pow(Binary):
     """``a ** b``; small exponents are products and roots, as in ``torch``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -195,7 +195,7 @@ def _refuse_integer_zero(b: Any) -> None:
         raise RuntimeError("ZeroDivisionError: the remainder of a division of integers by zero")
 
 
-class Remainder(_Binary):
+class Remainder(Binary):
     """``a - floor(a / b) * b``: the sign is that of ``b``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -209,11 +209,11 @@ class Remainder(_Binary):
         need_a, need_b = self.needs
         return self.reduced(
             grads[0] if need_a else None,
-            -grads[0] * np.floor(a / b) if need_b else None,
+            -grads[0] * np.floor_divide(a, b) if need_b else None,
         )
 
 
-class Fmod(_Binary):
+class Fmod(Binary):
     """``a - trunc(a / b) * b``: the sign is that of ``a``."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -231,7 +231,7 @@ class Fmod(_Binary):
         )
 
 
-class Atan2(_Binary):
+class Atan2(Binary):
     """Angle of the point ``(b, a)``, in [-pi, pi]; derivative 0 where both squares are 0."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -250,7 +250,26 @@ class Atan2(_Binary):
         )
 
 
-class Hypot(_Binary):
+class XLogY(Binary):
+    """``a * log(b)``; 0 where ``a`` is 0, unless ``b`` is nan."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.note_shapes(a, b)
+        if any(self.needs):
+            self.save(a, b)
+        zero = a.dtype.type(0)
+        return np.where((a == 0) & ~np.isnan(b), zero, a * np.log(b))
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        a, b = self.saved
+        is_flat, zero = (a == 0) & (b <= 0), grads[0].dtype.type(0)
+        return self.reduced(
+            np.where(is_flat, zero, grads[0] * np.log(b)) if self.needs[0] else None,
+            grads[0] * (a / b) if self.needs[1] else None,
+        )
+
+
+class Hypot(Binary):
     """``sqrt(a**2 + b**2)``, whose squares may leave the range."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -268,7 +287,7 @@ class Hypot(_Binary):
         )
 
 
-class LogAddExp(_Binary):
+class LogAddExp(Binary):
     """``log(e**a + e**b)``, whose powers may leave the range."""
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -282,70 +301,6 @@ class LogAddExp(_Binary):
         return self.reduced(
             grads[0] / (1 + np.exp(b - a)) if self.needs[0] else None,
             grads[0] / (1 + np.exp(a - b)) if self.needs[1] else None,
-        )
-
-
-class _Extremum(_Binary):
-    """The larger or smaller of two.
-
-    Equal operands share the gradient in halves. Beside a nan neither loses: both have all of it.
-    """
-
-    take: np.ufunc
-    loses: np.ufunc
-
-    def forward(self, a: Array, b: Array) -> Array:
-        self.note_shapes(a, b)
-        result = self.take(a, b)
-        if any(self.needs):
-            half = np.where(a == b, result.dtype.type(0.5), result.dtype.type(1))
-            self.save(half, self.loses(a, b), self.loses(b, a))
-        return result
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        half, a_loses, b_loses = self.saved
-        grad = grads[0] * half
-        return self.reduced(
-            np.where(a_loses, grad.dtype.type(0), grad) if self.needs[0] else None,
-            np.where(b_loses, grad.dtype.type(0), grad) if self.needs[1] else None,
-        )
-
-
-class Maximum(_Extremum):
-    """``max(a, b)``; a nan in either is kept."""
-
-    take, loses = np.maximum, np.less
-
-
-class Minimum(_Extremum):
-    """``min(a, b)``; a nan in either is kept."""
-
-    take, loses = np.minimum, np.greater
-
-
-class Clamp(Operation):
-    """``min(max(a, low), high)``; the gradient passes where ``low <= a <= high``."""
-
-    def forward(self, a: Array, low: Any, high: Any) -> Array:
-        result = a
-        if low is not None:
-            result = np.maximum(result, low)
-        if high is not None:
-            result = np.minimum(result, high)
-        if any(self.needs):
-            below = np.zeros(result.shape, dtype=np.bool_) if low is None else a < low
-            above = np.zeros(result.shape, dtype=np.bool_) if high is None else a > high
-            if low is not None and high is not None:
-                below, above = below & (low <= high), above | (low > high)
-            inside = ~(below | above | np.isnan(a))
-            self.save(inside, below, above)
-            self.shapes = tuple(shape_of(each) for each in (a, low, high))
-        return result.copy() if result is a else result
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return tuple(
-            unbroadcast(grads[0] * passes, shape) if need else None
-            for passes, shape, need in zip(self.saved, self.shapes, self.needs, strict=True)
         )
 
 

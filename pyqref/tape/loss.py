@@ -12,7 +12,7 @@ import numpy as np
 
 from .activation import softplus
 from .operation import Array, Operation, unbroadcast
-from .unary import sigmoid
+from .unary import sigmoid, sign
 
 __all__ = [
     "BinaryCrossEntropy",
@@ -78,13 +78,13 @@ class Mse(ElementwiseLoss):
 
 
 class L1(ElementwiseLoss):
-    """``L1(input, target, reduction)``: ``|input - target|``; slope 0 at 0."""
+    """``L1(input, target, reduction)``: ``|input - target|``; slope 0 at 0 and at nan."""
 
     def value(self, x: Array, target: Array, *parameters: Any) -> Array:
         return np.abs(x - target)
 
     def slopes(self, x: Array, target: Array, *parameters: Any) -> tuple[Array, Array]:
-        slope = np.sign(x - target)
+        slope = sign(x - target)
         return slope, -slope
 
 
@@ -160,7 +160,7 @@ class KlDiv(ElementwiseLoss):
     """``KlDiv(input, target, reduction, log_target)``.
 
     ``target * (log(target) - input)``, 0 where ``target`` is 0; with ``log_target`` the
-    target is given by its logarithm.
+    target is given by its logarithm. As in torch, the slope of a target of 0 is nan.
     """
 
     def value(self, x: Array, target: Array, *parameters: Any) -> Array:
@@ -172,7 +172,8 @@ class KlDiv(ElementwiseLoss):
         if parameters[0]:
             p = np.exp(target)
             return -p, p * (target - x + 1)
-        return -target + 0 * x, np.where(target == 0, 0, _log_or_zero(target) + 1) - x
+        slope = np.broadcast_to(-target, np.broadcast_shapes(x.shape, target.shape))
+        return slope, _log_or_zero(target) + target / target - x
 
 
 def _log_or_zero(target: Array) -> Array:

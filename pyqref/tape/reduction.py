@@ -142,7 +142,10 @@ def _product_of_the_others(x: Array, axes: Axes) -> Array:
 
 
 class _Extreme(_Reduction):
-    """Largest or smallest element over ``axes``; ties share the gradient evenly."""
+    """Largest or smallest element over ``axes``; ties share the gradient evenly.
+
+    Nothing equals a nan: where the result is nan, so are all gradients.
+    """
 
     def take(self, x: Array, axes: Axes) -> Array:
         raise TypeError(f"{type(self).__name__} defines no take")
@@ -151,7 +154,7 @@ class _Extreme(_Reduction):
         self.note(x, axes, keepdim)
         result = self.take(x, axes)
         if self.needs[0]:
-            self.save((x == result) | (np.isnan(x) & np.isnan(result)))
+            self.save(x == result)
         return result if keepdim else result.squeeze(axes)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -174,19 +177,34 @@ class Amin(_Extreme):
         return np.min(x, axis=axes, keepdims=True)
 
 
-class Max(Amax):
+class _ExtremeOfAll(_Extreme):
+    """One element of all; only those that equal it have a gradient, of nan the other nans."""
+
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
+        result = super().forward(x, axes, keepdim)
+        if self.needs[0] and np.isnan(result):
+            self.save(np.isnan(x))
+        return result
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        (hit,) = self.saved
+        share = self.unreduced(grads[0]) / hit.sum(dtype=grads[0].dtype)
+        return np.where(hit, share, share.dtype.type(0)), None, None
+
+
+class Max(_ExtremeOfAll, Amax):
     """Largest of all elements."""
 
     label = "MaxBackward1"
 
 
-class Min(Amin):
+class Min(_ExtremeOfAll, Amin):
     """Smallest of all elements."""
 
     label = "MinBackward1"
 
 
-class Median(_Extreme):
+class Median(_ExtremeOfAll):
     """The middle element (the lower of two) over all axes; a nan is kept."""
 
     def take(self, x: Array, axes: Axes) -> Array:

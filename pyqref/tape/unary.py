@@ -46,6 +46,7 @@ __all__ = [
     "Tanh",
     "erf",
     "sigmoid",
+    "sign",
 ]
 
 
@@ -77,6 +78,11 @@ class _OfResult(_OfArgument):
         return y
 
 
+def sign(x: Array) -> Array:
+    """-1, 0 or 1; 0 of nan."""
+    return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+
+
 class Neg(Operation):
     """``-x``."""
 
@@ -88,13 +94,13 @@ class Neg(Operation):
 
 
 class Abs(_OfArgument):
-    """``|x|``; derivative 0 at 0."""
+    """``|x|``; derivative 0 at 0 and at nan."""
 
     def value(self, x: Array) -> Array:
         return np.abs(x)
 
     def derivative(self, kept: Array) -> Array:
-        return np.sign(kept)
+        return sign(kept)
 
 
 class Square(_OfArgument):

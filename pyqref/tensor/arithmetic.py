@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tape import elementwise, unary
+from ..tape import bounds, elementwise, unary
 from .base import TensorBase, wrap
 from .dispatch import apply
 from .inplace import in_place
@@ -224,7 +224,7 @@ def maximum(input: Any, other: Any) -> Any:
     >>> pyqref.maximum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
     [3.0, nan]
     """
-    return apply(elementwise.Maximum, *promote(input, other))
+    return apply(bounds.Maximum, *promote(input, other))
 
 
 def minimum(input: Any, other: Any) -> Any:
@@ -236,7 +236,7 @@ def minimum(input: Any, other: Any) -> Any:
     >>> pyqref.minimum(pyqref.tensor([1.0, 5.0]), pyqref.tensor([3.0, float("nan")])).tolist()
     [1.0, nan]
     """
-    return apply(elementwise.Minimum, *promote(input, other))
+    return apply(bounds.Minimum, *promote(input, other))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -250,11 +250,11 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """
     if min is None and max is None:
         raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
-    bounds = [each for each in (min, max) if each is not None]
-    input, *bounds = promote(input, *bounds)
-    low = bounds.pop(0) if min is not None else None
-    high = bounds.pop(0) if max is not None else None
-    return apply(elementwise.Clamp, input, low, high)
+    given = [each for each in (min, max) if each is not None]
+    input, *given = promote(input, *given)
+    low = given.pop(0) if min is not None else None
+    high = given.pop(0) if max is not None else None
+    return apply(bounds.Clamp, input, low, high)
 
 
 def clamp_min(input: Any, min: Any) -> Any:

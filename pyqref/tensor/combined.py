@@ -1,14 +1,11 @@
-"""Functions of two or three tensors that are made of several operations."""
+"""Functions of two or three tensors, some of them made of several operations."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..tape import elementwise, unary
+from ..tape import elementwise
 from .arithmetic import add, div, mul, where
-from .base import wrap
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, to_floating
@@ -98,10 +95,7 @@ def xlogy(input: Any, other: Any) -> Any:
     >>> pyqref.xlogy(x, x).tolist()  # 0 log 0 is 0
     [0.0, 0.0]
     """
-    a, b = to_floating(input, other)
-    factor, number = (np.asarray(getattr(each, "_array", each)) for each in (a, b))
-    has_no_logarithm = (number <= 0) | (number == np.inf)
-    return mul(a, apply(unary.Log, where(wrap((factor == 0) & has_no_logarithm), 1.0, b)))
+    return apply(elementwise.XLogY, *to_floating(input, other))
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:

@@ -207,7 +207,7 @@ def frac(input: Any) -> Any:
 
 
 def sign(input: Any) -> Any:
-    """-1, 0 or 1.
+    """-1, 0 or 1; 0 of nan.
 
     Examples
     --------
@@ -221,9 +221,7 @@ def sign(input: Any) -> Any:
 def _sign(x: Any) -> Any:
     if x.dtype.kind == "b":
         return x.copy()
-    return (
-        np.where(np.isnan(x), 0, np.sign(x)).astype(x.dtype) if x.dtype.kind == "f" else np.sign(x)
-    )
+    return unary.sign(x) if x.dtype.kind == "f" else np.sign(x)
 
 
 def isnan(input: Any) -> Any:

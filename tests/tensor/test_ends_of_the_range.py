@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pyqref
+from pyqref.nn import functional as F
 
 INF, NAN = math.inf, math.nan
 
@@ -93,6 +94,13 @@ def test_gradient_of_a_power_of_one_and_a_half() -> None:
         ("fmin", 2.0, 2.0, 1.0, 0.0),
         ("fmin", NAN, 2.0, 0.0, 1.0),
         ("fmax", 2.0, NAN, 1.0, 0.0),
+        ("clamp_min", 2.0, NAN, 0.0, 0.0),
+        ("clamp_max", 2.0, NAN, 0.0, 0.0),
+        ("xlogy", 0.0, 0.0, 0.0, NAN),
+        ("xlogy", 0.0, -1.0, 0.0, 0.0),
+        ("xlogy", 0.0, INF, INF, 0.0),
+        ("xlogy", 2.0, 1.0, 0.0, 2.0),
+        ("remainder", INF, 2.0, 1.0, NAN),
     ],
 )
 def test_gradients_of_two(name: str, a: float, b: float, of_a: float, of_b: float) -> None:
@@ -100,7 +108,74 @@ def test_gradients_of_two(name: str, a: float, b: float, of_a: float, of_b: floa
     x, y = (pyqref.tensor([each], requires_grad=True) for each in (a, b))
     getattr(pyqref, name)(x, y).sum().backward()
     grads: list[Any] = [x.grad, y.grad]
-    assert [[of_a], [of_b]] == [each.tolist() for each in grads]
+    for expected, grad in zip((of_a, of_b), grads, strict=True):
+        np.testing.assert_array_equal(np.float32([expected]), grad.numpy())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "of_x", "of_low", "of_high"),
+    [(0.0, 4.0, 0, 1, 0), (0.0, 0.0, 0, 0, 0), (0.0, -2.0, 0, 0, 1), (-2.0, 4.0, 1, 0, 0)],
+)
+def test_gradients_of_clamp(low: float, high: float, of_x: int, of_low: int, of_high: int) -> None:
+    """It goes to one of the three, or where both bounds are above, to none; as in torch."""
+    leaves = [pyqref.tensor([each], requires_grad=True) for each in (-1.0, low, high)]
+    pyqref.clamp(*leaves).backward(pyqref.tensor([INF]))
+    grads: list[Any] = [each.grad for each in leaves]
+    expected = [[INF if each else 0.0] for each in (of_x, of_low, of_high)]
+    assert expected == [each.tolist() for each in grads]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (F.relu6, [0.0, 0.0, INF, 0.0]),
+        (F.hardtanh, [0.0, INF, INF, 0.0]),
+        (F.hardshrink, [INF, 0.0, 0.0, INF]),
+        (F.softshrink, [INF, 0.0, 0.0, INF]),
+        (lambda x: F.threshold(x, 0.3, 0.0), [0.0, 0.0, INF, INF]),
+        (lambda x: x.clamp(-1, 1), [0.0, INF, INF, 0.0]),
+        (lambda x: x.max(), [0.0, 0.0, 0.0, INF]),
+        (lambda x: x.min(), [INF, 0.0, 0.0, 0.0]),
+        (lambda x: x.median(), [0.0, INF, 0.0, 0.0]),
+    ],
+)
+def test_gradients_that_are_infinite(function: Any, expected: list[float]) -> None:
+    """They pass or they do not: where they do not it is 0, no product of 0 and infinity."""
+    x = pyqref.tensor([-7.0, 0.0, 0.4, 7.0], requires_grad=True)
+    y = function(x)
+    y.backward(pyqref.full_like(y, INF))
+    grad: Any = x.grad
+    assert expected == grad.tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (pyqref.abs, [0.0, 1.0]),
+        (F.elu, [1.0, 1.0]),
+        (F.celu, [1.0, 1.0]),
+        (lambda x: F.l1_loss(x, pyqref.zeros(2), reduction="sum"), [0.0, 1.0]),
+        (pyqref.max, [1.0, 0.0]),
+        (pyqref.amax, [NAN, NAN]),
+        (pyqref.amin, [NAN, NAN]),
+    ],
+)
+def test_gradients_beside_nan(function: Any, expected: list[float]) -> None:
+    """Those of torch."""
+    x = pyqref.tensor([NAN, 2.0], requires_grad=True)
+    function(x).sum().backward()
+    grad: Any = x.grad
+    np.testing.assert_array_equal(np.float32(expected), grad.numpy())
+
+
+def test_gradients_of_kl_div_at_the_ends() -> None:
+    """A product of logarithm and target, each with its own slope: 0 / 0 at a target of 0."""
+    x = pyqref.tensor([0.0, INF, 1.0, 2.0], requires_grad=True)
+    target = pyqref.tensor([INF, 1.0, 0.0, 1.0], requires_grad=True)
+    F.kl_div(x, target, reduction="sum").backward()
+    grads: list[Any] = [x.grad, target.grad]
+    np.testing.assert_array_equal(np.float32([-INF, -1.0, 0.0, -1.0]), grads[0].numpy())
+    np.testing.assert_array_equal(np.float32([NAN, -INF, NAN, -1.0]), grads[1].numpy())
 
 
 def test_gradient_of_logit_at_nan() -> None:

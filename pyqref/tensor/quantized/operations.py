@@ -17,7 +17,7 @@ from ... import _kernels
 from ...backends import quantized as settings
 from ...dtypes import qint8, quint8
 from ...tape import Operation
-from ...tape.elementwise import Clamp
+from ...tape.bounds import Clamp
 from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect, Sort
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Mean, Min, MinDim, Std
 from ...tape.shape import Cat, Stack
