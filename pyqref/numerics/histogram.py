@@ -41,7 +41,7 @@ class Histogram:
         float32 ``(bins,)``.
     min_val, max_val
         Ends of the range, float32 values. If equal, the counts stand over
-        ``min_val - 1 .. max_val + 1``.
+        ``min_val - 1 .. max_val + 1``, see :func:`bin_range`.
 
     Examples
     --------
@@ -64,8 +64,9 @@ def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
               \frac{(x - lo) \cdot bins}{hi - lo} \right\rfloor,\; bins - 1\right)
 
     in float32, for ``lo <= x <= hi``; other elements and nan are not counted. If ``lo ==
-    hi`` the range is taken as ``lo - 1 .. hi + 1``. Where the product could leave float32,
-    everything is worked out in double.
+    hi`` the range is taken as ``lo - 1 .. hi + 1``, or wider where numbers are farther apart
+    than that (:func:`bin_range`). Where the product could leave float32, everything is worked out
+    in double.
 
     Examples
     --------
@@ -85,15 +86,21 @@ def histogram_counts(x: Any, bins: int, low: float, high: float) -> FloatArray:
 def bin_range(low: float, high: float) -> tuple[Any, Any]:
     """Ends of the bins, float32: a range without width gets one on either side.
 
+    Where that changes nothing, the next number that float32 has.
+
     Examples
     --------
     >>> [float(each) for each in bin_range(2.0, 2.0)]
     [1.0, 3.0]
+    >>> [float(each) for each in bin_range(1e9, 1e9)]
+    [999999936.0, 1000000064.0]
     """
     first, last = np.float32(low), np.float32(high)
-    if first == last:
-        return first - np.float32(1), last + np.float32(1)
-    return first, last
+    if first != last:
+        return first, last
+    end, one = np.float32(FLOAT32_MAX), np.float32(1)
+    below, above = np.nextafter(first, -end), np.nextafter(last, end)
+    return min(first - one, below), max(last + one, above)
 
 
 def fits_float32(first: Any, last: Any, bins: int) -> bool:

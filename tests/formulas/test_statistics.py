@@ -111,6 +111,21 @@ def test_eq_histogram_bin__constant_and_outside() -> None:
     assert histogram_counts(np.zeros(0), 2, 0.0, 1.0).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(2**24, 682), (-(2**24), 1365), (2**24 + 2, 1024), (1e9, 1024), (-3e38, 1024)],
+)
+def test_eq_histogram_bin__constant_beyond_ones(value: float, found: int) -> None:
+    """Where float32 has no number one farther, the range ends at the next one, as in torch.
+
+    Above 2^24 it is two away, below one: a third of the range is below.
+    """
+    counts = histogram_counts(np.full(3, value), 2048, value, value)
+    assert ([found], 3) == (np.flatnonzero(counts).tolist(), counts.sum())
+    largest = float(np.finfo(np.float32).max)
+    assert histogram_counts([largest], 4, largest, largest).tolist() == [0, 0, 0, 1]
+
+
 def test_eq_histogram_rebin__midpoints() -> None:
     """Each of 16 parts of a bin goes to the bin of its midpoint, with 1/16 of the count."""
     old = Histogram(np.float32([16, 32, 48, 64]), 0.0, 1.0)

@@ -59,6 +59,15 @@ def test_ranges_beyond_float32(kernel: str) -> None:
     assert count_and_range(x / 100, 6, -3e36, 3e36)[0].tolist() == [1, 0, 1, 1, 0, 1]
 
 
+@pytest.mark.parametrize("value", [5.0, 2.0**24, 1e9, -3e38, float(np.finfo(np.float32).max)])
+def test_constants(kernel: str, value: float) -> None:
+    """eq-histogram-bin over a range that has no width but the one that it is given."""
+    x = np.full(300, value, np.float32)
+    expected = numerics.merge_histogram(None, x, 64, 16)
+    assert_same_bits(expected.counts, _kernels.batch_histogram(None, x, 64).counts)
+    assert_same_bits(expected.counts, _kernels.batch_histogram(expected, x, 64).counts)
+
+
 def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
     """eq-histogram-merge: the same bits whoever counts."""
     rng = np.random.default_rng(0)

@@ -82,3 +82,14 @@ def test_float64_keeps_its_type(kernel: str) -> None:
     low, high = _kernels.min_max(np.array([0.1, 0.3]))
     assert_same_bits(np.float64(0.1), low)
     assert_same_bits(np.float64(0.3), high)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 3, 0), (0, 3)])
+def test_channels_without_numbers_have_no_range(kernel: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="zero-size array"):
+        _kernels.min_max_per_channel(np.zeros(shape, np.float32), 1)
+
+
+def test_no_channels_have_no_ranges(kernel: str) -> None:
+    lows, highs = _kernels.min_max_per_channel(np.zeros((2, 0, 3), np.float32), 1)
+    assert ((0,), (0,)) == (lows.shape, highs.shape)

@@ -71,7 +71,7 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     """
     kernel = registry.twin("observe")
     x = np.asarray(x)
-    if kernel is None or x.dtype != _FLOAT32:
+    if kernel is None or x.dtype != _FLOAT32 or x.size == 0:
         zero = x.dtype.type(0)
         others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
         return x.min(axis=others) + zero, x.max(axis=others) + zero
