@@ -1,7 +1,8 @@
 """The walk back along the tape.
 
 From the nodes of the results, every node is visited once, after all the nodes
-that use its outputs; gradients that arrive at the same output are added.
+that use its outputs; gradients that arrive at the same output are added. As long as
+there is only one way to go, nothing needs to be put in order.
 """
 
 from __future__ import annotations
@@ -54,11 +55,36 @@ def run_backward(
     >>> x.grad.tolist()
     [3.0, 30.0]
     """
+    if capture is None and len(roots) == 1:
+        roots = _follow_chain(*roots[0], retain_graph)
+        if not roots:
+            return []
     order = _in_order([edge.node for edge, _ in roots])
     if all(node.is_quiet for node in order):
         return _walk(order, roots, retain_graph, capture)
     with np.errstate(all="ignore"):
         return _walk(order, roots, retain_graph, capture)
+
+
+def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edge, Array]]:
+    """Walk as far as each node has one result and one input; return where to go on, if anywhere."""
+    is_new = False
+    node = edge.node
+    while node.is_quiet and not node.hooks:
+        if isinstance(node, AccumulateGrad):
+            node.accumulate(grad, is_new)
+            return []
+        if len(node.output_shapes) != 1 or len(node.edges) != 1:
+            break
+        gradient = _gradients(node, {0: grad})[0]
+        next_edge = node.edges[0]
+        if not retain_graph:
+            node.release()
+        if next_edge is None or gradient is None:
+            return []
+        edge, grad, is_new = next_edge, np.asarray(gradient), node.makes_gradients
+        node = edge.node
+    return [(edge, grad)]
 
 
 def _walk(

@@ -125,7 +125,8 @@ class TensorBase:
         accumulator = self._accumulator() if self._accumulator is not None else None
         if accumulator is None:
             accumulator = AccumulateGrad(self)
-            accumulator.hooks = self._hooks
+            if self._hooks is not None:
+                accumulator.hooks = self._hooks
             self._accumulator = weakref.ref(accumulator)
         return Edge(accumulator, 0)
 

@@ -41,6 +41,40 @@ def test_a_long_chain_needs_no_recursion() -> None:
     assert [1.0] == x.grad.tolist()
 
 
+def _rounded(x: Any) -> Any:
+    return pyqref.fake_quantize_per_tensor_affine(x, 1.0, 0, 0, 10)
+
+
+def test_a_chain_to_a_leaf() -> None:
+    """Each node has one input: the gradient passes where all of them let it, and is added."""
+    x = _leaf(-1.0, 2.0, 30.0)
+    for expected in ([0.0, 5.0, 0.0], [0.0, 10.0, 0.0]):
+        y = _rounded(_rounded(x))
+        y.backward(pyqref.tensor([5.0, 5.0, 5.0]))
+        assert expected == x.grad.tolist()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        y.backward(pyqref.tensor([5.0, 5.0, 5.0]))
+
+
+def test_a_chain_that_leads_to_a_fork() -> None:
+    """What comes after the chain is walked as ever, and what was retained can be walked again."""
+    x = _leaf(2.0)
+    y = _rounded(_rounded(x * x + 3 * x))
+    for expected in ([7.0], [14.0]):
+        y.backward(retain_graph=True)
+        assert expected == x.grad.tolist()
+
+
+def test_a_chain_to_a_leaf_with_a_hook() -> None:
+    """A hook on a leaf, or on the way, replaces the gradient of a chain."""
+    x = _leaf(2.0)
+    y = _rounded(x)
+    y.register_hook(lambda grad: grad * 3)
+    x.register_hook(lambda grad: grad + 1)
+    _rounded(y).backward()
+    assert [4.0] == x.grad.tolist()
+
+
 def test_the_graph_is_freed() -> None:
     """A second walk is an error that names the remedy."""
     y = (_leaf(1.0) ** 2).sum()
