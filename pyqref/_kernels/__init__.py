@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .fake_quantize import straight_through as straight_through
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
+    from .observe import are_finite as are_finite
     from .observe import average_range as average_range
     from .observe import batch_histogram as batch_histogram
     from .observe import choose_qparams_dynamic as choose_qparams_dynamic
@@ -91,6 +92,7 @@ __getattr__ = on_first_use(
         ),
         ".normalization": ("group_norm", "layer_norm"),
         ".observe": (
+            "are_finite",
             "average_range",
             "batch_histogram",
             "choose_qparams_dynamic",
@@ -160,6 +162,7 @@ __all__ = [
     "adaptive_avg_pool",
     "add",
     "alone",
+    "are_finite",
     "average_range",
     "avg_pool",
     "batch_histogram",

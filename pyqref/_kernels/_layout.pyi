@@ -1,5 +1,6 @@
 from .layout import contiguous as contiguous
 from .layout import dense as dense
+from .layout import elements_per_channel as elements_per_channel
 from .layout import empty as empty
 from .layout import images as images
 from .layout import in_one_order as in_one_order

@@ -232,3 +232,12 @@ def side_by_side(tuple arrays, int axis):
     arrays = tuple([cnp.PyArray_Transpose(each, &dims) for each in arrays])
     dims.ptr = _first
     return arrays, cnp.PyArray_Transpose(out, &dims), rows
+
+
+def elements_per_channel(cnp.ndarray x, int axis):
+    cdef cnp.npy_intp inner = 1
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    cdef int each
+    for each in range(1 + (axis if axis >= 0 else axis + ndim), ndim):
+        inner *= cnp.PyArray_DIM(x, each)
+    return inner

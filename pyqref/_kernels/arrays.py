@@ -6,6 +6,7 @@ try:
     from ._layout import (
         contiguous,
         dense,
+        elements_per_channel,
         empty,
         images,
         in_one_order,
@@ -19,6 +20,7 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
     from .layout import (
         contiguous,
         dense,
+        elements_per_channel,
         empty,
         images,
         in_one_order,
@@ -32,6 +34,7 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
 __all__ = [
     "contiguous",
     "dense",
+    "elements_per_channel",
     "empty",
     "images",
     "in_one_order",

@@ -7,8 +7,7 @@ as long as the expected squared error of quantization falls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 STEP = 1e-5
 
 
-@dataclass(frozen=True)
-class Histogram:
+class Histogram(NamedTuple):
     """Counts over equal bins of a range.
 
     Attributes

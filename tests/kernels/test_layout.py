@@ -61,6 +61,13 @@ class TestLayout:
         channels_last = x.ndim in (4, 5) and np.moveaxis(x, 1, -1).flags.c_contiguous
         assert y is x if x.flags.c_contiguous or channels_last else y.flags.c_contiguous
 
+    def test_elements_per_channel(self, form: ModuleType, x: np.ndarray) -> None:
+        """The elements of one index of an axis that follow one another, counted from either end."""
+        for axis in range(x.ndim):
+            inner = int(np.prod(x.shape[axis + 1 :]))
+            assert inner == form.elements_per_channel(x, axis)
+            assert inner == form.elements_per_channel(x, axis - x.ndim)
+
     def test_laid_as(self, form: ModuleType, x: np.ndarray) -> None:
         """The other array lies as the first one does, copied if it did not."""
         first = form.dense(x)

@@ -46,6 +46,18 @@ def test_ranges_are_those_of_the_equations(kernel: str, shape: tuple[int, ...]) 
         assert_same_bits(expected_mean, _kernels.fused_average(state[0], state[2], constant))
 
 
+@pytest.mark.parametrize("size", [0, 1, 3, 64, 1000])
+def test_one_number_that_is_not_finite_is_found(kernel: str, size: int) -> None:
+    """Wherever it is; the largest numbers, subnormal ones and zeros are finite."""
+    x = np.resize(np.float32([3.4028235e38, -3.4028235e38, 1e-45, -0.0]), size)
+    assert _kernels.are_finite(x)
+    for place in {0, size // 2, size - 1} if size else ():
+        for special in (np.inf, -np.inf, np.nan):
+            one = x.copy()
+            one[place] = special
+            assert not _kernels.are_finite(one)
+
+
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+from .portable import are_finite as are_finite
 from .portable import average_range as average_range
 from .portable import choose_qparams_dynamic as choose_qparams_dynamic
 from .portable import extreme_range as extreme_range

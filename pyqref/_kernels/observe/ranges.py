@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense
-from pyqref._kernels.layout import elements_per_channel
+from pyqref._kernels.arrays import contiguous, dense, elements_per_channel
 from pyqref.numerics.types import FloatArray
 
 __all__ = ["min_max", "min_max_per_channel"]

@@ -1,7 +1,7 @@
 # Running statistics of a few numbers, for which NumPy's calls take longer than the arithmetic.
 
 from libc.float cimport FLT_MAX
-from libc.math cimport fabs, rint
+from libc.math cimport fabs, fabsf, rint
 
 ctypedef fused Number:
     float
@@ -40,6 +40,16 @@ def extremes(cnp.ndarray x):
     return None
 
 
+def are_finite(cnp.ndarray x):
+    """Whether there is neither nan nor infinity in float32 ``x``, contiguous."""
+    cdef const float* value = <const float*> cnp.PyArray_DATA(x)
+    cdef bint others = False
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(x)):
+        others |= not fabsf(value[i]) <= FLT_MAX
+    return not others
+
+
 cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     """Whether both are contiguous float32 arrays of one shape."""
     cdef int axis
@@ -70,16 +80,18 @@ def extreme_range(
         return None
     cdef cnp.ndarray lows = floats_like(min_val)
     cdef cnp.ndarray highs = floats_like(max_val)
+    cdef float* out_low = <float*> cnp.PyArray_DATA(lows)
+    cdef float* out_high = <float*> cnp.PyArray_DATA(highs)
     cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
     cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
     cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
     cdef const float* new_high = <const float*> cnp.PyArray_DATA(batch_max)
     cdef Py_ssize_t i
     for i in range(cnp.PyArray_SIZE(lows)):
-        (<float*> cnp.PyArray_DATA(lows))[i] = (
+        out_low[i] = (
             low[i] if low[i] < new_low[i] or low[i] != low[i] else new_low[i]
         )
-        (<float*> cnp.PyArray_DATA(highs))[i] = (
+        out_high[i] = (
             high[i] if high[i] > new_high[i] or high[i] != high[i] else new_high[i]
         )
     return lows, highs
@@ -97,6 +109,8 @@ def average_range(
         return None
     cdef cnp.ndarray lows = floats_like(min_val)
     cdef cnp.ndarray highs = floats_like(max_val)
+    cdef float* out_low = <float*> cnp.PyArray_DATA(lows)
+    cdef float* out_high = <float*> cnp.PyArray_DATA(highs)
     cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
     cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
     cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
@@ -105,10 +119,10 @@ def average_range(
     cdef Py_ssize_t i
     for i in range(cnp.PyArray_SIZE(lows)):
         first = low[i] == INFINITY and high[i] == -INFINITY
-        (<float*> cnp.PyArray_DATA(lows))[i] = (
+        out_low[i] = (
             new_low[i] if first else low[i] + constant * (new_low[i] - low[i])
         )
-        (<float*> cnp.PyArray_DATA(highs))[i] = (
+        out_high[i] = (
             new_high[i] if first else high[i] + constant * (new_high[i] - high[i])
         )
     return lows, highs

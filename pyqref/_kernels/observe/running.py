@@ -15,12 +15,29 @@ from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
 from pyqref.numerics.types import FloatArray, IntArray
 
 __all__ = [
+    "are_finite",
     "average_range",
     "choose_qparams_dynamic",
     "extreme_range",
     "extremes",
     "fused_average",
 ]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def are_finite(x: FloatArray) -> bool:
+    """Whether there is neither nan nor infinity in a contiguous array.
+
+    Examples
+    --------
+    >>> are_finite(np.float32([1.0, 2.0])), are_finite(np.float32([1.0, np.inf]))
+    (True, False)
+    """
+    kernel = registry.twin("observe")
+    if kernel is None or x.dtype != _FLOAT32:
+        return bool(np.isfinite(x).all())
+    return bool(kernel.are_finite(x))
 
 
 def extremes(x: np.ndarray) -> tuple[Any, Any]:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, in_result_order, room_like
-from pyqref._kernels.layout import elements_per_channel
+from pyqref._kernels.arrays import contiguous, elements_per_channel, in_result_order, room_like
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
 

@@ -47,7 +47,7 @@ def calibration_array(observer: Any, x: Any) -> Array:
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
+def check_finite(observer: Any, array: Array, low: Any, high: Any) -> None:
     """Refuse nan and infinity, which would make every later scale nan or infinite.
 
     Parameters
@@ -56,19 +56,17 @@ def check_finite(observer: Any, array: Array, *extremes: Any) -> None:
         Who looks.
     array
         The calibration data.
-    *extremes
-        Minima and maxima of ``array``; the data is searched only if one is not finite.
+    low, high
+        Its smallest and largest element, or those of each channel; the data is searched only if
+        one is not finite.
 
     Raises
     ------
     ValueError
         ``array`` holds nan or infinity.
     """
-    for each in extremes:
-        low, high = _kernels.extremes(each) if each.ndim else (each, each)
-        if not (isfinite(low) and isfinite(high)):
-            break
-    else:
+    finite = _kernels.are_finite if isinstance(low, np.ndarray) else isfinite
+    if finite(low) and finite(high):
         return
     nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     raise ValueError(

@@ -132,8 +132,11 @@ class HistogramObserver(UniformQuantizationObserverBase):
         if x.size:
             before = self._histogram()
             batch = _kernels.batch_histogram(before, x, self.bins)
-            check_finite(self, x, np.float64(batch.min_val), np.float64(batch.max_val))
-            self._keep(merge_counts(before, batch, self.upsample_rate))
+            check_finite(self, x, batch.min_val, batch.max_val)
+            seen = merge_counts(before, batch, self.upsample_rate)
+            self._buffers["histogram"] = wrap(seen.counts.astype(np.float32, copy=False))
+            if before is None or seen[1:] != before[1:]:
+                self._set_range(seen.min_val, seen.max_val)
         return x_orig
 
     def _histogram(self) -> Histogram | None:
@@ -142,10 +145,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
         low, high = seen["min_val"]._array.item(), seen["max_val"]._array.item()
         return Histogram(seen["histogram"]._array, low, high) if low <= high else None
 
-    def _keep(self, seen: Histogram) -> None:
-        self._buffers["histogram"] = wrap(seen.counts.astype(np.float32, copy=False))
-        self._buffers["min_val"] = wrap(np.array(seen.min_val, np.float32))
-        self._buffers["max_val"] = wrap(np.array(seen.max_val, np.float32))
+    def _set_range(self, low: float, high: float) -> None:
+        self._buffers["min_val"] = wrap(np.array(low, np.float32))
+        self._buffers["max_val"] = wrap(np.array(high, np.float32))
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""
@@ -159,7 +161,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def reset_histogram(self) -> None:
         """Forget what was seen."""
-        self._keep(Histogram(np.zeros(self.bins, np.float32), np.inf, -np.inf))
+        self._buffers["histogram"] = wrap(np.zeros(self.bins, np.float32))
+        self._set_range(np.inf, -np.inf)
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""

@@ -124,22 +124,26 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             axis = self._axis_of(x)
             low, high = _kernels.min_max_per_channel(x, axis)
             check_finite(self, x, low, high)
-            before = self._seen()[0].size
-            if before and before != low.size:
+            before = self._buffers["min_val"]._array.size
+            if not before:
+                self._set_range(low, high)
+            elif before == low.size:
+                self._update(low, high)
+            else:
                 raise ValueError(
                     f"{named(self)}: axis {axis} must have {before} channels as before, "
                     f"got {low.size} in shape {x.shape}; call reset_min_max_vals() first"
                 )
-            self._update(low, high) if before else self._set_range(low, high)
         return x_orig
 
     def _axis_of(self, x: Array) -> int:
-        if not -x.ndim <= self.ch_axis < x.ndim:
+        axis, ndim = self.ch_axis, x.ndim
+        if not -ndim <= axis < ndim:
             raise IndexError(
-                f"{named(self)}: ch_axis must be in [{-x.ndim}, {x.ndim - 1}] for a tensor of "
-                f"shape {x.shape}, got {self.ch_axis}"
+                f"{named(self)}: ch_axis must be in [{-ndim}, {ndim - 1}] for a tensor of "
+                f"shape {x.shape}, got {axis}"
             )
-        return self.ch_axis % x.ndim
+        return axis % ndim
 
     def _update(self, low: Array, high: Array) -> None:
         self._set_range(*_kernels.extreme_range(*self._seen(), low, high))
@@ -149,8 +153,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         return buffers["min_val"]._array, buffers["max_val"]._array
 
     def _set_range(self, low: Array, high: Array) -> None:
-        self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))
-        self._buffers["max_val"] = wrap(np.asarray(high, dtype=np.float32))
+        buffers = self._buffers
+        buffers["min_val"], buffers["max_val"] = wrap(low), wrap(high)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scales (float32) and zero points, each of shape ``(C,)``.
