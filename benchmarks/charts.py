@@ -51,7 +51,7 @@ def bars(measured: dict[str, Any], ax: Any = None) -> Any:
     ax.minorticks_off()
     ax.set_xlabel("time of the fastest other / ours")
     ax.set_title(_setting(measured), fontsize="medium")
-    ax.invert_yaxis()
+    ax.set_ylim(len(names) - 0.4, -0.6)  # from above, without empty room
     return ax
 
 

@@ -63,9 +63,14 @@ def below(measured: dict[str, Any]) -> list[str]:
         ]
         for race in lost
     ]
-    count = f"{len(lost)} of {len(measured['races'])} races are below 1:"
+    count = f"{len(lost)} of {len(measured['races'])} races are below 1"
+    nearly = sum(race["ratio"] >= ROUNDED_TO_1 for race in lost)
+    count += f", {nearly} of them by so little that it is rounded away:" if nearly else ":"
     return [count, "", *table(["Kind", "Shape", "Fastest other library", "Ratio"], rows)]
 
+
+#: The least ratio that two decimals show as 1.
+ROUNDED_TO_1 = 0.995
 
 #: Columns of the table of every race.
 COLUMNS = ["Shape", "µs", "Fastest other, µs", "Which", "Of the roof", "Ratio", "2 threads"]
@@ -89,7 +94,7 @@ def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
         )
     lines: list[str] = []
     for kind, rows in kinds.items():
-        lines += [f".. rubric:: {kind}", "", *table(COLUMNS, rows), ""]
+        lines += [f".. rubric:: {kind}", "", *table(COLUMNS, rows, "races"), ""]
     return lines
 
 
@@ -105,9 +110,9 @@ def ratio(race: dict[str, Any]) -> float:
     return race["ratio"]
 
 
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Source of a list table."""
-    lines = [".. list-table::", f"   :header-rows: {int(bool(head))}", ""]
+def table(head: list[str], rows: list[list[str]], style: str = "") -> list[str]:
+    """Source of a list table, in a style of ``_static/pyqref.css``."""
+    lines = [".. list-table::", f"   :header-rows: {int(bool(head))}", f"   :class: {style}", ""]
     for first, *others in [head, *rows] if head else rows:
         lines += [f"   * - {first}", *(f"     - {cell}" for cell in others)]
     return lines
