@@ -1,5 +1,7 @@
 # A loop over independent tasks, run by threads: the one place where OpenMP is used.
 
+from pyqref._kernels.cache cimport LINE
+
 ctypedef void (*Task)(void* context, Py_ssize_t index, int thread) noexcept nogil
 
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil
@@ -9,7 +11,6 @@ cdef int useful_threads(double work, double work_per_thread, int n_threads) noex
 # Where a task begins that writes elements of some size: vectors that straddle cache lines take up
 # to half as long again to be written, so a short first task leads up to one where that matters.
 cdef enum:
-    LINE = 64               # bytes of a cache line
     UNALIGNED = 1 << 13     # elements that are written as they lie
 
 

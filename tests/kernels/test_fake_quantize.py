@@ -100,3 +100,18 @@ def test_results_that_go_past_the_caches(
     assert_same_pair(expected, _kernels.fake_quantize_per_channel(*per_channel))
     mask = expected[1]
     assert_same_bits(reference.straight_through(x, mask), _kernels.straight_through(x, mask))
+
+
+@pytest.mark.parametrize("off", [0, 1, 4, 8])
+def test_results_that_begin_in_a_line_stay_in_the_caches(compiled_kernel: str, off: int) -> None:
+    """What goes past the caches must begin at a vector, wherever an array begins."""
+    kernel = _kernels.registry.twin("fake_quantize")
+    x = np.random.default_rng(6).standard_normal((1 << 20) + 5).astype(np.float32)
+    buffer = np.empty(x.size + 32, np.float32)
+    first = -buffer.ctypes.data // 4 % 16 + off
+    y = buffer[first : first + x.size]
+    kernel.fake_quantize_per_tensor(x, y, None, 0.037, 5.0, 0.0, 63.0, 0, 1)
+    expected, mask = reference.fake_quantize_per_tensor(x, 0.037, 5, 0, 63)
+    assert_same_bits(expected, y)
+    kernel.straight_through(x, mask, y, 1)
+    assert_same_bits(reference.straight_through(x, mask), y)

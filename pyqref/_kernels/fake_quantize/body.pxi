@@ -5,14 +5,14 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport (
-    LINE, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
+    count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
+from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     ACROSS = 4                  # vectors of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
-    STREAMED_BYTES = 1 << 22    # of results that would only drive out what caches hold
     # Elements that are worth a thread: fake-quantized, and masked.
     WORK_PER_THREAD = 1 << 15
     MASKED_PER_THREAD = 1 << 17
@@ -38,17 +38,6 @@ cdef struct FakeQuantize:
     Rule rule
     bint streams              # whether ``y`` goes past the caches
     Py_ssize_t size, head, channels, inner, runs, runs_per_task
-
-
-cdef inline bint suits_streams(const void* out, Py_ssize_t run, Py_ssize_t size) noexcept nogil:
-    """Whether ``size`` results, in runs of ``run`` each, are many and whole lines.
-
-    They go past the caches: nothing is read before it is overwritten.
-    """
-    return (
-        size * sizeof(float) >= STREAMED_BYTES
-        and (<size_t> out | <size_t> run * sizeof(float)) % LINE == 0
-    )
 
 
 cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil:
@@ -223,17 +212,19 @@ cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     cdef Py_ssize_t length = f.channels if f.inner == 1 else f.inner
+    cdef Py_ssize_t run = length * <Py_ssize_t> sizeof(float)
+    cdef Py_ssize_t size = f.size * <Py_ssize_t> sizeof(float)
     if f.size == 0:
         return
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
         f.head = elements_to_line(f.y, sizeof(float), f.size)
-        f.streams = suits_streams(f.y + f.head, LINE, f.size)
+        f.streams = suits_streams(f.y, LINE, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-    f.streams = suits_streams(f.y, length, f.size)
+    f.streams = suits_streams(f.y, run, run, size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 
@@ -337,5 +328,5 @@ def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_
     n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     with nogil:
         m.head = elements_to_line(m.out, sizeof(float), m.size)
-        m.streams = suits_streams(m.out + m.head, LINE, m.size)
+        m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
         parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)

@@ -4,7 +4,8 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
-from pyqref._kernels._parallel cimport LINE, parallel_for, useful_threads
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.cache cimport LINE, next_line
 from pyqref._kernels.images cimport Image, has_channels_outside, image_of
 from pyqref._kernels.simd.primitives cimport *
 

@@ -220,7 +220,7 @@ cdef void mean_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     list.columns = -1
     set_quads(&quads, inside(&line, p.columns))
     quads.flip = 0x80 if p.is_signed else 0
-    quads.scratch = scratch + (LINE - <size_t> scratch % LINE) % LINE
+    quads.scratch = <uint8_t*> next_line(scratch)
     taps.planes, taps.plane_step = length_of(line.plane), line.plane_step
     taps.rows, taps.row_step = length_of(line.row), line.row_step
     taps.column_step = p.inner

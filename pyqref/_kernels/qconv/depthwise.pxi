@@ -215,7 +215,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.results_at = d.scratch_size
     if d.is_spread:
         d.scratch_size += 2 * d.segment * widest
-    d.scratch_size = (d.scratch_size + 63) // 64 * 64
+    d.scratch_size = whole_lines(d.scratch_size)
 
 
 cdef int depthwise(

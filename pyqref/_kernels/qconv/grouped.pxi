@@ -192,7 +192,7 @@ cdef int grouped(
     g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
     if g.is_spread:
         g.scratch_size += g.segment * g.width
-    g.scratch_size = (g.scratch_size + LINE - 1) // LINE * LINE
+    g.scratch_size = whole_lines(g.scratch_size)
     scratch = <uint8_t*> malloc(g.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:

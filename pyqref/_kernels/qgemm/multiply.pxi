@@ -37,13 +37,11 @@ cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
     LEAST_BLOCK_ROWS = 48           # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
-    STREAMED_BYTES = 1 << 22        # of real results that would only drive out what caches hold
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 18         # bytes that a block may take
     SCRATCH_BYTES_OF_TILES = 1 << 20
-    LINE = 64                       # bytes of a cache line, which no vector of ours straddles
     READ_AHEAD = 4                  # tiles in which the next panel is fetched
     STREAM_AHEAD = 1 << 12          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
@@ -79,11 +77,6 @@ cdef struct Product:
     Py_ssize_t pointers_at          # where in it those to rows begin
     Py_ssize_t results_at           # and the results of a block that are put in their places
     Py_ssize_t block_rows, blocks, column_splits
-
-
-cdef inline void* next_line(void* memory) noexcept nogil:
-    """The first byte of a cache line at or behind an address."""
-    return <uint8_t*> memory + (-<size_t> memory) % LINE
 
 
 cdef inline uint8_t* place_of_row(

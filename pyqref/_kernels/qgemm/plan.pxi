@@ -43,14 +43,11 @@ cdef void lay_out(Product* p) noexcept nogil:
         p.matrix = NULL             # rows are read so often that they are worth a copy
 
 
-cdef bint suits_streams(const Product* p) noexcept nogil:
-    """Whether results are many, real, and whole lines."""
+cdef bint real_results_suit_streams(const Product* p) noexcept nogil:
     cdef Py_ssize_t row = p.columns * p.out_itemsize
-    return (
-        (p.epilogue.store == FUSED or p.epilogue.store == SEPARATE)
-        and p.rows * row >= STREAMED_BYTES
-        and (<size_t> p.out | <size_t> row | <size_t> p.out_stride * p.out_itemsize) % LINE == 0
-    )
+    if p.epilogue.store == BYTES or p.epilogue.store == SUMS:
+        return False
+    return suits_streams(p.out, row, p.out_stride * p.out_itemsize, p.rows * row)
 
 
 cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) noexcept nogil:
@@ -119,19 +116,17 @@ cdef int plan_product(Product* p, int n_threads) noexcept nogil:
     """Fill in how a product is laid out and cut; how many threads are worth it."""
     cdef Py_ssize_t groups
     lay_out(p)
-    p.streams = suits_streams(p)
+    p.streams = real_results_suit_streams(p)
     n_threads = useful_threads(work_of(p), WORK_PER_THREAD, n_threads)
     cut(p, n_threads)
     p.pointers_at = 0
     if p.copies or p.has_edges:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
-        p.pointers_at = groups * p.layout.group + p.layout.row + COPIED_TOO_MUCH
-        p.pointers_at = (p.pointers_at + LINE - 1) // LINE * LINE
-    p.scratch_size = p.pointers_at + p.block_rows * (
+        p.pointers_at = whole_lines(groups * p.layout.group + p.layout.row + COPIED_TOO_MUCH)
+    p.results_at = p.pointers_at + whole_lines(p.block_rows * (
         p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
-    )
-    p.scratch_size = (p.scratch_size + LINE - 1) // LINE * LINE
-    p.results_at = p.scratch_size
+    ))
+    p.scratch_size = p.results_at
     if p.put_rows != NULL:
-        p.scratch_size += (p.block_rows * p.out_stride + LINE - 1) // LINE * LINE
+        p.scratch_size += whole_lines(p.block_rows * p.out_stride)
     return n_threads

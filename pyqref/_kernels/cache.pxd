@@ -1,0 +1,25 @@
+# Cache lines, and results that go past the caches.
+
+cdef enum:
+    LINE = 64                       # bytes of a cache line, which no vector of ours straddles
+    STREAMED_BYTES = 1 << 22        # of results that would only drive out what caches hold
+
+
+cdef inline void* next_line(void* memory) noexcept nogil:
+    """The first byte of a cache line at or behind an address."""
+    return <char*> memory + (-<size_t> memory) % LINE
+
+
+cdef inline Py_ssize_t whole_lines(Py_ssize_t size) noexcept nogil:
+    """The bytes of the lines that some bytes take."""
+    return (size + LINE - 1) // LINE * LINE
+
+
+cdef inline bint suits_streams(
+    const void* out, Py_ssize_t run, Py_ssize_t apart, Py_ssize_t size
+) noexcept nogil:
+    """Whether ``size`` bytes of results, in runs that are ``apart``, are many and whole lines.
+
+    They go past the caches: nothing is read before it is overwritten.
+    """
+    return size >= STREAMED_BYTES and (<size_t> out | <size_t> run | <size_t> apart) % LINE == 0
