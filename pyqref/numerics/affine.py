@@ -82,8 +82,9 @@ def quantize_per_tensor(
 
     Returns
     -------
-    Integers of ``storage`` type and of the shape of ``x``. Infinities saturate;
-    nan gives ``quant_max`` (8 bits) or ``quant_min`` (32 bits), as in torch.
+    Integers of ``storage`` type and of the shape of ``x``
+        Infinities saturate; nan gives ``quant_max`` (8 bits) or ``quant_min`` (32 bits), as in
+        torch.
 
     Examples
     --------
@@ -149,8 +150,9 @@ def quantize_per_channel(
 
     Returns
     -------
-    Integers of the shape of ``x``. Infinities saturate; nan gives the integer 0
-    (8 bits) or ``quant_min`` (32 bits), as in torch.
+    Integers of the shape of ``x``
+        Infinities saturate; nan gives the integer 0 (8 bits) or ``quant_min`` (32 bits), as in
+        torch.
 
     Examples
     --------

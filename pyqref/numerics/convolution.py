@@ -135,8 +135,8 @@ def conv_transpose_accumulator(
 
     Returns
     -------
-    int64 ``(B, *out, N)`` with
-    ``out = (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+    int64 ``(B, *out, N)``
+        ``out = (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
 
     Examples
     --------

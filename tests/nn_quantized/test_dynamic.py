@@ -255,3 +255,25 @@ def test_cell_errors() -> None:
     cell = dynamic.RNNCell(3, 4, nonlinearity="relu")
     assert "DynamicQuantizedRNNCell(3, 4, nonlinearity=relu)" == repr(cell)
     assert (2, 4) == tuple(cell(pyqref.ones(2, 3)).shape)
+
+
+@pytest.mark.parametrize("what", ["the input", "the hidden state"])
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (dynamic.LSTM, {}),
+        (dynamic.GRU, {}),
+        (dynamic.LSTMCell, {}),
+        (dynamic.GRUCell, {}),
+        (dynamic.RNNCell, {}),
+        (dynamic.RNNCell, {"nonlinearity": "relu"}),
+    ],
+)
+def test_what_no_scale_covers_is_named(cls: Any, options: dict[str, Any], what: str) -> None:
+    """Input and hidden state have a grid each: an error says which of them holds nan."""
+    rows = (1, 2) if cls in (dynamic.LSTM, dynamic.GRU) else (2,)
+    x, hidden, cell = (pyqref.zeros(*rows, each) for each in (3, 4, 4))
+    (x if what == "the input" else hidden).fill_(float("nan"))
+    state = (hidden, cell) if cls in (dynamic.LSTM, dynamic.LSTMCell) else hidden
+    with pytest.raises(ValueError, match=f"{what} holds nan or infinity"):
+        cls(3, 4, **options)(x, state)

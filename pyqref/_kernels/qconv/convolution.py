@@ -234,8 +234,8 @@ def conv2d(
 
     Returns
     -------
-    ``(B, N, out_H, out_W)`` of the type ``requant.storage``: a view of memory in which
-    the channels are last.
+    ``(B, N, out_H, out_W)`` of the type ``requant.storage``
+        A view of memory in which the channels are last.
     """
     return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
 

@@ -187,8 +187,8 @@ def conv_transpose(
 
     Returns
     -------
-    ``(B, N, *out)`` of the type ``requant.storage``: a view of memory in which the channels are
-    last.
+    ``(B, N, *out)`` of the type ``requant.storage``
+        A view of memory in which the channels are last.
     """
     kernel = registry.twin("qconv")
     if kernel is None or not fits(packed.depth, requant):

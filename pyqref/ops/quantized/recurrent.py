@@ -30,6 +30,9 @@ __all__ = [
 
 Weight: TypeAlias = PackedLinear | PackedLinearFloat16
 
+#: What messages call the two that are multiplied.
+_INPUT, _HIDDEN = "the input", "the hidden state"
+
 #: Bytes of projections of floats that are held at a time.
 _HELD = 15 << 14
 
@@ -175,15 +178,14 @@ def run_recurrent_cell(
     of_input: Weight,
     of_hidden: Weight,
     states: Sequence[np.ndarray],
-    what: str = "hx",
 ) -> None:
     """Change states, in arrays, by one step: of an LSTM, a GRU, an RNN with tanh, or ReLU."""
     projections = _projections(of_input, of_hidden)
     if projections and kind != "ReLU":
-        with _naming(what):
+        with _grids_named():
             _kernels.recurrent_cell(kind, x, *projections, states)
         return
-    projects = _by_rows(x, of_input, "the input"), _by_rows(states[0], of_hidden, what)
+    projects = _by_rows(x, of_input, _INPUT), _by_rows(states[0], of_hidden, _HIDDEN)
     rows = _rows_held(of_hidden)
     for first in range(0, len(x), rows):
         at = slice(first, first + rows)
@@ -217,10 +219,9 @@ def run_recurrent_layer(
     Changes states, and writes the outputs into ``out``; the other arguments are those of
     :func:`pyqref._kernels.recurrent_layer`.
     """
-    what = "the hidden state"
     projections = _projections(of_input, of_hidden)
     if projections:
-        with _naming(what):
+        with _grids_named():
             _kernels.recurrent_layer(kind, x, *projections, states, batch_sizes, reverse, out)
         return
     for rows, first, sizes in _blocks(batch_sizes, _rows_held(of_hidden), reverse):
@@ -228,7 +229,7 @@ def run_recurrent_layer(
         out[rows], after = _kernels.recurrent_loop(
             kind,
             run_dynamic(x[rows], of_input),
-            lambda hidden: run_dynamic(hidden, of_hidden, what=what),
+            lambda hidden: run_dynamic(hidden, of_hidden, what=_HIDDEN),
             held,
             sizes,
             reverse,
@@ -247,13 +248,13 @@ def _projections(
 
 
 @contextmanager
-def _naming(what: str) -> Iterator[None]:
-    """Say in words that the inputs, or what the hidden state is called, have no grid."""
+def _grids_named() -> Iterator[None]:
+    """Say in words which of inputs and hidden state has no grid."""
     try:
         yield
     except _kernels.NoGridError as error:
         low, high, is_input = error.args
-        require_finite_range(low, high, "the input" if is_input else what)
+        require_finite_range(low, high, _INPUT if is_input else _HIDDEN)
         raise
 
 

@@ -131,7 +131,7 @@ class RNNCellBase(Module):
     def _step(self, kind: str, input: Any, *states: Any) -> list[Any]:
         """The states after one step."""
         weights = self._packed_weight_ih, self._packed_weight_hh
-        run_recurrent_cell(kind, input._array, *weights, states, what="the input")
+        run_recurrent_cell(kind, input._array, *weights, states)
         return [wrap(each) for each in states]
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
