@@ -31,7 +31,7 @@ __all__ = [
 Weight: TypeAlias = PackedLinear | PackedLinearFloat16
 
 #: What messages call the two that are multiplied.
-_INPUT, _HIDDEN = "the input", "the hidden state"
+_INPUT, _HIDDEN = "the input", "hx, the hidden state,"
 
 #: Bytes of projections of floats that are held at a time.
 _HELD = 15 << 14
