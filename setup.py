@@ -25,6 +25,7 @@ from setuptools.errors import CompileError, LinkError
 
 KERNELS = Path("pyqref/_kernels")
 OPERATIONS = (
+    "channels",
     "elementwise",
     "fake_quantize",
     "normalization",

@@ -17,6 +17,10 @@ from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 
 if TYPE_CHECKING:
+    from .channels import gradient_of_normalized as gradient_of_normalized
+    from .channels import moments_of_channels as moments_of_channels
+    from .channels import scale_channels as scale_channels
+    from .channels import sums_of_channels as sums_of_channels
     from .elementwise import add as add
     from .elementwise import cat as cat
     from .elementwise import clamp as clamp
@@ -78,12 +82,17 @@ if TYPE_CHECKING:
     from .windows import fold_rows as fold_rows
     from .windows import gradient_of_largest as gradient_of_largest
     from .windows import largest as largest
-    from .windows import moments_of_channels as moments_of_channels
     from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
     __name__,
     {
+        ".channels": (
+            "gradient_of_normalized",
+            "moments_of_channels",
+            "scale_channels",
+            "sums_of_channels",
+        ),
         ".elementwise": ("add", "cat", "clamp", "look_up", "mul", "relu", "relu6"),
         ".fake_quantize": (
             "fake_quantize_per_channel",
@@ -148,7 +157,6 @@ __getattr__ = on_first_use(
             "fold_rows",
             "gradient_of_largest",
             "largest",
-            "moments_of_channels",
             "unfold_rows",
         ),
     },
@@ -185,6 +193,7 @@ __all__ = [
     "fused_average",
     "get_num_threads",
     "gradient_of_largest",
+    "gradient_of_normalized",
     "group_norm",
     "gru_step",
     "in_c_order",
@@ -214,7 +223,9 @@ __all__ = [
     "relu",
     "relu6",
     "rnn_step",
+    "scale_channels",
     "set_num_threads",
     "straight_through",
+    "sums_of_channels",
     "unfold_rows",
 ]

@@ -21,6 +21,7 @@ __all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twi
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
 #: Folders that hold one compiled module a kernel.
 OPERATIONS = (
+    "channels",
     "elementwise",
     "fake_quantize",
     "normalization",

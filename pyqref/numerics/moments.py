@@ -6,7 +6,7 @@ import numpy as np
 
 from .types import FloatArray
 
-__all__ = ["moments_of_channels"]
+__all__ = ["moments_of_channels", "sums"]
 
 #: Sums of a channel are made side by side, one for each of so many neighbours, and then added.
 LANES = 8
@@ -25,12 +25,12 @@ def moments_of_channels(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
     count = np.float64(x.shape[0] * x.shape[2])
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = (_sums(x.astype(np.float64)) / count).astype(x.dtype)
+        mean = (sums(x.astype(np.float64)) / count).astype(x.dtype)
         centered = (x - mean[:, np.newaxis]).astype(np.float64)
-        return mean, (_sums(centered * centered) / count).astype(x.dtype)
+        return mean, (sums(centered * centered) / count).astype(x.dtype)
 
 
-def _sums(x: FloatArray) -> FloatArray:
+def sums(x: FloatArray) -> FloatArray:
     """Sum over each channel: line by line of the batch, lane by lane, the lanes by halves."""
     batch, channels, length = x.shape
     padded = np.zeros((batch, channels, -(-length // LANES) * LANES))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .channels import scaled, sum_of_products
 from .operation import Array, Operation, unbroadcast
 
 __all__ = [
@@ -82,27 +83,15 @@ class Mul(Binary):
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         self.save(a if self.needs[1] else None, b if self.needs[0] else None)
-        return a * b
+        return scaled(a, b)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
         shape_a, shape_b = self.shapes
         return (
-            _sum_of_products(grads[0], b, shape_a) if self.needs[0] else None,
-            _sum_of_products(grads[0], a, shape_b) if self.needs[1] else None,
+            sum_of_products(grads[0], b, shape_a) if self.needs[0] else None,
+            sum_of_products(grads[0], a, shape_b) if self.needs[1] else None,
         )
-
-
-def _sum_of_products(grad: Array, other: Array, shape: tuple[int, ...]) -> Array:
-    """``grad * other``, summed over the axes along which the operand of ``shape`` was repeated."""
-    if grad.shape == shape:
-        return grad * other
-    if grad.shape != other.shape or grad.ndim != len(shape):
-        return unbroadcast(grad * other, shape)
-    axes = list(range(grad.ndim))
-    kept = [axis for axis in axes if shape[axis] == grad.shape[axis]]
-    total: Array = np.einsum(grad, axes, other, axes, kept)
-    return total.reshape(shape)
 
 
 class Div(Binary):
@@ -111,19 +100,19 @@ class Div(Binary):
     def forward(self, a: Array, b: Array) -> Array:
         self.note_shapes(a, b)
         self.save(a if self.needs[1] else None, b if any(self.needs) else None)
-        return a / b
+        return scaled(a, b, divides=True)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         a, b = self.saved
         shape_a, shape_b = self.shapes
         grad_a = grad_b = None
         if self.needs[0]:
-            grad_a = unbroadcast(grads[0] / b, shape_a)
+            grad_a = unbroadcast(scaled(grads[0], b, divides=True), shape_a)
         if self.needs[1] and shape_b == grads[0].shape:
             grad_b = -grads[0] * (a / b) / b
         elif self.needs[1]:
             # The divisor is the same along the axes of the sum.
-            grad_b = -_sum_of_products(grads[0], a, shape_b) / b / b
+            grad_b = -sum_of_products(grads[0], a, shape_b) / b / b
         return grad_a, grad_b
 
 

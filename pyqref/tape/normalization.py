@@ -60,65 +60,46 @@ class BatchNorm(Operation):
         eps: float,
     ) -> Array:
         self.training = training
-        self.axes = (0, *range(2, x.ndim))
-        column = (1, -1, *(1,) * (x.ndim - 2))
         if training:
-            center, variance = _moments_of_channels(x)
+            center, variance = _kernels.moments_of_channels(_channels(x))
             if running_mean is not None and running_var is not None and x.size:
                 count = x.size // x.shape[1]
-                unbiased = variance.reshape(-1) * (count / (count - 1) if count > 1 else np.nan)
-                _move(running_mean, center.reshape(-1), momentum)
+                unbiased = variance * (count / (count - 1) if count > 1 else np.nan)
+                _move(running_mean, center, momentum)
                 _move(running_var, unbiased, momentum)
         else:
             assert running_mean is not None
             assert running_var is not None
-            center, variance = running_mean.reshape(column), running_var.reshape(column)
+            center, variance = running_mean, running_var
         inv_std = 1 / np.sqrt(variance + eps)
-        scale = inv_std if weight is None else inv_std * weight.reshape(column)
-        shift = -center * scale if bias is None else bias.reshape(column) - center * scale
+        scale = inv_std if weight is None else inv_std * weight
+        shift = -center * scale if bias is None else bias - center * scale
         self.save(x, center.copy(), inv_std, scale)
-        y = x * scale
-        y += shift
-        return y.astype(x.dtype, copy=False)
+        y = _kernels.scale_channels(_channels(x), scale, shift)
+        return y.reshape(x.shape).astype(x.dtype, copy=False)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        x, center, inv_std, scale = self.saved
-        grad = grads[0]
+        saved, center, inv_std, scale = self.saved
+        grad, x = _channels(grads[0]), _channels(saved)
         grad_x = grad_weight = grad_bias = None
-        if self.needs[1] or (self.training and self.needs[0]):
-            centered = x - center
-            weighted = _products_of_channels(grad, centered).reshape(center.shape) * inv_std
-            grad_weight = weighted.reshape(-1)
-        if self.needs[2] or (self.training and self.needs[0]):
-            total = grad.sum(axis=self.axes, keepdims=True)
-            grad_bias = total.reshape(-1)
-        if self.needs[0]:
-            grad_x = grad * scale
-            if self.training:
-                # scale * (grad - total / count - x_hat * weighted / count), by as few passes.
-                count = x.size // x.shape[1]
-                centered *= scale * inv_std * (weighted / count)
-                grad_x -= centered
-                grad_x -= scale * (total / count)
+        if any(self.needs[1:]) or self.training:
+            grad_bias, products = _kernels.sums_of_channels(grad, x, center)
+            grad_weight = products * inv_std
+        if self.needs[0] and self.training:
+            # scale * (grad - total / count - x_hat * weighted / count)
+            count = x.size // x.shape[1]
+            factor, shift = scale * inv_std * (grad_weight / count), scale * (grad_bias / count)
+            grad_x = _kernels.gradient_of_normalized(grad, x, scale, center, factor, shift)
+        elif self.needs[0]:
+            grad_x = _kernels.scale_channels(grad, scale)
+        if grad_x is not None:
+            grad_x = grad_x.reshape(saved.shape)
         return grad_x, grad_weight, grad_bias
 
 
 def _channels(x: Array) -> Array:
     """``(N, C, *size)`` as ``(N, C, L)``."""
     return x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-
-
-def _moments_of_channels(x: Array) -> tuple[Array, Array]:
-    """:func:`moments` over all axes but that of the channels."""
-    column = (1, -1, *(1,) * (x.ndim - 2))
-    center, variance = _kernels.moments_of_channels(_channels(x))
-    return center.reshape(column), variance.reshape(column)
-
-
-def _products_of_channels(a: Array, b: Array) -> Array:
-    """Sum of ``a * b`` over each channel."""
-    products: Array = np.einsum("ncl,ncl->c", _channels(a), _channels(b))
-    return products
 
 
 def _move(running: Array, current: Array, momentum: float) -> None:

@@ -131,6 +131,12 @@ def exercise() -> None:
             _, winner = _kernels.largest(on_image, windows, count)
             grad = np.ones(winner.shape, np.float32)
             _kernels.gradient_of_largest(grad, winner, windows, (5, 4))
+        for lines in (on_image.reshape(2, size, 20), on_image.reshape(10, 4, size)):
+            per_channel = np.ones(lines.shape[1], np.float32)
+            _kernels.moments_of_channels(lines)
+            _kernels.sums_of_channels(lines, lines, per_channel)
+            _kernels.scale_channels(lines, per_channel, per_channel)
+            _kernels.gradient_of_normalized(lines, lines, *[per_channel] * 4)
         for weight in (None, x):
             _kernels.layer_norm(np.stack([q8(x)] * 2), on, weight, weight, 1e-5, on)
         _kernels.in_c_order(np.ones((2, 3, 5, size), np.uint8).transpose(0, 3, 1, 2))

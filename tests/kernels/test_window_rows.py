@@ -10,7 +10,6 @@ from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
 from pyqref.numerics import windows as reference
-from pyqref.numerics.moments import moments_of_channels as reference_moments
 from pyqref.numerics.windows import Windows
 
 #: Kernel, stride, padding and dilation: ordinary, of one pixel, apart, wider than the image.
@@ -141,25 +140,3 @@ def test_largest_of_many_and_of_integers(kernel: str) -> None:
         reference.largest(x, small, (2, 3)), _kernels.largest(x, small, (2, 3)), strict=True
     ):
         assert_same_bits(expected, actual)
-
-
-@pytest.mark.parametrize(
-    "shape", [(2, 3, 5), (1, 1, 1), (3, 17, 64), (5, 2, 1001), (64, 4, 9), (2, 0, 3), (0, 3, 4)]
-)
-def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
-    """Of numbers of all sizes and far from zero, and where nan or infinity is among them."""
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal(shape).astype(np.float32) * 1000 + 77777
-    special = np.where(rng.random(shape) < 0.01, np.float32(np.inf), x)
-    for each in (x, x[..., ::2], special, numbers(*shape), x.astype(np.float64)):
-        expected = reference_moments(each)
-        for one, other in zip(expected, _kernels.moments_of_channels(each), strict=True):
-            assert_same_bits(one, other)
-    if x.size:
-        exact = x.astype(np.float64)
-        mean, variance = _kernels.moments_of_channels(x)
-        np.testing.assert_allclose(exact.mean(axis=(0, 2)), mean, rtol=2e-7)
-        # The mean is rounded before it is subtracted: half a unit of it, squared, is added.
-        rounding = (np.spacing(np.abs(mean)) / 2).astype(np.float64) ** 2
-        differs = np.abs(exact.var(axis=(0, 2)) - variance)
-        assert (differs <= 2e-7 * variance + 1.01 * rounding + 1e-2 * np.sqrt(rounding)).all()

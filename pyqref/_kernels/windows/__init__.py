@@ -2,7 +2,6 @@
 
 from .maxima import gradient_of_largest as gradient_of_largest
 from .maxima import largest as largest
-from .moments import moments_of_channels as moments_of_channels
 from .rows import channels_first as channels_first
 from .rows import channels_last as channels_last
 from .rows import fold_rows as fold_rows
@@ -14,6 +13,5 @@ __all__ = [
     "fold_rows",
     "gradient_of_largest",
     "largest",
-    "moments_of_channels",
     "unfold_rows",
 ]

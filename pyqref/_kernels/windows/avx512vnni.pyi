@@ -1,6 +1,5 @@
 from .portable import fold_rows as fold_rows
 from .portable import gradient_of_largest as gradient_of_largest
 from .portable import largest as largest
-from .portable import moments_of_channels as moments_of_channels
 from .portable import transpose as transpose
 from .portable import unfold_rows as unfold_rows

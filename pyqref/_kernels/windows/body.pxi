@@ -214,4 +214,3 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
 
 
 include "maxima.pxi"
-include "moments.pxi"

@@ -23,6 +23,3 @@ def gradient_of_largest(
     geometry: tuple[int, ...],
     n_threads: int,
 ) -> None: ...
-def moments_of_channels(
-    x: np.ndarray, means: np.ndarray, variances: np.ndarray, n_threads: int
-) -> None: ...

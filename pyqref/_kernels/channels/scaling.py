@@ -1,0 +1,65 @@
+"""Channels scaled and added up by the kernel in use; the rest goes to the twins in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.arrays import contiguous, empty
+from pyqref.numerics import channels as reference
+from pyqref.numerics.types import FloatArray
+
+__all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels"]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def scale_channels(
+    x: FloatArray, scale: FloatArray, shift: FloatArray | None = None, divides: bool = False
+) -> FloatArray:
+    """As :func:`pyqref.numerics.channels.scale_channels`."""
+    kernel = registry.twin("channels")
+    # Where channels are last in memory, they are in the result of NumPy, too.
+    if kernel is None or not x.flags.c_contiguous or not _are_float32(x, scale, shift):
+        return reference.scale_channels(x, scale, shift, divides)
+    out = empty(x.shape, _FLOAT32)
+    shift = None if shift is None else contiguous(shift)
+    kernel.scale(x, contiguous(scale), shift, out, divides, threads.limit)
+    return out
+
+
+def sums_of_channels(
+    a: FloatArray, b: FloatArray, center: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.channels.sums_of_channels`."""
+    kernel = registry.twin("channels")
+    if center is None:
+        center = np.zeros(a.shape[1], b.dtype)
+    if kernel is None or not _are_float32(a, b, center):
+        return reference.sums_of_channels(a, b, center)
+    sums, products = np.empty(a.shape[1], _FLOAT32), np.empty(a.shape[1], _FLOAT32)
+    arrays = contiguous(a), contiguous(b), contiguous(center)
+    kernel.add_up(*arrays, sums, products, threads.limit)
+    return sums, products
+
+
+def gradient_of_normalized(
+    grad: FloatArray,
+    x: FloatArray,
+    scale: FloatArray,
+    center: FloatArray,
+    factor: FloatArray,
+    shift: FloatArray,
+) -> FloatArray:
+    """As :func:`pyqref.numerics.channels.gradient_of_normalized`."""
+    kernel = registry.twin("channels")
+    parameters = np.stack([scale, center, factor, shift])
+    if kernel is None or not _are_float32(grad, x, parameters):
+        return reference.gradient_of_normalized(grad, x, scale, center, factor, shift)
+    out = empty(grad.shape, _FLOAT32)
+    kernel.gradient(contiguous(grad), contiguous(x), parameters, out, threads.limit)
+    return out
+
+
+def _are_float32(*arrays: FloatArray | None) -> bool:
+    return all(each is None or each.dtype == _FLOAT32 for each in arrays)

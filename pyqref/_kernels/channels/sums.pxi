@@ -1,0 +1,177 @@
+# Sums over channels, in double: included by the body.
+
+cdef extern from "simd/doubles.h":
+    ctypedef struct eight_doubles:
+        pass
+    void add_themselves(eight_doubles* sums, const float* a) nogil
+    void add_squares(eight_doubles* sums, const float* a, float center) nogil
+    void add_products(
+        eight_doubles* sums, const float* a, const float* b, float center
+    ) nogil
+
+cdef enum:
+    LANES = 8       # sums of a channel that are made side by side
+    BLOCK = 128     # sums of short lines that are made side by side
+
+# What is added up.
+cdef enum Term:
+    ITSELF      # a
+    SQUARE      # (a - center) ** 2
+    PRODUCT     # a, and a * (b - center)
+
+
+cdef struct Sums:
+    const float* a
+    const float* b
+    const float* centers
+    float* first            # sums, or means, of what is itself
+    float* second           # the same of squares or products
+    Term term               # PRODUCT, or SQUARE: of what differs from the mean
+    double count            # by which sums are divided
+    Py_ssize_t batch, channels, length, channels_per_task
+
+
+cdef inline double sum_of_lanes(const double* s) noexcept nogil:
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+
+
+cdef inline void add_number(
+    double* first, double* second, const float* a, const float* b, float center, Term term
+) noexcept nogil:
+    cdef float centered
+    if term != SQUARE:
+        first[0] += a[0]
+    if term == SQUARE:
+        centered = a[0] - center
+        second[0] += <double> centered * centered
+    elif term == PRODUCT:
+        centered = b[0] - center
+        second[0] += <double> a[0] * centered
+
+
+cdef inline void add_eight(
+    eight_doubles* first, eight_doubles* second, const float* a, const float* b, float center,
+    Term term
+) noexcept nogil:
+    if term != SQUARE:
+        add_themselves(first, a)
+    if term == SQUARE:
+        add_squares(second, a, center)
+    elif term == PRODUCT:
+        add_products(second, a, b, center)
+
+
+cdef inline void finish(
+    const Sums* s, Py_ssize_t channel, const double* first, const double* second, Term term
+) noexcept nogil:
+    if term != SQUARE:
+        s.first[channel] = <float> (sum_of_lanes(first) / s.count)
+    if term != ITSELF:
+        s.second[channel] = <float> (sum_of_lanes(second) / s.count)
+
+
+cdef inline void add_channel(
+    const Sums* s, Py_ssize_t channel, const float* centers, Term term
+) noexcept nogil:
+    """Line by line, each number to the lane of its place modulo 8."""
+    cdef eight_doubles first, second
+    cdef float center = 0 if term == ITSELF else centers[channel]
+    cdef Py_ssize_t whole = s.length // LANES * LANES
+    cdef Py_ssize_t image, at, i
+    memset(&first, 0, sizeof(first))
+    memset(&second, 0, sizeof(second))
+    for image in range(s.batch):
+        at = (image * s.channels + channel) * s.length
+        for i in range(0, whole, 8):
+            add_eight(&first, &second, s.a + at + i, s.b + at + i, center, term)
+        at += whole
+        for i in range(s.length - whole):
+            add_number(
+                <double*> &first + i, <double*> &second + i, s.a + at + i, s.b + at + i, center,
+                term,
+            )
+    finish(s, channel, <double*> &first, <double*> &second, term)
+
+
+cdef inline void add_short_lines(
+    const Sums* s, Py_ssize_t channel, Py_ssize_t count, const float* centers, Term term
+) noexcept nogil:
+    """The same for lines of at most 8 numbers, those of some channels side by side."""
+    cdef double[BLOCK] first
+    cdef double[BLOCK] second
+    cdef float[BLOCK] of_each
+    cdef double[2][LANES] lanes
+    cdef Py_ssize_t n = count * s.length
+    cdef Py_ssize_t image, at, i
+    memset(first, 0, sizeof(first))
+    memset(second, 0, sizeof(second))
+    for i in range(n):
+        of_each[i] = 0 if term == ITSELF else centers[channel + i // s.length]
+    for image in range(s.batch):
+        at = (image * s.channels + channel) * s.length
+        for i in range(n):
+            add_number(first + i, second + i, s.a + at + i, s.b + at + i, of_each[i], term)
+    memset(lanes, 0, sizeof(lanes))
+    for i in range(count):
+        memcpy(lanes[0], first + i * s.length, s.length * sizeof(double))
+        memcpy(lanes[1], second + i * s.length, s.length * sizeof(double))
+        finish(s, channel + i, lanes[0], lanes[1], term)
+
+
+cdef inline void add_channels(
+    const Sums* s, Py_ssize_t index, const float* centers, Term term
+) noexcept nogil:
+    cdef Py_ssize_t channel = index * s.channels_per_task
+    if s.length <= LANES:
+        add_short_lines(
+            s, channel, min(s.channels_per_task, s.channels - channel), centers, term
+        )
+    else:
+        add_channel(s, channel, centers, term)
+
+
+cdef void sums_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Sums s = (<Sums*> context)[0]
+    # The term is a constant of each loop.
+    if s.term == PRODUCT:
+        add_channels(&s, index, s.centers, PRODUCT)
+    else:
+        add_channels(&s, index, NULL, ITSELF)
+        add_channels(&s, index, s.first, SQUARE)
+
+
+cdef void run_sums(
+    Sums* s, cnp.ndarray a, cnp.ndarray first, cnp.ndarray second, int n_threads
+):
+    s.a = <const float*> cnp.PyArray_DATA(a)
+    s.b = s.a if s.b == NULL else s.b
+    s.first, s.second = <float*> cnp.PyArray_DATA(first), <float*> cnp.PyArray_DATA(second)
+    s.batch, s.channels = cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(a, 1)
+    s.length = cnp.PyArray_DIM(a, 2)
+    s.channels_per_task = 1
+    if s.length <= LANES:
+        s.channels_per_task = BLOCK // max(s.length, <Py_ssize_t> 1)
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(a), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(
+            sums_task, s, (s.channels + s.channels_per_task - 1) // s.channels_per_task, n_threads
+        )
+
+
+def moments_of_channels(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):
+    """Mean and variance of each channel of ``x``."""
+    cdef Sums s
+    s.b = NULL
+    s.term, s.count = SQUARE, <double> (cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 2))
+    run_sums(&s, x, means, variances, n_threads)
+
+
+def add_up(
+    cnp.ndarray a, cnp.ndarray b, cnp.ndarray centers, cnp.ndarray sums, cnp.ndarray products,
+    int n_threads,
+):
+    """Sums of ``a``, and of ``a * (b - center)``, over each channel."""
+    cdef Sums s
+    s.b, s.centers = <const float*> cnp.PyArray_DATA(b), <const float*> cnp.PyArray_DATA(centers)
+    s.term, s.count = PRODUCT, 1
+    run_sums(&s, a, sums, products, n_threads)

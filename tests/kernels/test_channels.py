@@ -1,0 +1,112 @@
+"""Float images channel by channel, by every kernel against the twins in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref.numerics import channels as reference
+from pyqref.numerics.moments import moments_of_channels as reference_moments
+
+#: Lines around the eight lanes, of one number, long ones, more channels than a task takes, nothing.
+SHAPES = [
+    (2, 3, 5),
+    (1, 1, 1),
+    (3, 17, 64),
+    (5, 2, 1001),
+    (64, 4, 9),
+    (3, 300, 1),
+    (2, 70, 7),
+    (3, 33, 8),
+    (2, 0, 3),
+    (0, 3, 4),
+    (2, 3, 0),
+]
+
+
+def numbers(*shape: int, special: bool = False) -> np.ndarray:
+    """Floats of all sizes, the negative zero and, where asked for, infinity and nan among them."""
+    rng = np.random.default_rng(len(shape))
+    x = rng.standard_normal(shape).astype(np.float32)
+    x = np.where(rng.random(shape) < 0.1, np.float32(-0.0), x)
+    if special:
+        x = np.where(rng.random(shape) < 0.01, np.float32(np.inf), x)
+        x = np.where(rng.random(shape) < 0.01, np.float32(np.nan), x)
+    return x
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_moments_of_channels(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
+    """Of numbers of all sizes and far from zero, and where nan or infinity is among them."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(shape).astype(np.float32) * 1000 + 77777
+    special = np.where(rng.random(shape) < 0.01, np.float32(np.inf), x)
+    for each in (x, x[..., ::2], special, numbers(*shape), x.astype(np.float64)):
+        expected = reference_moments(each)
+        for one, other in zip(expected, _kernels.moments_of_channels(each), strict=True):
+            assert_same_bits(one, other)
+    if x.size:
+        exact = x.astype(np.float64)
+        mean, variance = _kernels.moments_of_channels(x)
+        np.testing.assert_allclose(exact.mean(axis=(0, 2)), mean, rtol=2e-7)
+        # The mean is rounded before it is subtracted: half a unit of it, squared, is added.
+        rounding = (np.spacing(np.abs(mean)) / 2).astype(np.float64) ** 2
+        differs = np.abs(exact.var(axis=(0, 2)) - variance)
+        assert (differs <= 2e-7 * variance + 1.01 * rounding + 1e-2 * np.sqrt(rounding)).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("special", [False, True])
+def test_sums_of_channels(
+    kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
+) -> None:
+    """Of C order and not, in both types."""
+    a, b = numbers(*shape, special=special), numbers(*shape[::-1]).T * np.float32(1000)
+    center = numbers(shape[1]) + np.float32(70)
+    for dtype in (np.float32, np.float64):
+        arrays = [each.astype(dtype) for each in (a, b, center)]
+        expected = reference.sums_of_channels(*arrays)
+        for one, other in zip(expected, _kernels.sums_of_channels(*arrays), strict=True):
+            assert_same_bits(one, other)
+    _, products = _kernels.sums_of_channels(a, b)
+    assert_same_bits(reference.sums_of_channels(a, b, np.zeros_like(center))[1], products)
+
+
+def test_sums_of_channels_are_rounded_once(kernel: str) -> None:
+    """What float32 would lose: a one beside 2 ** 24, and products that cancel."""
+    a = np.float32([[[2**24, 1, -(2**24), 3]], [[1, 1, 1, 1]]])
+    b = np.float32([[[2**24, 1, 2**24, 0]], [[1, 1, 1, 1]]])
+    sums, products = _kernels.sums_of_channels(a, b, np.float32([1]))
+    assert [8.0] == sums.tolist()
+    assert [-3.0] == products.tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("special", [False, True])
+def test_channels_are_scaled(
+    kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
+) -> None:
+    x, scale = numbers(*shape, special=special), numbers(shape[1])
+    last = np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
+    for each in (x, last, x.astype(np.float64)):
+        for shift, divides in ((None, False), (None, True), (scale + np.float32(1), False)):
+            assert_same_bits(
+                reference.scale_channels(each, scale, shift, divides),
+                _kernels.scale_channels(each, scale, shift, divides),
+            )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("special", [False, True])
+def test_gradient_of_normalized(
+    kernel: str, shape: tuple[int, ...], special: bool, n_threads: int
+) -> None:
+    grad, x = numbers(*shape, special=special), numbers(*shape[::-1]).T
+    parameters = [numbers(shape[1]) + np.float32(i) for i in range(4)]
+    for dtype in (np.float32, np.float64):
+        arrays = [each.astype(dtype) for each in (grad, x, *parameters)]
+        assert_same_bits(
+            reference.gradient_of_normalized(*arrays), _kernels.gradient_of_normalized(*arrays)
+        )
