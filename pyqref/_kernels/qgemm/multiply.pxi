@@ -35,14 +35,14 @@ ctypedef void (*PutRows)(
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
-    LEAST_BLOCK_ROWS = 48           # that results may not make fewer, where they are not scratch
+    LEAST_BLOCK_ROWS = 192          # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
-    SCRATCH_BYTES = 1 << 18         # bytes that a block may take
+    SCRATCH_BYTES = 1 << 19         # bytes that a block may take
     SCRATCH_BYTES_OF_TILES = 1 << 20
-    READ_AHEAD = 4                  # tiles in which the next panel is fetched
+    READ_AHEAD = 8                  # tiles in which the next panel is fetched
     STREAM_AHEAD = 1 << 12          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
     COPIED_TOO_MUCH = 64            # bytes that may be written after a row
@@ -178,7 +178,7 @@ cdef void multiply_panel(
                 elif tiles == 1:
                     tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
                 elif i < READ_AHEAD and next_panel != NULL:
-                    tile.ahead_step = PANEL_COLUMNS * 4 // (2 if tiles == 2 else READ_AHEAD)
+                    tile.ahead_step = PANEL_COLUMNS * 4 // min(tiles, <Py_ssize_t> READ_AHEAD)
                     tile.ahead = next_panel + i * p.quads * tile.ahead_step
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
