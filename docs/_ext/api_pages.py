@@ -10,10 +10,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from fnmatch import filter as matching
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
 
 PACKAGES = [
     "pyqref.quantization",
@@ -133,6 +137,21 @@ def _pages() -> dict[str, str]:
     return pages
 
 
+class Packages(SphinxDirective):
+    """``.. packages::``: packages, one a line or many by a pattern, and what each is for."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        names = [name for line in self.content for name in matching(_packages(), line)]
+        lines = [".. toctree::", "   :hidden:", "", *(f"   generated/{name}" for name in names)]
+        lines += ["", ".. list-table::", "   :class: autosummary", ""]
+        for name in names:
+            summary = (importlib.import_module(name).__doc__ or "").partition("\n\n")[0]
+            lines += [f"   * - :py:mod:`{name}`", f"     - {' '.join(summary.split())}"]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def write_pages(app: Any, config: Any) -> None:
     """Write all pages below ``api/generated``, leaving those that did not change."""
     folder = Path(app.srcdir) / "api" / "generated"
@@ -171,6 +190,7 @@ def _documented() -> frozenset[int]:
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the pages are there before it looks for its sources."""
+    app.add_directive("packages", Packages)
     app.connect("config-inited", write_pages)
     app.connect("autodoc-process-docstring", link_equations)
     app.connect("autodoc-process-bases", hide_private_bases)

@@ -112,7 +112,8 @@ def ratio(race: dict[str, Any]) -> float:
 
 def table(head: list[str], rows: list[list[str]], style: str = "") -> list[str]:
     """Source of a list table, in a style of ``_static/pyqref.css``."""
-    lines = [".. list-table::", f"   :header-rows: {int(bool(head))}", f"   :class: {style}", ""]
+    lines = [".. list-table::", f"   :header-rows: {int(bool(head))}"]
+    lines += [f"   :class: {style}", ""] if style else [""]
     for first, *others in [head, *rows] if head else rows:
         lines += [f"   * - {first}", *(f"     - {cell}" for cell in others)]
     return lines
