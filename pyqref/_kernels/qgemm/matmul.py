@@ -5,6 +5,7 @@ The same results as :mod:`pyqref.numerics.matmul`.
 
 from __future__ import annotations
 
+from itertools import product
 from types import ModuleType
 from typing import Any
 
@@ -22,8 +23,10 @@ from .pack import PANEL, pack_transposed
 
 __all__ = ["quantized_matmul"]
 
-#: Bytes of either matrix, and results, of a block; the most depths and columns of one.
+#: Bytes of either matrix, and results, of a block; the most depths, columns of one.
 _BYTES, _RESULTS, _DEPTH, _COLUMNS = 1 << 17, 1 << 15, 2048, 512
+#: Rows whose sums over more depths are held, for the columns of one panel.
+_ROWS = 256
 
 
 def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid) -> IntArray:
@@ -48,31 +51,31 @@ def _one_pair(
 ) -> None:
     """``a (M, K)`` times ``b (K, N)`` into ``result (M, N)``, block by block."""
     rows, columns = result.shape
-    depths = [slice(k, k + _DEPTH) for k in range(0, len(b), _DEPTH)]
-    deepest = min(len(b), _DEPTH)
-    wide = min(_COLUMNS, max(_BYTES // deepest // PANEL, 1) * PANEL)
-    high = max(min(_RESULTS // min(wide, columns), _BYTES // deepest), 1)
+    deep = min(len(b), _DEPTH)
+    wide = min(_COLUMNS, max(_BYTES // deep // PANEL, 1) * PANEL)
+    high = max(min(_RESULTS // min(wide, columns), _BYTES // deep), 1)
+    tall = rows if deep == len(b) else _ROWS
     unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
-    for column in range(0, columns, wide):
-        block = b[:, column : column + wide]
-        product = _Product(kernel, a_grid.zero_point, b_grid.zero_point, block[depths[0]])
-        for row in range(0, rows, high):
-            x = a[row : row + high]
-            if len(depths) == 1:
-                real = product.run(x, np.float32, unit)
-            else:
-                # Exact in 64 bits, however many depths there are.
-                sums = np.zeros((len(x), block.shape[1]), np.int64)
-                for depth in depths:
-                    product = _Product(kernel, a_grid.zero_point, b_grid.zero_point, block[depth])
-                    sums += product.run(x[:, depth], np.int32)
-                real = sums.astype(np.float32) * unit
-            at = slice(row, row + high), slice(column, column + wide)
-            result[at] = quantize_per_tensor(real, *out)
+    for top, column in product(range(0, rows, tall), range(0, columns, wide)):
+        some, block = a[top : top + tall], b[:, column : column + wide]
+        place = result[top : top + tall, column : column + wide]
+        # Exact in 64 bits, however many depths there are.
+        sums = None if deep == len(b) else np.zeros(place.shape, np.int64)
+        for first in range(0, len(b), deep):
+            depth = slice(first, first + deep)
+            weight = _Weight(kernel, a_grid.zero_point, b_grid.zero_point, block[depth])
+            for row in range(0, len(some), high):
+                at = slice(row, row + high)
+                if sums is None:
+                    place[at] = quantize_per_tensor(weight.times(some[at], np.float32, unit), *out)
+                else:
+                    sums[at] += weight.times(some[at, depth], np.int32)
+        if sums is not None:
+            place[...] = quantize_per_tensor(sums.astype(np.float32) * unit, *out)
 
 
-class _Product:
-    """The product with one block of the second matrix, packed as a weight."""
+class _Weight:
+    """One block of the second matrix, packed as a weight."""
 
     def __init__(self, kernel: ModuleType, x_zero_point: int, zero_point: int, b: IntArray) -> None:
         # Weights are int8: bytes of uint8, and their zero point, lose 128.
@@ -80,8 +83,8 @@ class _Product:
         self.kernel, self.x_zero_point, self.packed = kernel, x_zero_point, pack_transposed(b)
         self.zero_points = np.full(1, zero_point, np.int64) if zero_point else None
 
-    def run(self, x: IntArray, kind: type, unit: Any = 1) -> np.ndarray:
-        """Sums, int32, or float32: rounded, and multiplied by ``unit``."""
+    def times(self, x: IntArray, kind: type, unit: Any = 1) -> np.ndarray:
+        """Sums for each row of ``x``, int32, or float32: rounded, and multiplied by ``unit``."""
         packed = self.packed
         out: np.ndarray = np.empty((len(x), packed.columns), kind)
         self.kernel.linear(
