@@ -129,6 +129,13 @@ def test_joining(kernel: str, storage: Any) -> None:
     assert_same_bits(expected, _kernels.cat(moved, each, 1, out))
 
 
+def test_joining_copies_bytes_that_mean_the_same(kernel: str) -> None:
+    """eq-quantized-cat looks at scales and zero points, not at how far a grid reaches."""
+    parts, out = [np.uint8([[0, 100]]), np.uint8([[200, 255]])], Grid(0.1, 3, 10, 127)
+    joined = _kernels.cat(parts, [Grid(0.1, 3), out], 1, out)
+    assert [[0, 100, 200, 255]] == joined.tolist()
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize(
     ("rows", "widths"),

@@ -57,7 +57,7 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
         return reference.cat(arrays, grids, axis, out)
     if not in_one_order(arrays) and sum(each.size for each in arrays) > _FEW:
         return _joined_in_any_order(arrays, grids, axis, out)
-    tables = [None if grid == out else _between(grid, out) for grid in grids]
+    tables = [None if _are_one(grid, out) else _between(grid, out) for grid in grids]
     parts_of_rows, result, rows = side_by_side(tuple(arrays), axis)
     if rows:
         kernel.cat(parts_of_rows, tuple(tables), result, rows, threads.limit)
@@ -76,8 +76,13 @@ def _joined_in_any_order(
         place = result[(slice(None),) * axis + (slice(first, first + q.shape[axis]),)]
         first += q.shape[axis]
         for at in parts(q, most=_FEW):
-            place[at] = q[at] if grid == out else look_up(_between(grid, out), q[at])
+            place[at] = q[at] if _are_one(grid, out) else look_up(_between(grid, out), q[at])
     return result
+
+
+def _are_one(grid: Grid, out: Grid) -> bool:
+    """Whether a byte means the same on both, whatever their ranges."""
+    return grid.scale == out.scale and grid.zero_point == out.zero_point
 
 
 @lru_cache(maxsize=256)
