@@ -1,18 +1,12 @@
 # Sums, products and tables of bytes: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
 from pyqref._kernels.simd.primitives cimport *
-
-cdef extern from "simd/copy.h":
-    void copy_rows(
-        uint8_t* target, Py_ssize_t step, const uint8_t* source, Py_ssize_t n, Py_ssize_t rows
-    ) nogil
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -50,12 +44,6 @@ cdef void set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
     p.out = <uint8_t*> cnp.PyArray_DATA(out)
     p.size = cnp.PyArray_SIZE(out)
     p.is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-
-
-cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
-    if is_signed:
-        return load_s8(<const int8_t*> source)
-    return load_u8(source)
 
 
 cdef inline void store_scaled(
@@ -259,89 +247,4 @@ def clamp(cnp.ndarray q, cnp.ndarray out, int32_t lower, int32_t upper, int n_th
         run(&p, clamp_task, BYTES_PER_THREAD, n_threads)
 
 
-# --- Joining ------------------------------------------------------------------------------
-
-cdef enum:
-    BLOCK = 1 << 10             # bytes of results that are written part by part
-
-
-# Rows of bytes that stand side by side in each row of the result. A task takes some rows, or of
-# long rows some columns.
-cdef struct Joined:
-    uint8_t* out
-    Py_ssize_t row, rows, rows_per_task, tasks_per_row, count
-    const uint8_t** parts
-    const uint8_t** tables          # of a part that is on a grid of its own; else NULL
-    Py_ssize_t* lengths             # of a row of each part
-
-
-cdef void join(
-    const Joined* j, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t start, Py_ssize_t stop
-) noexcept nogil:
-    """Columns [start, stop) of at most BLOCK bytes of rows, or of one row."""
-    cdef uint8_t[BLOCK] moved
-    cdef uint8_t* out = j.out + first * j.row
-    cdef const uint8_t* source
-    cdef Py_ssize_t begin = 0
-    cdef Py_ssize_t part, low, length
-    for part in range(j.count):
-        low = max(begin, start)
-        length = min(begin + j.lengths[part], stop) - low
-        source = j.parts[part] + first * j.lengths[part] + low - begin
-        begin += j.lengths[part]
-        if length <= 0:
-            continue
-        if j.tables[part] == NULL:
-            copy_rows(out + low, j.row, source, length, rows)
-        elif rows == 1:
-            look_up_u8(out + low, source, length, j.tables[part])
-        else:
-            look_up_u8(moved, source, rows * length, j.tables[part])
-            copy_rows(out + low, j.row, moved, length, rows)
-
-
-cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef const Joined* j = <const Joined*> context
-    cdef Py_ssize_t row = index // j.tasks_per_row * j.rows_per_task
-    cdef Py_ssize_t last = min(row + j.rows_per_task, j.rows)
-    cdef Py_ssize_t start = index % j.tasks_per_row * CHUNK
-    cdef Py_ssize_t stop = min(start + CHUNK, j.row)
-    cdef Py_ssize_t step = max(<Py_ssize_t> 1, BLOCK // j.row)
-    while row < last:
-        join(j, row, min(step, last - row), start, stop)
-        row += step
-
-
-def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threads):
-    """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows.
-
-    ``tables`` has what stands for each byte of a part in the result, or None where the byte does.
-    """
-    cdef Joined j
-    cdef Py_ssize_t i
-    cdef cnp.ndarray part
-    j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
-    j.row = cnp.PyArray_SIZE(out) // rows
-    j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)
-    j.tasks_per_row = (j.row + CHUNK - 1) // CHUNK
-    j.parts = <const uint8_t**> malloc(j.count * (2 * sizeof(uint8_t*) + sizeof(Py_ssize_t)))
-    if j.parts == NULL:
-        raise MemoryError()
-    j.tables = j.parts + j.count
-    j.lengths = <Py_ssize_t*> (j.tables + j.count)
-    for i in range(j.count):
-        part = parts[i]
-        j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(part)
-        j.lengths[i] = cnp.PyArray_SIZE(part) // rows
-        j.tables[i] = NULL
-        if tables[i] is not None:
-            j.tables[i] = <const uint8_t*> cnp.PyArray_DATA(<cnp.ndarray?> tables[i])
-    with nogil:
-        n_threads = useful_threads(
-            <double> cnp.PyArray_SIZE(out), BYTES_PER_THREAD, n_threads
-        )
-        parallel_for(
-            cat_task, &j, (rows + j.rows_per_task - 1) // j.rows_per_task * j.tasks_per_row,
-            n_threads,
-        )
-        free(j.parts)
+include "joining.pxi"

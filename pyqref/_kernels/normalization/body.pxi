@@ -26,10 +26,6 @@ cdef struct Rows:
     int32_t zero_point
 
 
-cdef inline i32v load_integers(const uint8_t* source, bint is_signed) noexcept nogil:
-    return load_s8(<const int8_t*> source) if is_signed else load_u8(source)
-
-
 cdef inline void sums_of(
     const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
 ) noexcept nogil:
@@ -45,7 +41,7 @@ cdef inline void sums_of(
         sum_, square = set_i32(0), set_i32(0)
         end = min(n, i + BLOCK)
         while i + SIMD_LANES <= end:
-            value = load_integers(x + i, is_signed)
+            value = load_bytes_of(x + i, is_signed)
             sum_ = add_i32(sum_, value)
             if is_signed:
                 square = add_i32(square, mul_i32(value, value))
@@ -73,7 +69,7 @@ cdef inline f32v normalized(
 
     Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
     """
-    cdef f32v y = mul_f32(sub_f32(to_f32(load_integers(x + i, r.is_signed)), mean), inverse)
+    cdef f32v y = mul_f32(sub_f32(to_f32(load_bytes_of(x + i, r.is_signed)), mean), inverse)
     if weight != NULL or bias != NULL:
         y = fma_f32(
             y, set_f32(1) if weight == NULL else load_f32(weight + i * step),

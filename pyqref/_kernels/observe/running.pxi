@@ -69,32 +69,52 @@ cdef cnp.ndarray floats_like(cnp.ndarray x):
     return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_FLOAT32, 0)
 
 
-def extreme_range(
-    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max
+# Ranges seen so far, those of a batch, and room for what comes of both.
+cdef struct Ends:
+    const float* low
+    const float* high
+    const float* new_low
+    const float* new_high
+    float* out_low
+    float* out_high
+    Py_ssize_t size
+
+
+cdef tuple set_ends(
+    Ends* e, cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min,
+    cnp.ndarray batch_max,
 ):
-    """``eq-running-range`` of contiguous float32 arrays of one shape; None for others."""
+    """Make room; None, and no size, where arrays are not contiguous float32 of one shape."""
+    cdef cnp.ndarray lows, highs
+    e.size = 0
     if not (
         are_alike(min_val, max_val) and are_alike(min_val, batch_min)
         and are_alike(min_val, batch_max)
     ):
         return None
-    cdef cnp.ndarray lows = floats_like(min_val)
-    cdef cnp.ndarray highs = floats_like(max_val)
-    cdef float* out_low = <float*> cnp.PyArray_DATA(lows)
-    cdef float* out_high = <float*> cnp.PyArray_DATA(highs)
-    cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
-    cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
-    cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
-    cdef const float* new_high = <const float*> cnp.PyArray_DATA(batch_max)
-    cdef Py_ssize_t i
-    for i in range(cnp.PyArray_SIZE(lows)):
-        out_low[i] = (
-            low[i] if low[i] < new_low[i] or low[i] != low[i] else new_low[i]
-        )
-        out_high[i] = (
-            high[i] if high[i] > new_high[i] or high[i] != high[i] else new_high[i]
-        )
+    lows, highs = floats_like(min_val), floats_like(max_val)
+    e.size = cnp.PyArray_SIZE(lows)
+    e.out_low, e.out_high = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
+    e.low = <const float*> cnp.PyArray_DATA(min_val)
+    e.high = <const float*> cnp.PyArray_DATA(max_val)
+    e.new_low = <const float*> cnp.PyArray_DATA(batch_min)
+    e.new_high = <const float*> cnp.PyArray_DATA(batch_max)
     return lows, highs
+
+
+def extreme_range(
+    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max
+):
+    """``eq-running-range`` of contiguous float32 arrays of one shape; None for others."""
+    cdef Ends e
+    cdef tuple found = set_ends(&e, min_val, max_val, batch_min, batch_max)
+    cdef float low, high
+    cdef Py_ssize_t i
+    for i in range(e.size):
+        low, high = e.low[i], e.high[i]
+        e.out_low[i] = low if low < e.new_low[i] or low != low else e.new_low[i]
+        e.out_high[i] = high if high > e.new_high[i] or high != high else e.new_high[i]
+    return found
 
 
 def average_range(
@@ -102,30 +122,17 @@ def average_range(
     float constant,
 ):
     """``eq-average-range`` of contiguous float32 arrays of one shape; None for others."""
-    if not (
-        are_alike(min_val, max_val) and are_alike(min_val, batch_min)
-        and are_alike(min_val, batch_max)
-    ):
-        return None
-    cdef cnp.ndarray lows = floats_like(min_val)
-    cdef cnp.ndarray highs = floats_like(max_val)
-    cdef float* out_low = <float*> cnp.PyArray_DATA(lows)
-    cdef float* out_high = <float*> cnp.PyArray_DATA(highs)
-    cdef const float* low = <const float*> cnp.PyArray_DATA(min_val)
-    cdef const float* high = <const float*> cnp.PyArray_DATA(max_val)
-    cdef const float* new_low = <const float*> cnp.PyArray_DATA(batch_min)
-    cdef const float* new_high = <const float*> cnp.PyArray_DATA(batch_max)
+    cdef Ends e
+    cdef tuple found = set_ends(&e, min_val, max_val, batch_min, batch_max)
+    cdef float low, high
     cdef bint first
     cdef Py_ssize_t i
-    for i in range(cnp.PyArray_SIZE(lows)):
-        first = low[i] == INFINITY and high[i] == -INFINITY
-        out_low[i] = (
-            new_low[i] if first else low[i] + constant * (new_low[i] - low[i])
-        )
-        out_high[i] = (
-            new_high[i] if first else high[i] + constant * (new_high[i] - high[i])
-        )
-    return lows, highs
+    for i in range(e.size):
+        low, high = e.low[i], e.high[i]
+        first = low == INFINITY and high == -INFINITY
+        e.out_low[i] = e.new_low[i] if first else low + constant * (e.new_low[i] - low)
+        e.out_high[i] = e.new_high[i] if first else high + constant * (e.new_high[i] - high)
+    return found
 
 
 def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
@@ -133,11 +140,12 @@ def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
     if not are_alike(running, batch):
         return None
     cdef cnp.ndarray moved = floats_like(batch)
+    cdef float* out = <float*> cnp.PyArray_DATA(moved)
     cdef const float* old = <const float*> cnp.PyArray_DATA(running)
     cdef const float* new = <const float*> cnp.PyArray_DATA(batch)
     cdef Py_ssize_t i
     for i in range(cnp.PyArray_SIZE(batch)):
-        (<float*> cnp.PyArray_DATA(moved))[i] = (
+        out[i] = (
             new[i] if old[i] == INFINITY or old[i] == -INFINITY
             else old[i] + constant * (new[i] - old[i])
         )

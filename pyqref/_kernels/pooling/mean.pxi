@@ -4,12 +4,6 @@ cdef inline int32_t sum_of(const uint8_t* x, Py_ssize_t n, bint is_signed) noexc
     return sum_s8(<const int8_t*> x, n) if is_signed else sum_u8(x, n)
 
 
-cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
-    if is_signed:
-        return load_s8(<const int8_t*> source)
-    return load_u8(source)
-
-
 # How a sum becomes a mean: divided, or multiplied by a factor.
 cdef struct Division:
     f32v divisor, factor

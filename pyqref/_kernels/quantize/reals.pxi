@@ -1,9 +1,7 @@
 # From integers to real numbers: included by body.pxi.
 
 cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
-    if is_signed:
-        return to_f32(sub_i32(load_s8(<const int8_t*> q), zero_point))
-    return to_f32(sub_i32(load_u8(q), zero_point))
+    return to_f32(sub_i32(load_bytes_of(q, is_signed), zero_point))
 
 
 cdef inline void dequantize_bytes(

@@ -1,7 +1,7 @@
 # Resizing images of bytes: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.images cimport Image, image_of
@@ -89,7 +89,7 @@ cdef void fill_sizes(Resize* r, cnp.ndarray x, cnp.ndarray out) noexcept:
 
 
 cdef inline f32v load_real(const uint8_t* source, bint is_signed) noexcept nogil:
-    return to_f32(load_s8(<const int8_t*> source) if is_signed else load_u8(source))
+    return to_f32(load_bytes_of(source, is_signed))
 
 
 cdef inline f32v between(f32v first, f32v second, f32v rest, f32v part) noexcept nogil:

@@ -127,3 +127,8 @@ cdef extern from *:
     f32v to_f32(i32v a) nogil                        # rounded to nearest, ties to even
     i32v to_i32(f32v a) nogil                        # the same; a must fit
     i32v truncate_i32(f32v a) nogil                  # towards zero; any number where a does not fit
+
+
+cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
+    """Bytes of either kind, widened; ``is_signed`` is a constant where it is inlined."""
+    return load_s8(<const int8_t*> source) if is_signed else load_u8(source)
