@@ -40,7 +40,7 @@
 #endif
 
 /* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. With
- * more rows one line for each quad is enough. */
+ * more rows two lines for each quad are enough. */
 #define FEW_ROWS 4
 
 /* What is stored of the exact sums. */
@@ -168,7 +168,7 @@ ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile 
 /* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
 ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
     i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
-    const int lines_ahead = rows <= FEW_ROWS ? vectors : 1;
+    const int lines_ahead = rows <= FEW_ROWS || vectors < 2 ? vectors : 2;
     /* What only the outer loop wants is read there from memory: the inner one needs registers. */
     const Tile *volatile kept = tile;
     const int8_t *panel = tile->panel, *ahead = tile->ahead;
