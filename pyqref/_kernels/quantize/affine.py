@@ -18,7 +18,7 @@ __all__ = [
     "quantize_per_tensor",
 ]
 
-_FLOAT32 = np.dtype(np.float32)
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _REAL = (_FLOAT32,)
 _STORED = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
 
@@ -107,6 +107,6 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
 
 def _doubles(values: Any) -> np.ndarray:
     """Parameters of channels as contiguous float64, which holds what they come as."""
-    if type(values) is not np.ndarray or not values.flags.c_contiguous:
-        return np.array(values, np.float64)
-    return values.astype(np.float64, copy=False)
+    if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.flags.c_contiguous:
+        return values
+    return np.array(values, np.float64)

@@ -165,7 +165,8 @@ def quantize_per_channel(
     """
     check_dtype(dtype)
     array = _real("quantize_per_channel", input)
-    axis = as_integer(axis, "axis")
+    if type(axis) is not int:
+        axis = as_integer(axis, "axis")
     check_axis(axis, array.ndim)
     all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
     floating = all_zero_points.dtype.kind == "f"

@@ -126,6 +126,9 @@ class PerChannelQuantizer:
         The channel axis.
     qscheme
         ``per_channel_affine`` or ``per_channel_affine_float_qparams``.
+    grid
+        Scales and zero points in float64, which holds both, the range and the type of the integers:
+        as kernels take them.
 
     Examples
     --------
@@ -141,6 +144,7 @@ class PerChannelQuantizer:
     zero_points: Array
     axis: int
     qscheme: qscheme = per_channel_affine
+    grid: tuple[Array, Array, int, int, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_dtype(self.dtype)
@@ -157,8 +161,12 @@ class PerChannelQuantizer:
             for zero_point in zero_points.tolist():
                 check_zero_point(zero_point, self.dtype, "zero_points")
         kinds = (np.float32, np.float32) if floating else (np.float64, np.int64)
-        object.__setattr__(self, "scales", _constant(scales.astype(kinds[0])))
-        object.__setattr__(self, "zero_points", _constant(zero_points.astype(kinds[1])))
+        scales, zero_points = scales.astype(kinds[0]), zero_points.astype(kinds[1])
+        doubles = scales.astype(np.float64, copy=False), zero_points.astype(np.float64)
+        grid = (*doubles, *quant_range(self.dtype), self.dtype.numpy_dtype)
+        object.__setattr__(self, "scales", _constant(scales))
+        object.__setattr__(self, "zero_points", _constant(zero_points))
+        object.__setattr__(self, "grid", grid)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -176,7 +184,7 @@ class PerChannelQuantizer:
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Raise unless the channel axis of ``shape`` has as many channels as there are scales."""
         check_axis(self.axis, len(shape))
-        if shape[self.axis] != len(self.scales):
+        if shape[self.axis] != self.scales.size:
             raise ValueError(
                 f"length of scales must equal the number of channels: axis {self.axis} has "
                 f"{shape[self.axis]} channels, got {len(self.scales)} scales"
@@ -185,13 +193,14 @@ class PerChannelQuantizer:
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize-channel``)."""
         self.check_shape(x.shape)
-        scales, zero_points = self.scales, self.zero_points
-        parameters = (*quant_range(self.dtype), self.dtype.numpy_dtype)
+        scales, zero_points, low, high, storage = self.grid
         if x.flags.c_contiguous:
-            return _kernels.quantize_per_channel(x, scales, zero_points, self.axis, *parameters)
+            return _kernels.quantize_per_channel(
+                x, scales, zero_points, self.axis, low, high, storage
+            )
         order = memory_order(x)
         moved, axis = x.transpose(order), order.index(self.axis)
-        q = _kernels.quantize_per_channel(moved, scales, zero_points, axis, *parameters)
+        q = _kernels.quantize_per_channel(moved, scales, zero_points, axis, low, high, storage)
         return q.transpose(np.argsort(order))
 
     def dequantize(self, q: Array) -> Array:
@@ -244,11 +253,12 @@ def per_channel_quantizer(
     ValueError
         As of the class.
     """
-    numbers = scales.dtype.kind in "iuf" and zero_points.dtype.kind in "iuf"
-    if not (numbers and scales.size <= _KEPT_CHANNELS):
+    kinds = scales.dtype, zero_points.dtype
+    are_numbers = kinds[0].kind in "iuf" and kinds[1].kind in "iuf"
+    if not (are_numbers and scales.ndim == zero_points.ndim == 1 and scales.size <= _KEPT_CHANNELS):
         return PerChannelQuantizer(dtype, scales, zero_points, axis, qscheme)
-    each = scales.dtype, scales.shape, zero_points.dtype, zero_points.shape
-    return _quantizer_of_bytes(dtype, scales.tobytes(), zero_points.tobytes(), axis, qscheme, *each)
+    numbers = scales.tobytes(), zero_points.tobytes()
+    return _quantizer_of_bytes(dtype, *numbers, axis, qscheme, *kinds)
 
 
 @lru_cache(maxsize=128)
@@ -259,14 +269,12 @@ def _quantizer_of_bytes(
     axis: int,
     qscheme: qscheme,
     scale_type: Any,
-    scale_shape: tuple[int, ...],
     zero_point_type: Any,
-    zero_point_shape: tuple[int, ...],
 ) -> PerChannelQuantizer:
     return PerChannelQuantizer(
         dtype,
-        np.frombuffer(scales, scale_type).reshape(scale_shape),
-        np.frombuffer(zero_points, zero_point_type).reshape(zero_point_shape),
+        np.frombuffer(scales, scale_type),
+        np.frombuffer(zero_points, zero_point_type),
         axis,
         qscheme,
     )
