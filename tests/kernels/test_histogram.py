@@ -16,7 +16,7 @@ from pyqref.numerics import histogram as numerics
 def test_counts_around_the_vector(kernel: str, n_threads: int, bins: int) -> None:
     """eq-histogram-bin, with numbers at the edges of bins, and the range in the same pass."""
     rng = np.random.default_rng(bins)
-    for size in (*filter(None, SIZES), 255, 257, 2**12 + 1, 2**16 + 1):
+    for size in (*filter(None, SIZES), 255, 257, 512, 767, 769, 2**12 + 1, 2**16 + 1):
         x = rng.standard_normal(size).astype(np.float32).clip(-1.5, 2.0)
         x[::7] = rng.integers(-1, 3, len(x[::7]))
         counts, low, high = count_and_range(x, bins, -1.5, 2.0)

@@ -33,66 +33,86 @@ cdef struct Met:
     f32v least, greatest, total
 
 
+cdef inline void find_vector(
+    const Counting* c, const float* x, int32_t* found, Met* met
+) noexcept nogil:
+    """The bins of a vector of numbers; the outermost one for what lies outside."""
+    cdef f32v first = set_f32(c.first)
+    cdef f32v value = load_f32(x)
+    cdef f32v place = mul_f32(sub_f32(value, first), set_f32(<float> c.bins))
+    met.least, met.greatest = min_f32(value, met.least), max_f32(value, met.greatest)
+    met.total = add_f32(value, met.total)
+    place = div_f32(place, set_f32(c.last - c.first))
+    place = max_f32(min_f32(place, set_f32(<float> (c.bins - 1))), set_f32(0))
+    store_i32(found, truncate_i32(place))
+
+
 cdef inline void find_bins(
     const Counting* c, const float* x, Py_ssize_t n, int32_t* found, Met* met
 ) noexcept nogil:
-    """The bin of each of n numbers, at most BLOCK; the outermost one for what lies outside."""
-    cdef f32v first = set_f32(c.first)
-    cdef f32v width = set_f32(c.last - c.first)
-    cdef f32v bins = set_f32(<float> c.bins)
-    cdef f32v top = set_f32(<float> (c.bins - 1))
-    cdef f32v value, place
-    cdef f32v least = met.least
-    cdef f32v greatest = met.greatest
-    cdef f32v total = met.total
+    """The bin of each of n numbers, at most BLOCK."""
     cdef float[LANES_MAX] few
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t j
-    while i < n:
-        if i + SIMD_LANES <= n:
-            value = load_f32(x + i)
-        else:
-            for j in range(SIMD_LANES):
-                few[j] = x[i + j] if i + j < n else x[i]
-            value = load_f32(few)
-        least, greatest = min_f32(value, least), max_f32(value, greatest)
-        total = add_f32(value, total)
-        place = div_f32(mul_f32(sub_f32(value, first), bins), width)
-        store_i32(found + i, truncate_i32(max_f32(min_f32(place, top), set_f32(0))))
+    while i + SIMD_LANES <= n:
+        find_vector(c, x + i, found + i, met)
         i += SIMD_LANES
-    met.least, met.greatest, met.total = least, greatest, total
+    if i < n:
+        for j in range(SIMD_LANES):
+            few[j] = x[i + j] if i + j < n else x[i]
+        find_vector(c, few, found + i, met)
+
+
+cdef inline void count_bins(const int32_t* found, Py_ssize_t n, int32_t** tables) noexcept nogil:
+    """Count n numbers whose bins were found."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        tables[i % TABLES][found[i]] += 1
+
+
+cdef inline void count_block(
+    const Counting* c, const int32_t* found, int32_t** tables, const float* x, int32_t* coming,
+    Met* met,
+) noexcept nogil:
+    """Count a block, and find the bins of the next one meanwhile: other units do that."""
+    cdef Met own = met[0]
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j
+    while i < BLOCK:
+        find_vector(c, x + i, coming + i, &own)
+        for j in range(SIMD_LANES):
+            tables[j % TABLES][found[i + j]] += 1
+        i += SIMD_LANES
+    met[0] = own
 
 
 cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Counting* c = <Counting*> context
-    cdef int32_t[BLOCK + LANES_MAX] found
-    cdef int32_t* table = c.tables + thread * c.tables_per_thread * c.table
-    cdef Py_ssize_t step = c.table if c.tables_per_thread == TABLES else 0
-    cdef int32_t* second = table + step
-    cdef int32_t* third = second + step
-    cdef int32_t* fourth = third + step
+    cdef int32_t[2][BLOCK + LANES_MAX] found
+    cdef int32_t* own = c.tables + thread * c.tables_per_thread * c.table
+    cdef (int32_t*)[TABLES] tables
     cdef Py_ssize_t start = index * COUNTS_PER_TASK
     cdef Py_ssize_t end = min(start + COUNTS_PER_TASK, c.size)
     cdef Py_ssize_t at = start
-    cdef Py_ssize_t n, i
+    cdef Py_ssize_t n = min(<Py_ssize_t> BLOCK, end - at)
+    cdef Py_ssize_t coming
+    cdef int turn = 0
+    cdef int i
     cdef Met met
     met.least, met.greatest = set_f32(INFINITY), set_f32(-INFINITY)
     met.total = set_f32(0)
+    for i in range(TABLES):
+        tables[i] = own + (i * c.table if c.tables_per_thread == TABLES else 0)
+    find_bins(c, c.x + at, n, found[0], &met)
     while at < end and not c.left:
-        n = min(<Py_ssize_t> BLOCK, end - at)
+        coming = min(<Py_ssize_t> BLOCK, end - at - n)
         prefetch_bytes(c.x + at + AHEAD, n * sizeof(float))
-        find_bins(c, c.x + at, n, found, &met)
-        i = 0
-        while i + 4 <= n:
-            table[found[i]] += 1
-            second[found[i + 1]] += 1
-            third[found[i + 2]] += 1
-            fourth[found[i + 3]] += 1
-            i += 4
-        while i < n:
-            table[found[i]] += 1
-            i += 1
-        at += n
+        if coming == BLOCK:
+            count_block(c, found[turn], tables, c.x + at + n, found[1 - turn], &met)
+        else:
+            count_bins(found[turn], n, tables)
+            find_bins(c, c.x + at + n, coming, found[1 - turn], &met)
+        at, n, turn = at + n, coming, 1 - turn
     c.lows[index], c.highs[index] = least_f32(met.least), greatest_f32(met.greatest)
     if any_i32(is_nan(met.total)):
         # Of nan, or of infinities; neither is inside.

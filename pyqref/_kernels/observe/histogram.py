@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -32,13 +33,20 @@ def count_and_range(x: Any, bins: int, low: float, high: float) -> tuple[FloatAr
     (array([1., 1., 1., 2.], dtype=float32), 0.0, 4.0)
     """
     kernel = registry.twin("observe")
-    first, last = numerics.bin_range(low, high)
-    if kernel is None or x.size > MOST or not numerics.fits_float32(first, last, bins):
+    ends = _ends(low, high, bins)
+    if kernel is None or x.size > MOST or ends is None:
         least, greatest = min_max(x)
         return numerics.histogram_counts(x, bins, low, high), float(least), float(greatest)
     counts = np.empty(bins, np.float32)
-    least, greatest = kernel.histogram(contiguous(x), first, last, counts, threads.limit)
+    least, greatest = kernel.histogram(contiguous(x), *ends, counts, threads.limit)
     return counts, least + 0.0, greatest + 0.0
+
+
+@lru_cache(maxsize=256)
+def _ends(low: float, high: float, bins: int) -> tuple[float, float] | None:
+    """Ends of the bins; None where float32 does not do. Kept, since most batches change nothing."""
+    first, last = numerics.bin_range(low, high)
+    return (float(first), float(last)) if numerics.fits_float32(first, last, bins) else None
 
 
 def batch_histogram(before: Histogram | None, x: Any, bins: int) -> Histogram:
