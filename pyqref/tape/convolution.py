@@ -8,10 +8,10 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products. Without, and with more than a
-few channels, windows are laid out as rows with the channels last, which is the same product
-transposed and less to copy piece by piece: some images at a time, and once more on the way back,
-so that rows stay in the processor's cache and are never all there.
+With groups, the matrices are one batch of independent products. Without, windows are laid out as
+rows with the channels last, which is the same product transposed and less to copy piece by piece:
+some images at a time, and once more on the way back, so that rows stay in the processor's cache
+and are never all there.
 """
 
 from __future__ import annotations
@@ -33,10 +33,8 @@ from .windows import Windows, fold, pad_spatial, unfold
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 
-#: From so many channels on, windows are laid out as rows.
-_MANY_CHANNELS = 8
-#: Windows that are laid out at a time: so many numbers, or at least so many rows.
-_BLOCK, _FEWEST_ROWS = 1 << 17, 256
+#: Windows that are laid out at a time: so many numbers, but not less than so many rows.
+_BLOCK, _FEWEST_ROWS = 1 << 17, 128
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -81,8 +79,7 @@ class Convolution(Operation):
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         if weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
-        self.by_rows = groups == 1 and x.shape[1] >= _MANY_CHANNELS
-        if self.by_rows:
+        if groups == 1:
             return self._of_rows(x, weight, bias)
         matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
         columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
@@ -95,7 +92,7 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
-        elif self.by_rows:
+        elif self.groups == 1:
             grad_x, grad_weight, grad_bias = self._of_rows_backward(grads[0])
         else:
             grad_x, grad_weight, grad_bias = self._of_columns_backward(grads[0])
@@ -211,10 +208,12 @@ def _run_by_blocks(
     """Call ``fill`` with some images, their pixels and how to multiply, until all were filled.
 
     The windows of a block, as rows, fit a processor's cache; they are enough that reading the
-    filters, of this shape, anew for each block costs little.
+    filters, of this shape, anew for each block costs little. Blocks are equal, and their number is
+    a power of two, so that threads have as many.
     """
-    rows = max(_BLOCK // max(filters[1], 1), _FEWEST_ROWS)
-    step = max(rows // max(length, 1), 1)
+    rows, most = images * length, max(_BLOCK // max(filters[1], 1), 2 * _FEWEST_ROWS)
+    count = max(-(-rows // most), min(rows // _FEWEST_ROWS, 2), 1)
+    step = max(-(-images // (1 << (count - 1).bit_length())), 1)
     starts = range(0, images, step)
     blocks = [(slice(i, i + step), slice(i * length, (i + step) * length)) for i in starts]
     products.run(

@@ -28,8 +28,8 @@ __all__ = ["OrderedSum", "matmul", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
-#: Multiplications of which a thread is worth waking for a part.
-_LARGE = 1 << 24
+#: Multiplications of which a thread is worth waking for a part, of one product and of tasks.
+_LARGE, _MANY = 1 << 24, 1 << 22
 #: Parts of a large product. More would share it out more evenly and pack its operands more often.
 _PARTS = 4
 
@@ -70,7 +70,7 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     if len(tasks) == 1:
         tasks[0](matmul)
         return
-    n_threads = _kernels.get_num_threads() if multiplications >= _LARGE and _libraries() else 1
+    n_threads = _kernels.get_num_threads() if multiplications >= _MANY and _libraries() else 1
     with _one_thread():
         _share([functools.partial(task, np.matmul) for task in tasks], n_threads)
 

@@ -100,7 +100,7 @@ def test_kernels_in_shared_tasks_get_no_help():
 
     seen = []
     pyqref.set_num_threads(2)
-    products.run([is_alone] * 8, products._LARGE)
+    products.run([is_alone] * 8, products._MANY)
     is_alone()
     products.run([is_alone] * 2, 1)
     assert seen == [True] * 8 + [False] * 3
@@ -113,17 +113,17 @@ def test_without_a_way_to_hold_threads_back_it_is_one_product(monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(6, 9, 15, 14), (3, 17, 40, 41), (40, 64, 9, 8)])
-def test_convolutions_by_blocks_of_images_are_those_of_columns(shape):
+def test_convolutions_by_blocks_of_images_are_those_of_all(shape):
     """Small integers, so that sums are exact, and the same for any number of threads."""
     rng = np.random.default_rng(5)
     x = rng.integers(-4, 5, shape).astype(np.float32)
     weight = rng.integers(-4, 5, (16, shape[1], 3, 3)).astype(np.float32)
     grad = rng.integers(-4, 5, (shape[0], 16, (shape[2] + 1) // 2, (shape[3] + 1) // 2))
     results = []
-    for n_threads, from_channels in ((1, 8), (2, 8), (1, 1000)):
+    for n_threads, block in ((1, 1 << 17), (2, 1 << 17), (1, 1 << 40)):
         pyqref.set_num_threads(n_threads)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pyqref.tape.convolution._MANY_CHANNELS", from_channels)
+            patch.setattr("pyqref.tape.convolution._BLOCK", block)
             inputs = [pyqref.from_numpy(each.copy()).requires_grad_() for each in (x, weight)]
             y = pyqref.nn.functional.conv2d(*inputs, stride=2, padding=1)
             y.backward(pyqref.from_numpy(grad.astype(np.float32)))
