@@ -123,7 +123,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         if rounding_mode == "floor":
             return apply(elementwise.FloorDiv, *promote(input, other))
         return apply(unary.Stepwise, div(input, other), np.trunc)
-    a, b = (getattr(each, "_array", each) for each in promote(input, other))
+    a, b = (getattr(each, "_array", each) for each in _numbers("div", input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
     quotient = np.floor_divide(a, b)
@@ -160,14 +160,22 @@ def pow(input: Any, exponent: Any) -> Any:
     >>> pyqref.pow(2.0, pyqref.tensor([3.0])).tolist()
     [8.0]
     """
-    a, b = promote(input, exponent)
-    if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(b):
+    a, b = _numbers("pow", input, exponent)
+    if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(exponent):
         if not isinstance(exponent, TensorBase):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         ones = np.abs(a._array) == 1
         safe = np.power(a._array, np.abs(b._array))
         return wrap(np.where(b._array < 0, np.where(ones, safe, 0), safe).astype(safe.dtype))
     return apply(elementwise.Pow, a, b)
+
+
+def _numbers(name: str, *operands: Any) -> list[Any]:
+    """The operands in their common type, which may not be bool: NumPy makes int8 of that."""
+    found = promote(*operands)
+    if all(getattr(each, "_array", each).dtype == np.bool_ for each in found):
+        raise RuntimeError(f"{name} is not defined for pyqref.bool; convert it first, as by int()")
+    return found
 
 
 def _non_negative(value: Any) -> bool:
@@ -200,7 +208,7 @@ def remainder(input: Any, other: Any) -> Any:
     >>> pyqref.remainder(pyqref.tensor([-7.0, 7.0]), 3.0).tolist()  # the sign of the divisor
     [2.0, 1.0]
     """
-    return apply(elementwise.Remainder, *promote(input, other))
+    return apply(elementwise.Remainder, *_numbers("remainder", input, other))
 
 
 def fmod(input: Any, other: Any) -> Any:
@@ -212,7 +220,7 @@ def fmod(input: Any, other: Any) -> Any:
     >>> pyqref.fmod(pyqref.tensor([-7.0, 7.0]), 3.0).tolist()  # the sign of the dividend
     [-1.0, 1.0]
     """
-    return apply(elementwise.Fmod, *promote(input, other))
+    return apply(elementwise.Fmod, *_numbers("fmod", input, other))
 
 
 def maximum(input: Any, other: Any) -> Any:

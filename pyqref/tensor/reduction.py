@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import dtype as dtype_
 from ..tape import reduction
-from .arguments import as_flag
+from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply, refuse_quantized
@@ -330,7 +330,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
-    """Differences of neighbours along ``dim``, taken ``n`` times.
+    """Differences of neighbours along ``dim``, taken ``n`` times; of bools, whether they differ.
 
     Examples
     --------
@@ -338,10 +338,13 @@ def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
     >>> pyqref.diff(pyqref.tensor([1.0, 4.0, 9.0])).tolist()
     [3.0, 5.0]
     """
+    if input.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
     axis = axis_of(dim, input.ndim)
-    for _ in range(n):
-        length = input._array.shape[axis]
-        input = input.narrow(axis, 1, length - 1) - input.narrow(axis, 0, length - 1)
+    for _ in range(as_integer(n, "diff(): n", 0)):
+        length = max(input._array.shape[axis] - 1, 0)
+        after, before = (input.narrow(axis, min(at, length), length) for at in (1, 0))
+        input = after != before if input._array.dtype == np.bool_ else after - before
     return input
 
 

@@ -86,3 +86,31 @@ def test_in_place_arithmetic_of_unlike_integers() -> None:
 def test_copy_of_a_number() -> None:
     """``copy_`` takes a Python number for a tensor without axes."""
     assert [2.0, 2.0, 2.0] == pyqref.zeros(3).copy_(2).tolist()
+
+
+@pytest.mark.parametrize("name", ["pow", "remainder", "fmod", "floor_divide"])
+@pytest.mark.parametrize("other", [True, pyqref.tensor([True])])
+def test_quotients_and_powers_of_two_truth_values(name: str, other: Any) -> None:
+    """NumPy makes int8 of them; with a number they are integers, as in torch."""
+    function = getattr(pyqref, name)
+    with pytest.raises(RuntimeError, match=r"is not defined for pyqref\.bool; convert it first"):
+        function(pyqref.tensor([True]), other)
+    assert pyqref.int64 is function(pyqref.tensor([True]), 2).dtype
+
+
+@pytest.mark.parametrize("dtype", [pyqref.uint8, pyqref.int64])
+def test_negative_powers_of_integers(dtype: Any) -> None:
+    """A number that the type cannot hold is not taken for one that it can."""
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers are not allowed"):
+        pyqref.pow(pyqref.tensor([1, 2], dtype=dtype), -1)
+
+
+def test_diff_at_the_ends() -> None:
+    """As in torch: no elements are left of few, and bools differ or do not."""
+    assert [] == pyqref.diff(pyqref.ones(2), n=3).tolist()
+    assert [1.0, 1.0] == pyqref.diff(pyqref.ones(2), n=0).tolist()
+    assert [True, False] == pyqref.diff(pyqref.tensor([True, False, False])).tolist()
+    with pytest.raises(RuntimeError, match="at least one-dimensional"):
+        pyqref.diff(pyqref.tensor(1.0))
+    with pytest.raises(ValueError, match="n must be at least 0, got -1"):
+        pyqref.diff(pyqref.ones(2), n=-1)
