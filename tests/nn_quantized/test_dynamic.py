@@ -277,3 +277,34 @@ def test_what_no_scale_covers_is_named(cls: Any, options: dict[str, Any], what: 
     state = (hidden, cell) if cls in (dynamic.LSTM, dynamic.LSTMCell) else hidden
     with pytest.raises(ValueError, match=f"{what},? holds nan or infinity"):
         cls(3, 4, **options)(x, state)
+
+
+@pytest.mark.parametrize("held", [1, 800, 3000])
+@pytest.mark.parametrize("cls", [dynamic.LSTM, dynamic.GRU])
+def test_some_steps_of_float16_at_a_time(
+    cls: Any, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of a step, one step, several: each is a product of its own, of the same rows."""
+    layer = cls(3, 8, num_layers=2, bidirectional=True, dtype=pyqref.float16)
+    lengths = [9, 9, 7, 4, 4, 1]
+    packed = nn.utils.rnn.pack_padded_sequence(pyqref.randn(9, 6, 3), lengths)
+    expected, final = layer(packed)
+    monkeypatch.setattr("pyqref.ops.quantized.recurrent._HELD", held)
+    output, state = layer(packed)
+    pairs = [(expected.data, output.data)]
+    pairs += zip(final, state, strict=True) if cls is dynamic.LSTM else [(final, state)]
+    for one, other in pairs:
+        # A sum of 8 products of numbers below 1 in another order, and sigmoids of it.
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
+def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the grid of all of them."""
+    cell = dynamic.RNNCell(3, 8, nonlinearity="relu", dtype=dtype)
+    x, hidden = pyqref.randn(10, 3), pyqref.randn(10, 8)
+    expected = cell(x, hidden)
+    monkeypatch.setattr("pyqref.ops.quantized.recurrent._HELD", 100)
+    # Sums of integers are exact; those of 8 real numbers may be added in another order.
+    tolerance = 0.0 if dtype is pyqref.qint8 else 1e-5
+    np.testing.assert_allclose(expected.numpy(), cell(x, hidden).numpy(), rtol=0, atol=tolerance)
