@@ -26,7 +26,7 @@ METHODS = tuple(_PLACES)
 class Quantile(Operation):
     """``Quantile(x, fractions, axis, keepdims, method)``, as NumPy's function of the same name.
 
-    The gradient goes to the two neighbours, by their shares.
+    The gradient goes to the two neighbours, by their shares; beside nan, to that.
     """
 
     def forward(
@@ -39,7 +39,9 @@ class Quantile(Operation):
             rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
             places = _PLACES[method](fractions.reshape(-1) * (rows.shape[-1] - 1))
             low = np.floor(places).astype(np.int64)
-            self.save(rows.argsort(axis=-1, kind="stable"), low, places - low)
+            order, has_nan = rows.argsort(axis=-1, kind="stable"), np.isnan(rows).any(-1)
+            order[has_nan] = order[has_nan][..., -1:]
+            self.save(order, low, places - low)
         return np.asarray(found, dtype=x.dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

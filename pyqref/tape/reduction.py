@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .operation import Array, Operation
+from .unary import sign
 
 __all__ = [
     "Amax",
@@ -261,7 +262,10 @@ class MinDim(_ExtremeAndIndex):
 
 
 class Norm(_Reduction):
-    """``(sum |x|**p) ** (1/p)`` over ``axes``; also ``p`` = 0, inf and -inf."""
+    """``(sum |x|**p) ** (1/p)`` over ``axes``; also ``p`` = 0, inf and -inf.
+
+    The derivative by an element that is 0 is 0.
+    """
 
     label = "LinalgVectorNormBackward0"
 
@@ -292,15 +296,15 @@ class Norm(_Reduction):
         if self.p == 0:
             return np.zeros_like(x), None, None, None
         if self.p == 1:
-            return grad * np.sign(x), None, None, None
+            return grad * sign(x), None, None, None
         if np.isinf(self.p):
-            hit = np.abs(x) == norm
+            hit = (np.abs(x) == norm) | np.isnan(x)
             ties = hit.sum(axis=self.axes, keepdims=True, dtype=x.dtype)
-            return grad * np.sign(x) * hit / ties, None, None, None
+            return grad * sign(x) * hit / ties, None, None, None
         ratio = np.abs(x) ** x.dtype.type(self.p - 1) / norm ** x.dtype.type(self.p - 1)
         if self.p == 2:
             ratio = np.abs(x) / norm
-        return np.where(norm == 0, 0 * x, grad * np.sign(x) * ratio), None, None, None
+        return np.where(x == 0, 0 * x, grad * np.sign(x) * ratio), None, None, None
 
 
 class Logsumexp(_Reduction):

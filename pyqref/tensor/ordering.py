@@ -135,12 +135,13 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
             return wrap(np.asarray(np.nan, dtype=input._array.dtype))
         return apply(Median, input, axes_of(None, input.ndim), False)
     with_nan = np.isnan(input._array)
-    if with_nan.any():
-        values, indices = median(input.masked_fill(wrap(with_nan), np.inf), dim, keepdim)
+    if input.ndim and with_nan.any():
         axis = axis_of(dim, input.ndim)
-        lost = wrap(with_nan.any(axis=axis, keepdims=keepdim))
-        first = wrap(with_nan.argmax(axis=axis, keepdims=keepdim))
-        return RETURN_TYPES["median"](values.masked_fill(lost, np.nan), first.where(lost, indices))
+        _, indices = median(input.masked_fill(wrap(with_nan), np.inf), dim, True)
+        first = wrap(with_nan.argmax(axis=axis, keepdims=True))
+        indices = first.where(wrap(with_nan.any(axis=axis, keepdims=True)), indices)
+        found = (input.gather(axis, indices), indices)
+        return RETURN_TYPES["median"](*(each if keepdim else each.squeeze(axis) for each in found))
     length = input._array.shape[axis_of(dim, input.ndim)] if input.ndim else 1
     return RETURN_TYPES["median"](*kthvalue(input, (length + 1) // 2, dim, keepdim))
 

@@ -158,6 +158,10 @@ def test_gradients_that_are_infinite(function: Any, expected: list[float]) -> No
         (pyqref.max, [1.0, 0.0]),
         (pyqref.amax, [NAN, NAN]),
         (pyqref.amin, [NAN, NAN]),
+        (lambda x: x.median(0).values, [1.0, 0.0]),
+        (lambda x: x.quantile(0.5), [1.0, 0.0]),
+        (lambda x: x.norm(1), [0.0, 1.0]),
+        (lambda x: x.norm(INF), [0.0, 0.0]),
     ],
 )
 def test_gradients_beside_nan(function: Any, expected: list[float]) -> None:
@@ -166,6 +170,31 @@ def test_gradients_beside_nan(function: Any, expected: list[float]) -> None:
     function(x).sum().backward()
     grad: Any = x.grad
     np.testing.assert_array_equal(np.float32(expected), grad.numpy())
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_median_of_rows_with_nan(keepdim: bool) -> None:
+    """It is nan, where the first nan is; other rows have theirs."""
+    x = pyqref.tensor([[3.0, NAN, NAN], [5.0, 4.0, 6.0]], requires_grad=True)
+    values, indices = x.median(1, keepdim)
+    assert (2, 1) == tuple(values.shape) if keepdim else (2,) == tuple(values.shape)
+    np.testing.assert_array_equal(np.float32([NAN, 5.0]), values.detach().numpy().reshape(-1))
+    assert [1, 0] == indices.reshape(-1).tolist()
+    values.sum().backward()
+    grad: Any = x.grad
+    assert [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]] == grad.tolist()
+    value, index = pyqref.tensor(NAN).median(0)
+    assert math.isnan(value.item())
+    assert 0 == index.item()
+
+
+@pytest.mark.parametrize("p", [0.5, 1.5, 2.0, 3.0])
+def test_gradient_of_a_norm_at_zero(p: float) -> None:
+    """It is 0 there, and 1 at the only other number, whose absolute value is the norm."""
+    x = pyqref.tensor([0.0, -3.0], requires_grad=True)
+    x.norm(p).backward()
+    grad: Any = x.grad
+    np.testing.assert_allclose([0.0, -1.0], grad.numpy(), rtol=1e-6)
 
 
 def test_gradients_of_kl_div_at_the_ends() -> None:
