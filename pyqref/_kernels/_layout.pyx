@@ -26,9 +26,6 @@ cdef Py_ssize_t LARGE = layout.LARGE
 cdef Py_ssize_t PAGE = layout.PAGE
 cdef Py_ssize_t FRESH = layout.FRESH
 
-cdef cnp.npy_intp[4] _last = [0, 2, 3, 1]
-cdef cnp.npy_intp[4] _first = [0, 3, 1, 2]
-
 
 cdef enum:
     MOST_AXES = 32
@@ -47,8 +44,8 @@ cdef cnp.ndarray room(
     cdef int axis
     for axis in range(ndim):
         size *= sizes[axis]
-    Py_INCREF(dtype)
     if size < LARGE:
+        Py_INCREF(dtype)
         return PyArray_NewFromDescr(
             np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
         )
@@ -56,6 +53,7 @@ cdef cnp.ndarray room(
     size += align
     buffer = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
     first = <char*> cnp.PyArray_DATA(buffer)
+    Py_INCREF(dtype)
     result = PyArray_NewFromDescr(
         np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,
         first + (-<size_t> first) % <size_t> align, cnp.NPY_ARRAY_CARRAY, None,
@@ -199,7 +197,9 @@ def images(cnp.ndarray q, tuple sizes, bint either=True):
 
 
 def side_by_side(tuple arrays, int axis):
-    cdef cnp.npy_intp[32] shape
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef cnp.npy_intp[MOST_AXES] order
+    cdef cnp.npy_intp[MOST_AXES] back
     cdef cnp.ndarray array = arrays[0]
     cdef cnp.ndarray out
     cdef int ndim = cnp.PyArray_NDIM(array)
@@ -207,30 +207,30 @@ def side_by_side(tuple arrays, int axis):
     cdef cnp.npy_intp rows = 1
     cdef bint in_c_order = True
     cdef bint last = True
-    cdef int place, seen
+    cdef int place
     cdef cnp.PyArray_Dims dims
     for array in arrays:
         in_c_order = in_c_order and lies_in_c_order(array)
         last = last and has_channels_last(array)
         total += cnp.PyArray_DIM(array, axis)
-    if ndim > 32 or not (in_c_order or (last and ndim == 4)):
+    if ndim > MOST_AXES or not (in_c_order or last):
         return layout.side_by_side(arrays, axis)
     for place in range(ndim):
-        seen = place if in_c_order else <int> _last[place]
-        shape[place] = total if seen == axis else cnp.PyArray_DIM(array, seen)
+        order[place] = place
+        if place > 0 and not in_c_order:
+            order[place] = place + 1 if place + 1 < ndim else 1
+        back[order[place]] = place
+        shape[place] = total if order[place] == axis else cnp.PyArray_DIM(array, order[place])
     out = room(ndim, shape, array.dtype)
-    for place in range(ndim):
-        if (place if in_c_order else _last[place]) == axis:
-            break
+    for place in range(back[axis]):
         rows *= shape[place]
     if cnp.PyArray_SIZE(out) == 0:
         rows = 0
     if in_c_order:
         return arrays, out, rows
-    dims.len = 4
-    dims.ptr = _last
+    dims.len, dims.ptr = ndim, order
     arrays = tuple([cnp.PyArray_Transpose(each, &dims) for each in arrays])
-    dims.ptr = _first
+    dims.ptr = back
     return arrays, cnp.PyArray_Transpose(out, &dims), rows
 
 
