@@ -20,19 +20,9 @@ class FakeQuantizePerTensor(Operation):
     makes_gradients = True
     is_quiet = True
 
-    def forward(
-        self,
-        x: Array,
-        *,
-        scale: float,
-        zero_point: int,
-        quant_min: int,
-        quant_max: int,
-        convention: Convention,
-    ) -> Array:
-        y, mask = _kernels.fake_quantize_per_tensor(
-            x, scale, zero_point, quant_min, quant_max, convention, self.needs[0]
-        )
+    def forward(self, x: Array, *, parameters: tuple[float, int, int, int, Convention]) -> Array:
+        """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor` names them."""
+        y, mask = _kernels.fake_quantize_per_tensor(x, *parameters, self.needs[0])
         self.save(mask)
         return y
 
@@ -51,19 +41,10 @@ class FakeQuantizePerChannel(Operation):
     is_quiet = True
 
     def forward(
-        self,
-        x: Array,
-        *,
-        scales: Array,
-        zero_points: Array,
-        axis: int,
-        quant_min: int,
-        quant_max: int,
-        convention: Convention,
+        self, x: Array, *, parameters: tuple[Array, Array, int, int, int, Convention]
     ) -> Array:
-        y, mask = _kernels.fake_quantize_per_channel(
-            x, scales, zero_points, axis, quant_min, quant_max, convention, self.needs[0]
-        )
+        """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel` names them."""
+        y, mask = _kernels.fake_quantize_per_channel(x, *parameters, self.needs[0])
         self.save(mask)
         return y
 

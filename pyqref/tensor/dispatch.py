@@ -117,25 +117,18 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
                 result = node.forward(*arrays, **kwargs)
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    if isinstance(result, tuple):
+    several = isinstance(result, tuple)
+    outputs: tuple[Any, ...]
+    if several:
         outputs = tuple([wrap(_as_array(each)) for each in result])
-        _place(node, args, outputs, recording)
-        return outputs
-    output = wrap(_as_array(result))
-    if recording or operation.is_view:
-        _place(node, args, (output,), recording)
-    return output
-
-
-def _place(
-    node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...], recording: bool
-) -> None:
-    """Tie results to what they are views of, and to the graph."""
-    if node.is_view:
+    else:
+        outputs = (wrap(_as_array(result)),)
+    if operation.is_view:
         for output in outputs:
             mark_view(output, args[0])
     if recording:
         _record(node, args, outputs)
+    return outputs if several else outputs[0]
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:

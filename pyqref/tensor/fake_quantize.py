@@ -78,15 +78,8 @@ def fake_quantize_per_tensor_affine(
     if not (_SMALLEST <= scale <= _LARGEST and quant_min <= zero_point <= quant_max):
         arrays = np.asarray(scale), np.asarray(zero_point)
         _check_parameters(name, *arrays, quant_min, quant_max)
-    return apply(
-        FakeQuantizePerTensor,
-        input,
-        scale=scale,
-        zero_point=zero_point,
-        quant_min=quant_min,
-        quant_max=quant_max,
-        convention=settings.conventions,
-    )
+    parameters = scale, zero_point, quant_min, quant_max, settings.conventions
+    return apply(FakeQuantizePerTensor, input, parameters=parameters)
 
 
 def _single(what: str, value: Any) -> Any:
@@ -159,16 +152,8 @@ def fake_quantize_per_channel_affine(
             f"of the input, got {value.shape}"
         )
     _check_parameters(name, scales, zero_points, quant_min, quant_max)
-    return apply(
-        FakeQuantizePerChannel,
-        input,
-        scales=scales,
-        zero_points=zero_points,
-        axis=axis % ndim,
-        quant_min=quant_min,
-        quant_max=quant_max,
-        convention=settings.conventions,
-    )
+    parameters = scales, zero_points, axis % ndim, quant_min, quant_max, settings.conventions
+    return apply(FakeQuantizePerChannel, input, parameters=parameters)
 
 
 def _flat(value: Any) -> Any:

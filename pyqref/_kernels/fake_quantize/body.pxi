@@ -260,20 +260,30 @@ def fake_quantize_per_channel(
     cnp.ndarray x, cnp.ndarray y, mask, cnp.ndarray scales, cnp.ndarray zero_points,
     Py_ssize_t inner, float quant_min, float quant_max, int rule, int n_threads,
 ):
-    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float32."""
+    """The same for ``x`` seen as ``(outer, channels, inner)``.
+
+    The parameters are float32, zero points may be int32.
+    """
     cdef FakeQuantize f
     cdef float* inverses
+    cdef float* offsets
+    cdef const int32_t* whole = <const int32_t*> cnp.PyArray_DATA(zero_points)
     cdef Py_ssize_t channel
     set_arrays(&f, x, y, mask, quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(scales)
     f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
     f.channels, f.inner = cnp.PyArray_SIZE(scales), inner
-    inverses = <float*> malloc((f.channels + 1) * sizeof(float))
+    inverses = <float*> malloc((2 * f.channels + 1) * sizeof(float))
     if inverses == NULL:
         raise MemoryError()
     for channel in range(f.channels):
         inverses[channel] = (<float> 1) / f.scales[channel]
     f.inverses = inverses
+    if cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32:
+        offsets = inverses + f.channels
+        for channel in range(f.channels):
+            offsets[channel] = <float> whole[channel]
+        f.zero_points = offsets
     with nogil:
         run_all(&f, n_threads)
         free(inverses)

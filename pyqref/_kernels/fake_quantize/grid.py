@@ -13,7 +13,7 @@ from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
 __all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor", "straight_through"]
 
-_FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
+_FLOAT32, _INT32, _BOOL = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.bool_)
 # Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
 _FUSED, _BEFORE, _AFTER = 0, 1, 2
 #: Up to here float32 holds every integer, and every difference of two.
@@ -85,7 +85,7 @@ def fake_quantize_per_channel(
         y,
         mask,
         contiguous(np.asarray(scales, _FLOAT32)),
-        zero_points.astype(_FLOAT32),
+        contiguous(zero_points if zero_points.dtype == _INT32 else zero_points.astype(_FLOAT32)),
         elements_per_channel(x, axis),
         quant_min,
         quant_max,
