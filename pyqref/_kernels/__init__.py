@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from pyqref._lazy import on_first_use
 
-from .threads import alone as alone
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
+from .threads import together as together
 
 if TYPE_CHECKING:
     from .channels import gradient_of_normalized as gradient_of_normalized
@@ -169,7 +169,6 @@ __all__ = [
     "PackedLinear",
     "adaptive_avg_pool",
     "add",
-    "alone",
     "are_finite",
     "average_range",
     "avg_pool",
@@ -227,5 +226,6 @@ __all__ = [
     "set_num_threads",
     "straight_through",
     "sums_of_channels",
+    "together",
     "unfold_rows",
 ]

@@ -143,3 +143,30 @@ cdef int useful_threads(double work, double work_per_thread, int n_threads) noex
     if useful < 2 or pyqref_is_alone:
         return 1
     return <int> useful if useful < n_threads else n_threads
+
+
+cdef void call_work(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    with gil:
+        call_alone(<object> context)
+
+
+cdef void call_alone(object context) noexcept:
+    """Call what all threads are called with, and keep what it raises."""
+    before = leave_alone(True)
+    work, errors = context
+    try:
+        work()
+    except BaseException as error:
+        errors.append(error)
+    finally:
+        leave_alone(before)
+
+
+def together(work, int n_threads):
+    """Call ``work()`` by each of some threads, whose kernels then use no other one."""
+    cdef list errors = []
+    cdef tuple context = (work, errors)
+    with nogil:
+        parallel_for(call_work, <void*> context, n_threads, n_threads)
+    if errors:
+        raise errors[0]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["alone", "get_num_threads", "has_openmp", "set_num_threads"]
+__all__ = ["get_num_threads", "has_openmp", "set_num_threads", "together"]
 
 #: What says how long a thread of GNU's OpenMP waits awake for the next loop.
 WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
@@ -111,26 +111,21 @@ def set_num_threads(n_threads: int) -> None:
     limit = n_threads
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """Let kernels that the calling thread starts use no other one: for tasks that threads share.
+def together(work: Callable[[], object], n_threads: int) -> None:
+    """Call ``work()`` by each of so many threads of the kernels; in it, kernels use no other one.
 
-    Else each of these threads would get helpers of its own from OpenMP, more than there are
-    processors, and none of them would then wait awake, in the whole process and for good.
+    Threads of one's own would want the processors on which those of the kernels wait awake, and
+    would get helpers of their own, more than there are processors.
 
     Examples
     --------
-    >>> with alone():
-    ...     pass
+    >>> together(lambda: print("once"), 1)
+    once
     """
-    if not _openmp:
-        yield
-        return
-    before = _parallel.leave_alone(True)
-    try:
-        yield
-    finally:
-        _parallel.leave_alone(before)
+    if n_threads == 1 or not _openmp:
+        work()
+    else:
+        _parallel.together(work, n_threads)
 
 
 def _after_fork() -> None:

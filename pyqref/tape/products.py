@@ -15,7 +15,6 @@ import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -126,10 +125,7 @@ def _cut(
 
 
 def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
-    """Run every task; a thread that is late finds nothing left and is not waited for.
-
-    Kernels in tasks that are shared use the thread of the task only.
-    """
+    """Run every task; kernels in tasks that are shared use the thread of the task only."""
     remaining = iter(tasks)
     lock = threading.Lock()
 
@@ -142,27 +138,7 @@ def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
                     return
                 task()
 
-    def work_beside_others() -> None:
-        with _kernels.alone():
-            work()
-
-    helpers = min(n_threads, len(tasks)) - 1
-    if helpers == 0:
-        work()
-        return
-    started = [_pool(n_threads - 1).submit(work_beside_others) for _ in range(helpers)]
-    try:
-        work_beside_others()
-    finally:
-        for each in started:
-            if not each.cancel():
-                each.result()
-
-
-@functools.lru_cache(maxsize=1)
-def _pool(size: int) -> ThreadPoolExecutor:
-    """Threads beside the calling one."""
-    return ThreadPoolExecutor(size, "pyqref-products")
+    _kernels.together(work, max(min(n_threads, len(tasks)), 1))
 
 
 @functools.cache

@@ -26,6 +26,27 @@ def test_number_of_threads_is_what_was_set(monkeypatch: pytest.MonkeyPatch) -> N
     _kernels.set_num_threads(before)
 
 
+@pytest.mark.skipif(not threads.has_openmp(), reason="built without OpenMP")
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_work_is_called_by_each_thread(n_threads: int) -> None:
+    """One that returns early may do the call of one that is late; all have returned at the end."""
+    calls: list[int] = []
+    _kernels.together(lambda: calls.append(1), n_threads)
+    assert len(calls) == n_threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_what_work_raises_is_raised(n_threads: int) -> None:
+    def work() -> None:
+        raise KeyError("work")
+
+    with pytest.raises(KeyError, match="work"):
+        _kernels.together(work, n_threads)
+    calls: list[int] = []
+    _kernels.together(lambda: calls.append(1), 1)
+    assert [1] == calls
+
+
 @pytest.mark.parametrize("n_threads", [0, -1, 1025])
 def test_number_of_threads_out_of_range(n_threads: int) -> None:
     with pytest.raises(ValueError, match=rf"n_threads must be in \[1, 1024\], got {n_threads}"):
