@@ -23,10 +23,12 @@
 #endif
 
 #if defined(__GNUC__)
-#define WILL_BE_READ(address) __builtin_prefetch(address, 0, 2)
+#define WILL_BE_READ(address) __builtin_prefetch(address, 0, 3)
+#define WILL_BE_STREAMED(address) __builtin_prefetch(address, 0, 2)
 #define WILL_BE_WRITTEN(address) __builtin_prefetch(address, 1, 3)
 #else
 #define WILL_BE_READ(address) ((void)(address))
+#define WILL_BE_STREAMED(address) ((void)(address))
 #define WILL_BE_WRITTEN(address) ((void)(address))
 #endif
 
@@ -40,7 +42,8 @@
 #endif
 
 /* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. With
- * more rows two lines for each quad are enough. */
+ * more rows two lines for each quad are enough. Full tiles leave time to fetch them into the first
+ * cache; where others do so, loads wait behind what is fetched. */
 #define FEW_ROWS 4
 
 /* What is stored of the exact sums. */
@@ -188,7 +191,13 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
             UNROLL for (int v = 0; v < vectors; ++v) {
                 weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
             }
-            UNROLL for (int v = 0; v < lines_ahead; ++v) WILL_BE_READ(ahead + v * 64);
+            UNROLL for (int v = 0; v < lines_ahead; ++v) {
+                if (rows < TILE_ROWS) {
+                    WILL_BE_STREAMED(ahead + v * 64);
+                } else {
+                    WILL_BE_READ(ahead + v * 64);
+                }
+            }
             ahead += ahead_step;
             UNROLL for (int r = 0; r < rows; ++r) {
                 const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
