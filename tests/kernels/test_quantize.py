@@ -124,3 +124,18 @@ def test_other_float_types(kernel: str, kind: Any) -> None:
     x = np.linspace(-3, 3, 77).astype(kind)
     expected = affine.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8)
     assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.1, 3, 0, 255, np.uint8))
+
+
+@pytest.mark.parametrize("kind", ["=f8", ">f8", "=f4", "=i8"])
+def test_parameters_that_lie_otherwise(kernel: str, kind: str) -> None:
+    """Between two numbers, backwards, of another type or order of bytes: all become doubles."""
+    x = np.random.default_rng(9).standard_normal((4, 5)).astype(np.float32)
+    values = np.arange(1, 6).astype(kind)
+    within = np.zeros(values.nbytes + 1, np.uint8)[1:].view(kind)
+    within[:] = values
+    expected = affine.quantize_per_channel(x, values, values, 1, 0, 255, np.uint8)
+    for each in (within, values[::-1].copy()[::-1], values.repeat(2)[::2], values.tolist()):
+        q = _kernels.quantize_per_channel(x, each, each, 1, 0, 255, np.uint8)
+        assert_same_bits(expected, q)
+        real = affine.dequantize_per_channel(q, values, values, 1)
+        assert_same_bits(real, _kernels.dequantize_per_channel(q, each, each, 1))

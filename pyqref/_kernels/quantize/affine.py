@@ -107,6 +107,6 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
 
 def _doubles(values: Any) -> np.ndarray:
     """Parameters of channels as contiguous float64, which holds what they come as."""
-    if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.flags.c_contiguous:
+    if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.flags.carray:
         return values
     return np.array(values, np.float64)
