@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .fake_quantize import straight_through as straight_through
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
+    from .normalization import layer_norm_of_row as layer_norm_of_row
     from .observe import are_finite as are_finite
     from .observe import average_range as average_range
     from .observe import batch_histogram as batch_histogram
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from .qconv import conv1d as conv1d
     from .qconv import conv2d as conv2d
     from .qconv import conv3d as conv3d
+    from .qconv import conv_sums as conv_sums
     from .qconv import conv_transpose as conv_transpose
     from .qconv import pack_conv1d as pack_conv1d
     from .qconv import pack_conv2d as pack_conv2d
@@ -99,7 +101,7 @@ __getattr__ = on_first_use(
             "fake_quantize_per_tensor",
             "straight_through",
         ),
-        ".normalization": ("group_norm", "layer_norm"),
+        ".normalization": ("group_norm", "layer_norm", "layer_norm_of_row"),
         ".observe": (
             "are_finite",
             "average_range",
@@ -119,6 +121,7 @@ __getattr__ = on_first_use(
             "conv1d",
             "conv2d",
             "conv3d",
+            "conv_sums",
             "conv_transpose",
             "pack_conv1d",
             "pack_conv2d",
@@ -182,6 +185,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_sums",
     "conv_transpose",
     "dequantize_per_channel",
     "dequantize_per_tensor",
@@ -198,6 +202,7 @@ __all__ = [
     "in_c_order",
     "largest",
     "layer_norm",
+    "layer_norm_of_row",
     "linear",
     "linear_accumulator",
     "linear_dynamic",

@@ -17,9 +17,12 @@ __all__ = [
     "elements_per_channel",
     "empty",
     "images",
+    "in_groups",
     "in_one_order",
+    "is_dense",
     "in_result_order",
     "laid_as",
+    "lies_in_result_order",
     "room_like",
     "side_by_side",
     "with_room",
@@ -30,6 +33,8 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 #: Bytes of a cache line, and of arrays from which it matters where they begin.
 LINE, LARGE = 64, 1 << 14
+#: Elements of an array that is copied as a whole; of larger ones parts are.
+PART = 1 << 16
 #: Bytes of a huge page, and of arrays for which the system is asked each time.
 PAGE, FRESH = 1 << 21, 1 << 25
 
@@ -64,8 +69,12 @@ def dense(x: np.ndarray) -> np.ndarray:
     In C order or Fortran's, or with the channels last: :func:`room_like` makes room for a result
     in the same order, so that a kernel may walk through the memory of both.
     """
-    in_order = x.flags.forc or _has_channels_last(x)
-    return x if in_order and x.flags.aligned else np.array(x, order="K")
+    return x if is_dense(x) else np.array(x, order="K")
+
+
+def is_dense(x: np.ndarray) -> bool:
+    """Whether :func:`dense` gives an array itself."""
+    return x.flags.aligned and (x.flags.forc or _has_channels_last(x))
 
 
 def _has_channels_last(x: np.ndarray) -> bool:
@@ -79,8 +88,12 @@ def in_result_order(x: Any) -> np.ndarray:
     That is the order in which a result lies; :func:`room_like` makes room for it.
     """
     x = np.asarray(x)
-    in_order = x.flags.c_contiguous or _has_channels_last(x)
-    return x if in_order and x.flags.aligned else np.array(x, order="C")
+    return x if lies_in_result_order(x) else np.array(x, order="C")
+
+
+def lies_in_result_order(x: np.ndarray) -> bool:
+    """Whether :func:`in_result_order` gives an array itself."""
+    return x.flags.aligned and (x.flags.c_contiguous or _has_channels_last(x))
 
 
 def in_one_order(arrays: Sequence[np.ndarray]) -> bool:
@@ -173,6 +186,33 @@ def side_by_side(
     rows = prod(room.shape[: order.index(axis)]) if room.size else 0
     moved = tuple(contiguous(each.transpose(order)) for each in arrays)
     return moved, room.transpose(np.argsort(order)), rows
+
+
+def in_groups(x: np.ndarray) -> np.ndarray:
+    """Rows ``(..., K)`` as kernels of products take them.
+
+    ``x`` itself if it is contiguous, else a view ``(groups, rows, K)`` of it, or a copy if it is
+    small or has no such view.
+
+    Examples
+    --------
+    >>> in_groups(np.zeros((3, 1000, 200), np.float32)[..., :100].swapaxes(0, 1)).shape
+    (1000, 3, 100)
+    """
+    lengths: list[int] = []
+    steps: list[int] = []
+    for length, step in zip(x.shape[:-1], x.strides[:-1], strict=True):
+        if lengths and steps[-1] == length * step:
+            lengths[-1], steps[-1] = lengths[-1] * length, step
+        elif length != 1:
+            lengths.append(length)
+            steps.append(step)
+    if x.flags.c_contiguous or x.size <= PART or not x.flags.aligned or len(lengths) > 2:
+        return contiguous(x)
+    outer = 2 - len(lengths)
+    return np.lib.stride_tricks.as_strided(
+        x, (*(1,) * outer, *lengths, x.shape[-1]), (*(0,) * outer, *steps, x.strides[-1])
+    )
 
 
 def elements_per_channel(x: np.ndarray, axis: int) -> int:

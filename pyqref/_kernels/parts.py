@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-__all__ = ["by_parts", "parts"]
+from .layout import PART, is_dense
+
+__all__ = ["by_parts", "copied_by_parts", "must_be_copied", "parts"]
 
 #: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
 MOST = 1 << 13
@@ -76,4 +79,30 @@ def by_parts(
     spread = [np.broadcast_to(each, x.shape) for each in others]
     for at in parts(x, whole, most):
         result[at] = function(x[at], *(each[at] for each in spread))
+    return result
+
+
+def must_be_copied(x: np.ndarray) -> bool:
+    """Whether a large array has gaps, or lies in an order through which no kernel walks."""
+    return x.size > PART and not is_dense(x)
+
+
+def copied_by_parts(
+    function: Callable[[np.ndarray, tuple[slice, ...]], np.ndarray],
+    x: np.ndarray,
+    dtype: Any,
+    order: Any = "K",
+) -> np.ndarray:
+    """``function(part, at)`` of parts of ``x``, which lie at ``at``; its elements depend on theirs.
+
+    For functions that copy what they get, where it is not contiguous.
+
+    Parameters
+    ----------
+    dtype, order
+        Of the result; it lies as a copy of ``x`` in this order would.
+    """
+    result = np.empty_like(x, dtype, order)
+    for at in parts(x, most=PART):
+        result[at] = function(x[at], at)
     return result

@@ -1,7 +1,7 @@
 """No operation holds more than its inputs, its output, its weights and 1 MiB of scratch a thread.
 
-``tracemalloc`` counts the arrays of NumPy, and what the kernels of convolutions take. What an
-operation took at most, less its result, must be below 1 MiB, however large its input is.
+``tracemalloc`` counts the arrays of NumPy, and what kernels take. What an operation took at most,
+less its result, must be below 1 MiB a thread, however large its input is.
 """
 
 from __future__ import annotations
@@ -100,6 +100,9 @@ def float16(operation: Callable[..., Any]) -> Operation:
 
 LINEAR: dict[str, Callable[[], Operation]] = {
     "linear": lambda: linear(ops.linear, quantized(8000, 512), *OUT),
+    "linear, cropped": lambda: linear(ops.linear, quantized(4000, 600)[:, 1:513], *OUT),
+    "linear_dynamic, cropped": lambda: linear(ops.linear_dynamic, real(4000, 600)[:, 1:513]),
+    "linear_dynamic, turned": lambda: linear(ops.linear_dynamic, real(512, 4000).permute(1, 0)),
     "linear_relu": lambda: linear(ops.linear_relu, quantized(8000, 512), *OUT),
     "linear_leaky_relu": lambda: linear(ops.linear_leaky_relu, quantized(8000, 512), *OUT, 0.1),
     "linear_tanh": lambda: linear(ops.linear_tanh, quantized(8000, 512), *OUT),
@@ -272,7 +275,8 @@ VOLUMES = {
 
 def layer(name: str, dtype: Any, rows: int, **options: Any) -> Operation:
     """A recurrent layer on 40 steps of some rows."""
-    module, x = getattr(dynamic, name)(64, 128, dtype=dtype, **options), real(40, rows, 64)
+    module, shape = getattr(dynamic, name)(64, 128, dtype=dtype, **options), (40, rows, 64)
+    x = real(rows, 40, 64) if "batch_first" in options else real(*shape)
     return lambda: module(x)
 
 
@@ -290,7 +294,13 @@ RECURRENT = {
     )
     for name in ("LSTM", "GRU")
     for dtype in (pyqref.qint8, pyqref.float16)
-    for rows, options in ((30, {}), (3000, {}), (30, {"bidirectional": True}))
+    for rows, options in (
+        (30, {}),
+        (3000, {}),
+        (30, {"bidirectional": True}),
+        (200, {"batch_first": True}),
+        (200, {"num_layers": 2}),
+    )
 } | {
     f"{name}, {dtype}, {options}": (
         lambda name=name, dtype=dtype, options=options: cell(name, dtype, **options)
@@ -304,6 +314,7 @@ RECURRENT = {
     for dtype in (pyqref.qint8, pyqref.float16)
 }
 
+
 OPERATIONS = CONVOLUTIONS | LINEAR | ELEMENTWISE | NUMBERS | TABLES | PRODUCTS | VOLUMES | RECURRENT
 
 
@@ -313,13 +324,12 @@ def bytes_of(result: Any) -> int:
     return 0 if result is None else int(result._array.nbytes)
 
 
-@pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_takes_at_most_a_mebibyte(name: str) -> None:
+def scratch(make: Callable[[], Operation], n_threads: int) -> int:
+    """Bytes that an operation takes at most, less those of its result."""
     threads = pyqref.get_num_threads()
-    pyqref.set_num_threads(1)
+    pyqref.set_num_threads(n_threads)
     try:
-        run = OPERATIONS[name]()
+        run = make()
         run()  # what is imported, and kept for good
         tracemalloc.start()
         before, _ = tracemalloc.get_traced_memory()
@@ -328,4 +338,11 @@ def test_takes_at_most_a_mebibyte(name: str) -> None:
     finally:
         tracemalloc.stop()
         pyqref.set_num_threads(threads)
-    assert most - before - bytes_of(result) <= SCRATCH
+    return most - before - bytes_of(result)
+
+
+@pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_takes_at_most_a_mebibyte_a_thread(name: str, n_threads: int) -> None:
+    assert scratch(OPERATIONS[name], n_threads) <= SCRATCH * n_threads

@@ -1,8 +1,9 @@
 # Fake quantization: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, uint8_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,

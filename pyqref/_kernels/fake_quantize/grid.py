@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, elements_per_channel, room_like
+from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
@@ -24,6 +27,18 @@ def _is_covered(x: np.ndarray, quant_min: int, quant_max: int) -> bool:
     return x.dtype == _FLOAT32 and quant_min >= -_EXACT and quant_max <= _EXACT
 
 
+def _by_parts(
+    function: Callable[..., tuple[FloatArray, BoolArray | None]], x: np.ndarray, masked: bool
+) -> tuple[FloatArray, BoolArray | None]:
+    """Of parts of an array that is not contiguous, which are copied; the results are in C order."""
+    y, mask = np.empty(x.shape, x.dtype), np.empty(x.shape, _BOOL) if masked else None
+    for at in parts(x, most=PART):
+        y[at], some = function(x[at], at)
+        if mask is not None:
+            mask[at] = some
+    return y, mask
+
+
 def fake_quantize_per_tensor(
     x: Any,
     scale: float,
@@ -38,6 +53,15 @@ def fake_quantize_per_tensor(
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
+    x = np.asarray(x)
+    if x.size > PART and not x.flags.c_contiguous:
+        return _by_parts(
+            lambda part, _: fake_quantize_per_tensor(
+                part, scale, zero_point, quant_min, quant_max, convention, masked
+            ),
+            x,
+            masked,
+        )
     x = contiguous(x)
     if kernel is None or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_tensor(
@@ -73,7 +97,17 @@ def fake_quantize_per_channel(
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    x, zero_points = contiguous(x), np.asarray(zero_points)
+    x, zero_points = np.asarray(x), np.asarray(zero_points)
+    if x.size > PART and not x.flags.c_contiguous:
+
+        def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:
+            grid = np.asarray(scales)[at[axis]], zero_points[at[axis]]
+            return fake_quantize_per_channel(
+                part, *grid, axis, quant_min, quant_max, convention, masked
+            )
+
+        return _by_parts(run, x, masked)
+    x = contiguous(x)
     whole = zero_points.dtype.kind in "iu"
     if kernel is None or not whole or not _is_covered(x, quant_min, quant_max):
         return reference.fake_quantize_per_channel(

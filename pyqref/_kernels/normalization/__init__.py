@@ -2,5 +2,6 @@
 
 from .rows import group_norm as group_norm
 from .rows import layer_norm as layer_norm
+from .rows import layer_norm_of_row as layer_norm_of_row
 
-__all__ = ["group_norm", "layer_norm"]
+__all__ = ["group_norm", "layer_norm", "layer_norm_of_row"]

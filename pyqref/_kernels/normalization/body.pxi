@@ -24,6 +24,8 @@ cdef struct Rows:
     const float* bias               # (period, n / inner), or NULL: zero
     float lower, upper
     int32_t zero_point
+    const int64_t* sums             # of what the rows are parts of, or NULL: of each row itself
+    Py_ssize_t count                # elements that these are of
 
 
 cdef inline void sums_of(
@@ -59,6 +61,15 @@ cdef inline void sums_of(
         total[0] += single
         squares[0] += single * single
         i += 1
+
+
+cdef inline void row_sums(
+    const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
+) noexcept nogil:
+    if is_signed:
+        sums_of(x, n, True, total, squares)
+    else:
+        sums_of(x, n, False, total, squares)
 
 
 cdef inline f32v normalized(
@@ -162,10 +173,10 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         weight += first
     if bias != NULL:
         bias += first
-    if r.is_signed:
-        sums_of(x, r.n, True, &total, &squares)
+    if r.sums != NULL:
+        total, squares, count = r.sums[0], r.sums[1], <float> r.count
     else:
-        sums_of(x, r.n, False, &total, &squares)
+        row_sums(x, r.n, r.is_signed, &total, &squares)
     mean = <float> total / count
     # The fused operation is a primitive of vectors.
     store_f32(one, fma_f32(set_f32(-mean), set_f32(mean), set_f32(<float> squares / count)))
@@ -181,11 +192,12 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 def layer_norm(
     cnp.ndarray x, bint is_signed, float scale, float eps, weight, bias, Py_ssize_t period,
     Py_ssize_t inner, float inverse_out, int32_t zero_point, int32_t lower, int32_t upper,
-    cnp.ndarray out, int n_threads,
+    cnp.ndarray out, int n_threads, sums=None, Py_ssize_t count=0,
 ):
     """Normalize each row of ``x (rows, n)``.
 
-    ``weight`` and ``bias`` are ``(period, n / inner)`` or None.
+    ``weight`` and ``bias`` are ``(period, n / inner)`` or None. Where rows are parts of one that
+    is longer, ``sums`` of its ``count`` integers and their squares are int64 ``(2,)``.
     """
     cdef Rows r
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
@@ -193,6 +205,9 @@ def layer_norm(
     r.n, r.period, r.inner, r.is_signed = cnp.PyArray_DIM(x, 1), period, inner, is_signed
     r.scale, r.eps, r.inverse_out = scale, eps, inverse_out
     r.weight = r.bias = NULL
+    r.sums, r.count = NULL, count
+    if sums is not None:
+        r.sums = <const int64_t*> cnp.PyArray_DATA(<cnp.ndarray> sums)
     if weight is not None:
         r.weight = <const float*> cnp.PyArray_DATA(weight)
     if bias is not None:
@@ -202,3 +217,15 @@ def layer_norm(
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(row_task, &r, rows, n_threads)
+
+
+def add_sums(cnp.ndarray x, bint is_signed, cnp.ndarray sums):
+    """Add the sums of contiguous bytes and of their squares to int64 ``sums (2,)``."""
+    cdef int64_t* all_ = <int64_t*> cnp.PyArray_DATA(sums)
+    cdef const uint8_t* first = <const uint8_t*> cnp.PyArray_DATA(x)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
+    cdef int64_t total, squares
+    with nogil:
+        row_sums(first, n, is_signed, &total, &squares)
+        all_[0] += total
+        all_[1] += squares

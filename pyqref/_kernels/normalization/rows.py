@@ -15,10 +15,10 @@ from pyqref.numerics.affine import reciprocal32
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["group_norm", "layer_norm"]
+__all__ = ["group_norm", "layer_norm", "layer_norm_of_row"]
 
-#: Elements that are put in another order at a time.
-_PART = 1 << 18
+#: Elements that are put in another order at a time, and of a row that is normalized in pieces.
+_PART, _PIECE = 1 << 18, 1 << 15
 
 
 def layer_norm(
@@ -44,6 +44,46 @@ def layer_norm(
     return _normalize(kernel, contiguous(q), grid, weight, bias, 1, 1, eps, out)
 
 
+def layer_norm_of_row(
+    q: IntArray,
+    grid: Grid,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    eps: float,
+    out: Grid,
+    result: IntArray,
+) -> None:
+    """Write a single row, of any shape and in any order, piece by piece into ``result``.
+
+    Parameters
+    ----------
+    weight, bias
+        What can be broadcast to the row, or None.
+    """
+    kernel = registry.twin("normalization")
+    if kernel is None or not _is_covered(q, out):
+        full = [None if f is None else np.broadcast_to(f, q.shape) for f in (weight, bias)]
+        w, b = (None if f is None else f.reshape(-1) for f in full)
+        result[...] = reference.layer_norm(q.reshape(1, -1), grid, w, b, eps, out).reshape(q.shape)
+        return
+    # In the order of memory, which neither sums nor factors mind.
+    order = sorted(range(q.ndim), key=lambda axis: -abs(q.strides[axis]))
+    q, result = q.transpose(order), result.transpose(order)
+    w, b = (
+        None if f is None else np.broadcast_to(f.transpose(order), q.shape) for f in (weight, bias)
+    )
+    sums = np.zeros(2, np.int64)
+    for at in parts(q, most=_PIECE):
+        kernel.add_sums(contiguous(q[at]), q.dtype == np.int8, sums)
+    for at in parts(q, most=_PIECE):
+        some = contiguous(q[at])
+        some_w, some_b = (None if f is None else f[at].reshape(1, -1) for f in (w, b))
+        row = _normalize(
+            kernel, some.reshape(1, -1), grid, some_w, some_b, 1, 1, eps, out, sums, q.size
+        )
+        result[at] = row.reshape(some.shape)
+
+
 def group_norm(
     q: IntArray,
     grid: Grid,
@@ -67,6 +107,12 @@ def group_norm(
     grouped = q.reshape(batch, groups, each, *q.shape[2:])
     result = np.empty(grouped.shape, q.dtype)
     factors = [None if f is None else f.reshape(groups, each) for f in (weight, bias)]
+    if each * space > _PART:
+        ones = (1,) * (q.ndim - 2)
+        for image, group in np.ndindex(batch, groups):
+            w, b = (None if f is None else f[group].reshape(each, *ones) for f in factors)
+            layer_norm_of_row(grouped[image, group], grid, w, b, eps, out, result[image, group])
+        return result.reshape(q.shape)
     for at in parts(grouped, whole=range(2, grouped.ndim), most=_PART):
         x = grouped[at]
         w, b = (None if f is None else f[at[1]] for f in factors)
@@ -91,8 +137,13 @@ def _normalize(
     inner: int,
     eps: float,
     out: Grid,
+    sums: IntArray | None = None,
+    count: int = 0,
 ) -> IntArray:
-    """Rows whose parameters repeat after ``period`` of them; each serves ``inner`` elements."""
+    """Rows whose parameters repeat after ``period`` of them; each serves ``inner`` elements.
+
+    With ``sums`` of ``count`` integers and their squares, parts of one row.
+    """
     result = np.empty_like(rows)
     kernel.layer_norm(  # type: ignore[attr-defined]
         rows,
@@ -109,5 +160,7 @@ def _normalize(
         out.quant_max,
         result,
         threads.limit,
+        sums,
+        count,
     )
     return result

@@ -1,9 +1,10 @@
 # Smallest and largest number: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *

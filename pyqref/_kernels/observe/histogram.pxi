@@ -1,6 +1,6 @@
 # Counts over equal bins (eq-histogram-bin): included by the body.
 
-from libc.stdlib cimport calloc
+from cpython.mem cimport PyMem_RawCalloc as calloc
 
 cdef extern from "simd/prefetch.h":
     void prefetch_bytes(const void* first, Py_ssize_t count) nogil

@@ -12,6 +12,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, dense, elements_per_channel
+from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import must_be_copied, parts
 from pyqref.numerics.types import FloatArray
 
 __all__ = ["min_max", "min_max_per_channel"]
@@ -45,6 +47,9 @@ def min_max(x: Any) -> tuple[Any, Any]:
     if kernel is None or x.dtype != _FLOAT32:
         zero = x.dtype.type(0)
         return x.min() + zero, x.max() + zero
+    if must_be_copied(x):
+        ends = [min_max(x[at]) for at in parts(x, most=PART)]
+        return np.min([low for low, _ in ends]), np.max([high for _, high in ends])
     low, high = kernel.min_max(dense(x), threads.limit)
     return np.float32(low + 0.0), np.float32(high + 0.0)
 
@@ -74,8 +79,21 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
         zero = x.dtype.type(0)
         others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
         return x.min(axis=others) + zero, x.max(axis=others) + zero
+    if x.size > PART and not x.flags.c_contiguous:
+        return _by_parts(x, axis)
     x = contiguous(x)
     lows, highs = np.empty(x.shape[axis], _FLOAT32), np.empty(x.shape[axis], _FLOAT32)
     inner = elements_per_channel(x, axis)
     kernel.min_max_per_channel(x, lows, highs, inner, threads.limit)
+    return lows, highs
+
+
+def _by_parts(x: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
+    """:func:`min_max_per_channel`, of parts that are copied."""
+    lows = np.full(x.shape[axis], np.inf, _FLOAT32)
+    highs = -lows
+    for at in parts(x, most=PART):
+        low, high = min_max_per_channel(x[at], axis)
+        np.minimum(lows[at[axis]], low, out=lows[at[axis]])
+        np.maximum(highs[at[axis]], high, out=highs[at[axis]])
     return lows, highs

@@ -1,8 +1,9 @@
 # Pooling of bytes: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line

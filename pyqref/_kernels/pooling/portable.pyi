@@ -1,6 +1,6 @@
 import numpy as np
 
-from .windows import Geometry
+from .bands import Geometry
 
 def max_pool(x: np.ndarray, out: np.ndarray, geometry: Geometry, n_threads: int) -> None: ...
 def mean_pool(

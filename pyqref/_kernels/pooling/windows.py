@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
-from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import images
+from pyqref._kernels import registry
 from pyqref.numerics import pooling as reference
 from pyqref.numerics.pooling import pooled_size
 from pyqref.numerics.types import Engine, IntArray
+
+from .bands import Geometry, run_in_bands
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
@@ -41,9 +41,7 @@ def max_pool(
     geometry = _geometry(q.shape, kernel, stride, padding, dilation, ceil_mode, True)
     if twin is None or geometry is None or q.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    q, result = images(q, geometry.sizes)
-    twin.max_pool(q, result, geometry, threads.limit)
-    return result
+    return run_in_bands(twin.max_pool, q, geometry)
 
 
 def avg_pool(
@@ -75,10 +73,8 @@ def avg_pool(
             scale,
         )
     by_reciprocal = engine == "qnnpack" and not ceil_mode
-    q, result = images(q, geometry.sizes)
     divisor = divisor_override or 0
-    twin.mean_pool(q, result, geometry, zero_point, divisor, by_reciprocal, scale, threads.limit)
-    return result
+    return run_in_bands(twin.mean_pool, q, geometry, zero_point, divisor, by_reciprocal, scale)
 
 
 def adaptive_avg_pool(
@@ -97,35 +93,7 @@ def adaptive_avg_pool(
     if twin is None or geometry is None or q.itemsize != 1:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
     by_reciprocal = engine == "qnnpack" and geometry.is_even
-    q, result = images(q, geometry.sizes)
-    twin.mean_pool(q, result, geometry, zero_point, 0, by_reciprocal, scale, threads.limit)
-    return result
-
-
-class Geometry(NamedTuple):
-    """Windows along depth, height and width, and what follows from them.
-
-    Attributes
-    ----------
-    planes, rows, columns
-        First and last place (exclusive) of each window inside the axis, and its divisor.
-    steps
-        From one place of a window to the next.
-    taps
-        Places in all windows of a channel.
-    sizes
-        Numbers of windows along the spatial axes.
-    is_even
-        Whether all windows are of one size.
-    """
-
-    planes: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    steps: tuple[int, ...]
-    taps: int
-    sizes: tuple[int, ...]
-    is_even: bool = False
+    return run_in_bands(twin.mean_pool, q, geometry, zero_point, 0, by_reciprocal, scale)
 
 
 @lru_cache(maxsize=64)

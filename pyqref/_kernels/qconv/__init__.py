@@ -10,6 +10,7 @@ from .pack import PackedConv as PackedConv
 from .pack import pack_conv1d as pack_conv1d
 from .pack import pack_conv2d as pack_conv2d
 from .pack import pack_conv3d as pack_conv3d
+from .sums import conv_sums as conv_sums
 from .transposed import PackedConvTranspose as PackedConvTranspose
 from .transposed import conv_transpose as conv_transpose
 from .transposed import pack_conv_transpose as pack_conv_transpose
@@ -20,6 +21,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_sums",
     "conv_transpose",
     "pack_conv1d",
     "pack_conv2d",

@@ -1,5 +1,6 @@
-# Images whose channels are not last in memory: a part of an image, or some small images, are
-# copied so that they are, and the outputs that see nothing else are computed, before the next are.
+# Images whose channels are not last in memory, or that are no bytes: a part of an image, or some
+# small images, are copied so that they are, and the outputs that see nothing else are computed,
+# before the next are.
 
 cdef enum:
     BAND_BYTES = 3 << 17            # of such a copy, for each thread
@@ -117,10 +118,10 @@ cdef int run_whole(
 cdef int run_in_bands(
     const Layer* layers, Py_ssize_t count, const Source* source, uint8_t* out, int n_threads
 ) except -1 nogil:
-    """Run layers on images whose channels are not last."""
+    """Run layers on images whose channels are not last, or that are no bytes."""
     cdef Py_ssize_t room = <Py_ssize_t> BAND_BYTES * n_threads
     cdef Py_ssize_t size = source.size[0] * source.size[1] * source.size[2] * source.channels
-    cdef Py_ssize_t images = min(room // size, source.batch)
+    cdef Py_ssize_t images = min(room // max(size, <Py_ssize_t> 1), source.batch)
     cdef Py_ssize_t largest = images * size
     cdef Py_ssize_t i
     cdef Py_ssize_t[3] tile

@@ -69,6 +69,10 @@ cdef void skip_groups(Epilogue* e, Py_ssize_t outputs) noexcept nogil:
         e.integer_bias += outputs
 
 
+cdef inline Py_ssize_t bytes_of_result(const Epilogue* e) noexcept nogil:
+    return 1 if e.store == BYTES else <Py_ssize_t> sizeof(int32_t)
+
+
 # One of them, moved to where it begins.
 cdef struct Group:
     Product product
@@ -87,7 +91,7 @@ cdef void take_group(
     p.source, p.epilogue = image, &own.epilogue
     image.x += index * image.inputs
     skip_groups(p.epilogue, index * g.outputs)
-    p.out += index * g.outputs
+    p.out += index * g.outputs * p.out_itemsize
     if is_matrix(image):
         p.matrix, p.matrix_end = image.x, end_of(image)
     if g.joined > 1:
@@ -167,7 +171,8 @@ cdef int each_group(
     if is_matrix(image):
         p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, weights
-    p.out, p.out_stride, p.out_itemsize = out, distance_of_results(image), 1
+    p.out, p.out_itemsize = out, bytes_of_result(e)
+    p.out_stride = distance_of_results(image) // p.out_itemsize
     p.put_rows = NULL
     if p.out_stride == 0:
         p.put_rows, p.out_stride = spread_windows, outputs

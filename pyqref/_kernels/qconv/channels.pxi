@@ -1,4 +1,5 @@
-# Boxes of pixels, taken out of an image that lies in any order: their channels come last.
+# Boxes of pixels, taken out of an image that lies in any order: their channels come last. Real
+# numbers become bytes on the way.
 
 cdef extern from "qconv/turn.h":
     void turn_block(
@@ -19,6 +20,8 @@ cdef struct Source:
     Py_ssize_t batch, channels
     int64_t[3] size
     Py_ssize_t[5] step
+    bint is_real                # float32, with what makes bytes of them
+    float inverse, offset
 
 
 # Pixels of some images: along each dimension so many from the first, so far apart.
@@ -37,6 +40,9 @@ cdef struct Turn:
     uint8_t* out
 
 
+include "reals.pxi"
+
+
 cdef void look_at(Source* s, cnp.ndarray x) except *:
     cdef int missing = 5 - cnp.PyArray_NDIM(x)
     cdef int axis
@@ -52,9 +58,11 @@ cdef void look_at(Source* s, cnp.ndarray x) except *:
 
 
 cdef bint has_channels_last(const Source* s) noexcept nogil:
-    """Whether pixels lie one after another, their channels within, or there are none."""
+    """Whether bytes lie one pixel after another, their channels within, or there are none."""
     cdef Py_ssize_t expected = s.channels
     cdef int axis
+    if s.is_real:
+        return False
     if s.channels * s.size[0] * s.size[1] * s.size[2] == 0:
         return True
     if s.channels > 1 and s.step[1] != 1:
@@ -104,7 +112,9 @@ cdef void take_line(
 ) noexcept nogil:
     """Pixels that are ``step`` bytes apart."""
     cdef Py_ssize_t i, c
-    if step == 1 and pixels >= TURNED:
+    if s.is_real:
+        quantize_line(s, x, step, pixels, out)
+    elif step == 1 and pixels >= TURNED:
         turn_line(s, x, pixels, out)
     elif s.channels == 1 or s.step[1] == 1:
         for i in range(pixels):
@@ -150,6 +160,7 @@ cdef void take_box(
         return
     t.tasks_a_line = (t.pixels + PIXELS_A_TASK - 1) // PIXELS_A_TASK
     n_threads = useful_threads(
-        <double> lines * t.pixels * source.channels, BYTES_A_THREAD, n_threads
+        <double> lines * t.pixels * source.channels,
+        REALS_A_THREAD if source.is_real else BYTES_A_THREAD, n_threads,
     )
     parallel_for(turn_task, &t, lines * t.tasks_a_line, n_threads)

@@ -17,6 +17,7 @@ from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
 from .pack import PackedConv, pack_conv
+from .reals import of_equation, room_for_bytes, spread_out
 
 __all__ = ["are_centred", "conv1d", "conv2d", "conv3d", "in_space", "part_of", "run_parts"]
 
@@ -95,9 +96,16 @@ def run_parts(
     zero_points: np.ndarray | None,
     requant: Requantization,
     shape: tuple[int, ...],
-) -> IntArray:
-    """Compute all parts of a result ``(B, *out, N)``; it is returned as ``(B, N, *out)``."""
-    out = empty(shape, requant.storage)
+    scale: float | None,
+) -> Any:
+    """Compute all parts of a result ``(B, *out, N)``; it is returned as ``(B, N, *out)``.
+
+    With a ``scale``, of real numbers into real numbers.
+    """
+    if scale is None:
+        result = out = empty(shape, requant.storage)
+    else:
+        result, out = room_for_bytes(shape)
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
         x,
@@ -114,8 +122,11 @@ def run_parts(
         requant.upper,
         out,
         threads.limit,
+        scale or 1.0,
     )
-    return out.transpose(_CHANNELS_FIRST[len(shape)])
+    if scale is not None:
+        spread_out(result, scale, requant.output_zero_point)
+    return result.transpose(_CHANNELS_FIRST[len(shape)])
 
 
 def are_centred(zero_points: np.ndarray | None) -> bool:
@@ -181,26 +192,32 @@ def _conv(
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
-) -> IntArray:
+    scale: float | None,
+) -> Any:
     kernel = registry.twin("qconv")
     call = None
     if kernel is not None:
         geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
         call = _call(packed, weight_zero_points, requant, geometry)
     if call is None or not call.has_room:
-        return reference.quantized_conv(
+        return of_equation(
+            lambda q: reference.quantized_conv(
+                q,
+                x_zero_point,
+                packed.weight,
+                weight_zero_points,
+                requant,
+                stride,
+                padding,
+                dilation,
+                packed.groups,
+            ),
             x,
             x_zero_point,
-            packed.weight,
-            weight_zero_points,
-            requant,
-            stride,
-            padding,
-            dilation,
-            packed.groups,
+            scale,
         )
     shape = (x.shape[0], *call.out)
-    return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape)
+    return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape, scale)
 
 
 def conv2d(
@@ -212,7 +229,8 @@ def conv2d(
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
-) -> IntArray:
+    scale: float | None = None,
+) -> Any:
     """As :func:`pyqref.numerics.convolution.quantized_conv`, on packed weights.
 
     Equations ``eq-conv-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
@@ -231,13 +249,18 @@ def conv2d(
         From :func:`pyqref.numerics.requantize.requantization`.
     stride, padding, dilation
         Two numbers each.
+    scale
+        None, or ``x`` is float32 and so is the result: on the grid of ``x``, which is that of the
+        output in ``requant`` (``eq-conv-dynamic``).
 
     Returns
     -------
     ``(B, N, out_H, out_W)`` of the type ``requant.storage``
         A view of memory in which the channels are last.
     """
-    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
+    )
 
 
 def conv1d(
@@ -249,9 +272,12 @@ def conv1d(
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
-) -> IntArray:
+    scale: float | None = None,
+) -> Any:
     """As :func:`conv2d` for ``(B, C, W)``, with one number each."""
-    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
+    )
 
 
 def conv3d(
@@ -263,6 +289,9 @@ def conv3d(
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
-) -> IntArray:
+    scale: float | None = None,
+) -> Any:
     """As :func:`conv2d` for ``(B, C, D, H, W)``, with three numbers each."""
-    return _conv(x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation)
+    return _conv(
+        x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
+    )

@@ -44,7 +44,7 @@ cdef void place_results(Layer* layer, tuple geometry) except *:
     """Where the outputs of a layer go, in bytes."""
     cdef int64_t[3] whole, first, apart
     cdef Py_ssize_t line, plane
-    cdef Py_ssize_t pixel = layer.epilogue.columns
+    cdef Py_ssize_t pixel = layer.epilogue.columns * bytes_of_result(&layer.epilogue)
     cdef int axis
     for axis in range(3):
         whole[axis], first[axis] = geometry[18 + axis], geometry[21 + axis]
@@ -84,17 +84,20 @@ cdef void read_layer(Layer* layer, tuple part) except *:
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple parts, weight_zero_points,
     cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier, int32_t zero_point,
-    int32_t lower, int32_t upper, cnp.ndarray out, int n_threads,
+    int32_t lower, int32_t upper, cnp.ndarray out, int n_threads, float scale=1,
 ):
     """Convolve ``x (batch, channels, *size)`` into ``out (batch, *out, outputs)``.
 
     ``eq-conv-accumulator``, then ``eq-requantize-bias`` and ``eq-requantize``.
 
-    ``x`` may lie in any order, ``out`` is contiguous. Each of ``parts`` computes some of the
-    outputs: its geometry, groups, how many of them are joined in one, whether it is depthwise,
-    whether its weights are strips, weights, their sums. A geometry is 27 numbers: size, kernel,
-    stride, padding, dilation, out, the size of the whole result, where in it the first output
-    is, and how far apart these are, each as depth, height and width.
+    ``x`` may lie in any order, ``out`` is contiguous. Where ``x`` is float32, bytes are made of it
+    with ``scale`` and its zero point (``eq-affine-quantize``). Where ``out`` is int32, it gets the
+    sums, of one part whose outputs are all of them, and whose weights are neither strips nor
+    depthwise. Each of ``parts`` computes some of the outputs: its geometry, groups, how many of
+    them are joined in one, whether it is depthwise, whether its weights are strips, weights, their
+    sums. A geometry is 27 numbers: size, kernel, stride, padding, dilation, out, the size of the
+    whole result, where in it the first output is, and how far apart these are, each as depth,
+    height and width.
     """
     cdef Layer* layers
     cdef Layer* layer
@@ -107,12 +110,15 @@ def conv(
     if cnp.PyArray_SIZE(out) == 0:
         return
     look_at(&source, x)
+    source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+    source.inverse, source.offset = <float> 1 / scale, x_zero_point
     shared.image.x, shared.image.batch = source.x, source.batch
     shared.image.channels = source.channels
     shared.image.zero_point, shared.image.flip = <uint8_t> x_zero_point, <uint8_t> shift
     fill_epilogue(
         &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0][6], weight_zero_points,
-        multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper, BYTES,
+        multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper,
+        BYTES if cnp.PyArray_ITEMSIZE(out) == 1 else SUMS,
     )
     layers = <Layer*> malloc(len(parts) * sizeof(Layer))
     if layers == NULL:

@@ -17,4 +17,5 @@ def conv(
     upper: int,
     out: np.ndarray,
     n_threads: int,
+    scale: float = 1,
 ) -> None: ...

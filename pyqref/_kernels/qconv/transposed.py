@@ -24,6 +24,7 @@ from pyqref.numerics.types import IntArray
 
 from .convolution import are_centred, in_space, part_of, run_parts
 from .pack import PackedConv, pack_conv
+from .reals import of_equation
 
 __all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose"]
 
@@ -165,7 +166,8 @@ def conv_transpose(
     requant: Requantization,
     padding: Sequence[int],
     output_padding: Sequence[int],
-) -> IntArray:
+    scale: float | None = None,
+) -> Any:
     """As :func:`pyqref.numerics.convolution.quantized_conv_transpose`, on packed weights.
 
     Equations ``eq-conv-transpose-accumulator``, ``eq-requantize-bias`` and ``eq-requantize``.
@@ -184,6 +186,8 @@ def conv_transpose(
         From :func:`pyqref.numerics.requantize.requantization`.
     padding, output_padding
         One number for each spatial dimension.
+    scale
+        As of :func:`pyqref._kernels.conv2d`.
 
     Returns
     -------
@@ -192,17 +196,22 @@ def conv_transpose(
     """
     kernel = registry.twin("qconv")
     if kernel is None or not fits(packed.depth, requant):
-        return reference.quantized_conv_transpose(
+        return of_equation(
+            lambda q: reference.quantized_conv_transpose(
+                q,
+                x_zero_point,
+                packed.weight,
+                weight_zero_points,
+                requant,
+                packed.stride,
+                padding,
+                output_padding,
+                packed.dilation,
+                packed.groups,
+            ),
             x,
             x_zero_point,
-            packed.weight,
-            weight_zero_points,
-            requant,
-            packed.stride,
-            padding,
-            output_padding,
-            packed.dilation,
-            packed.groups,
+            scale,
         )
     zero_points = zero_points_or_none(weight_zero_points)
     centred = are_centred(zero_points)
@@ -223,4 +232,4 @@ def conv_transpose(
         # Phases without taps: sums of no products, for all outputs, of which others follow.
         parts.insert(0, _bias_alone(x.shape[2:], out_size, packed.outputs))
     shape = (x.shape[0], *out_size, packed.outputs)
-    return run_parts(kernel, x, x_zero_point, tuple(parts), zero_points, requant, shape)
+    return run_parts(kernel, x, x_zero_point, tuple(parts), zero_points, requant, shape, scale)

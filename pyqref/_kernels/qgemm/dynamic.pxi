@@ -8,25 +8,75 @@ include "../quantize/bytes.pxi"
 cdef enum:
     RANGE_CHUNK = 1 << 15           # numbers whose range a task finds
     RANGE_PER_THREAD = 1 << 18      # numbers that are worth a thread
+    GATHERED = 256                  # elements of a row that lie apart, at a time
 
 
-# A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks.
+# A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks. Rows come
+# in groups, all as far apart; those that follow one another are one group.
 cdef struct Reals:
     const float* x
     Py_ssize_t depth, size
+    Py_ssize_t first                # row that is the first of a product
+    Py_ssize_t in_group             # rows
+    # Numbers from one group, row and element to the next.
+    Py_ssize_t group_step, row_step, step
     float inverse, offset
     float* lows
     float* highs
 
 
+cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nogil:
+    cdef const float* group = reals.x + row // reals.in_group * reals.group_step
+    return group + row % reals.in_group * reals.row_step
+
+
+cdef inline const float* side_by_side(
+    const Reals* reals, const float* x, Py_ssize_t n, float* room
+) noexcept nogil:
+    """Some elements of a row, copied to ``room`` unless they lie so."""
+    cdef Py_ssize_t i
+    if reals.step == 1:
+        return x
+    for i in range(n):
+        room[i] = x[i * reals.step]
+    return room
+
+
+cdef inline Py_ssize_t most_at_once(const Reals* reals, Py_ssize_t n) noexcept nogil:
+    return n if reals.step == 1 else min(n, <Py_ssize_t> GATHERED)
+
+
+cdef bint has_no_gaps(const Reals* reals) noexcept nogil:
+    return reals.step == 1 and reals.row_step == reals.depth and reals.in_group >= reals.size
+
+
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """What follows one another, or some rows."""
     cdef Reals* reals = <Reals*> context
     cdef Py_ssize_t start = index * RANGE_CHUNK
+    cdef Py_ssize_t row, last, at, n
+    cdef float[GATHERED] room
+    cdef const float* x
     reals.lows[index], reals.highs[index] = INFINITY, -INFINITY
-    range_of(
-        reals.x + start, min(<Py_ssize_t> RANGE_CHUNK, reals.size - start),
-        reals.lows + index, reals.highs + index,
-    )
+    if has_no_gaps(reals):
+        range_of(
+            reals.x + start, min(<Py_ssize_t> RANGE_CHUNK, reals.size - start),
+            reals.lows + index, reals.highs + index,
+        )
+        return
+    # The rows that begin in the chunk.
+    row = (start + reals.depth - 1) // reals.depth
+    last = min(start + RANGE_CHUNK, reals.size)
+    while row * reals.depth < last:
+        x, at = row_of(reals, row), 0
+        while at < reals.depth:
+            n = most_at_once(reals, reals.depth - at)
+            range_of(
+                side_by_side(reals, x + at * reals.step, n, room), n, reals.lows + index,
+                reals.highs + index,
+            )
+            at += n
+        row += 1
 
 
 cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) except -1 nogil:
@@ -85,17 +135,24 @@ cdef void rows_quantized(
     cdef const Reals* reals = <const Reals*> source
     cdef const float* x
     cdef uint8_t* run
-    cdef Py_ssize_t r, left, n
+    cdef Py_ssize_t r, left, n, at, some
+    cdef float[GATHERED] room
     for r in range(count):
-        x = reals.x + (first + r) * reals.depth
+        x = row_of(reals, reals.first + first + r)
         rows[r] = run = place_of_row(scratch, layout, r)
         left = reals.depth
         while left > 0:
-            n = min(left, layout.run_depth)
-            quantize_bytes(x, run, n, reals.inverse, reals.offset, 0, 255)
+            n, at = min(left, layout.run_depth), 0
+            while at < n:
+                some = most_at_once(reals, n - at)
+                quantize_bytes(
+                    side_by_side(reals, x, some, room), run + at, some, reals.inverse,
+                    reals.offset, 0, 255,
+                )
+                x += some * reals.step
+                at += some
             memset(run + n, 0, layout.run_depth - n)
             left -= n
-            x += n
             run += layout.run
 
 
@@ -110,14 +167,27 @@ cdef struct Dynamic:
     float* multiplier
 
 
+cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
+    """``x`` is contiguous, or ``(groups, rows, depth)``."""
+    cdef int axis = cnp.PyArray_NDIM(x) - 1
+    reals.x, reals.depth = <const float*> cnp.PyArray_DATA(x), depth
+    reals.size, reals.first = cnp.PyArray_SIZE(x), 0
+    reals.in_group = max(reals.size, <Py_ssize_t> 1)
+    reals.group_step, reals.row_step, reals.step = 0, depth, 1
+    if not cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS):
+        reals.in_group = max(<Py_ssize_t> cnp.PyArray_DIM(x, axis - 1), <Py_ssize_t> 1)
+        reals.group_step = cnp.PyArray_STRIDE(x, axis - 2) // <Py_ssize_t> sizeof(float)
+        reals.row_step = cnp.PyArray_STRIDE(x, axis - 1) // <Py_ssize_t> sizeof(float)
+        reals.step = cnp.PyArray_STRIDE(x, axis) // <Py_ssize_t> sizeof(float)
+
+
 cdef void fill_dynamic(
     Dynamic* d, cnp.ndarray x, cnp.ndarray out, int quant_max, Py_ssize_t depth,
     cnp.ndarray panels, cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray weight_scales,
     cnp.ndarray multiplier, bias, Store store,
 ):
     """``weight_scales`` are float64, one or one a column; ``multiplier`` is room for as many."""
-    d.reals.x, d.reals.depth = <const float*> cnp.PyArray_DATA(x), depth
-    d.reals.size = cnp.PyArray_SIZE(x)
+    fill_reals(&d.reals, x, depth)
     d.quant_max, d.scales = quant_max, cnp.PyArray_SIZE(multiplier)
     d.weight_scales = <const double*> cnp.PyArray_DATA(weight_scales)
     d.multiplier = <float*> cnp.PyArray_DATA(multiplier)

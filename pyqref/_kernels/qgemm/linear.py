@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, empty
+from pyqref._kernels.layout import PART, in_groups
+from pyqref._kernels.parts import parts
 from pyqref.numerics import dynamic
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
@@ -65,6 +68,8 @@ def linear(
         return reference.quantized_linear(
             x, x_zero_point, packed.weight, weight_zero_points, requant
         )
+    if x.size > PART and not x.flags.c_contiguous:
+        return _by_rows(linear, x, x_zero_point, packed, weight_zero_points, requant)
     x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), requant.storage)
     bias, integer_bias = bias_terms(requant)
@@ -87,6 +92,21 @@ def linear(
         BYTES,
         threads.limit,
     )
+    return out
+
+
+def _by_rows(
+    function: Callable[..., IntArray],
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    requant: Requantization,
+) -> IntArray:
+    """Some rows at a time, of which copies are made."""
+    out = empty((*x.shape[:-1], packed.columns), requant.storage)
+    for at in parts(x, whole=(x.ndim - 1,), most=PART):
+        out[at[:-1]] = function(x[at], x_zero_point, packed, weight_zero_points, requant)
     return out
 
 
@@ -225,10 +245,9 @@ def linear_dynamic(
         return _linear_dynamic(
             x, packed, weight_zero_points, weight_scales, bias, engine, reduce_range
         )
-    x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     low, high = kernel.linear_dynamic(
-        x,
+        in_groups(x),
         out,
         *dynamic_arguments(packed, weight_zero_points, weight_scales, bias, engine, reduce_range),
         threads.limit,

@@ -8,10 +8,13 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, elements_per_channel, in_result_order, room_like
+from pyqref._kernels.layout import PART, lies_in_result_order
+from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
 __all__ = [
+    "dequantize_into",
     "dequantize_per_channel",
     "dequantize_per_tensor",
     "quantize_per_channel",
@@ -31,6 +34,16 @@ def quantize_per_tensor(
     With the channels last in memory where ``x`` has them there.
     """
     kernel = registry.twin("quantize")
+    x = np.asarray(x)
+    if x.size > PART and not lies_in_result_order(x):
+        return copied_by_parts(
+            lambda part, _: quantize_per_tensor(
+                part, scale, zero_point, quant_min, quant_max, storage
+            ),
+            x,
+            storage,
+            "C",
+        )
     x = in_result_order(x)
     if kernel is None or x.dtype not in _REAL or storage not in _STORED:
         return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
@@ -45,12 +58,26 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     With the channels last in memory where ``q`` has them there.
     """
     kernel = registry.twin("quantize")
+    q = np.asarray(q)
+    if q.size > PART and not lies_in_result_order(q):
+        return copied_by_parts(
+            lambda part, _: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32, "C"
+        )
     q = in_result_order(q)
     if kernel is None or q.dtype not in _STORED:
         return reference.dequantize_per_tensor(q, scale, zero_point)
     x = room_like(q, _FLOAT32)
     kernel.dequantize_per_tensor(q, x, scale, zero_point, threads.limit)
     return x
+
+
+def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -> None:
+    """:func:`dequantize_per_tensor` of bytes, into ``x``; both contiguous."""
+    kernel = registry.twin("quantize")
+    if kernel is None:
+        x[...] = reference.dequantize_per_tensor(q, scale, zero_point)
+    else:
+        kernel.dequantize_per_tensor(q, x, scale, zero_point, threads.limit)
 
 
 def quantize_per_channel(
@@ -64,6 +91,14 @@ def quantize_per_channel(
 ) -> IntArray:
     """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
     kernel = registry.twin("quantize")
+    x = np.asarray(x)
+    if x.size > PART and not x.flags.c_contiguous:
+
+        def run(part: np.ndarray, at: tuple[slice, ...]) -> IntArray:
+            grid = np.asarray(scales)[at[axis]], np.asarray(zero_points)[at[axis]]
+            return quantize_per_channel(part, *grid, axis, quant_min, quant_max, storage)
+
+        return copied_by_parts(run, x, storage, "C")
     x = contiguous(x)
     if kernel is None or x.dtype not in _REAL or storage not in _STORED:
         return reference.quantize_per_channel(
@@ -89,8 +124,17 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     Equation ``eq-affine-dequantize-channel``.
     """
     kernel = registry.twin("quantize")
+    q, zero_points = np.asarray(q), np.asarray(zero_points)
+    if q.size > PART and not q.flags.c_contiguous:
+        return copied_by_parts(
+            lambda part, at: dequantize_per_channel(
+                part, np.asarray(scales)[at[axis]], zero_points[at[axis]], axis
+            ),
+            q,
+            _FLOAT32,
+            "C",
+        )
     q = contiguous(q)
-    zero_points = np.asarray(zero_points)
     if kernel is None or q.dtype not in _STORED or zero_points.dtype.kind == "f":
         return reference.dequantize_per_channel(q, scales, zero_points, axis)
     x = room_like(q, _FLOAT32)

@@ -36,10 +36,10 @@ cdef void choose_rows(Rows* rows, Py_ssize_t step, Py_ssize_t at, Py_ssize_t end
 
 
 cdef int multiply_rows(
-    Dynamic* d, const float* x, Py_ssize_t count, int n_threads
+    Dynamic* d, Py_ssize_t first, Py_ssize_t count, int n_threads
 ) except -1 nogil:
     """Project some rows, on the grid of all."""
-    d.reals.x, d.product.rows = x, count
+    d.reals.first, d.product.rows = first, count
     return multiply(&d.product, n_threads)
 
 
@@ -60,7 +60,8 @@ def recurrent_layer(
 
     ``eq-recurrent-layer`` and ``eq-linear-dynamic``. States ``(rows, size)`` change in place.
     ``batch_sizes`` are int64, none above ``rows`` and together the rows of ``x`` and ``outputs``,
-    whose rows may be apart, and which may be the hidden state itself where there is one step.
+    whose rows may be apart, and which may be the hidden state itself where there is one step, or
+    the inputs. ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``.
     ``of_input`` and ``of_hidden`` are the weights, as in ``linear_dynamic`` of ``qgemm``;
     ``from_input`` and ``from_hidden`` room for some rows ``(kind * size,)`` of either projection.
 
@@ -70,12 +71,10 @@ def recurrent_layer(
     cdef Step s
     cdef Rows rows
     cdef Dynamic inputs, states
-    cdef const float* data = <const float*> cnp.PyArray_DATA(x)
-    cdef Py_ssize_t width = cnp.PyArray_DIM(x, 1)
     cdef float* begin = <float*> cnp.PyArray_DATA(hidden)
     cdef float* begin_of_cell = <float*> data_or_null(cell)
     cdef float* after = <float*> cnp.PyArray_DATA(outputs)
-    cdef Py_ssize_t at = cnp.PyArray_DIM(x, 0) if reverse else 0
+    cdef Py_ssize_t at = cnp.PyArray_DIM(outputs, 0) if reverse else 0
     cdef Py_ssize_t most_states = cnp.PyArray_DIM(from_hidden, 0)
     cdef Py_ssize_t step, row, end
     cdef float low = 0
@@ -104,13 +103,11 @@ def recurrent_layer(
             while row < end:
                 if not rows.first <= row < rows.last:
                     choose_rows(&rows, step, row, end)
-                    multiply_rows(
-                        &inputs, data + rows.first * width, rows.last - rows.first, n_threads
-                    )
+                    multiply_rows(&inputs, rows.first, rows.last - rows.first, n_threads)
                 s.rows = min(min(end, rows.last) - row, most_states)
                 s.hidden = begin + (row - at) * s.size
                 s.cell = moved(begin_of_cell, (row - at) * s.size)
-                multiply_rows(&states, s.hidden, s.rows, n_threads)
+                multiply_rows(&states, row - at, s.rows, n_threads)
                 s.from_input = <const float*> inputs.product.out
                 s.from_input += (row - rows.first) * kind * s.size
                 s.out = after + row * s.out_step

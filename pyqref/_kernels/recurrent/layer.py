@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import contiguous
+from pyqref._kernels.layout import in_groups
 from pyqref._kernels.qgemm.finish import dynamic_arguments, fits
 from pyqref._kernels.qgemm.linear import linear_dynamic
 from pyqref._kernels.qgemm.pack import PackedLinear
@@ -81,7 +81,8 @@ def recurrent_layer(
     states
         float32 in C order; they become those at the end.
     x
-        The inputs of all steps below each other, quantized over the range of all of them.
+        The inputs of all steps below each other, ``(rows, K)`` or ``(steps, rows, K)``, quantized
+        over the range of all of them.
     of_input, of_hidden
         The weights of both projections.
     out
@@ -97,12 +98,12 @@ def recurrent_layer(
         The inputs or a hidden state are not finite.
     """
     if out is None:
-        out = np.empty((len(x), states[0].shape[1]), np.float32)
+        out = np.empty((sum(batch_sizes), states[0].shape[1]), np.float32)
     kernel = _kernel(of_input, of_hidden)
     if kernel is None:
         outputs, ends = recurrent_loop(
             kind,
-            of_input.of(x, True),
+            of_input.of(x.reshape(-1, x.shape[-1]), True),
             lambda hidden: of_hidden.of(hidden, False),
             states,
             batch_sizes,
@@ -163,11 +164,11 @@ def _run(
     columns = of_hidden.packed.columns
     rooms = [
         np.empty((max(1, min(rows, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
-        for rows, depth in ((len(x), x.shape[1]), (len(states[0]), states[0].shape[1]))
+        for rows, depth in ((len(out), x.shape[-1]), (len(states[0]), states[0].shape[1]))
     ]
     low, high, is_input = kernel.recurrent_layer(
         KINDS[kind],
-        contiguous(x),
+        in_groups(x),
         np.array(batch_sizes, np.int64),
         reverse,
         dynamic_arguments(*of_input, reduce_range=True),

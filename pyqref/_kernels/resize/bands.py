@@ -20,8 +20,9 @@ Kernel = Callable[[IntArray, IntArray, slice, int, IntArray], None]
 
 
 def are_wanted(q: IntArray) -> bool:
-    """Whether the channels of ``q`` are not last, and a copy of it is too large."""
-    return q.size > MOST and q.strides[1] != 1
+    """Whether a copy of ``q``, whose channels are not last or which has gaps, is too large."""
+    last = (0, *range(2, q.ndim), 1)
+    return q.size > MOST and not q.transpose(last).flags.c_contiguous
 
 
 def in_bands(

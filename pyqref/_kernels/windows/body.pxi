@@ -2,9 +2,10 @@
 # instruction set.
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 

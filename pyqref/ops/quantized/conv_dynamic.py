@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import require_flag, require_float
-from .conv_run import convolve, require_packed_conv
-from .input import quantize_input
+from .conv_run import convolve_real, require_packed_conv
+from .input import dynamic_grid
 from .packed_conv import PackedConv, PackedConvTranspose
 
 __all__ = [
@@ -103,5 +103,5 @@ def _dynamic(
     require_float(name, x)
     require_packed_conv(name, packed, spatial, transposed)
     reduce_range = require_flag(name, "reduce_range", reduce_range)
-    q = quantize_input(x, packed.engine, reduce_range)
-    return convolve(name, q, packed, q.q_scale(), q.q_zero_point(), False).dequantize()
+    grid = dynamic_grid(x._array, packed.engine, reduce_range)
+    return convolve_real(name, x, packed, *grid)

@@ -6,12 +6,19 @@ import math
 from typing import Any
 
 from pyqref.tensor.arguments import described
+from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized import make_quantized
 
 from .checks import output_quantizer, require_integer
 from .packed_conv import PackedConv
 
-__all__ = ["convolve", "require_conv_input", "require_groups", "require_packed_conv"]
+__all__ = [
+    "convolve",
+    "convolve_real",
+    "require_conv_input",
+    "require_groups",
+    "require_packed_conv",
+]
 
 #: Of an output; more fit no memory.
 MOST_ELEMENTS = 2**36
@@ -26,6 +33,13 @@ def convolve(
     require_conv_input(name, x, packed)
     requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
     return make_quantized(packed.run(x._array, own.zero_point, requant), out)
+
+
+def convolve_real(name: str, x: Any, packed: PackedConv, scale: float, zero_point: int) -> Any:
+    """The real output of a convolution of a real input, both on one grid."""
+    require_conv_input(name, x, packed)
+    requant = packed.requantization(scale, scale, zero_point, False)
+    return wrap(packed.run(x._array, zero_point, requant, scale))
 
 
 def require_packed_conv(name: str, packed: Any, spatial: int, transposed: bool) -> None:

@@ -167,16 +167,18 @@ def _conv_add(
     require_packed_conv(name, packed, 2, transposed=False)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
     require_conv_input(name, x, packed)
-    shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
+    size = packed.out_size(tuple(x.shape[2:]))
+    shape = (x.shape[0], packed.shape[0], *size)
     if tuple(other.shape) != shape:
         raise RuntimeError(
             f"{name}: qaccum must have the shape {shape} of the output, got {tuple(other.shape)}"
         )
-    real = dequantize_per_tensor(other._array, other.q_scale(), other.q_zero_point())
-    function = plus(np.moveaxis(real, 1, -1), relu)
-    accumulator = packed.accumulate(x._array, x.q_zero_point())
-    integers = _requantize(accumulator, x, packed, function, scale, zero_point)
-    return make_per_tensor(integers, scale, zero_point, quint8).permute(0, 3, 1, 2)
+    result = np.empty((x.shape[0], *size, packed.shape[0]), np.uint8)
+    added = np.moveaxis(other._array, 1, -1)
+    for at, sums in packed.sums(x._array, x.q_zero_point(), size):
+        real = dequantize_per_tensor(added[at], other.q_scale(), other.q_zero_point())
+        result[at] = _requantize(sums, x, packed, plus(real, relu), scale, zero_point, at[-1])
+    return make_per_tensor(np.moveaxis(result, -1, 1), scale, zero_point, quint8)
 
 
 def _requantize(
@@ -186,8 +188,9 @@ def _requantize(
     function: Callable[[np.ndarray], np.ndarray],
     scale: float,
     zero_point: int,
+    columns: slice = slice(None),
 ) -> np.ndarray:
-    bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()
-    return requantize_function(
-        accumulator, x.q_scale(), packed.weight_scales, bias, function, scale, zero_point
-    )
+    bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()[columns]
+    scales = packed.weight_scales
+    scales = scales[columns] if scales.size > 1 else scales
+    return requantize_function(accumulator, x.q_scale(), scales, bias, function, scale, zero_point)

@@ -97,13 +97,20 @@ def layer_norm(
         rows = _kernels.in_c_order(x).reshape(-1, length)
         return _kernels.layer_norm(rows, grid_of(input), w, b, eps, out).reshape(x.shape)
 
-    x = input._array
+    x, axes = input._array, range(input.dim() - len(shape), input.dim())
+    shaped_w, shaped_b = (None if f is None else f.reshape(shape) for f in (w, b))
     with saturating():
         if x.flags.c_contiguous or x.size <= _PART:
             return tensor_on(run(x), out, input.dtype)
         integers = np.empty(x.shape, x.dtype)
-        for at in parts(x, whole=range(x.ndim - len(shape), x.ndim), most=_PART):
-            integers[at] = run(x[at])
+        for at in parts(x, whole=axes, most=_PART):
+            if length > _PART:
+                row = (*(each.start for each in at[: axes[0]]), ...)
+                _kernels.layer_norm_of_row(
+                    x[row], grid_of(input), shaped_w, shaped_b, eps, out, integers[row]
+                )
+            else:
+                integers[at] = run(x[at])
     return tensor_on(integers, out, input.dtype)
 
 

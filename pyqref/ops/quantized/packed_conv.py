@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pyqref import _kernels
-from pyqref.numerics.convolution import conv_accumulator
 from pyqref.numerics.requantize import Requantization
 
 from .packed import PackedWeight
@@ -68,8 +65,13 @@ class PackedConv(PackedWeight):
         # The engine x86 gives convolutions of symmetric weights to onednn.
         return super()._keeps_doubles() or (self.engine == "x86" and self._is_symmetric())
 
-    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
-        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
+    def run(
+        self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
+    ) -> Any:
+        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``.
+
+        With a ``scale``, of real numbers into real numbers, both on the grid of the input.
+        """
         convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
         return convolve(
             x,
@@ -80,19 +82,20 @@ class PackedConv(PackedWeight):
             self.stride,
             self.padding,
             self.dilation,
+            scale,
         )
 
-    def accumulate(self, x: Any, x_zero_point: int) -> Any:
-        """Exact accumulators ``(B, *out, N)``, int64, of the input integers ``(B, C, *in)``."""
-        weight = self.packed.weight.astype(np.int64)
-        zero_points = self.weight_zero_points.reshape(-1, *(1,) * (weight.ndim - 1))
-        return conv_accumulator(
-            x.astype(np.int64) - x_zero_point,
-            weight - zero_points,
+    def sums(self, x: Any, x_zero_point: int, out_size: tuple[int, ...]) -> Any:
+        """Exact sums of the input integers ``(B, C, *in)``, and where they are: part by part."""
+        return _kernels.conv_sums(
+            x,
+            x_zero_point,
+            self.packed,
+            self.weight_zero_points,
             self.stride,
             self.padding,
             self.dilation,
-            self.groups,
+            out_size,
         )
 
 
@@ -146,8 +149,10 @@ class PackedConvTranspose(PackedConv):
             )
         )
 
-    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
-        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``."""
+    def run(
+        self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
+    ) -> Any:
+        """As of a convolution that is not transposed."""
         return _kernels.conv_transpose(
             x,
             x_zero_point,
@@ -156,4 +161,5 @@ class PackedConvTranspose(PackedConv):
             requant,
             self.padding,
             self.output_padding,
+            scale,
         )

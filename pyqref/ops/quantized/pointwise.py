@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref._kernels.parts import by_parts
+from pyqref._kernels.parts import MOST, by_parts, parts
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
@@ -302,12 +302,58 @@ def softmax(qx: Any, dim: int, output_scale: float, output_zero_point: int) -> A
     out = _out(name, qx, output_scale, output_zero_point)
     dim = require_axis(name, "dim", dim, qx.dim())
 
+    def real(q: np.ndarray) -> np.ndarray:
+        return dequantize_per_tensor(q, qx.q_scale(), qx.q_zero_point())
+
     def run(q: np.ndarray) -> np.ndarray:
-        real = dequantize_per_tensor(q, qx.q_scale(), qx.q_zero_point())
-        result = activation.softmax(real, dim) if q.ndim else np.ones((), np.float32)
+        result = activation.softmax(real(q), dim) if q.ndim else np.ones((), np.float32)
         return quantize_per_tensor(result, *out.grid)
 
+    if qx.dim() and qx.shape[dim] > MOST:
+        return make_quantized(_long_softmax(real, qx._array, dim, out.grid), out)
     return make_quantized(by_parts(run, qx._array, whole=(dim,)), out)
+
+
+def _long_softmax(
+    real: Callable[[np.ndarray], np.ndarray], q: np.ndarray, axis: int, grid: Grid
+) -> np.ndarray:
+    """Softmax along an axis that is too long to be real numbers as a whole.
+
+    The exponentials are added up in NumPy's order: one half after the other, down to short pieces.
+    """
+    result = np.empty_like(q)
+    for at in parts(q, whole=(axis,)):
+        _softmax_of_line(real, q[at], result[at], axis, grid)
+    return result
+
+
+def _softmax_of_line(
+    real: Callable[[np.ndarray], np.ndarray],
+    q: np.ndarray,
+    result: np.ndarray,
+    axis: int,
+    grid: Grid,
+) -> None:
+    largest = real(q.max(axis, keepdims=True)).astype(np.float64)
+
+    def along(first: int, stop: int) -> tuple[slice, ...]:
+        return (*(slice(None),) * axis, slice(first, stop))
+
+    def powers(first: int, stop: int) -> np.ndarray:
+        return np.exp(real(q[along(first, stop)]) - largest)
+
+    def total(first: int, stop: int) -> np.ndarray:
+        half = (stop - first) // 2
+        middle = first + half - half % 8
+        if stop - first <= MOST:
+            return powers(first, stop).sum(axis, keepdims=True)
+        return total(first, middle) + total(middle, stop)
+
+    whole = total(0, q.shape[axis])
+    for first in range(0, q.shape[axis], MOST):
+        stop = first + MOST
+        y = (powers(first, stop) / whole).astype(np.float32)
+        result[along(first, stop)] = quantize_per_tensor(y, *grid)
 
 
 def dropout(

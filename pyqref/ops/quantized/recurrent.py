@@ -228,7 +228,7 @@ def run_recurrent_layer(
         held = [each[first : first + sizes[0]] for each in states]
         out[rows], after = _kernels.recurrent_loop(
             kind,
-            run_dynamic(x[rows], of_input),
+            run_dynamic(_rows(x, rows), of_input),
             lambda hidden: run_dynamic(hidden, of_hidden, what=_HIDDEN),
             held,
             sizes,
@@ -236,6 +236,17 @@ def run_recurrent_layer(
         )
         for state, new in zip(held, after, strict=True):
             state[...] = new
+
+
+def _rows(x: np.ndarray, at: slice) -> np.ndarray:
+    """Rows of ``(rows, K)``, or of ``(steps, rows, K)``: of whole steps, or some of one."""
+    if x.ndim == 2:
+        return x[at]
+    step, first = divmod(at.start, x.shape[1])
+    count = at.stop - at.start
+    if count < x.shape[1]:
+        return x[step, first : first + count]
+    return x[step : step + count // x.shape[1]].reshape(count, x.shape[2])
 
 
 def _projections(

@@ -167,7 +167,7 @@ class RNNBase(Module):
         else:
             sequence = data._array.swapaxes(0, 1) if self.batch_first else data._array
             batch_sizes = [sequence.shape[1]] * sequence.shape[0]
-            steps = sequence.reshape(-1, self.input_size)
+            steps = sequence
         given = (None,) * len(names) if states is None else states
         now = [
             self._initial_state(each, batch_sizes[0], name)
@@ -196,12 +196,19 @@ class RNNBase(Module):
         return sizes
 
     def _layers(self, output: Any, states: list[Any], batch_sizes: list[int]) -> Any:
-        """All layers over ``(total, input_size)``; states, in C order, become those at the end."""
+        """All layers, of inputs ``(total, input_size)`` or ``(steps, rows, input_size)``.
+
+        States, in C order, become those at the end.
+        """
         directions, size = 2 if self.bidirectional else 1, self.hidden_size
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
                 output = F.dropout(wrap(output), self.dropout)._array
-            results = np.empty((len(output), directions * size), np.float32)
+            # A layer replaces what the one before it gave, row by row, unless both directions
+            # want it.
+            results = output
+            if layer == 0 or directions == 2:
+                results = np.empty((sum(batch_sizes), directions * size), np.float32)
             for direction in range(directions):
                 index = layer * directions + direction
                 packed = self._all_weight_values[index].param

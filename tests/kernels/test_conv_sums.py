@@ -1,0 +1,43 @@
+"""The sums of convolutions, some outputs at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernels.layers import integers
+from kernels.test_conv import PACK, Case, plane
+
+from pyqref import _kernels
+from pyqref.numerics import convolution as reference
+
+CASES = [
+    plane(2, 3, 9, 5, 3, padding=1, stride=2),
+    plane(3, 20, 40, 70, 3, padding=1),
+    plane(1, 6, 9, 6, 3, groups=2),  # joined
+    plane(2, 40, 60, 40, 3, padding=1, stride=2, groups=40),  # depthwise
+    plane(1, 32, 30, 32, 3, padding=2, dilation=2, groups=8),  # strips
+    Case(1, 3, (4, 5, 9000), 2, (2, 2, 3), (1, 1, 1), (1, 0, 1), (1, 1, 2)),
+    Case(2, 4, (70,), 3, (3,), (2,), (1,), (1,)),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("zero_points", ["none", "one", "each"])
+def test_all_sums(kernel: str, case: Case, zero_points: str, n_threads: int) -> None:
+    """eq-conv-accumulator, each output once."""
+    rng = np.random.default_rng(1)
+    x = integers(rng, (case.batch, case.channels, *case.size), np.uint8)
+    weight = integers(rng, (case.outputs, case.channels // case.groups, *case.kernel), np.int8)
+    points = np.zeros(1, np.int64)
+    if zero_points != "none":
+        points = rng.integers(-9, 9, 1 if zero_points == "one" else case.outputs)
+    centred = weight - points.reshape(-1, *(1,) * (x.ndim - 1))
+    steps = (case.stride, case.padding, case.dilation)
+    expected = reference.conv_accumulator(x.astype(np.int64) - 7, centred, *steps, case.groups)
+    packed = PACK[len(case.size)](weight, case.groups, centred=zero_points == "none")
+    actual, times = np.zeros_like(expected), np.zeros_like(expected)
+    size = expected.shape[1:-1]
+    for at, sums in _kernels.conv_sums(x, 7, packed, points, *steps, size):
+        actual[at], times[at] = sums, times[at] + 1
+    assert (times == 1).all()
+    assert expected.tolist() == actual.tolist()
