@@ -1,8 +1,6 @@
 # Sums, products and tables of bytes: written once, included by one module an instruction set.
 
 cimport numpy as cnp
-# tracemalloc sees what these give, so that tests see how much scratch is taken.
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport (

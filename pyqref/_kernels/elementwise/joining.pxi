@@ -1,6 +1,7 @@
 # Bytes joined along an axis: included by body.pxi.
 
-from libc.stdlib cimport free, malloc
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 
 cdef extern from "simd/copy.h":
     void copy_rows(
