@@ -72,9 +72,13 @@ OF_REALS: dict[str, Callable[[np.ndarray], Any]] = {
     "min_max": _kernels.min_max,
     "min_max, nan": lambda x: _kernels.min_max(np.where(x == x.max(), np.nan, x)),
     "min_max_per_channel": lambda x: _kernels.min_max_per_channel(x, 1),
-    "histogram": lambda x: tuple(vars(_kernels.batch_histogram(None, x, 64)).values()),
+    "histogram": lambda x: histogram_of(_kernels.batch_histogram(None, x, 64)),
     "linear_dynamic": lambda x: _kernels.linear_dynamic(x, LINEAR, 0, np.float64(0.1)),
 }
+
+
+def histogram_of(found: Any) -> tuple[Any, ...]:
+    return found.counts, found.min_val, found.max_val
 
 
 def as_arrays(result: Any) -> list[np.ndarray]:
