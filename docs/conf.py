@@ -37,6 +37,7 @@ extensions = [
     "graph_picture",
     "exercise_table",
     "api_pages",
+    "package_list",
     "equation_table",
     "benchmark_pages",
     "languages",

@@ -10,14 +10,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from fnmatch import filter as matching
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
 
 PACKAGES = [
     "pyqref.quantization",
@@ -66,7 +62,7 @@ PACKAGES = [
 ]
 
 
-def _packages() -> list[str]:
+def packages() -> list[str]:
     """The packages above, and every file of equations."""
     import pyqref
 
@@ -79,7 +75,7 @@ def _title(text: str, mark: str = "=") -> str:
     return f"{text}\n{mark * len(text)}\n\n"
 
 
-def _public(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], list[str]]:
+def public_names(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], list[str]]:
     """Names of the public classes and functions of a package that no earlier page holds."""
     classes, functions = [], []
     for name in getattr(module, "__all__", []):
@@ -129,27 +125,12 @@ def class_page(package: str, name: str) -> str:
 def _pages() -> dict[str, str]:
     pages = {}
     elsewhere: set[int] = set()
-    for package in _packages():
-        classes, functions = _public(importlib.import_module(package), elsewhere)
+    for package in packages():
+        classes, functions = public_names(importlib.import_module(package), elsewhere)
         pages[f"{package}.rst"] = package_page(package, classes, functions)
         for name in classes:
             pages[f"classes/{package}.{name}.rst"] = class_page(package, name)
     return pages
-
-
-class Packages(SphinxDirective):
-    """``.. packages::``: packages, one a line or many by a pattern, and what each is for."""
-
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        names = [name for line in self.content for name in matching(_packages(), line)]
-        lines = [".. toctree::", "   :hidden:", "", *(f"   generated/{name}" for name in names)]
-        lines += ["", ".. list-table::", "   :class: autosummary", ""]
-        for name in names:
-            summary = (importlib.import_module(name).__doc__ or "").partition("\n\n")[0]
-            lines += [f"   * - :py:mod:`{name}`", f"     - {' '.join(summary.split())}"]
-        return self.parse_text_to_nodes("\n".join(lines))
 
 
 def write_pages(app: Any, config: Any) -> None:
@@ -183,14 +164,13 @@ def hide_private_bases(app: Any, name: str, subject: Any, options: Any, bases: l
 @cache
 def _documented() -> frozenset[int]:
     seen: set[int] = set()
-    for package in _packages():
-        _public(importlib.import_module(package), seen)
+    for package in packages():
+        public_names(importlib.import_module(package), seen)
     return frozenset(seen)
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx; the pages are there before it looks for its sources."""
-    app.add_directive("packages", Packages)
     app.connect("config-inited", write_pages)
     app.connect("autodoc-process-docstring", link_equations)
     app.connect("autodoc-process-bases", hide_private_bases)

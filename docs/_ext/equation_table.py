@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from api_pages import _packages, _public
+from api_pages import packages, public_names
 from docutils import nodes
 from equations import LABEL, Equation, Function, Survey, cases, survey
 from sphinx.addnodes import pending_xref
@@ -50,8 +50,8 @@ def _public_names() -> frozenset[str]:
 
     names: set[str] = set()
     seen: set[int] = set()
-    for package in _packages():
-        classes, functions = _public(importlib.import_module(package), seen)
+    for package in packages():
+        classes, functions = public_names(importlib.import_module(package), seen)
         names |= {f"{package}.{each}" for each in classes + functions}
     return frozenset(names)
 

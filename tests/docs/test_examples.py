@@ -62,7 +62,7 @@ def packages() -> list[str]:
         if each.ispkg or each.name.count(".") == 1
     ]
     public = [each for each in found if "._" not in each]
-    return sorted({*PAGES._packages(), *public})
+    return sorted({*PAGES.packages(), *public})
 
 
 @pytest.mark.parametrize("name", packages())

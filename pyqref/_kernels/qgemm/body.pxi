@@ -104,7 +104,8 @@ def linear_dynamic(
 ):
     """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
 
-    ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``. ``eq-dynamic-input``, then ``eq-linear-dynamic``.
+    ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``. ``eq-dynamic-input``,
+    then ``eq-linear-dynamic``.
 
     Returns the smallest and largest number of ``x``; where one of them is not finite there is no
     grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
