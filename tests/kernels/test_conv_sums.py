@@ -22,9 +22,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("zero_points", ["none", "one", "each"])
+@pytest.mark.parametrize("zero_points", ["none", "one", "each", "each, packed without"])
 def test_all_sums(kernel: str, case: Case, zero_points: str, n_threads: int) -> None:
-    """eq-conv-accumulator, each output once."""
+    """eq-conv-accumulator, each output once, also of weights packed as if all were centred."""
     rng = np.random.default_rng(1)
     x = integers(rng, (case.batch, case.channels, *case.size), np.uint8)
     weight = integers(rng, (case.outputs, case.channels // case.groups, *case.kernel), np.int8)
@@ -34,7 +34,8 @@ def test_all_sums(kernel: str, case: Case, zero_points: str, n_threads: int) -> 
     centred = weight - points.reshape(-1, *(1,) * (x.ndim - 1))
     steps = (case.stride, case.padding, case.dilation)
     expected = reference.conv_accumulator(x.astype(np.int64) - 7, centred, *steps, case.groups)
-    packed = PACK[len(case.size)](weight, case.groups, centred=zero_points == "none")
+    as_centred = zero_points in ("none", "each, packed without")
+    packed = PACK[len(case.size)](weight, case.groups, centred=as_centred)
     actual, times = np.zeros_like(expected), np.zeros_like(expected)
     size = expected.shape[1:-1]
     for at, sums in _kernels.conv_sums(x, 7, packed, points, *steps, size):

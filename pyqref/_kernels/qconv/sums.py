@@ -13,7 +13,7 @@ from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.types import IntArray
 
-from .convolution import in_space, part_of
+from .convolution import are_centred, in_space, part_of
 from .pack import PackedConv, pack_conv
 
 __all__ = ["conv_sums"]
@@ -80,7 +80,7 @@ def conv_sums(
                 some,
                 x.dtype == np.int8,
                 x_zero_point,
-                (part_of(plain, walk, centred=True),),
+                (part_of(plain, walk, centred=are_centred(zero_points)),),
                 zero_points,
                 _ONE,
                 None,
