@@ -22,6 +22,7 @@ from pyqref.numerics.requantize import requantization
 from pyqref.numerics.windows import Windows
 
 PAGE = mmap.PAGESIZE
+NONE = np.zeros(1, np.int64)
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -205,12 +206,20 @@ def exercise() -> None:
                 steps = ((1, 1), (padding, padding), (1, 1))
                 for each in (x, last):
                     _kernels.conv2d(each, 3, packed_conv, 0, requant, *steps)
+                    if stored is np.uint8:
+                        in_reals = each.astype(np.float32)
+                        _kernels.conv2d(in_reals, 3, packed_conv, 0, requant, *steps, 0.1)
+                        size = tuple(n + 2 * padding - kernel + 1 for n in (5, 4))
+                        list(_kernels.conv_sums(each, 3, packed_conv, NONE, *steps, size))
                 shape = (channels, outputs // groups, kernel, kernel)
                 spread = _kernels.pack_conv_transpose(
                     np.ones(shape, np.int8), (2, 3), (1, 1), groups
                 )
                 for each in (x, last):
-                    _kernels.conv_transpose(each, 3, spread, 0, requant, (padding, 0), (0, 1))
+                    rest = (spread, 0, requant, (padding, 0), (0, 1))
+                    _kernels.conv_transpose(each, 3, *rest)
+                    if stored is np.uint8:
+                        _kernels.conv_transpose(each.astype(np.float32), 3, *rest, 0.1)
 
 
 def main(name: str) -> None:
