@@ -165,6 +165,18 @@ def test_recurrent_layers_follow_the_float_ones(
         assert (theirs - ours).abs().max().item() < 0.05
 
 
+@pytest.mark.parametrize("cls", [dynamic.LSTM, dynamic.GRU])
+@pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_recurrent_empty_batch(cls: Any, dtype: Any, batch_first: bool) -> None:
+    layer = cls(3, 4, num_layers=2, bidirectional=True, batch_first=batch_first, dtype=dtype)
+    shape = (0, 5) if batch_first else (5, 0)
+    output, state = layer(pyqref.zeros(*shape, 3))
+    assert (*shape, 8) == tuple(output.shape)
+    for each in state if cls is dynamic.LSTM else (state,):
+        assert (4, 0, 4) == tuple(each.shape)
+
+
 @pytest.mark.parametrize(("float_cls", "cls"), [(nn.LSTM, dynamic.LSTM), (nn.GRU, dynamic.GRU)])
 def test_recurrent_state_and_copies(float_cls: Any, cls: Any) -> None:
     layer = _converted(float_cls(3, 4, 2), cls)

@@ -242,6 +242,8 @@ def _rows(x: np.ndarray, at: slice) -> np.ndarray:
     """Rows of ``(rows, K)``, or of ``(steps, rows, K)``: of whole steps, or some of one."""
     if x.ndim == 2:
         return x[at]
+    if x.shape[1] == 0:
+        return x[0]
     step, first = divmod(at.start, x.shape[1])
     count = at.stop - at.start
     if count < x.shape[1]:
