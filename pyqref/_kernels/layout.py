@@ -199,6 +199,8 @@ def in_groups(x: np.ndarray) -> np.ndarray:
     >>> in_groups(np.zeros((3, 1000, 200), np.float32)[..., :100].swapaxes(0, 1)).shape
     (1000, 3, 100)
     """
+    if x.size <= PART or x.flags.c_contiguous:
+        return contiguous(x)
     lengths: list[int] = []
     steps: list[int] = []
     for length, step in zip(x.shape[:-1], x.strides[:-1], strict=True):
@@ -207,7 +209,7 @@ def in_groups(x: np.ndarray) -> np.ndarray:
         elif length != 1:
             lengths.append(length)
             steps.append(step)
-    if x.flags.c_contiguous or x.size <= PART or not x.flags.aligned or len(lengths) > 2:
+    if not x.flags.aligned or len(lengths) > 2:
         return contiguous(x)
     outer = 2 - len(lengths)
     return np.lib.stride_tricks.as_strided(

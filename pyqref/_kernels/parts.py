@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .layout import PART, is_dense
+from .layout import PART
 
-__all__ = ["by_parts", "copied_by_parts", "must_be_copied", "parts"]
+__all__ = ["by_parts", "copied_by_parts", "parts"]
 
 #: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
 MOST = 1 << 13
@@ -80,11 +80,6 @@ def by_parts(
     for at in parts(x, whole, most):
         result[at] = function(x[at], *(each[at] for each in spread))
     return result
-
-
-def must_be_copied(x: np.ndarray) -> bool:
-    """Whether a large array has gaps, or lies in an order through which no kernel walks."""
-    return x.size > PART and not is_dense(x)
 
 
 def copied_by_parts(

@@ -8,7 +8,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import dense, laid_as, room_like
-from pyqref._kernels.parts import must_be_copied, parts
+from pyqref._kernels.layout import is_dense
+from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import Engine, IntArray
@@ -118,7 +119,7 @@ def _are_bytes(a: IntArray, b: IntArray, out: Grid) -> bool:
 def _must_be_moved(a: IntArray, b: IntArray) -> bool:
     """Whether one of two large arrays must be copied, be it to lie as the other does."""
     large = a.size > _PART or b.size > _PART
-    return large and (a.shape != b.shape or a.strides != b.strides or must_be_copied(a))
+    return large and (a.shape != b.shape or a.strides != b.strides or not is_dense(a))
 
 
 def _by_parts(run: Callable[..., IntArray], a: IntArray, b: IntArray) -> IntArray:

@@ -8,7 +8,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import with_room
-from pyqref._kernels.parts import copied_by_parts, must_be_copied
+from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -22,7 +23,7 @@ def relu(q: IntArray, zero_point: int) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None or q.itemsize != 1:
         return reference.relu(q, zero_point)
-    if must_be_copied(q):
+    if q.size > PART and not is_dense(q):
         return copied_by_parts(lambda part, _: relu(part, zero_point), q, q.dtype)
     q, result = with_room(q)
     kernel.clamp(q, result, zero_point, 255, threads.limit)
@@ -64,7 +65,7 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
     if kernel is None:
         upper = min(upper, int(np.iinfo(q.dtype).max))
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
-    if must_be_copied(q):
+    if q.size > PART and not is_dense(q):
         return copied_by_parts(lambda part, _: _bounded(part, lower, upper), q, q.dtype)
     q, result = with_room(q)
     kernel.clamp(q, result, lower, upper, threads.limit)

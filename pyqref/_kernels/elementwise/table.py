@@ -9,7 +9,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, dense, in_one_order, room_like, side_by_side
-from pyqref._kernels.parts import copied_by_parts, must_be_copied, parts
+from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.parts import copied_by_parts, parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -44,7 +45,7 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return table[q.view(np.uint8)]
-    if must_be_copied(q):
+    if q.size > PART and not is_dense(q):
         return copied_by_parts(lambda part, _: look_up(table, part), q, table.dtype)
     q = dense(q)
     result = room_like(q, table.dtype)

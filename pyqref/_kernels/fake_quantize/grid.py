@@ -53,7 +53,8 @@ def fake_quantize_per_tensor(
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    x = np.asarray(x)
+    if type(x) is not np.ndarray:
+        x = np.asarray(x)
     if x.size > PART and not x.flags.c_contiguous:
         return _by_parts(
             lambda part, _: fake_quantize_per_tensor(

@@ -17,8 +17,9 @@ from pyqref.numerics.types import FloatArray, IntArray
 
 __all__ = ["group_norm", "layer_norm", "layer_norm_of_row"]
 
-#: Elements that are put in another order at a time, and of a row that is normalized in pieces.
-_PART, _PIECE = 1 << 18, 1 << 15
+#: Elements that are put in another order at a time, of a row for which that is done as a whole, and
+#: of the pieces in which longer ones are normalized.
+_PART, _ROW, _PIECE = 1 << 18, 7 << 17, 1 << 15
 
 
 def layer_norm(
@@ -53,18 +54,27 @@ def layer_norm_of_row(
     out: Grid,
     result: IntArray,
 ) -> None:
-    """Write a single row, of any shape and in any order, piece by piece into ``result``.
+    """Write a single row, of any shape and in any order, into ``result``: a long one in pieces.
 
     Parameters
     ----------
     weight, bias
-        What can be broadcast to the row, or None.
+        Of the shape of the row, but for last axes of length 1, or None.
+    result
+        In C order.
     """
     kernel = registry.twin("normalization")
     if kernel is None or not _is_covered(q, out):
         full = [None if f is None else np.broadcast_to(f, q.shape) for f in (weight, bias)]
         w, b = (None if f is None else f.reshape(-1) for f in full)
         result[...] = reference.layer_norm(q.reshape(1, -1), grid, w, b, eps, out).reshape(q.shape)
+        return
+    if q.size <= _ROW:
+        row = in_c_order(q[np.newaxis]).reshape(1, -1)
+        flat_w, flat_b = (None if f is None else f.reshape(1, -1) for f in (weight, bias))
+        inner = next((q.size // f.size for f in (weight, bias) if f is not None), 1)
+        line = result.reshape(1, -1)
+        _normalize(kernel, row, grid, flat_w, flat_b, 1, inner, eps, out, result=line)
         return
     # In the order of memory, which neither sums nor factors mind.
     order = sorted(range(q.ndim), key=lambda axis: -abs(q.strides[axis]))
@@ -139,12 +149,13 @@ def _normalize(
     out: Grid,
     sums: IntArray | None = None,
     count: int = 0,
+    result: IntArray | None = None,
 ) -> IntArray:
     """Rows whose parameters repeat after ``period`` of them; each serves ``inner`` elements.
 
     With ``sums`` of ``count`` integers and their squares, parts of one row.
     """
-    result = np.empty_like(rows)
+    result = np.empty_like(rows) if result is None else result
     kernel.layer_norm(  # type: ignore[attr-defined]
         rows,
         rows.dtype == np.int8,

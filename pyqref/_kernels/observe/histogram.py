@@ -10,8 +10,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import dense
-from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import must_be_copied, parts
+from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.parts import parts
 from pyqref.numerics import histogram as numerics
 from pyqref.numerics.histogram import Histogram
 from pyqref.numerics.types import FloatArray
@@ -39,7 +39,7 @@ def count_and_range(x: Any, bins: int, low: float, high: float) -> tuple[FloatAr
     if kernel is None or x.size > MOST or ends is None:
         least, greatest = min_max(x)
         return numerics.histogram_counts(x, bins, low, high), float(least), float(greatest)
-    if must_be_copied(x):
+    if x.size > PART and not is_dense(x):
         found = [count_and_range(x[at], bins, low, high) for at in parts(x, most=PART)]
         some, lows, highs = zip(*found, strict=True)
         total = np.stack(some).sum(axis=0, dtype=np.float64)

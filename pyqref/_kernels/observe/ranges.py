@@ -12,8 +12,8 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, dense, elements_per_channel
-from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import must_be_copied, parts
+from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.parts import parts
 from pyqref.numerics.types import FloatArray
 
 __all__ = ["min_max", "min_max_per_channel"]
@@ -47,7 +47,7 @@ def min_max(x: Any) -> tuple[Any, Any]:
     if kernel is None or x.dtype != _FLOAT32:
         zero = x.dtype.type(0)
         return x.min() + zero, x.max() + zero
-    if must_be_copied(x):
+    if x.size > PART and not is_dense(x):
         ends = [min_max(x[at]) for at in parts(x, most=PART)]
         return np.min([low for low, _ in ends]), np.max([high for _, high in ends])
     low, high = kernel.min_max(dense(x), threads.limit)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref._kernels import threads
 from pyqref._kernels.arrays import contiguous, images
+from pyqref._kernels.layout import lies_in_result_order
 from pyqref.numerics.types import IntArray
 
 __all__ = ["Geometry", "run_in_bands"]
@@ -56,15 +57,13 @@ def run_in_bands(
     Those that are neither in C order nor have their channels last are copied: channels last, small
     ones as a whole, of large ones what some windows see.
     """
-    last = (0, *range(2, q.ndim), 1)
-    lies_well = q.flags.c_contiguous or q.transpose(last).flags.c_contiguous
-    if q.size <= _MOST or lies_well:
+    if q.size <= _MOST or lies_in_result_order(q):
         q, result = images(q, geometry.sizes)
         pool(q, result, geometry, *rest, threads.limit)
         return result
     batch, channels = q.shape[:2]
     out = np.empty((batch, *geometry.sizes, channels), q.dtype)
-    lines = q.transpose(last)
+    lines = q.transpose(0, *range(2, q.ndim), 1)
     windows = geometry.along(5 - q.ndim)
     at_once = _channels_at_once(windows, q.shape)
     size = prod(q.shape[3:]) * at_once

@@ -34,7 +34,8 @@ def quantize_per_tensor(
     With the channels last in memory where ``x`` has them there.
     """
     kernel = registry.twin("quantize")
-    x = np.asarray(x)
+    if type(x) is not np.ndarray:
+        x = np.asarray(x)
     if x.size > PART and not lies_in_result_order(x):
         return copied_by_parts(
             lambda part, _: quantize_per_tensor(
@@ -58,7 +59,8 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     With the channels last in memory where ``q`` has them there.
     """
     kernel = registry.twin("quantize")
-    q = np.asarray(q)
+    if type(q) is not np.ndarray:
+        q = np.asarray(q)
     if q.size > PART and not lies_in_result_order(q):
         return copied_by_parts(
             lambda part, _: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32, "C"
