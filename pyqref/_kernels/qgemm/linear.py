@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,10 +67,13 @@ def linear(
         return reference.quantized_linear(
             x, x_zero_point, packed.weight, weight_zero_points, requant
         )
-    if x.size > PART and not x.flags.c_contiguous:
-        return _by_rows(linear, x, x_zero_point, packed, weight_zero_points, requant)
-    x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), requant.storage)
+    if x.size > PART and not x.flags.c_contiguous:
+        # Rows are copied, some at a time.
+        for at in parts(x, whole=(x.ndim - 1,), most=PART):
+            out[at[:-1]] = linear(x[at], x_zero_point, packed, weight_zero_points, requant)
+        return out
+    x = contiguous(x)
     bias, integer_bias = bias_terms(requant)
     kernel.linear(
         x,
@@ -92,21 +94,6 @@ def linear(
         BYTES,
         threads.limit,
     )
-    return out
-
-
-def _by_rows(
-    function: Callable[..., IntArray],
-    x: IntArray,
-    x_zero_point: int,
-    packed: PackedLinear,
-    weight_zero_points: Any,
-    requant: Requantization,
-) -> IntArray:
-    """Some rows at a time, of which copies are made."""
-    out = empty((*x.shape[:-1], packed.columns), requant.storage)
-    for at in parts(x, whole=(x.ndim - 1,), most=PART):
-        out[at[:-1]] = function(x[at], x_zero_point, packed, weight_zero_points, requant)
     return out
 
 
