@@ -338,6 +338,7 @@ def scratch(make: Callable[[], Operation], n_threads: int) -> int:
     finally:
         tracemalloc.stop()
         pyqref.set_num_threads(threads)
+    assert bytes_of(result) <= most - before, "the result was not made by the operation"
     return most - before - bytes_of(result)
 
 

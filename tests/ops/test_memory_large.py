@@ -78,6 +78,16 @@ def sum_of_convolution(groups: int, last: bool) -> Operation:
     return lambda: ops.conv2d_add(x, y, packed, *OUT)
 
 
+def counted(x: Any) -> Operation:
+    """An observer has no result: it returns its input."""
+    observer = pyqref.quantization.HistogramObserver()
+
+    def run() -> None:
+        observer(x)
+
+    return run
+
+
 def normalized(shape: tuple[int, ...], groups: int) -> Operation:
     x = quantized(*shape, last=True)
     one, zero = pyqref.ones(shape[1]), pyqref.zeros(shape[1])
@@ -111,6 +121,7 @@ LARGE = (
         "group_norm, 1 group": lambda: normalized((2, 64, 200, 200), 1),
         "group_norm, 2 groups": lambda: normalized((2, 64, 200, 200), 2),
         "instance_norm, 4 channels": lambda: normalized((1, 4, 1000, 1000), 4),
+        "histogram": lambda: counted(real(8, 64, 128, 200)[..., 1:]),
         "softmax, last": lambda: softmax_along((4, 500_000), 1),
         "softmax, first": lambda: softmax_along((500_000, 4), 0),
     }

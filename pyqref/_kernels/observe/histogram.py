@@ -40,10 +40,13 @@ def count_and_range(x: Any, bins: int, low: float, high: float) -> tuple[FloatAr
         least, greatest = min_max(x)
         return numerics.histogram_counts(x, bins, low, high), float(least), float(greatest)
     if x.size > PART and not is_dense(x):
-        found = [count_and_range(x[at], bins, low, high) for at in parts(x, most=PART)]
-        some, lows, highs = zip(*found, strict=True)
-        total = np.stack(some).sum(axis=0, dtype=np.float64)
-        return np.asarray(total, np.float32), float(np.min(lows)), float(np.max(highs))
+        total, ranges = np.zeros(bins), []
+        for at in parts(x, most=PART):
+            some, *of_part = count_and_range(x[at], bins, low, high)
+            total += some
+            ranges.append(of_part)
+        least, greatest = np.transpose(ranges)
+        return total.astype(np.float32), float(least.min()), float(greatest.max())
     counts = np.empty(bins, np.float32)
     least, greatest = kernel.histogram(dense(x), *ends, counts, threads.limit)
     return counts, least + 0.0, greatest + 0.0
