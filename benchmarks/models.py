@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 import pyqref
 from pyqref.demo import models as demo_models
@@ -54,6 +55,7 @@ def inference(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[R
     for name, build in NETWORKS.items():
         mine, theirs = same_weights(build)
         calibration = rng.standard_normal((2, 3, 224, 224), np.float32)
+        weights, operations = cost(build(torch).eval())
         ours = static(pyqref, mine, pyqref.from_numpy(calibration), "fbgemm")
         peers = {
             engine: static(torch, theirs, torch.from_numpy(calibration), engine)
@@ -64,11 +66,19 @@ def inference(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[R
             yield Race(
                 "whole model",
                 f"{name}, batch {batch}",
-                float(batch),
+                operations * batch,
                 without_gradients(pyqref, ours, x),
                 {f"torch {e}": without_gradients(torch, each, x) for e, each in peers.items()},
                 tolerance=np.inf,
+                moved=weights + x.nbytes + 4.0 * batch * 1000,
             )
+
+
+def cost(model: Any) -> tuple[float, float]:
+    """Weights, and operations of the products for one image."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(torch.zeros(1, 3, 224, 224))
+    return float(sum(p.numel() for p in model.parameters())), float(counter.get_total_flops())
 
 
 def without_gradients(space: Any, model: Any, x: np.ndarray) -> Any:
