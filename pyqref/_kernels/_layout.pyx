@@ -112,6 +112,28 @@ cdef bint has_channels_last(cnp.ndarray x) noexcept:
     return 4 <= cnp.PyArray_NDIM(x) <= 5 and has_channels_innermost(x)
 
 
+cdef bint lies_in_result_order(cnp.ndarray x) noexcept:
+    return lies_in_c_order(x) or has_channels_last(x)
+
+
+cdef bint has_no_gaps(cnp.ndarray x) noexcept:
+    """Whether each element lies right behind another one, whichever axis varies fastest."""
+    cdef cnp.npy_intp expected = cnp.PyArray_ITEMSIZE(x)
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    cdef int found = 0
+    cdef int before = -1
+    cdef int axis
+    if lies_in_c_order(x):
+        return True
+    while found != before:          # each time, one more axis at least
+        before = found
+        for axis in range(ndim):
+            if cnp.PyArray_DIM(x, axis) != 1 and cnp.PyArray_STRIDE(x, axis) == expected:
+                expected *= cnp.PyArray_DIM(x, axis)
+                found += 1
+    return expected == cnp.PyArray_NBYTES(x)
+
+
 cdef bint lie_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     cdef int axis
     if first is other or (lies_in_c_order(first) and lies_in_c_order(other)):
@@ -130,20 +152,14 @@ def contiguous(x):
 
 
 cpdef cnp.ndarray dense(cnp.ndarray x):
-    if cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and (
-        lies_in_c_order(x)
-        or cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_F_CONTIGUOUS)
-        or has_channels_last(x)
-    ):
+    if cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and has_no_gaps(x):
         return x
     return np.array(x, order="K")
 
 
 def in_result_order(x):
     cdef cnp.ndarray array = np.asarray(x) if type(x) is not np.ndarray else x
-    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_ALIGNED) and (
-        lies_in_c_order(array) or has_channels_last(array)
-    ):
+    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_ALIGNED) and lies_in_result_order(array):
         return array
     return np.array(array, order="C")
 
@@ -176,24 +192,56 @@ cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> kind, 0)
 
 
-def with_room(cnp.ndarray x):
-    x = dense(x)
-    return x, room_like(x, x.dtype)
+cdef bint has_plain_elements(x):
+    return (
+        isinstance(x, cnp.ndarray)
+        and cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED)
+        and cnp.PyArray_ISNOTSWAPPED(x)
+    )
+
+
+cdef cnp.ndarray room_beside(x, out, bint any_order):
+    cdef cnp.ndarray array
+    if not has_plain_elements(x):
+        return None
+    array = x
+    if not (has_no_gaps(array) if any_order else lies_in_result_order(array)):
+        return None
+    if isinstance(out, cnp.ndarray):
+        return out
+    return room_like(array, array.dtype if out is None else out)
+
+
+cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either):
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef cnp.ndarray array
+    cdef int ndim, axis
+    cdef bint in_c_order
+    if not has_plain_elements(x):
+        return None
+    array = x
+    in_c_order = either and lies_in_c_order(array)
+    if not in_c_order and not has_channels_innermost(array):
+        return None
+    if isinstance(out, cnp.ndarray):
+        return out
+    ndim = cnp.PyArray_NDIM(array)
+    shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1)
+    for axis in range(2, ndim):
+        shape[axis] = sizes[axis - 2]
+    if in_c_order:
+        return room(ndim, shape, array.dtype)
+    return room_with_channels_last(ndim, shape, array.dtype)
 
 
 def images(cnp.ndarray q, tuple sizes, bint either=True):
     cdef cnp.npy_intp[MOST_AXES] shape
-    cdef int ndim = cnp.PyArray_NDIM(q)
+    cdef cnp.ndarray result
     cdef int axis
-    cdef bint in_c_order = either and lies_in_c_order(q)
-    if not in_c_order and not has_channels_innermost(q):
-        return layout.images(q, sizes, either)
-    shape[0], shape[1] = cnp.PyArray_DIM(q, 0), cnp.PyArray_DIM(q, 1)
-    for axis in range(2, ndim):
-        shape[axis] = sizes[axis - 2]
-    if in_c_order:
-        return q, room(ndim, shape, q.dtype)
-    return q, room_with_channels_last(ndim, shape, q.dtype)
+    for axis in range(cnp.PyArray_NDIM(q) - 2):
+        shape[axis] = sizes[axis]
+    result = room_for_images(q, None, shape, either)
+    return layout.images(q, sizes, either) if result is None else (q, result)
 
 
 def side_by_side(tuple arrays, int axis):

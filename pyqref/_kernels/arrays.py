@@ -14,7 +14,6 @@ try:
         laid_as,
         room_like,
         side_by_side,
-        with_room,
     )
 except ModuleNotFoundError:  # not if it was built from other sources than these
     from .layout import (
@@ -28,7 +27,6 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
         laid_as,
         room_like,
         side_by_side,
-        with_room,
     )
 
 __all__ = [
@@ -42,5 +40,4 @@ __all__ = [
     "laid_as",
     "room_like",
     "side_by_side",
-    "with_room",
 ]

@@ -25,7 +25,6 @@ __all__ = [
     "lies_in_result_order",
     "room_like",
     "side_by_side",
-    "with_room",
 ]
 
 #: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
@@ -66,15 +65,25 @@ def contiguous(x: Any) -> np.ndarray:
 def dense(x: np.ndarray) -> np.ndarray:
     """Return ``x`` itself if its elements lie without gaps, else a copy in their order.
 
-    In C order or Fortran's, or with the channels last: :func:`room_like` makes room for a result
-    in the same order, so that a kernel may walk through the memory of both.
+    Whatever that is, :func:`room_like` makes room for a result in the same order, so that a kernel
+    may walk through the memory of both.
     """
     return x if is_dense(x) else np.array(x, order="K")
 
 
 def is_dense(x: np.ndarray) -> bool:
     """Whether :func:`dense` gives an array itself."""
-    return x.flags.aligned and (x.flags.forc or _has_channels_last(x))
+    return x.flags.aligned and (x.flags.forc or _has_no_gaps(x))
+
+
+def _has_no_gaps(x: np.ndarray) -> bool:
+    """Whether each element lies right behind another one, whichever axis varies fastest."""
+    expected = x.itemsize
+    for step, length in sorted(zip(x.strides, x.shape, strict=True)):
+        if length != 1 and step != expected:
+            return False
+        expected *= length
+    return True
 
 
 def _has_channels_last(x: np.ndarray) -> bool:
@@ -130,12 +139,6 @@ def room_like(x: np.ndarray, dtype: Any) -> np.ndarray:
         room = empty(tuple(x.shape[axis] for axis in order), dtype)
         return room.transpose(np.argsort(order))
     return np.empty_like(x, dtype)
-
-
-def with_room(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """:func:`dense`, and room for a result of the same type: what most calls ask for at once."""
-    x = dense(x)
-    return x, room_like(x, x.dtype)
 
 
 def images(

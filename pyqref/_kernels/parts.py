@@ -88,16 +88,16 @@ def copied_by_parts(
     dtype: Any,
     order: Any = "K",
 ) -> np.ndarray:
-    """``function(part, at)`` of parts of ``x``, which lie at ``at``; its elements depend on theirs.
+    """``function(part, at)`` of copies of parts of ``x``, which lie at ``at``.
 
-    For functions that copy what they get, where it is not contiguous.
+    The elements of its result depend on those of the part. For arrays with gaps.
 
     Parameters
     ----------
     dtype, order
-        Of the result; it lies as a copy of ``x`` in this order would.
+        Of the result; it lies as a copy of ``x`` in this order would, and so do the parts.
     """
     result = np.empty_like(x, dtype, order)
     for at in parts(x, most=PART):
-        result[at] = function(x[at], at)
+        result[at] = function(np.array(x[at], order=order), at)
     return result

@@ -75,12 +75,24 @@ class GuardedKernel:
             guarded = Guarded(at_end=self._at_end)
             moved = [guarded.move(each) for each in arguments]
             result = function(*moved)
+            if isinstance(result, np.ndarray) and not any(result is each for each in moved):
+                moved[self._place_of_result(arguments)] = result = guarded.place(result)
+                function(*moved)
             for original, copy in zip(arguments, moved, strict=True):
                 if isinstance(original, np.ndarray) and original.flags.writeable:
                     original[...] = copy
             return result
 
         return call
+
+    @staticmethod
+    def _place_of_result(arguments: tuple[Any, ...]) -> int:
+        """Which argument says that the kernel shall make room: None, or the type of the result."""
+        return next(
+            place
+            for place, each in enumerate(arguments)
+            if each is None or isinstance(each, np.dtype | type)
+        )
 
 
 def q8(x: np.ndarray) -> np.ndarray:

@@ -101,3 +101,16 @@ def test_bytes(compiled_kernel: str, name: str, n_threads: int) -> None:
 def test_reals(compiled_kernel: str, name: str, n_threads: int) -> None:
     for x in in_disorder(np.float32):
         check(OF_REALS[name], x)
+
+
+def test_images_of_one_pixel(compiled_kernel: str) -> None:
+    """They lie in both orders, and each of the bands that are copied has more results than one."""
+    q = np.random.default_rng(2).integers(0, 256, (1 << 17, 5, 1, 1)).astype(np.uint8)[::2]
+    check(lambda q: _kernels.adaptive_avg_pool(q, 5, (2, 2)), q)
+
+
+def test_exchanged_axes_are_not_copied(compiled_kernel: str) -> None:
+    """Whichever axis varies fastest: what has no gaps is walked through as it lies."""
+    q = np.zeros((4, 3, 5, 2), np.uint8).transpose(2, 0, 3, 1)
+    for result in (_kernels.relu(q, 90), _kernels.look_up(TABLE, q)):
+        assert q.strides == result.strides

@@ -52,6 +52,8 @@ class TestLayout:
         room = form.room_like(y, np.dtype(np.int32))
         assert (np.int32, y.shape) == (room.dtype, room.shape)
         assert np.array_equal(x, y)
+        places = sum((np.indices(x.shape).T * x.strides).T, np.zeros(x.shape, int))
+        assert (y is x) == np.array_equal(np.sort(places.ravel()), np.arange(x.size))
         _in_memory(room)[:] = _in_memory(y)
         assert np.array_equal(x, room)
 

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
+from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
@@ -205,13 +206,20 @@ cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nog
     look_up_u8(p.out + start, p.a + start, start_of(p, index + 1) - start, p.table)
 
 
-def look_up(cnp.ndarray table, cnp.ndarray q, cnp.ndarray out, int n_threads):
-    """``table[q]`` of contiguous bytes; the table has 256 entries."""
+def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
+    """``table[q]`` of bytes; the table has 256 entries. None where ``q`` has gaps.
+
+    Into ``out``, or room of that dtype.
+    """
     cdef Pair p
-    set_arrays(&p, q, q, out)
+    cdef cnp.ndarray result = room_beside(q, out, True)
+    if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
+        return None
+    set_arrays(&p, q, q, result)
     p.table = <const uint8_t*> cnp.PyArray_DATA(table)
     with nogil:
         run(&p, look_up_task, BYTES_PER_THREAD, n_threads)
+    return result
 
 
 # --- Clamp --------------------------------------------------------------------------------
@@ -238,13 +246,21 @@ cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         store_some_bytes(out + i, value, stop - i)
 
 
-def clamp(cnp.ndarray q, cnp.ndarray out, int32_t lower, int32_t upper, int n_threads):
-    """``min(max(q, lower), upper)`` of contiguous bytes; ``upper`` may be beyond them."""
+def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
+    """``min(max(q, lower), upper)`` of bytes; ``upper`` may be beyond them.
+
+    Into ``out``, or where that is None into new room. Returns the result, or None where ``q`` is
+    of another type or has gaps.
+    """
     cdef Pair p
-    set_arrays(&p, q, q, out)
+    cdef cnp.ndarray result = room_beside(q, out, True)
+    if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
+        return None
+    set_arrays(&p, q, q, result)
     p.lower, p.upper = lower, min(upper, 127 if p.is_signed else 255)
     with nogil:
         run(&p, clamp_task, BYTES_PER_THREAD, n_threads)
+    return result
 
 
 include "joining.pxi"

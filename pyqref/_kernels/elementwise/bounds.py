@@ -7,8 +7,6 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import with_room
-from pyqref._kernels.layout import PART, is_dense
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import quantize_per_tensor
@@ -21,13 +19,13 @@ __all__ = ["clamp", "relu", "relu6"]
 def relu(q: IntArray, zero_point: int) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu` (``eq-quantized-relu``)."""
     kernel = registry.twin("elementwise")
-    if kernel is None or q.itemsize != 1:
-        return reference.relu(q, zero_point)
-    if q.size > PART and not is_dense(q):
-        return copied_by_parts(lambda part, _: relu(part, zero_point), q, q.dtype)
-    q, result = with_room(q)
-    kernel.clamp(q, result, zero_point, 255, threads.limit)
-    return result
+    if kernel is not None:
+        result: IntArray | None = kernel.clamp(q, None, zero_point, 255, threads.limit)
+        if result is not None:
+            return result
+        if q.itemsize == 1:
+            return copied_by_parts(lambda part, _: relu(part, zero_point), q, q.dtype)
+    return reference.relu(q, zero_point)
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
@@ -65,8 +63,7 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
     if kernel is None:
         upper = min(upper, int(np.iinfo(q.dtype).max))
         return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
-    if q.size > PART and not is_dense(q):
+    result: IntArray | None = kernel.clamp(q, None, lower, upper, threads.limit)
+    if result is None:
         return copied_by_parts(lambda part, _: _bounded(part, lower, upper), q, q.dtype)
-    q, result = with_room(q)
-    kernel.clamp(q, result, lower, upper, threads.limit)
     return result

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 
 def add(
@@ -39,8 +41,12 @@ def mul(
     upper: int,
     n_threads: int,
 ) -> None: ...
-def look_up(table: np.ndarray, q: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...
-def clamp(q: np.ndarray, out: np.ndarray, lower: int, upper: int, n_threads: int) -> None: ...
+def look_up(
+    table: np.ndarray, q: np.ndarray, out: np.ndarray | np.dtype[Any], n_threads: int
+) -> np.ndarray | None: ...
+def clamp(
+    q: np.ndarray, out: np.ndarray | None, lower: int, upper: int, n_threads: int
+) -> np.ndarray | None: ...
 def cat(
     parts: tuple[np.ndarray, ...],
     tables: tuple[np.ndarray | None, ...],

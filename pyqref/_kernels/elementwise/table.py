@@ -8,8 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense, in_one_order, room_like, side_by_side
-from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.arrays import contiguous, in_one_order, side_by_side
 from pyqref._kernels.parts import copied_by_parts, parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
@@ -45,11 +44,9 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         return table[q.view(np.uint8)]
-    if q.size > PART and not is_dense(q):
+    result: IntArray | None = kernel.look_up(contiguous(table), q, table.dtype, threads.limit)
+    if result is None:
         return copied_by_parts(lambda part, _: look_up(table, part), q, table.dtype)
-    q = dense(q)
-    result = room_like(q, table.dtype)
-    kernel.look_up(contiguous(table), q, result, threads.limit)
     return result
 
 

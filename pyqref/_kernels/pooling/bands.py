@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyqref._kernels import threads
 from pyqref._kernels.arrays import contiguous, images
-from pyqref._kernels.layout import lies_in_result_order
 from pyqref.numerics.types import IntArray
 
 __all__ = ["Geometry", "run_in_bands"]
@@ -50,17 +48,15 @@ class Geometry(NamedTuple):
 
 
 def run_in_bands(
-    pool: Callable[..., None], q: IntArray, geometry: Geometry, *rest: Any
+    pool: Callable[..., IntArray], q: IntArray, geometry: Geometry, *rest: Any
 ) -> IntArray:
-    """``pool(q, result, geometry, *rest, threads)`` of images that lie in any order.
+    """``pool(q, None, geometry, *rest)`` of images in neither of the orders that it takes.
 
-    Those that are neither in C order nor have their channels last are copied: channels last, small
-    ones as a whole, of large ones what some windows see.
+    They are copied: channels last, small ones as a whole, of large ones what some windows see.
     """
-    if q.size <= _MOST or lies_in_result_order(q):
+    if q.size <= _MOST:
         q, result = images(q, geometry.sizes)
-        pool(q, result, geometry, *rest, threads.limit)
-        return result
+        return pool(q, result, geometry, *rest)
     batch, channels = q.shape[:2]
     out = np.empty((batch, *geometry.sizes, channels), q.dtype)
     lines = q.transpose(0, *range(2, q.ndim), 1)
@@ -75,7 +71,7 @@ def run_in_bands(
                 seen = contiguous(lines[image : image + 1, low:high, ..., some])
                 result = np.empty(part.shape, q.dtype)
                 here = _part_of(geometry, 5 - q.ndim, at, low)
-                pool(_first(seen), _first(result), here, *rest, threads.limit)
+                pool(_first(seen), _first(result), here, *rest)
                 part[...] = result
     return _first(out)
 

@@ -5,6 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport room_for_images
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line
 from pyqref._kernels.images cimport Image, has_channels_outside, image_of
@@ -105,9 +106,21 @@ include "largest.pxi"
 include "mean.pxi"
 
 
+cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
+    """``out``, or room where that is None; None if ``x`` are no bytes in one of both orders."""
+    cdef cnp.npy_intp[3] sizes
+    cdef tuple wanted = (<tuple> geometry)[5]
+    cdef int axis
+    for axis in range(len(wanted)):
+        sizes[axis] = wanted[axis]
+    out = room_for_images(x, out, sizes, True)
+    return out if out is not None and cnp.PyArray_ITEMSIZE(x) == 1 else None
+
+
 cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -1:
     """Fill in all but what means need; gives the bytes under all windows."""
-    cdef bint outside = has_channels_outside(x)
+    # An image of one pixel lies in both orders, many results of it in one.
+    cdef bint outside = has_channels_outside(x) and has_channels_outside(out)
     cdef Image image = image_of(x, outside)
     cdef tuple windows = <tuple> geometry   # a NamedTuple, or a plain one
     cdef cnp.ndarray planes = windows[0]
@@ -128,34 +141,46 @@ cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -
     return <double> p.outer * p.inner * <Py_ssize_t> windows[4]
 
 
-def max_pool(cnp.ndarray x, cnp.ndarray out, geometry, int n_threads):
+def max_pool(cnp.ndarray x, out, geometry, int n_threads):
     """``eq-quantized-max-pool`` of ``x (batch, channels, *size)``; ``out`` lies in the same order.
+
+    Where that is None, there will be room. Returns the result, or None if ``x`` are no bytes, or
+    neither in C order nor with their channels last.
 
     ``geometry``: the windows along the depth, the height and the width, int64 ``(outputs, 3)``,
     where each begins and ends inside the image; the distances of their taps; how many of these all
     windows of one channel have.
     """
     cdef Pool p
-    cdef double work = set_pool(&p, x, out, geometry)
+    cdef double work
+    cdef cnp.ndarray result = room_for_windows(x, out, geometry)
+    if result is None:
+        return None
+    work = set_pool(&p, x, result, geometry)
     with nogil:
         n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
         parallel_for(max_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
+    return result
 
 
 def mean_pool(
-    cnp.ndarray x, cnp.ndarray out, geometry, int32_t zero_point, int64_t divisor,
-    bint by_reciprocal, float scale, int n_threads,
+    cnp.ndarray x, out, geometry, int32_t zero_point, int64_t divisor, bint by_reciprocal,
+    float scale, int n_threads,
 ):
-    """``eq-quantized-mean`` of the windows of ``x``, which are given as in max_pool.
+    """``eq-quantized-mean`` of the windows of ``x``, all as in max_pool.
 
     The third number of a window is its part of the divisor, unless ``divisor`` is not 0.
     """
     cdef Pool p
-    cdef double work = set_pool(&p, x, out, geometry)
+    cdef double work
+    cdef cnp.ndarray result = room_for_windows(x, out, geometry)
+    if result is None:
+        return None
+    work = set_pool(&p, x, result, geometry)
     p.zero_point, p.divisor = zero_point, divisor
     p.by_reciprocal, p.scale = by_reciprocal, scale
     p.sums, p.divisors = NULL, NULL
-    work += <double> FINISHED * cnp.PyArray_SIZE(out)
+    work += <double> FINISHED * cnp.PyArray_SIZE(result)
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     if p.inner == 1:
         p.longest = (p.out_width + LANES_MAX + 15) // 16 * 16
@@ -169,3 +194,4 @@ def mean_pool(
         parallel_for(mean_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
         free(p.sums)
         free(p.divisors)
+    return result

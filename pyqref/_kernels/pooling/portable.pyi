@@ -2,14 +2,16 @@ import numpy as np
 
 from .bands import Geometry
 
-def max_pool(x: np.ndarray, out: np.ndarray, geometry: Geometry, n_threads: int) -> None: ...
+def max_pool(
+    x: np.ndarray, out: np.ndarray | None, geometry: Geometry, n_threads: int
+) -> np.ndarray | None: ...
 def mean_pool(
     x: np.ndarray,
-    out: np.ndarray,
+    out: np.ndarray | None,
     geometry: Geometry,
     zero_point: int,
     divisor: int,
     by_reciprocal: bool,
     scale: float,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...

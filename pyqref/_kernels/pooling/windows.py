@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from pyqref._kernels import registry
+from pyqref._kernels import registry, threads
 from pyqref.numerics import pooling as reference
 from pyqref.numerics.pooling import pooled_size
 from pyqref.numerics.types import Engine, IntArray
@@ -41,7 +41,10 @@ def max_pool(
     geometry = _geometry(q.shape, kernel, stride, padding, dilation, ceil_mode, True)
     if twin is None or geometry is None or q.itemsize != 1:
         return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    return run_in_bands(twin.max_pool, q, geometry)
+    pooled: IntArray | None = twin.max_pool(q, None, geometry, threads.limit)
+    if pooled is None:
+        return run_in_bands(twin.max_pool, q, geometry, threads.limit)
+    return pooled
 
 
 def avg_pool(
@@ -74,7 +77,13 @@ def avg_pool(
         )
     by_reciprocal = engine == "qnnpack" and not ceil_mode
     divisor = divisor_override or 0
-    return run_in_bands(twin.mean_pool, q, geometry, zero_point, divisor, by_reciprocal, scale)
+    pooled: IntArray | None = twin.mean_pool(
+        q, None, geometry, zero_point, divisor, by_reciprocal, scale, threads.limit
+    )
+    if pooled is None:
+        rest = zero_point, divisor, by_reciprocal, scale, threads.limit
+        return run_in_bands(twin.mean_pool, q, geometry, *rest)
+    return pooled
 
 
 def adaptive_avg_pool(
@@ -93,7 +102,13 @@ def adaptive_avg_pool(
     if twin is None or geometry is None or q.itemsize != 1:
         return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
     by_reciprocal = engine == "qnnpack" and geometry.is_even
-    return run_in_bands(twin.mean_pool, q, geometry, zero_point, 0, by_reciprocal, scale)
+    pooled: IntArray | None = twin.mean_pool(
+        q, None, geometry, zero_point, 0, by_reciprocal, scale, threads.limit
+    )
+    if pooled is None:
+        rest = zero_point, 0, by_reciprocal, scale, threads.limit
+        return run_in_bands(twin.mean_pool, q, geometry, *rest)
+    return pooled
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, elements_per_channel, in_result_order, room_like
+from pyqref._kernels.arrays import contiguous, elements_per_channel, room_like
 from pyqref._kernels.layout import PART, lies_in_result_order
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
@@ -34,23 +34,19 @@ def quantize_per_tensor(
     With the channels last in memory where ``x`` has them there.
     """
     kernel = registry.twin("quantize")
-    if type(x) is not np.ndarray:
-        x = np.asarray(x)
-    if x.size > PART and not lies_in_result_order(x):
-        return copied_by_parts(
-            lambda part, _: quantize_per_tensor(
-                part, scale, zero_point, quant_min, quant_max, storage
-            ),
-            x,
-            storage,
-            "C",
+    if kernel is not None:
+        q = kernel.quantize_per_tensor(
+            x, storage, scale, zero_point, quant_min, quant_max, threads.limit
         )
-    x = in_result_order(x)
-    if kernel is None or x.dtype not in _REAL or storage not in _STORED:
-        return reference.quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, storage)
-    q = room_like(x, storage)
-    kernel.quantize_per_tensor(x, q, scale, zero_point, quant_min, quant_max, threads.limit)
-    return q
+        if q is not None:
+            return q
+    grid = scale, zero_point, quant_min, quant_max
+    x = np.asarray(x)
+    if not lies_in_result_order(x):
+        return copied_by_parts(
+            lambda part, _: quantize_per_tensor(part, *grid, storage), x, storage, "C"
+        )
+    return np.asarray(reference.quantize_per_tensor(x, *grid, storage))
 
 
 def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
@@ -59,18 +55,16 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     With the channels last in memory where ``q`` has them there.
     """
     kernel = registry.twin("quantize")
-    if type(q) is not np.ndarray:
-        q = np.asarray(q)
-    if q.size > PART and not lies_in_result_order(q):
+    if kernel is not None:
+        x = kernel.dequantize_per_tensor(q, _FLOAT32, scale, zero_point, threads.limit)
+        if x is not None:
+            return x
+    q = np.asarray(q)
+    if not lies_in_result_order(q):
         return copied_by_parts(
             lambda part, _: dequantize_per_tensor(part, scale, zero_point), q, _FLOAT32, "C"
         )
-    q = in_result_order(q)
-    if kernel is None or q.dtype not in _STORED:
-        return reference.dequantize_per_tensor(q, scale, zero_point)
-    x = room_like(q, _FLOAT32)
-    kernel.dequantize_per_tensor(q, x, scale, zero_point, threads.limit)
-    return x
+    return np.asarray(reference.dequantize_per_tensor(q, scale, zero_point))
 
 
 def dequantize_into(q: IntArray, x: FloatArray, scale: float, zero_point: int) -> None:

@@ -6,6 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
 
@@ -29,6 +30,11 @@ cdef struct Affine:
     const float* offsets
     const double* scales      # (channels,), for dequantizing
     const double* zero_points
+
+
+cdef bint are_integers(cnp.ndarray q) noexcept:
+    """Whether these are integers that kernels read and write."""
+    return cnp.PyArray_TYPE(q) in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32)
 
 
 cdef void each_run(Affine* a, Task task, int n_threads) noexcept nogil:

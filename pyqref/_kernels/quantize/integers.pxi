@@ -32,20 +32,27 @@ cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept no
 
 
 def quantize_per_tensor(
-    cnp.ndarray x, cnp.ndarray q, float scale, float zero_point,
-    int32_t quant_min, int32_t quant_max, int n_threads,
+    x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
 ):
-    """Quantize float32 ``x`` into ``q`` of 1 or 4 bytes an element; both contiguous."""
+    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or room of that dtype.
+
+    Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
+    results lie in.
+    """
     cdef Affine a
+    cdef cnp.ndarray q = room_beside(x, out, False)
+    if q is None or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or not are_integers(q):
+        return None
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
     a.size = cnp.PyArray_SIZE(x)
     a.inverse, a.offset = (<float> 1) / scale, zero_point
-    a.quant_min, a.quant_max = quant_min, quant_max
+    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(quantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+    return q
 
 
 # --- Quantize per channel -----------------------------------------------------------------

@@ -1,14 +1,16 @@
+from typing import Any
+
 import numpy as np
 
 def quantize_per_tensor(
-    x: np.ndarray,
-    q: np.ndarray,
+    x: Any,
+    out: np.ndarray | np.dtype[Any],
     scale: float,
     zero_point: float,
     quant_min: int,
     quant_max: int,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...
 def quantize_per_channel(
     x: np.ndarray,
     q: np.ndarray,
@@ -20,8 +22,8 @@ def quantize_per_channel(
     n_threads: int,
 ) -> None: ...
 def dequantize_per_tensor(
-    q: np.ndarray, x: np.ndarray, scale: float, zero_point: int, n_threads: int
-) -> None: ...
+    q: Any, out: np.ndarray | np.dtype[Any], scale: float, zero_point: int, n_threads: int
+) -> np.ndarray | None: ...
 def dequantize_per_channel(
     q: np.ndarray,
     x: np.ndarray,

@@ -39,11 +39,15 @@ cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept 
         dequantize_bytes(a.q + start, x, n, a.scale, <int32_t> a.zero_point, False)
 
 
-def dequantize_per_tensor(
-    cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, int n_threads
-):
-    """Dequantize ``q`` of 1 or 4 bytes an element into float32 ``x``; both contiguous."""
+def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
+    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or room of that dtype.
+
+    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
+    """
     cdef Affine a
+    cdef cnp.ndarray x = room_beside(q, out, False)
+    if x is None or not are_integers(q):
+        return None
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
@@ -51,6 +55,7 @@ def dequantize_per_tensor(
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(dequantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+    return x
 
 
 ctypedef fused integer:

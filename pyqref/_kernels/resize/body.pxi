@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
+from pyqref._kernels._layout cimport room_for_images
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.images cimport Image, image_of
 from pyqref._kernels.simd.primitives cimport *
@@ -65,20 +66,32 @@ cdef void nearest_task(void* context, Py_ssize_t index, int thread) noexcept nog
 
 
 def nearest(
-    cnp.ndarray x, cnp.ndarray planes, cnp.ndarray rows, cnp.ndarray columns, cnp.ndarray out,
-    int n_threads,
+    cnp.ndarray x, cnp.ndarray planes, cnp.ndarray rows, cnp.ndarray columns, out, int n_threads
 ):
-    """Copy from ``x (batch, channels, *size)``, its channels last, what each result names."""
+    """Copy from ``x (batch, channels, *size)``, its channels last, what each result names.
+
+    Into ``out``, or where that is None into new room. Returns the result, or None if ``x`` are no
+    bytes or their channels are not last.
+    """
     cdef Resize r
-    fill_sizes(&r, x, out)
+    cdef cnp.npy_intp[3] sizes
+    cdef cnp.ndarray result
+    sizes[0], sizes[1] = cnp.PyArray_SIZE(planes), cnp.PyArray_SIZE(rows)
+    sizes[2] = cnp.PyArray_SIZE(columns)
+    # Of images that have no depth, or no height either, those are left out.
+    result = room_for_images(x, out, sizes + 5 - cnp.PyArray_NDIM(x), False)
+    if result is None or cnp.PyArray_ITEMSIZE(x) != 1:
+        return None
+    fill_sizes(&r, x, result)
     r.planes = <const int64_t*> cnp.PyArray_DATA(planes)
     r.rows = <const int64_t*> cnp.PyArray_DATA(rows)
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)
-    n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), COPIED_PER_THREAD, n_threads)
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(result), COPIED_PER_THREAD, n_threads)
     with nogil:
         parallel_for(
             nearest_task, &r, cnp.PyArray_DIM(x, 0) * r.out_size[0] * r.out_size[1], n_threads
         )
+    return result
 
 
 cdef void fill_sizes(Resize* r, cnp.ndarray x, cnp.ndarray out) noexcept:

@@ -24,19 +24,22 @@ def nearest(
 ) -> IntArray:
     """As :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
     kernel = registry.twin("resize")
-    if kernel is None or not _is_covered(q, output_size, 1, 3):
+    output_size, factors = tuple(output_size), tuple(factors) if factors else None
+    sources = _nearest_sources(q.shape, output_size, factors)
+    if kernel is None or sources is None or q.itemsize != 1:
         return reference.nearest(q, output_size, factors)
-    output_size = tuple(output_size)
-    given = tuple(factors) if factors else (None,) * len(output_size)
-    planes, sources, columns = _nearest_sources(q.shape[2:], output_size, given)
+    result: IntArray | None = kernel.nearest(q, *sources, None, threads.limit)
+    if result is not None:
+        return result
+    planes, lines, columns = sources
     if are_wanted(q):
 
         def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
-            kernel.nearest(image, planes, sources[rows] - low, columns, out, threads.limit)
+            kernel.nearest(image, planes, lines[rows] - low, columns, out, threads.limit)
 
-        return in_bands(run, q, output_size, planes, sources, sources)
+        return in_bands(run, q, output_size, planes, lines, lines)
     q, result = images(q, output_size, False)
-    kernel.nearest(q, planes, sources, columns, result, threads.limit)
+    kernel.nearest(q, *sources, result, threads.limit)
     return result
 
 
@@ -49,7 +52,7 @@ def bilinear(
 ) -> IntArray:
     """As :func:`pyqref.numerics.interpolate.bilinear` (``eq-quantized-bilinear``)."""
     kernel = registry.twin("resize")
-    if kernel is None or not _is_covered(q, output_size, 2, 2):
+    if kernel is None or not _is_covered(q.shape, output_size, 2, 2) or q.itemsize != 1:
         return reference.bilinear(q, zero_point, output_size, align_corners, factors)
     given = tuple(factors) if factors else (None, None)
     first, second, down, columns, along = _positions(
@@ -80,24 +83,28 @@ def bilinear(
     return result
 
 
-def _is_covered(q: IntArray, output_size: Sequence[int], least: int, most: int) -> bool:
+def _is_covered(shape: tuple[int, ...], output_size: Sequence[int], least: int, most: int) -> bool:
     dimensions = len(output_size)
     return (
         least <= dimensions <= most
-        and q.ndim == dimensions + 2
-        and q.itemsize == 1
-        and q.size > 0
-        and min(output_size) > 0
+        and len(shape) == dimensions + 2
+        and min(*shape, *output_size) > 0
     )
 
 
 @lru_cache(maxsize=64)
 def _nearest_sources(
-    sizes: tuple[int, ...], outputs: tuple[int, ...], factors: tuple[float | None, ...]
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Sources along depth, height and width; an axis that is not there copies itself."""
+    shape: tuple[int, ...], outputs: tuple[int, ...], factors: tuple[float | None, ...] | None
+) -> tuple[IntArray, IntArray, IntArray] | None:
+    """Sources along depth, height and width; an axis that is not there copies itself.
+
+    None where the kernels have none.
+    """
+    if not _is_covered(shape, outputs, 1, 3):
+        return None
     zero = np.zeros(1, np.int64)
-    found = [reference.nearest_source(*each) for each in zip(sizes, outputs, factors, strict=True)]
+    axes = zip(shape[2:], outputs, factors or (None,) * len(outputs), strict=True)
+    found = [reference.nearest_source(*each) for each in axes]
     planes, rows, columns = [zero] * (3 - len(found)) + found
     return planes, rows, columns
 

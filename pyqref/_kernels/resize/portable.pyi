@@ -5,9 +5,9 @@ def nearest(
     planes: np.ndarray,
     rows: np.ndarray,
     columns: np.ndarray,
-    out: np.ndarray,
+    out: np.ndarray | None,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...
 def bilinear(
     x: np.ndarray,
     is_signed: bool,

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-_REAL = (np.dtype(np.float32),)
+_FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
@@ -77,10 +77,10 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
     >>> q.int_repr()
     tensor([ 0, 10, 20, 30], dtype=pyqref.uint8)
     """
-    if isinstance(input, (list, tuple)):
+    if type(input) is not Tensor and isinstance(input, (list, tuple)):
         return _quantize_each(input, scale, zero_point, dtype)
     array = input._array if type(input) is Tensor else None
-    if array is None or array.dtype not in _REAL:
+    if array is None or array.dtype is not _FLOAT32:
         array = _real("quantize_per_tensor", input)
     if not (type(dtype) is dtype_ and type(scale) is float and type(zero_point) is int):
         check_dtype(dtype)

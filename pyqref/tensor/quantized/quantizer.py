@@ -80,13 +80,11 @@ class PerTensorQuantizer:
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
         scale, zero_point, low, high, storage = self.grid
-        q = _kernels.quantize_per_tensor(x, scale, zero_point, low, high, storage)
-        return q if x.ndim else np.asarray(q)
+        return _kernels.quantize_per_tensor(x, scale, zero_point, low, high, storage)
 
     def dequantize(self, q: Array) -> Array:
         """Real numbers of integers (equation ``eq-affine-dequantize``)."""
-        x = _kernels.dequantize_per_tensor(q, self.scale, self.zero_point)
-        return x if q.ndim else np.asarray(x)
+        return _kernels.dequantize_per_tensor(q, self.scale, self.zero_point)
 
 
 @lru_cache(maxsize=1024)
