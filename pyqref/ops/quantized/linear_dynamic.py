@@ -175,12 +175,12 @@ def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> 
     wanted = PackedLinearFloat16 if "fp16" in name else PackedLinear
     prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
     require_packed(name, "W_prepack", packed, wanted, prepack)
-    features = packed.shape[1]
-    if x.dim() < 2 or x.shape[-1] != features:
+    features, array = packed.shape[1], x._array
+    if array.ndim < 2 or array.shape[-1] != features:
         raise RuntimeError(
             f"{name}: input must have at least 2 dimensions, the last of length {features}, "
             f"got shape {tuple(x.shape)}"
         )
     reduce_range = require_flag(name, "reduce_range", reduce_range)
-    y = run_dynamic(x._array, packed, reduce_range)
+    y = run_dynamic(array, packed, reduce_range)
     return wrap(np.maximum(y, np.float32(0), out=y) if relu else y)

@@ -32,6 +32,8 @@ class PackedWeight:
         A float64 scalar (per tensor) or ``(N,)`` (per channel).
     weight_zero_points
         int64, ``(1,)`` or ``(N,)``.
+    zero_points
+        What kernels are given of them: 0 where all are 0, so that no call looks for others.
     """
 
     packed: Any
@@ -48,6 +50,7 @@ class PackedWeight:
         else:
             self.weight_scales = np.float64(weight.q_scale())
             self.weight_zero_points = np.array([weight.q_zero_point()], dtype=np.int64)
+        self.zero_points: Any = self.weight_zero_points if self.weight_zero_points.any() else 0
         self._requantization: tuple[tuple[Any, ...], Requantization] | None = None
 
     def _integers(self) -> Any:
@@ -127,7 +130,7 @@ class PackedLinear(PackedWeight):
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(..., N)`` of the input integers ``(..., K)``."""
-        return _kernels.linear(x, x_zero_point, self.packed, self.weight_zero_points, requant)
+        return _kernels.linear(x, x_zero_point, self.packed, self.zero_points, requant)
 
     def run_float(self, x: Any, x_zero_point: int, x_scale: float) -> Any:
         """Real outputs ``(..., N)``, float32, of the input integers ``(..., K)``."""
@@ -136,7 +139,7 @@ class PackedLinear(PackedWeight):
             x,
             x_zero_point,
             self.packed,
-            self.weight_zero_points,
+            self.zero_points,
             x_scale,
             self.weight_scales,
             bias,
@@ -149,7 +152,7 @@ class PackedLinear(PackedWeight):
         return _kernels.linear_dynamic(
             x,
             self.packed,
-            self.weight_zero_points,
+            self.zero_points,
             self.weight_scales,
             bias,
             self.engine,  # type: ignore[arg-type]
@@ -161,7 +164,7 @@ class PackedLinear(PackedWeight):
         bias = None if self.bias_tensor is None else self.bias_tensor._array
         return _kernels.Projection(
             self.packed,
-            self.weight_zero_points,
+            self.zero_points,
             self.weight_scales,
             bias,
             self.engine,  # type: ignore[arg-type]
