@@ -84,15 +84,19 @@ def settle() -> None:
         time.sleep(LOOK)
 
 
+#: Seconds of a turn with several threads, and runs that it has at least.
+BURST, LEAST = 0.005, 3
+
+
 def seconds_of(work: Work, threads: int) -> list[float]:
-    """How long a run takes; with several threads, of which one has just woken the others."""
-    runs = 1
+    """How long a run takes; with several threads, which wake at the beginning of a burst."""
     if threads > 1:
         settle()
         work()
-        runs = 3
-    seconds = []
-    for _ in range(runs):
+    burst, least = (BURST, LEAST) if threads > 1 else (0.0, 1)
+    seconds: list[float] = []
+    start = time.perf_counter()
+    while len(seconds) < least or time.perf_counter() - start < burst:
         before = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - before)
@@ -110,15 +114,15 @@ def run(race: Race, seconds: float, pinned: Pinned) -> Result:
         )
     pinned.update()  # the comparison has made every thread there will be
     runners = {"": race.ours, **race.peers}
-    times: dict[str, list[float]] = {name: [] for name in runners}
+    times: dict[str, list[list[float]]] = {name: [] for name in runners}
     start = time.perf_counter()
     turn = 0
     while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
         first = turn % len(runners)  # what one library leaves in the caches helps another in turn
         for name, work in [*runners.items()][first:] + [*runners.items()][:first]:
-            times[name] += seconds_of(work, pinned.threads)
+            times[name].append(seconds_of(work, pinned.threads))
         turn += 1
-    warm = 2 * len(times[""]) // turn  # after the first two turns
-    medians = {name: float(np.median(each[warm:])) for name, each in times.items()}
+    # The first two turns are left out.
+    medians = {name: float(np.median(np.concatenate(each[2:]))) for name, each in times.items()}
     ours = medians.pop("")
     return Result(race, ours, medians, max(distances.values()))

@@ -6,7 +6,8 @@ GNU's OpenMP waits for ever there for threads that the fork did not copy.
 
 A thread that has slept begins some 30 microseconds later, one that still waits after the last loop
 at once. So less work is worth a thread that is awake, and whoever has done its own share of the
-tasks helps the others.
+tasks helps the others. Who does small loops alone, one soon after another, wakes the others once
+these loops together have taken as long as waking takes.
 """
 
 from cython.parallel cimport parallel, threadid
@@ -36,6 +37,10 @@ cdef extern from *:
     /* Threads that ran the last loop of the thread that asks, and until when they wait awake. */
     static PYQREF_EACH_THREAD int awake;
     static PYQREF_EACH_THREAD double awake_until;
+    /* Its loops that wait for waking to be worth it: what they took, and until when the next one
+     * follows soon; negative while one runs. */
+    static PYQREF_EACH_THREAD double done_alone;
+    static PYQREF_EACH_THREAD double soon_until;
     static PYQREF_EACH_THREAD int pyqref_is_alone;
     """
     int PYQREF_OPENMP
@@ -45,14 +50,18 @@ cdef extern from *:
     int pyqref_is_alone
     int awake
     double awake_until
+    double done_alone
+    double soon_until
 
 cdef enum:
     MOST_SHARES = 64
 
 # Threads that are awake, for the work that is worth waking one: about 10 microseconds. A caller who
 # is done before the other thread is up falls asleep himself: two of them, for less than 20, would
-# be slower than one, and so would the next time.
+# be slower than one, and so would the next time. Loops of that kind, one soon after another, wake
+# the others when they have taken as long as waking does: no more is lost where no loop follows.
 cdef double AWAKE = 3
+cdef double WAKING = 5
 cdef bint _forked = False
 cdef bint _eager = False
 cdef double _waiting = 0
@@ -117,7 +126,7 @@ cdef void take_shares(
 
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
     """Run ``task(context, index, thread)`` for each index, with 0 <= thread < n_threads."""
-    global awake, awake_until
+    global awake, awake_until, soon_until, done_alone
     cdef Share[MOST_SHARES] shares
     cdef int n_shares = min(n_threads, MOST_SHARES)
     cdef Py_ssize_t index
@@ -125,12 +134,15 @@ cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads
     if n_threads <= 1 or count <= 1 or _forked or pyqref_is_alone:
         for index in range(count):
             task(context, index, 0)
+        if soon_until < 0:
+            soon_until = pyqref_seconds() + _waiting
         return
     for k in range(n_shares):
         shares[k].next, shares[k].end = count * k // n_shares, count * (k + 1) // n_shares
     with parallel(num_threads=n_threads):
         take_shares(task, context, shares, n_shares, threadid())
     awake, awake_until = n_threads, pyqref_seconds() + _waiting
+    done_alone = 0
 
 
 cdef int useful_threads(double work, double work_per_thread, int n_threads) noexcept nogil:
@@ -138,11 +150,25 @@ cdef int useful_threads(double work, double work_per_thread, int n_threads) noex
     cdef double useful = work / work_per_thread
     if _eager or n_threads <= 1:
         return n_threads
-    if useful < n_threads and AWAKE * useful >= 2 and pyqref_seconds() < awake_until:
-        useful = max(useful, min(AWAKE * useful, <double> awake))
+    if useful < n_threads and AWAKE * useful >= 2:
+        useful = max(useful, min(AWAKE * useful, awake_for(useful, n_threads)))
     if useful < 2 or pyqref_is_alone:
         return 1
     return <int> useful if useful < n_threads else n_threads
+
+
+cdef double awake_for(double useful, int n_threads) noexcept nogil:
+    """Threads that are awake, or that are to be woken for the sake of loops that follow."""
+    global done_alone, soon_until
+    cdef double now = pyqref_seconds()
+    if now < awake_until:
+        return awake
+    if now >= soon_until:
+        done_alone = 0
+    if done_alone >= WAKING:
+        return n_threads
+    done_alone, soon_until = done_alone + useful, -1
+    return 1
 
 
 cdef void call_work(void* context, Py_ssize_t index, int thread) noexcept nogil:

@@ -103,6 +103,26 @@ def test_threads_that_wait_awake_change_no_bit(
     assert_same_bits(_kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8), several)
 
 
+def test_threads_woken_by_small_loops_in_a_row_change_no_bit(
+    compiled_kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loops that are too small to wake threads wake them once there have been some."""
+    parallel = pytest.importorskip("pyqref._kernels._parallel")
+    large, small = (np.linspace(-3, 3, n, dtype=np.float32) for n in (2_000_003, 150_001))
+    monkeypatch.setattr(threads, "limit", 1)
+    expected = _kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8)
+    monkeypatch.setattr(threads, "limit", 3)
+    parallel.expect_waiting(60.0)
+    try:
+        for _ in range(8):
+            result = _kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8)
+            assert_same_bits(expected, result)
+    finally:
+        parallel.expect_waiting(0.0)
+        _kernels.quantize_per_tensor(large, 0.02, 3, 0, 255, np.uint8)
+        parallel.expect_waiting(0.0 if threads._is_set() else threads.AWAKE)
+
+
 FORK = """
 import os, sys, warnings
 import numpy as np
