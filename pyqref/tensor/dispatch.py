@@ -25,6 +25,7 @@ __all__ = [
     "broadcast_error",
     "check_in_place",
     "mark_view",
+    "quantized",
     "quantized_implementation",
     "refuse_quantized",
     "require_tensor",
@@ -34,7 +35,18 @@ __all__ = [
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
 """Rank of the categories bool < integer < floating; a result may be stored in its own or above."""
 
-_QUANTIZED: dict[type[Operation], Callable[..., Any]] = {}
+
+class _Implementations(dict[type[Operation], Callable[..., Any]]):
+    """By operation; one that is not there is not defined for quantized tensors."""
+
+    def __missing__(self, operation: type[Operation]) -> Callable[..., Any]:
+        raise _undefined(operation.__name__.lower())
+
+
+#: What operations do when one of their arguments is a quantized tensor. :func:`apply` finds it for
+#: any operation; functions that look at the tensor anyway call it themselves, since its way through
+#: :func:`apply` takes as long as a kernel does on a small activation.
+quantized = _Implementations()
 
 
 def quantized_implementation(
@@ -57,7 +69,7 @@ def quantized_implementation(
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _QUANTIZED[operation] = function
+        quantized[operation] = function
         return function
 
     return register
@@ -91,10 +103,7 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     for arg in args:
         if isinstance(arg, TensorBase):
             if arg.is_quantized:
-                function = _QUANTIZED.get(operation)
-                if function is None:
-                    raise _undefined(operation.__name__.lower())
-                return function(*args, **kwargs)
+                return quantized[operation](*args, **kwargs)
             arrays.append(arg._array)
             if arg._base is not None:
                 arg._follow_base()

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tape import unary
 from .base import wrap
-from .dispatch import apply, refuse_quantized
+from .dispatch import apply, quantized, refuse_quantized
 from .inplace import in_place
 from .promotion import to_floating
 
@@ -127,8 +127,9 @@ def relu(input: Any) -> Any:
     >>> pyqref.relu(pyqref.tensor([-2.0, 3.0])).tolist()
     [0.0, 3.0]
     """
-    if not input.is_quantized:
-        _refuse_bool("relu", input)
+    if input.is_quantized:
+        return quantized[unary.Relu](input)
+    _refuse_bool("relu", input)
     return apply(unary.Relu, input)
 
 

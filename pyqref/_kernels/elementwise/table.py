@@ -57,7 +57,7 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
         return reference.cat(arrays, grids, axis, out)
     if not in_one_order(arrays) and sum(each.size for each in arrays) > _FEW:
         return _joined_in_any_order(arrays, grids, axis, out)
-    tables = [None if _are_one(grid, out) else _between(grid, out) for grid in grids]
+    tables = [None if grid is out or _are_one(grid, out) else _between(grid, out) for grid in grids]
     parts_of_rows, result, rows = side_by_side(tuple(arrays), axis)
     if rows:
         kernel.cat(parts_of_rows, tuple(tables), result, rows, threads.limit)

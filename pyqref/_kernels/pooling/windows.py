@@ -39,12 +39,13 @@ def max_pool(
     """
     twin = registry.twin("pooling")
     geometry = _geometry(q.shape, kernel, stride, padding, dilation, ceil_mode, True)
-    if twin is None or geometry is None or q.itemsize != 1:
-        return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
-    pooled: IntArray | None = twin.max_pool(q, None, geometry, threads.limit)
-    if pooled is None:
-        return run_in_bands(twin.max_pool, q, geometry, threads.limit)
-    return pooled
+    if twin is not None and geometry is not None:
+        pooled: IntArray | None = twin.max_pool(q, None, geometry, threads.limit)
+        if pooled is not None:
+            return pooled
+        if q.itemsize == 1:
+            return run_in_bands(twin.max_pool, q, geometry, threads.limit)
+    return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
 
 
 def avg_pool(
@@ -62,28 +63,29 @@ def avg_pool(
     """As :func:`pyqref.numerics.pooling.avg_pool` (``eq-quantized-avg-pool``)."""
     twin = registry.twin("pooling")
     geometry = _geometry(q.shape, kernel, stride, padding, None, ceil_mode, count_include_pad)
-    if twin is None or geometry is None or q.itemsize != 1:
-        return reference.avg_pool(
-            q,
-            zero_point,
-            kernel,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            engine,
-            scale,
+    if twin is not None and geometry is not None:
+        by_reciprocal = engine == "qnnpack" and not ceil_mode
+        divisor = divisor_override or 0
+        pooled: IntArray | None = twin.mean_pool(
+            q, None, geometry, zero_point, divisor, by_reciprocal, scale, threads.limit
         )
-    by_reciprocal = engine == "qnnpack" and not ceil_mode
-    divisor = divisor_override or 0
-    pooled: IntArray | None = twin.mean_pool(
-        q, None, geometry, zero_point, divisor, by_reciprocal, scale, threads.limit
+        if pooled is not None:
+            return pooled
+        if q.itemsize == 1:
+            rest = zero_point, divisor, by_reciprocal, scale, threads.limit
+            return run_in_bands(twin.mean_pool, q, geometry, *rest)
+    return reference.avg_pool(
+        q,
+        zero_point,
+        kernel,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        engine,
+        scale,
     )
-    if pooled is None:
-        rest = zero_point, divisor, by_reciprocal, scale, threads.limit
-        return run_in_bands(twin.mean_pool, q, geometry, *rest)
-    return pooled
 
 
 def adaptive_avg_pool(
@@ -99,16 +101,17 @@ def adaptive_avg_pool(
     """
     twin = registry.twin("pooling")
     geometry = _adaptive_geometry(q.shape, output_size)
-    if twin is None or geometry is None or q.itemsize != 1:
-        return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
-    by_reciprocal = engine == "qnnpack" and geometry.is_even
-    pooled: IntArray | None = twin.mean_pool(
-        q, None, geometry, zero_point, 0, by_reciprocal, scale, threads.limit
-    )
-    if pooled is None:
-        rest = zero_point, 0, by_reciprocal, scale, threads.limit
-        return run_in_bands(twin.mean_pool, q, geometry, *rest)
-    return pooled
+    if twin is not None and geometry is not None:
+        by_reciprocal = engine == "qnnpack" and geometry.is_even
+        pooled: IntArray | None = twin.mean_pool(
+            q, None, geometry, zero_point, 0, by_reciprocal, scale, threads.limit
+        )
+        if pooled is not None:
+            return pooled
+        if q.itemsize == 1:
+            rest = zero_point, 0, by_reciprocal, scale, threads.limit
+            return run_in_bands(twin.mean_pool, q, geometry, *rest)
+    return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...tape import pooling as tape
 from ...tensor.base import TensorBase
-from ...tensor.dispatch import apply
+from ...tensor.dispatch import apply, quantized
 from .checks import require, require_tensor, tuple_of
 
 __all__ = [
@@ -121,6 +121,8 @@ def _max_pool(
 ) -> Any:
     function, ceil_mode = _MAX_POOL[spatial], bool(ceil_mode)
     windows = _windows(function, spatial, input, kernel_size, stride, padding, dilation, ceil_mode)
+    if input.is_quantized:
+        return quantized[tape.MaxPool](input, *windows, ceil_mode, return_indices)
     return apply(tape.MaxPool, input, *windows, ceil_mode, bool(return_indices))
 
 
@@ -253,16 +255,12 @@ def _avg_pool(
     )
     if divisor_override == 0:
         raise RuntimeError(f"{function}(): divisor_override must not be zero")
-    return apply(
-        tape.AvgPool,
-        input,
-        kernel,
-        stride,
-        padding,
-        ceil_mode,
-        bool(count_include_pad),
-        divisor_override,
-    )
+    counted = bool(count_include_pad)
+    if input.is_quantized:
+        return quantized[tape.AvgPool](
+            input, kernel, stride, padding, ceil_mode, counted, divisor_override
+        )
+    return apply(tape.AvgPool, input, kernel, stride, padding, ceil_mode, counted, divisor_override)
 
 
 def avg_pool1d(

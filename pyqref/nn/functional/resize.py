@@ -10,7 +10,7 @@ from typing import Any
 from ...tape import interpolate as tape
 from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.base import TensorBase
-from ...tensor.dispatch import apply
+from ...tensor.dispatch import apply, quantized
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .checks import require, require_room, require_tensor, shape_text
 
@@ -162,6 +162,8 @@ def interpolate(
     )
     if mode == "area":
         return _ADAPTIVE[len(target) - 1](input, target)
+    if input.is_quantized:
+        return quantized[tape.Interpolate](input, target, mode, bool(align_corners), factors)
     return apply(tape.Interpolate, input, target, mode, bool(align_corners), factors)
 
 

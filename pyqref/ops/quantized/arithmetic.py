@@ -339,10 +339,10 @@ def _cat(
     if not isinstance(qx, list | tuple) or not qx:
         wrong = RuntimeError if isinstance(qx, list | tuple) else TypeError
         raise wrong(f"{name}: qx must be a non-empty list of tensors, got {described(qx)}")
-    first = require_per_tensor(name, qx[0], None, "qx[0]")
-    dtypes, grids = (first.dtype,), []
-    for index, each in enumerate(qx):
-        grids.append(require_per_tensor(name, each, dtypes, f"qx[{index}]").grid)
+    first = require_per_tensor(name, qx[0], None, "qx", 0)
+    grids, dtypes = [first.grid], (first.dtype,)
+    for index, each in enumerate(qx[1:], 1):
+        grids.append(require_per_tensor(name, each, dtypes, "qx", index).grid)
     scale = first.scale if scale is None else scale
     zero_point = first.zero_point if zero_point is None else zero_point
     out = output_quantizer(name, scale, zero_point, first.dtype)

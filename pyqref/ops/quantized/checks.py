@@ -62,13 +62,22 @@ def require_quantized(
 
 
 def require_per_tensor(
-    operation: str, tensor: Any, dtypes: Sequence[Dtype] | None = None, name: str = "input"
+    operation: str,
+    tensor: Any,
+    dtypes: Sequence[Dtype] | None = None,
+    name: str = "input",
+    index: int | None = None,
 ) -> PerTensorQuantizer:
-    """As :func:`require_quantized`, and one scale and zero point for the whole tensor."""
+    """As :func:`require_quantized`, and one scale and zero point for the whole tensor.
+
+    It is ``name``, or where an index is given, that one of a list ``name``.
+    """
     if type(tensor) is QuantizedTensor:
         quantizer = tensor._quantizer
         if type(quantizer) is PerTensorQuantizer and (dtypes is None or quantizer.dtype in dtypes):
             return quantizer
+    if index is not None:
+        name = f"{name}[{index}]"
     require_quantized(operation, tensor, dtypes, name)
     if tensor.qscheme().is_per_channel:
         raise RuntimeError(
@@ -146,6 +155,8 @@ def require_integer(operation: str, name: str, value: Any, least: int | None = N
 
 def require_axis(operation: str, name: str, value: Any, ndim: int) -> int:
     """``value`` as one of ``ndim`` axes, counted from the front."""
+    if type(value) is int and 0 <= value < ndim:
+        return value
     axis = as_integer(value, f"{operation}: {name}")
     if not -ndim <= axis < max(ndim, 1):
         raise IndexError(f"{operation}: {name} must be in [{-ndim}, {ndim - 1}], got {axis}")

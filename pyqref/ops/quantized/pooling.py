@@ -9,7 +9,7 @@ from pyqref.backends import quantized as settings
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
-from pyqref.tensor.quantized import make_quantized
+from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
 
 from .checks import require_flag, require_per_tensor, tuple_of
 
@@ -113,15 +113,17 @@ def _is_empty(stride: Any) -> bool:
 def _max_pool_of_tensor(
     x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
 ) -> Any:
-    own = require_per_tensor("max_pool", x)
+    own = x._quantizer
+    if type(own) is not PerTensorQuantizer:
+        own = require_per_tensor("max_pool", x)
     if indices:
         raise RuntimeError("max_pool of a quantized tensor takes return_indices=False only")
     q = x._array
-    unbatched = q.ndim == len(kernel) + 1
-    pooled = _kernels.max_pool(
-        q[None] if unbatched else q, kernel, stride, padding, dilation, ceil_mode
-    )
-    return make_quantized(pooled[0] if unbatched else pooled, own)
+    if q.ndim == len(kernel) + 1:
+        pooled = _kernels.max_pool(q[None], kernel, stride, padding, dilation, ceil_mode)[0]
+    else:
+        pooled = _kernels.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
+    return make_quantized(pooled, own)
 
 
 @quantized_implementation(AvgPool)
@@ -134,7 +136,9 @@ def _avg_pool_of_tensor(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    own = require_per_tensor("avg_pool", x)
+    own = x._quantizer
+    if type(own) is not PerTensorQuantizer:
+        own = require_per_tensor("avg_pool", x)
     q = x._array
     unbatched = q.ndim == len(kernel) + 1
     # In three dimensions every engine divides as fbgemm does.
