@@ -82,7 +82,9 @@ def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edg
             node.release()
         if next_edge is None or gradient is None:
             return []
-        edge, grad, is_new = next_edge, np.asarray(gradient), node.makes_gradients
+        if type(gradient) is not np.ndarray:
+            gradient = np.asarray(gradient)
+        edge, grad, is_new = next_edge, gradient, node.makes_gradients
         node = edge.node
     return [(edge, grad)]
 

@@ -18,6 +18,7 @@ class FakeQuantizePerTensor(Operation):
     """
 
     makes_gradients = True
+    saves_own = True
     is_quiet = True
 
     def forward(self, x: Array, *, parameters: tuple[float, int, int, int, Convention]) -> Array:
@@ -38,6 +39,7 @@ class FakeQuantizePerChannel(Operation):
     """
 
     makes_gradients = True
+    saves_own = True
     is_quiet = True
 
     def forward(

@@ -71,6 +71,9 @@ class Operation:
     makes_gradients : bool
         Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
         for each edge. A leaf may keep its own without a copy.
+    saves_own : bool
+        Class attribute: what ``forward`` saves are new arrays, which no tensor holds; nobody can
+        change them in place.
     is_quiet : bool
         Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
 
@@ -93,6 +96,7 @@ class Operation:
 
     is_view = False
     makes_gradients = False
+    saves_own = False
     is_quiet = False
     label: str | None = None
 

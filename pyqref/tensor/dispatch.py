@@ -307,7 +307,7 @@ def _record(node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...]) ->
         if array.dtype.kind == "f":
             output._node, output._output_index = node, index
     node.output_shapes = tuple(shapes)
-    if node.saved:
+    if node.saved and not node.saves_own:
         for each in (*args, *outputs):
             if isinstance(each, TensorBase) and node.keeps(each._array):
                 node.watch(each._version)

@@ -14,10 +14,12 @@ from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTen
 from .arguments import as_integer, as_number, described
 from .base import TensorBase
 from .dispatch import apply
+from .tensor import Tensor
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 
 _FLOAT32 = np.dtype(np.float32)
+_NUMBERS = (_FLOAT32, np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64))
 #: Scales between these are positive and finite in float32.
 _SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
@@ -162,6 +164,9 @@ def _flat(value: Any) -> Any:
 
 def _values(name: str, what: str, value: Any) -> Array:
     """The numbers of a tensor or a list."""
+    if type(value) is Tensor and value._array.dtype in _NUMBERS:
+        numbers: Array = value._array
+        return numbers
     try:
         array = value._array if isinstance(value, TensorBase) else np.asarray(value)
     except (TypeError, ValueError, RuntimeError):
@@ -200,10 +205,11 @@ def _check_parameters(
     smallest, largest = _kernels.extremes(kept)
     if not (smallest > 0 and largest <= _LARGEST):
         raise ValueError(f"{name}: scale must be positive and finite in float32, got {scale}")
-    if zero_point.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
-    if zero_point.dtype.kind == "f":
+    kind = zero_point.dtype.kind
+    if kind == "f":
         return
+    if kind not in "iu":
+        raise TypeError(f"{name}: zero_point must be integers or floats, got {zero_point.dtype}")
     lowest, highest = _kernels.extremes(zero_point)
     if not (lowest >= quant_min and highest <= quant_max):
         raise ValueError(

@@ -75,9 +75,13 @@ class GuardedKernel:
             guarded = Guarded(at_end=self._at_end)
             moved = [guarded.move(each) for each in arguments]
             result = function(*moved)
-            if isinstance(result, np.ndarray) and not any(result is each for each in moved):
-                moved[self._place_of_result(arguments)] = result = guarded.place(result)
-                function(*moved)
+            results = result if isinstance(result, tuple) else (result,)
+            if isinstance(results[0], np.ndarray):
+                # The kernel has made room where it was told to: once more, into guarded room.
+                wanted = [n for n, each in enumerate(arguments) if _is_wanted(each)]
+                for place, each in zip(wanted, results, strict=False):
+                    moved[place] = None if each is None else guarded.place(each)
+                result = function(*moved)
             for original, copy in zip(arguments, moved, strict=True):
                 if isinstance(original, np.ndarray) and original.flags.writeable:
                     original[...] = copy
@@ -85,14 +89,10 @@ class GuardedKernel:
 
         return call
 
-    @staticmethod
-    def _place_of_result(arguments: tuple[Any, ...]) -> int:
-        """Which argument says that the kernel shall make room: None, or the type of the result."""
-        return next(
-            place
-            for place, each in enumerate(arguments)
-            if each is None or isinstance(each, np.dtype | type)
-        )
+
+def _is_wanted(argument: Any) -> bool:
+    """Whether the kernel shall make room for a result."""
+    return argument is None or isinstance(argument, np.dtype | type)
 
 
 def q8(x: np.ndarray) -> np.ndarray:

@@ -254,3 +254,12 @@ def test_a_leaf_is_freed_without_the_garbage_collector() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_mask_is_kept_whatever_happens_to_the_result() -> None:
+    """Its mask is an array of its own: the result may be changed in place before the walk back."""
+    x = pyqref.tensor([0.6, 200.0, -1.0], requires_grad=True)
+    y = pyqref.fake_quantize_per_tensor_affine(x, 0.5, 0, 0, 255)
+    y.mul_(3.0)
+    y.sum().backward()
+    assert [3.0, 0.0, 0.0] == x.grad.tolist()

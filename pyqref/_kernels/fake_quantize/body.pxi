@@ -5,6 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
@@ -229,6 +230,22 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 
+cdef bint is_covered(x) noexcept:
+    """Whether this is an array of float32 in C order."""
+    return isinstance(x, cnp.ndarray) and (
+        cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
+        and cnp.PyArray_CHKFLAGS(<cnp.ndarray> x, cnp.NPY_ARRAY_C_CONTIGUOUS)
+    )
+
+
+cdef tuple rooms_for(x, out, mask):
+    """Both results, the mask None if that is not wanted; None where ``x`` is not covered."""
+    cdef cnp.ndarray y = room_beside(x, out, False) if is_covered(x) else None
+    if y is None:
+        return None
+    return y, None if mask is None else room_beside(x, mask, False)
+
+
 cdef void set_arrays(
     FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, mask, float quant_min, float quant_max, int rule
 ):
@@ -241,25 +258,30 @@ cdef void set_arrays(
 
 
 def fake_quantize_per_tensor(
-    cnp.ndarray x, cnp.ndarray y, mask, float scale, float zero_point, float quant_min,
-    float quant_max, int rule, int n_threads,
+    x, out, mask, float scale, float zero_point, float quant_min, float quant_max, int rule,
+    int n_threads,
 ):
-    """Fake quantize float32 ``x`` into ``y`` and ``mask`` (bytes, or None); all contiguous.
+    """Fake quantize float32 ``x`` into ``out`` and ``mask``, or room of these dtypes.
 
+    Returns both, or None where ``x`` is something else or not contiguous. There may be no mask.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
     cdef FakeQuantize f
     cdef float inverse = (<float> 1) / scale
-    set_arrays(&f, x, y, mask, quant_min, quant_max, rule)
+    cdef tuple results = rooms_for(x, out, mask)
+    if results is None:
+        return None
+    set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
     f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
     f.channels, f.inner = 1, 1
     with nogil:
         run_all(&f, n_threads)
+    return results
 
 
 def fake_quantize_per_channel(
-    cnp.ndarray x, cnp.ndarray y, mask, cnp.ndarray scales, cnp.ndarray zero_points,
-    Py_ssize_t inner, float quant_min, float quant_max, int rule, int n_threads,
+    x, out, mask, cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t inner, float quant_min,
+    float quant_max, int rule, int n_threads,
 ):
     """The same for ``x`` seen as ``(outer, channels, inner)``.
 
@@ -270,7 +292,10 @@ def fake_quantize_per_channel(
     cdef float* offsets
     cdef const int32_t* whole = <const int32_t*> cnp.PyArray_DATA(zero_points)
     cdef Py_ssize_t channel
-    set_arrays(&f, x, y, mask, quant_min, quant_max, rule)
+    cdef tuple results = rooms_for(x, out, mask)
+    if results is None:
+        return None
+    set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(scales)
     f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
     f.channels, f.inner = cnp.PyArray_SIZE(scales), inner
@@ -288,6 +313,7 @@ def fake_quantize_per_channel(
     with nogil:
         run_all(&f, n_threads)
         free(inverses)
+    return results
 
 
 # --- Gradient -----------------------------------------------------------------------------
@@ -329,15 +355,29 @@ cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noe
         finish_streams()
 
 
-def straight_through(cnp.ndarray grad, cnp.ndarray mask, cnp.ndarray out, int n_threads):
-    """``eq-straight-through`` of contiguous float32; ``mask`` holds 0 and 1."""
+def straight_through(cnp.ndarray grad, cnp.ndarray mask, out, int n_threads):
+    """``eq-straight-through`` of float32 into ``out``, or room of that dtype.
+
+    ``mask`` holds 0 and 1. Returns the result, or None where one of both is of another type or
+    shape, or not contiguous.
+    """
     cdef Masked m
+    cdef cnp.ndarray result
+    if not is_covered(grad) or not cnp.PyArray_SAMESHAPE(grad, mask) or not (
+        cnp.PyArray_TYPE(mask) == cnp.NPY_BOOL
+        and cnp.PyArray_CHKFLAGS(mask, cnp.NPY_ARRAY_C_CONTIGUOUS)
+    ):
+        return None
+    result = room_beside(grad, out, False)
+    if result is None:
+        return None
     m.grad = <const int32_t*> cnp.PyArray_DATA(grad)
     m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
-    m.out = <float*> cnp.PyArray_DATA(out)
+    m.out = <float*> cnp.PyArray_DATA(result)
     m.size = cnp.PyArray_SIZE(grad)
     n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     with nogil:
         m.head = elements_to_line(m.out, sizeof(float), m.size)
         m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
         parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)
+    return result

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, elements_per_channel, room_like
+from pyqref._kernels.arrays import contiguous, elements_per_channel
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import parts
 from pyqref.numerics import fake_quantize as reference
@@ -23,17 +23,14 @@ _FUSED, _BEFORE, _AFTER = 0, 1, 2
 _EXACT = 2**23
 
 
-def _is_covered(x: np.ndarray, quant_min: int, quant_max: int) -> bool:
-    return x.dtype == _FLOAT32 and quant_min >= -_EXACT and quant_max <= _EXACT
-
-
 def _by_parts(
     function: Callable[..., tuple[FloatArray, BoolArray | None]], x: np.ndarray, masked: bool
 ) -> tuple[FloatArray, BoolArray | None]:
-    """Of parts of an array that is not contiguous, which are copied; the results are in C order."""
-    y, mask = np.empty(x.shape, x.dtype), np.empty(x.shape, _BOOL) if masked else None
+    """Of copies of parts of an array that is not contiguous; the results are in C order."""
+    y = np.empty(x.shape, x.dtype.newbyteorder("="))
+    mask = np.empty(x.shape, _BOOL) if masked else None
     for at in parts(x, most=PART):
-        y[at], some = function(x[at], at)
+        y[at], some = function(np.array(x[at], order="C"), at)
         if mask is not None:
             mask[at] = some
     return y, mask
@@ -53,9 +50,22 @@ def fake_quantize_per_tensor(
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    if type(x) is not np.ndarray:
-        x = np.asarray(x)
-    if x.size > PART and not x.flags.c_contiguous:
+    if kernel is not None and quant_min >= -_EXACT and quant_max <= _EXACT:
+        found: tuple[FloatArray, BoolArray | None] | None = kernel.fake_quantize_per_tensor(
+            x,
+            _FLOAT32,
+            _BOOL if masked else None,
+            scale,
+            zero_point,
+            quant_min,
+            quant_max,
+            _AFTER if convention == "torch" else _FUSED,
+            threads.limit,
+        )
+        if found is not None:
+            return found
+    x = np.asarray(x)
+    if not (x.flags.c_contiguous and x.flags.aligned):
         return _by_parts(
             lambda part, _: fake_quantize_per_tensor(
                 part, scale, zero_point, quant_min, quant_max, convention, masked
@@ -63,24 +73,9 @@ def fake_quantize_per_tensor(
             x,
             masked,
         )
-    x = contiguous(x)
-    if kernel is None or not _is_covered(x, quant_min, quant_max):
-        return reference.fake_quantize_per_tensor(
-            x, scale, zero_point, quant_min, quant_max, convention, masked
-        )
-    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL) if masked else None
-    kernel.fake_quantize_per_tensor(
-        x,
-        y,
-        mask,
-        scale,
-        zero_point,
-        quant_min,
-        quant_max,
-        _AFTER if convention == "torch" else _FUSED,
-        threads.limit,
+    return reference.fake_quantize_per_tensor(
+        x, scale, zero_point, quant_min, quant_max, convention, masked
     )
-    return y, mask
 
 
 def fake_quantize_per_channel(
@@ -99,7 +94,23 @@ def fake_quantize_per_channel(
     """
     kernel = registry.twin("fake_quantize")
     x, zero_points = np.asarray(x), np.asarray(zero_points)
-    if x.size > PART and not x.flags.c_contiguous:
+    kind = zero_points.dtype
+    if kernel is not None and kind.kind in "iu" and quant_min >= -_EXACT and quant_max <= _EXACT:
+        found: tuple[FloatArray, BoolArray | None] | None = kernel.fake_quantize_per_channel(
+            x,
+            _FLOAT32,
+            _BOOL if masked else None,
+            contiguous(np.asarray(scales, _FLOAT32)),
+            contiguous(zero_points if kind == _INT32 else zero_points.astype(_FLOAT32)),
+            elements_per_channel(x, axis),
+            quant_min,
+            quant_max,
+            _AFTER if convention == "torch" else _BEFORE,
+            threads.limit,
+        )
+        if found is not None:
+            return found
+    if not (x.flags.c_contiguous and x.flags.aligned):
 
         def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:
             grid = np.asarray(scales)[at[axis]], zero_points[at[axis]]
@@ -108,34 +119,20 @@ def fake_quantize_per_channel(
             )
 
         return _by_parts(run, x, masked)
-    x = contiguous(x)
-    whole = zero_points.dtype.kind in "iu"
-    if kernel is None or not whole or not _is_covered(x, quant_min, quant_max):
-        return reference.fake_quantize_per_channel(
-            x, scales, zero_points, axis, quant_min, quant_max, convention, masked
-        )
-    y, mask = room_like(x, _FLOAT32), room_like(x, _BOOL) if masked else None
-    kernel.fake_quantize_per_channel(
-        x,
-        y,
-        mask,
-        contiguous(np.asarray(scales, _FLOAT32)),
-        contiguous(zero_points if zero_points.dtype == _INT32 else zero_points.astype(_FLOAT32)),
-        elements_per_channel(x, axis),
-        quant_min,
-        quant_max,
-        _AFTER if convention == "torch" else _BEFORE,
-        threads.limit,
+    return reference.fake_quantize_per_channel(
+        x, scales, zero_points, axis, quant_min, quant_max, convention, masked
     )
-    return y, mask
 
 
 def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
     """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
     kernel = registry.twin("fake_quantize")
-    if kernel is None or gradient.dtype != _FLOAT32 or gradient.shape != mask.shape:
-        return reference.straight_through(gradient, mask)
-    gradient = contiguous(gradient)
-    result = room_like(gradient, _FLOAT32)
-    kernel.straight_through(gradient, contiguous(mask), result, threads.limit)
-    return result
+    if kernel is not None:
+        result: FloatArray | None = kernel.straight_through(gradient, mask, _FLOAT32, threads.limit)
+        if result is not None:
+            return result
+        if gradient.dtype == _FLOAT32 and gradient.shape == mask.shape:
+            gradient, mask = contiguous(gradient), contiguous(mask)
+            passed: FloatArray = kernel.straight_through(gradient, mask, _FLOAT32, threads.limit)
+            return passed
+    return reference.straight_through(gradient, mask)

@@ -1,20 +1,27 @@
+from typing import Any, TypeAlias
+
 import numpy as np
 
+#: A result, or its type.
+Room: TypeAlias = np.ndarray | np.dtype[Any]
+#: The numbers and their mask.
+Both: TypeAlias = tuple[np.ndarray, np.ndarray | None]
+
 def fake_quantize_per_tensor(
-    x: np.ndarray,
-    y: np.ndarray,
-    mask: np.ndarray | None,
+    x: Any,
+    out: Room,
+    mask: Room | None,
     scale: float,
     zero_point: float,
     quant_min: float,
     quant_max: float,
     rule: int,
     n_threads: int,
-) -> None: ...
+) -> Both | None: ...
 def fake_quantize_per_channel(
-    x: np.ndarray,
-    y: np.ndarray,
-    mask: np.ndarray | None,
+    x: Any,
+    out: Room,
+    mask: Room | None,
     scales: np.ndarray,
     zero_points: np.ndarray,
     inner: int,
@@ -22,7 +29,7 @@ def fake_quantize_per_channel(
     quant_max: float,
     rule: int,
     n_threads: int,
-) -> None: ...
+) -> Both | None: ...
 def straight_through(
-    grad: np.ndarray, mask: np.ndarray, out: np.ndarray, n_threads: int
-) -> None: ...
+    grad: np.ndarray, mask: np.ndarray, out: Room, n_threads: int
+) -> np.ndarray | None: ...
