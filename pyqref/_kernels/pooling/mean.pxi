@@ -60,10 +60,13 @@ cdef struct Quads:
 
 cdef inline void set_quads(Quads* q, Py_ssize_t taps) noexcept nogil:
     cdef int8_t[2][4 * LANES_MAX] weights
+    cdef int8_t[4] last
     cdef int i
-    for i in range(4 * LANES_MAX):
-        weights[0][i] = 1
-        weights[1][i] = i % 4 <= (taps - 1) % 4
+    for i in range(4):
+        last[i] = i <= (taps - 1) % 4
+    memset(weights[0], 1, sizeof(weights[0]))
+    for i in range(LANES_MAX):      # four bytes at a time: this is done for each line of results
+        memcpy(weights[1] + 4 * i, last, sizeof(last))
     q.all, q.last = load_weights(weights[0]), load_weights(weights[1])
     q.taps = taps
 
