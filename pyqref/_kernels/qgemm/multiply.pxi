@@ -41,7 +41,7 @@ cdef enum:
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 19         # bytes that a block may take
-    SCRATCH_BYTES_OF_TILES = 1 << 20
+    DEEPEST_TILES = 18432           # products of a sum; some rows of as many take little more
     READ_AHEAD = 8                  # tiles in which the next panel is fetched
     STREAM_AHEAD = 1 << 12          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines

@@ -14,8 +14,7 @@ cdef inline Py_ssize_t padded_for_tiles(Py_ssize_t depth) noexcept nogil:
 
 cdef bint suits_tiles(const Product* p) noexcept nogil:
     """Whether tile registers multiply ``rows`` of ``quads``."""
-    cdef Py_ssize_t group = padded_for_tiles(4 * p.quads) * GROUP_ROWS
-    return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < group <= SCRATCH_BYTES_OF_TILES
+    return HAS_TILES and p.rows >= ROWS_WORTH_TILES and 0 < 4 * p.quads <= DEEPEST_TILES
 
 
 cdef void lay_out(Product* p) noexcept nogil:
@@ -77,10 +76,9 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t granule = GROUP_ROWS if p.in_tiles else TILE_ROWS
-    cdef Py_ssize_t room = SCRATCH_BYTES_OF_TILES if p.in_tiles else SCRATCH_BYTES
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
     cdef Py_ssize_t fair
-    most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    most = min(most, <Py_ssize_t> SCRATCH_BYTES * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
