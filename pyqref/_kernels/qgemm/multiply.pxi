@@ -43,7 +43,7 @@ cdef enum:
     SCRATCH_BYTES = 1 << 19         # bytes that a block may take
     DEEPEST_TILES = 18432           # products of a sum; some rows of as many take little more
     READ_AHEAD = 8                  # tiles in which the next panel is fetched
-    STREAM_AHEAD = 1 << 12          # bytes by which weights are fetched that are used only once
+    STREAM_AHEAD = 1 << 14          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
     COPIED_TOO_MUCH = 64            # bytes that may be written after a row
 

@@ -41,9 +41,11 @@
 #error "multiply_tile knows tiles of at most 6 rows, narrow ones of at most 8"
 #endif
 
-/* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. With
- * more rows two lines for each quad are enough. Full tiles leave time to fetch them into the first
- * cache; where others do so, loads wait behind what is fetched. */
+/* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. But one
+ * row alone is multiplied as fast as weights come: the first line of a quad makes the processor fetch
+ * the others itself, and sooner than if all were asked for. With more rows two lines for each quad are
+ * enough. Full tiles leave time to fetch them into the first cache; where others do so, loads wait
+ * behind what is fetched. */
 #define FEW_ROWS 4
 
 /* What is stored of the exact sums. */
@@ -61,8 +63,8 @@ typedef struct {
     ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
     const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
     ptrdiff_t step;
-    const int8_t *ahead;        /* what will be read soon, a line for each quad or, of few */
-    ptrdiff_t ahead_step;       /* rows, for each of its vectors; so far on for the next quad */
+    const int8_t *ahead;        /* what will be read soon, one or more lines for each quad */
+    ptrdiff_t ahead_step;       /* so far on for the next quad */
     const int32_t *start;       /* what sums begin with, one a column */
     Store store;                /* how they are finished */
     int32_t *sums;              /* where SUMS are stored, PANEL_COLUMNS a row */
@@ -171,7 +173,7 @@ ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile 
 /* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
 ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
     i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
-    const int lines_ahead = rows <= FEW_ROWS || vectors < 2 ? vectors : 2;
+    const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
     /* What only the outer loop wants is read there from memory: the inner one needs registers. */
     const Tile *volatile kept = tile;
     const int8_t *panel = tile->panel, *ahead = tile->ahead;
