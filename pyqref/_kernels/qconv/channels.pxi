@@ -9,8 +9,8 @@ cdef extern from "qconv/turn.h":
 
 cdef enum:
     TURNED = 16                 # pixels, and channels at most, of a block
-    PIXELS_A_TASK = 1 << 10
-    BYTES_A_THREAD = 1 << 18
+    PIXELS_A_TASK = 1 << 8
+    BYTES_A_THREAD = 1 << 17    # of whole blocks
 
 
 # Images as they lie. Steps are bytes from one to the next: of images, channels, depth, height,
@@ -146,7 +146,9 @@ cdef void take_box(
 ) noexcept nogil:
     """Copy a box to ``out (images, *count, channels)``."""
     cdef Turn t
+    cdef Py_ssize_t blocks = (source.channels + TURNED - 1) // TURNED
     cdef Py_ssize_t lines
+    cdef double work
     cdef int axis
     t.source, t.box, t.out = source, box[0], out
     t.pixels, t.step = box.count[2], box.apart[2] * source.step[4]
@@ -159,8 +161,9 @@ cdef void take_box(
     if lines * t.pixels * source.channels == 0:
         return
     t.tasks_a_line = (t.pixels + PIXELS_A_TASK - 1) // PIXELS_A_TASK
-    n_threads = useful_threads(
-        <double> lines * t.pixels * source.channels,
-        REALS_A_THREAD if source.is_real else BYTES_A_THREAD, n_threads,
-    )
+    work = <double> lines * t.pixels
+    if source.is_real:
+        n_threads = useful_threads(work * source.channels, REALS_A_THREAD, n_threads)
+    else:
+        n_threads = useful_threads(work * blocks * TURNED, BYTES_A_THREAD, n_threads)
     parallel_for(turn_task, &t, lines * t.tasks_a_line, n_threads)
