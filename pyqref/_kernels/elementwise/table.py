@@ -9,9 +9,10 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, in_one_order, side_by_side
+from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import copied_by_parts, parts
+from pyqref._kernels.quantize import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics import elementwise as reference
-from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import IntArray
 
@@ -53,10 +54,11 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
 def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.cat` (``eq-quantized-cat``)."""
     kernel = registry.twin("elementwise")
-    if kernel is None or out.storage not in _BYTES:
+    are_bytes = out.storage in _BYTES
+    if kernel is None or not (are_bytes or _are_many(arrays)):
         return reference.cat(arrays, grids, axis, out)
-    if not in_one_order(arrays) and sum(each.size for each in arrays) > _FEW:
-        return _joined_in_any_order(arrays, grids, axis, out)
+    if not (are_bytes and in_one_order(arrays)) and _are_many(arrays):
+        return _joined_by_parts(arrays, grids, axis, out)
     tables = [None if grid is out or _are_one(grid, out) else _between(grid, out) for grid in grids]
     parts_of_rows, result, rows = side_by_side(tuple(arrays), axis)
     if rows:
@@ -64,20 +66,34 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
     return result
 
 
-def _joined_in_any_order(
+def _are_many(arrays: Sequence[IntArray]) -> bool:
+    return sum(each.size for each in arrays) > _FEW
+
+
+def _joined_by_parts(
     arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid
 ) -> IntArray:
-    """As :func:`cat`, of large arrays that lie in different ways."""
-    shape = list(arrays[0].shape)
-    shape[axis] = sum(each.shape[axis] for each in arrays)
-    result = np.empty(shape, out.storage)
+    """As :func:`cat`, of large arrays that lie in different ways, or are no bytes."""
+    if in_one_order(arrays):
+        _, result, _ = side_by_side(tuple(arrays), axis)
+    else:
+        shape = list(arrays[0].shape)
+        shape[axis] = sum(each.shape[axis] for each in arrays)
+        result = np.empty(shape, out.storage)
     first = 0
     for q, grid in zip(arrays, grids, strict=True):
         place = result[(slice(None),) * axis + (slice(first, first + q.shape[axis]),)]
         first += q.shape[axis]
-        for at in parts(q, most=_FEW):
-            place[at] = q[at] if _are_one(grid, out) else look_up(_between(grid, out), q[at])
+        for at in parts(q, most=PART):
+            place[at] = q[at] if _are_one(grid, out) else _moved(q[at], grid, out)
     return result
+
+
+def _moved(q: IntArray, grid: Grid, out: Grid) -> IntArray:
+    """Integers of one grid on another grid."""
+    if out.storage in _BYTES:
+        return look_up(_between(grid, out), q)
+    return _requantized(q, grid, out)
 
 
 def _are_one(grid: Grid, out: Grid) -> bool:
@@ -88,5 +104,8 @@ def _are_one(grid: Grid, out: Grid) -> bool:
 @lru_cache(maxsize=256)
 def _between(grid: Grid, out: Grid) -> np.ndarray:
     """Each byte of one grid on another grid; kept, since a layer asks for it each time."""
-    every = np.arange(256, dtype=np.uint8).view(out.storage)
-    return quantize_per_tensor(dequantize_per_tensor(every, grid.scale, grid.zero_point), *out)
+    return _requantized(np.arange(256, dtype=np.uint8).view(out.storage), grid, out)
+
+
+def _requantized(q: IntArray, grid: Grid, out: Grid) -> IntArray:
+    return quantize_per_tensor(dequantize_per_tensor(q, grid.scale, grid.zero_point), *out)

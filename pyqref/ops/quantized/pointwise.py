@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels.parts import MOST, by_parts, parts
+from pyqref._kernels.reductions import in_halves
 from pyqref.backends import quantized as settings
 from pyqref.numerics import activation
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
@@ -319,7 +320,7 @@ def _long_softmax(
 ) -> np.ndarray:
     """Softmax along an axis that is too long to be real numbers as a whole.
 
-    The exponentials are added up in NumPy's order: one half after the other, down to short pieces.
+    The exponentials are added up in NumPy's order.
     """
     result = np.empty_like(q)
     for at in parts(q, whole=(axis,)):
@@ -343,13 +344,9 @@ def _softmax_of_line(
         return np.exp(real(q[along(first, stop)]) - largest)
 
     def total(first: int, stop: int) -> np.ndarray:
-        half = (stop - first) // 2
-        middle = first + half - half % 8
-        if stop - first <= MOST:
-            return powers(first, stop).sum(axis, keepdims=True)
-        return total(first, middle) + total(middle, stop)
+        return powers(first, stop).sum(axis, keepdims=True)
 
-    whole = total(0, q.shape[axis])
+    whole = in_halves(total, 0, q.shape[axis])
     for first in range(0, q.shape[axis], MOST):
         stop = first + MOST
         y = (powers(first, stop) / whole).astype(np.float32)

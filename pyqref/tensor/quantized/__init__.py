@@ -1,10 +1,11 @@
 """Quantized tensors: integers with a scale and a zero point.
 
 Read :mod:`.quantizer` (what the integers mean), :mod:`.tensor` (the class),
-:mod:`.create` (quantize and dequantize), :mod:`.views` and :mod:`.operations`
+:mod:`.create` (quantize and dequantize), :mod:`.views`, :mod:`.operations` and :mod:`.moments`
 (what the functions of ordinary tensors do with quantized ones).
 """
 
+from . import moments as moments
 from . import operations as operations
 from . import views as views
 from .create import dequantize as dequantize

@@ -17,16 +17,11 @@ from ...tape import Operation
 from ...tape import shape as shapes
 from ...tape.indexing import Index, IndexSelect, Slice, TakeAlong
 from ..dispatch import quantized_implementation
+from .operations import run_operation
 from .quantizer import PerChannelQuantizer, Quantizer
 from .tensor import view_of
 
 __all__: list[str] = []
-
-
-def _ran(operation: type[Operation], *args: Any) -> Any:
-    node = operation()
-    node.needs = (False,) * len(args)
-    return node.forward(*args)
 
 
 def _lost(operation: str, quantizer: PerChannelQuantizer) -> RuntimeError:
@@ -42,7 +37,7 @@ def _view(operation: type[Operation], follow: Callable[..., Quantizer]) -> Calla
 
     @quantized_implementation(operation)
     def run(tensor: Any, *args: Any) -> Any:
-        array = _ran(operation, tensor._array, *args)
+        array = run_operation(operation, tensor._array, *args)
         quantizer = tensor._quantizer
         if isinstance(quantizer, PerChannelQuantizer):
             quantizer = follow(quantizer, tensor._array.shape, *args)

@@ -1,0 +1,117 @@
+"""Mean and standard deviation of a quantized tensor; of a large one, part by part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import _kernels
+from ..._kernels.layout import PART, lies_in_result_order
+from ..._kernels.reductions import Total, reduced_by_parts
+from ...backends import quantized as settings
+from ...dtypes import quint8
+from ...numerics.pooling import quantized_mean
+from ...tape import Array
+from ...tape.reduction import Mean, Std
+from ..dispatch import quantized_implementation
+from .operations import per_tensor_of, run_operation
+from .quantizer import PerTensorQuantizer
+from .tensor import make_quantized
+
+__all__: list[str] = []
+
+
+@quantized_implementation(Mean)
+def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """Over the last axes by ``eq-quantized-mean``; over others in float, quantized again.
+
+    qnnpack divides in its own way in one case, the mean of quint8 images over height and
+    width.
+    """
+    quantizer = per_tensor_of("mean", tensor)
+    array, ndim = tensor._array, tensor._array.ndim
+    if axes != tuple(range(ndim - len(axes), ndim)) or array.dtype.itemsize != 1 or not array.size:
+        if array.size > PART:
+            return _by_parts(_mean_of_reals(array, axes, quantizer), tensor, axes, keepdim)
+        numbers = quantizer.dequantize(array)
+        mean = run_operation(Mean, numbers, axes, keepdim)
+        return make_quantized(quantizer.quantize(mean), quantizer)
+    images = ndim == 4 and len(axes) == 2
+    engine: Any = settings.engine if images and quantizer.dtype is quint8 else "fbgemm"
+    kept = array.shape[: ndim - len(axes)]
+    if images:
+        sizes: tuple[int, ...] = (1, 1)
+    elif array.size > PART and not lies_in_result_order(array):
+        return _by_parts(_mean_of_integers(array, axes, quantizer), tensor, axes, keepdim)
+    else:
+        array, sizes = array.reshape(1, math.prod(kept), -1), (1,)
+    integers = _kernels.adaptive_avg_pool(
+        array, quantizer.zero_point, sizes, engine, quantizer.scale
+    )
+    shape = (*kept, *(1,) * len(axes)) if keepdim else kept
+    return make_quantized(integers.reshape(shape), quantizer)
+
+
+@quantized_implementation(Std)
+def _std(tensor: Any, axes: tuple[int, ...], keepdim: bool, correction: float = 1) -> Any:
+    """In float, quantized again."""
+    quantizer, array = per_tensor_of("std", tensor), tensor._array
+    if array.size > PART:
+        return _by_parts(_std_of_reals(array, axes, quantizer, correction), tensor, axes, keepdim)
+    numbers = run_operation(Std, quantizer.dequantize(array), axes, keepdim, correction)
+    return make_quantized(quantizer.quantize(np.asarray(numbers)), quantizer)
+
+
+def _by_parts(
+    function: Callable[[Total], Array], tensor: Any, axes: tuple[int, ...], keepdim: bool
+) -> Any:
+    made = reduced_by_parts(function, tensor._array, axes, keepdim)
+    return make_quantized(made, tensor._quantizer)
+
+
+def _count(array: Array, axes: tuple[int, ...]) -> int:
+    return math.prod(array.shape[axis] for axis in axes)
+
+
+def _mean_of_integers(
+    array: Array, axes: tuple[int, ...], quantizer: PerTensorQuantizer
+) -> Callable[[Total], Array]:
+    count, zero_point, limits = _count(array, axes), quantizer.zero_point, np.iinfo(array.dtype)
+
+    def mean(total: Total) -> Array:
+        sums = total(lambda q: q.astype(np.int64) - zero_point)
+        least, most = int(limits.min), int(limits.max)
+        return quantized_mean(sums, count, zero_point, least, most, array.dtype)
+
+    return mean
+
+
+def _mean_of_reals(
+    array: Array, axes: tuple[int, ...], quantizer: PerTensorQuantizer
+) -> Callable[[Total], Array]:
+    """What :class:`Mean` computes."""
+    count = np.float32(_count(array, axes))
+    return lambda total: quantizer.quantize(total(quantizer.dequantize) / count)
+
+
+def _std_of_reals(
+    array: Array, axes: tuple[int, ...], quantizer: PerTensorQuantizer, correction: float
+) -> Callable[[Total], Array]:
+    """What :class:`Std` computes: the deviations from the mean, which is computed before."""
+    count = _count(array, axes)
+    divisor = np.float64(max(0.0, count - correction))
+
+    def double(q: Array) -> Array:
+        return quantizer.dequantize(q).astype(np.float64)
+
+    def std(total: Total) -> Array:
+        mean = total(double) / np.float64(count)
+        squares = total(lambda q: np.square(double(q) - mean))
+        with np.errstate(invalid="ignore"):
+            variance = squares / divisor
+        return quantizer.quantize(np.sqrt(variance.astype(np.float32)))
+
+    return std
