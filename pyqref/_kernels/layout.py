@@ -191,15 +191,16 @@ def side_by_side(
     return moved, room.transpose(np.argsort(order)), rows
 
 
-def in_groups(x: np.ndarray) -> np.ndarray:
+def in_groups(x: np.ndarray) -> np.ndarray | None:
     """Rows ``(..., K)`` as kernels of products take them.
 
     ``x`` itself if it is contiguous, else a view ``(groups, rows, K)`` of it, or a copy if it is
-    small or has no such view.
+    small; None where it is large and has no such view.
 
     Examples
     --------
-    >>> in_groups(np.zeros((3, 1000, 200), np.float32)[..., :100].swapaxes(0, 1)).shape
+    >>> x = np.zeros((3, 1000, 200), np.float32)
+    >>> in_groups(x[..., :100].swapaxes(0, 1)).shape
     (1000, 3, 100)
     """
     if x.size <= PART or x.flags.c_contiguous:
@@ -213,7 +214,7 @@ def in_groups(x: np.ndarray) -> np.ndarray:
             lengths.append(length)
             steps.append(step)
     if not x.flags.aligned or len(lengths) > 2:
-        return contiguous(x)
+        return None
     outer = 2 - len(lengths)
     return np.lib.stride_tricks.as_strided(
         x, (*(1,) * outer, *lengths, x.shape[-1]), (*(0,) * outer, *steps, x.strides[-1])

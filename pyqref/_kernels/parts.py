@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .layout import PART
+from .layout import PART, contiguous, empty
 
-__all__ = ["by_parts", "copied_by_parts", "parts"]
+__all__ = ["by_parts", "by_rows", "copied_by_parts", "parts"]
 
 #: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
 MOST = 1 << 13
@@ -101,3 +101,31 @@ def copied_by_parts(
     for at in parts(x, most=PART):
         result[at] = function(np.array(x[at], order=order), at)
     return result
+
+
+def by_rows(
+    function: Callable[[np.ndarray], np.ndarray],
+    x: np.ndarray,
+    columns: int,
+    dtype: Any,
+    most: int = PART,
+) -> np.ndarray:
+    """``function(rows)`` of ``x (..., K)``, with ``columns`` results for each of its rows.
+
+    Rows are given in C order, of a large array some at a time.
+
+    Parameters
+    ----------
+    dtype
+        Of the results.
+    most
+        Results of a part.
+    """
+    depth = x.shape[-1]
+    rows = max(1, min(PART // max(depth, 1), most // max(columns, 1)))
+    if x.size <= rows * depth:
+        return function(contiguous(x))
+    out = empty((*x.shape[:-1], columns), np.dtype(dtype))
+    for at in parts(x, whole=(x.ndim - 1,), most=rows * depth):
+        out[at[:-1]] = function(contiguous(x[at]))
+    return out

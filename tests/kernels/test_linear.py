@@ -275,6 +275,29 @@ def test_sums_that_might_leave_32_bits(kernel: str, depth: int) -> None:
     assert_same_bits(sums.astype(kind), _kernels.linear_accumulator(x, 0, packed, 127))
 
 
+@pytest.mark.parametrize("storage", [np.uint8, np.int8])
+@pytest.mark.parametrize("depth", [65_793, 65_795])
+def test_deep_sums(kernel: str, depth: int, storage: type) -> None:
+    """65,793 products of weights without zero points fit 32 bits; more are added up in 64."""
+    assert 65_793 == (2**31 - 1) // (255 * 128)
+    rng, limits = np.random.default_rng(depth), np.iinfo(storage)
+    x, weight = integers(rng, (2, depth), storage), integers(rng, (18, depth), np.int8)
+    x[0], weight[0] = limits.max, -128
+    packed, zero_point = _kernels.pack_linear(weight), int(limits.min)
+    bias = rng.standard_normal(18).astype(np.float32)
+    for zero_points in (0, rng.integers(-9, 10, 18)):
+        own = (x, zero_point, weight, zero_points)
+        sums = reference.linear_accumulator(*own)
+        kind = np.int32 if depth == 65_793 and np.ndim(zero_points) == 0 else np.int64
+        own = (x, zero_point, packed, zero_points)
+        assert_same_bits(sums.astype(kind), _kernels.linear_accumulator(*own))
+        real = dequantize_accumulator(sums, 0.1, 0.2, bias)
+        assert_same_bits(real, _kernels.linear_float(*own, 0.1, 0.2, bias))
+        requant = requantization("fbgemm", 0.1, 0.2, 3000.0, 100, bias)
+        expected = reference.quantized_linear(x, zero_point, weight, zero_points, requant)
+        assert_same_bits(expected, _kernels.linear(*own, requant))
+
+
 @pytest.mark.parametrize("shape", [(3, 0), (0, 4), (0, 0)])
 def test_weights_without_depth_or_columns(
     kernel: str, shape: tuple[int, int], n_threads: int

@@ -173,7 +173,7 @@ def _call(
         requant,
         key,
         geometry,
-        fits(packed.depth, requant),
+        fits(packed.depth, requant, weight_zero_points),
         zero_points,
         (part,),
         (*out_size, packed.shape[0]),

@@ -47,7 +47,7 @@ def conv_sums(
     """
     kernel = registry.twin("qconv")
     whole = np.broadcast_to(np.int8(0), (x.shape[0], *out_size, packed.shape[0]))
-    if kernel is None or not fits(packed.depth, None):
+    if kernel is None or not fits(packed.depth, None, weight_zero_points):
         centred = packed.weight.astype(np.int64) - weight_zero_points.reshape(
             -1, *(1,) * (x.ndim - 1)
         )

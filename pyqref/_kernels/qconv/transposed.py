@@ -195,7 +195,7 @@ def conv_transpose(
         A view of memory in which the channels are last.
     """
     kernel = registry.twin("qconv")
-    if kernel is None or not fits(packed.depth, requant):
+    if kernel is None or not fits(packed.depth, requant, weight_zero_points):
         return of_equation(
             lambda q: reference.quantized_conv_transpose(
                 q,

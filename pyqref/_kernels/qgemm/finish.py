@@ -26,20 +26,25 @@ __all__ = [
 #: What a kernel stores: bytes, int32 sums, or real numbers with the bias rounded once, or twice.
 BYTES, SUMS, FUSED, SEPARATE = 0, 1, 2, 3
 
-#: The largest product of two centred bytes.
-_LARGEST_PRODUCT = 255 * 255
+#: The largest product of a centred byte and a weight, and of two centred bytes.
+_LARGEST_PRODUCT, _LARGEST_OF_TWO = 255 * 128, 255 * 255
 
 
-def fits(depth: int, requant: Requantization | None) -> bool:
-    """Whether sums of ``depth`` products, integer bias added, fit 32 bits whatever the data."""
-    room = 2**31 - 1 - depth * _LARGEST_PRODUCT
+def fits(depth: int, requant: Requantization | None, weight_zero_points: Any) -> bool:
+    """Whether sums of ``depth`` products, integer bias added, fit 32 bits whatever the data.
+
+    That is so up to 65,793 products, or 33,025 where weights have zero points.
+    """
+    room = 2**31 - 1
     if requant is not None:
         if requant.storage.itemsize != 1:
             return False
         if requant.bias_mode == "integer":
             assert requant.bias is not None
             room -= int(np.abs(requant.bias.astype(np.int64)).max(initial=0))
-    return room >= 0
+    if depth * _LARGEST_OF_TWO <= room:
+        return True
+    return depth * _LARGEST_PRODUCT <= room and not np.any(weight_zero_points)
 
 
 def bias_terms(requant: Requantization) -> tuple[np.ndarray | None, np.ndarray | None]:

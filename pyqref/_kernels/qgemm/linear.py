@@ -9,13 +9,16 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, empty
 from pyqref._kernels.layout import PART, in_groups
-from pyqref._kernels.parts import parts
-from pyqref.numerics import dynamic
+from pyqref._kernels.observe import min_max
+from pyqref._kernels.parts import MOST, by_rows
+from pyqref._kernels.quantize import quantize_per_tensor
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
-from pyqref.numerics.requantize import Requantization, accumulator_scale
+from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
+from pyqref.numerics.requantize import Requantization, accumulator_scale, requantize
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
+from .deep import deep_sums
 from .finish import (
     BYTES,
     FUSED,
@@ -63,17 +66,24 @@ def linear(
     ``(..., N)`` of the type ``requant.storage``.
     """
     kernel = registry.twin("qgemm")
-    if kernel is None or not fits(packed.depth, requant):
+    if kernel is None:
         return reference.quantized_linear(
             x, x_zero_point, packed.weight, weight_zero_points, requant
         )
-    out = empty((*x.shape[:-1], packed.columns), requant.storage)
+    if not fits(packed.depth, requant, weight_zero_points):
+        own = x_zero_point, packed, weight_zero_points
+        return by_rows(
+            lambda some: requantize(linear_accumulator(some, *own), requant),
+            x,
+            packed.columns,
+            requant.storage,
+            MOST,
+        )
     if x.size > PART and not x.flags.c_contiguous:
-        # Rows are copied, some at a time.
-        for at in parts(x, whole=(x.ndim - 1,), most=PART):
-            out[at[:-1]] = linear(x[at], x_zero_point, packed, weight_zero_points, requant)
-        return out
+        own = x_zero_point, packed, weight_zero_points
+        return by_rows(lambda some: linear(some, *own, requant), x, packed.columns, requant.storage)
     x = contiguous(x)
+    out = empty((*x.shape[:-1], packed.columns), requant.storage)
     bias, integer_bias = bias_terms(requant)
     kernel.linear(
         x,
@@ -103,12 +113,19 @@ def linear_accumulator(
     """As :func:`pyqref.numerics.linear.linear_accumulator`, on packed weights.
 
     For layers that scale their sums in another way. The sums are int32, or int64 where
-    they are so many that 32 bits might not hold them: more than 33,025 products.
+    they are so many that 32 bits might not hold them: more than 65,793 products, or 33,025 where
+    the weight has zero points.
     """
     kernel = registry.twin("qgemm")
-    if kernel is None or not fits(packed.depth, None):
+    own = x_zero_point, packed, weight_zero_points
+    narrow = fits(packed.depth, None, weight_zero_points)
+    if kernel is None:
         sums = reference.linear_accumulator(x, x_zero_point, packed.weight, weight_zero_points)
-        return sums.astype(np.int32) if fits(packed.depth, None) else sums
+        return sums.astype(np.int32) if narrow else sums
+    if not narrow:
+        return by_rows(lambda some: deep_sums(kernel, some, *own), x, packed.columns, np.int64)
+    if x.size > PART and not x.flags.c_contiguous:
+        return by_rows(lambda some: linear_accumulator(some, *own), x, packed.columns, np.int32)
     x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _INT32)
     kernel.linear(
@@ -165,9 +182,22 @@ def linear_float(
     float32 ``(..., N)``.
     """
     kernel = registry.twin("qgemm")
-    if kernel is None or not fits(packed.depth, None):
-        accumulator = linear_accumulator(x, x_zero_point, packed, weight_zero_points)
-        return dequantize_accumulator(accumulator, input_scale, weight_scales, bias, engine)
+    if kernel is None or not fits(packed.depth, None, weight_zero_points):
+        own = x_zero_point, packed, weight_zero_points
+        scales: Any = (input_scale, weight_scales, bias, engine)
+        return by_rows(
+            lambda some: dequantize_accumulator(linear_accumulator(some, *own), *scales),
+            x,
+            packed.columns,
+            np.float32,
+            MOST,
+        )
+    if x.size > PART and not x.flags.c_contiguous:
+        own = x_zero_point, packed, weight_zero_points
+        scales = (input_scale, weight_scales, bias, engine)
+        return by_rows(
+            lambda some: linear_float(some, *own, *scales), x, packed.columns, np.float32
+        )
     x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     kernel.linear(
@@ -228,15 +258,17 @@ def linear_dynamic(
         nan or infinity is among them.
     """
     kernel = registry.twin("qgemm")
-    if kernel is None or not fits(packed.depth, None):
-        return _linear_dynamic(
-            x, packed, weight_zero_points, weight_scales, bias, engine, reduce_range
-        )
+    own = packed, weight_zero_points, weight_scales, bias, engine, reduce_range
+    if kernel is None or not fits(packed.depth, None, weight_zero_points):
+        return _linear_dynamic(x, *own)
+    rows = in_groups(x)
+    if rows is None:
+        return _linear_dynamic(x, *own)
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     low, high = kernel.linear_dynamic(
-        in_groups(x),
+        rows,
         out,
-        *dynamic_arguments(packed, weight_zero_points, weight_scales, bias, engine, reduce_range),
+        *dynamic_arguments(*own),
         threads.limit,
     )
     return out, low, high
@@ -251,16 +283,16 @@ def _linear_dynamic(
     engine: Engine,
     reduce_range: bool,
 ) -> tuple[FloatArray, float, float]:
-    low, high = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)
+    """As :func:`linear_dynamic`, its integers made in Python: of some rows at a time."""
+    low, high = map(float, min_max(x)) if x.size else (0.0, 0.0)
     if not np.isfinite([low, high]).all():
         return np.empty((*x.shape[:-1], packed.columns), np.float32), low, high
-    y = dynamic.linear_dynamic(
-        x,
-        packed.weight,
-        weight_scales,
-        weight_zero_points,
-        bias,
-        engine=engine,
-        reduce_range=reduce_range,
-    )
-    return y, low, high
+    bits = 127 if reduce_range and engine != "qnnpack" else 255
+    scale, zero_point = choose_qparams_of_range(low, high, 0, bits)
+
+    def run(some: FloatArray) -> FloatArray:
+        q = quantize_per_tensor(some, scale, zero_point, 0, 255, np.uint8)
+        own = q, zero_point, packed, weight_zero_points
+        return linear_float(*own, scale, weight_scales, bias, engine)
+
+    return by_rows(run, x, packed.columns, np.float32), low, high

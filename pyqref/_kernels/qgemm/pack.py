@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,14 @@ class PackedLinear:
         for first, width, panel in _panels(self.panels.view(np.int32), quads, len(padded)):
             padded[first : first + width] = panel.reshape(quads, width).T
         return padded.view(np.int8)[: self.columns, : self.depth]
+
+    def parts(self, start: int, depth: int) -> Iterator[tuple[int, int, IntArray]]:
+        """First column and width of each panel, and what it holds of depths from a quad on."""
+        quads = -(-self.depth // 4)
+        words = self.panels.view(np.int32)
+        for first, width, panel in _panels(words, quads, words.size // max(quads, 1)):
+            some = panel.reshape(quads, width)[start // 4 : -(-(start + depth) // 4)]
+            yield first, width, some.reshape(-1).view(np.int8)
 
 
 def _panels(words: np.ndarray, quads: int, columns: int) -> list[tuple[int, int, np.ndarray]]:

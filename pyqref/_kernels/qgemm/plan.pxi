@@ -112,7 +112,7 @@ cdef double work_of(const Product* p) noexcept nogil:
 
 cdef int plan_product(Product* p, int n_threads) noexcept nogil:
     """Fill in how a product is laid out and cut; how many threads are worth it."""
-    cdef Py_ssize_t groups
+    cdef Py_ssize_t groups, size
     lay_out(p)
     p.streams = real_results_suit_streams(p)
     n_threads = useful_threads(work_of(p), WORK_PER_THREAD, n_threads)
@@ -120,7 +120,8 @@ cdef int plan_product(Product* p, int n_threads) noexcept nogil:
     p.pointers_at = 0
     if p.copies or p.has_edges:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
-        p.pointers_at = whole_lines(groups * p.layout.group + p.layout.row + COPIED_TOO_MUCH)
+        size = groups * p.layout.group if p.in_tiles else p.block_rows * p.layout.row
+        p.pointers_at = whole_lines(size + p.layout.row + COPIED_TOO_MUCH)
     p.results_at = p.pointers_at + whole_lines(p.block_rows * (
         p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
     ))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import by_rows
 from pyqref.tensor.base import wrap
 
 from .checks import require_float, require_output_parameters, require_packed
@@ -56,7 +59,8 @@ def linear_with_input_q_dq_qweight_dq_relu_output_fp32(
 ) -> Any:
     """:func:`linear_with_input_q_dq_qweight_dq_output_fp32`, negative results made zero."""
     name = "quantized.linear_with_input_q_dq_qweight_dq_relu_output_fp32"
-    return wrap(np.maximum(_linear(name, X, X_scale, X_zero_point, W_prepack), np.float32(0)))
+    y = _linear(name, X, X_scale, X_zero_point, W_prepack)
+    return wrap(np.maximum(y, np.float32(0), out=y))
 
 
 def linear_dynamic_fp16_unpacked_weight(X: Any, weight: Any, bias: Any = None) -> Any:
@@ -73,6 +77,13 @@ def _linear(name: str, x: Any, scale: float, zero_point: int, packed: Any) -> np
             f"{name}: input must have at least 2 dimensions, the last of length "
             f"{packed.shape[1]}, got shape {tuple(x.shape)}"
         )
-    array = np.ascontiguousarray(x._array)
-    integers = _kernels.quantize_per_tensor(array, scale, zero_point, 0, 255, np.uint8)
+    array = x._array
+    if array.size > PART:
+        run = partial(_run, packed=packed, scale=scale, zero_point=zero_point)
+        return by_rows(run, array, packed.shape[0], np.float32)
+    return _run(np.ascontiguousarray(array), packed, scale, zero_point)
+
+
+def _run(x: np.ndarray, packed: PackedLinear, scale: float, zero_point: int) -> np.ndarray:
+    integers = _kernels.quantize_per_tensor(x, scale, zero_point, 0, 255, np.uint8)
     return packed.run_float(integers, zero_point, scale)

@@ -1,0 +1,79 @@
+"""Sums of more products than 32 bits hold: some depths at a time, added up in 64."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import threads
+from pyqref.numerics.types import IntArray
+
+from .finish import SUMS
+from .pack import PackedLinear
+
+__all__ = ["deep_sums"]
+
+#: Depths at a time, a multiple of 4, whose sums of bytes times weights fit; bytes that are copied.
+_DEPTH, _COPIED = 1 << 15, 1 << 18
+_ONE = np.ones(1, np.float32)
+
+
+def deep_sums(
+    kernel: ModuleType,
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+) -> IntArray:
+    r"""As :func:`pyqref.numerics.linear.linear_accumulator`, of any depth: int64 ``(..., N)``.
+
+    Bytes and weights are multiplied as they are, and zero points taken out of the exact sums:
+    :math:`\sum x w - z_x \sum w - z_w (\sum x - K z_x)`.
+    """
+    result = np.empty((*x.shape[:-1], packed.columns), np.int64)
+    zero_points = np.asarray(weight_zero_points, np.int64).reshape(-1)
+    # int8 become uint8, 128 higher, and so does their zero point.
+    flip = 128 if x.dtype == np.int8 else 0
+    x_zero_point += flip
+    high = max(1, _COPIED // min(packed.depth, _DEPTH))
+    rows, sums = x.reshape(-1, packed.depth), result.reshape(-1, packed.columns)
+    for first in range(0, len(rows), high):
+        some, block = rows[first : first + high], sums[first : first + high]
+        block[...] = -x_zero_point * packed.sums.astype(np.int64)
+        for start in range(0, packed.depth, _DEPTH):
+            part = some[:, start : start + _DEPTH].view(np.uint8) ^ np.uint8(flip)
+            _add_products(kernel, part, start, packed, block)
+            total = part.sum(axis=1, keepdims=True, dtype=np.int64)
+            block -= zero_points * (total - part.shape[1] * x_zero_point)
+    return result
+
+
+def _add_products(
+    kernel: ModuleType, x: IntArray, start: int, packed: PackedLinear, sums: IntArray
+) -> None:
+    """Add ``x``, some depths from ``start`` on, times the weights of these depths."""
+    for first, width, panel in packed.parts(start, x.shape[1]):
+        columns = min(width, packed.columns - first)
+        products = np.empty((len(x), columns), np.int32)
+        kernel.linear(
+            x,
+            False,
+            0,
+            x.shape[1],
+            panel,
+            packed.sums[first : first + columns],
+            None,
+            _ONE,
+            None,
+            None,
+            1.0,
+            0,
+            0,
+            0,
+            products,
+            SUMS,
+            threads.limit,
+        )
+        sums[:, first : first + columns] += products
