@@ -19,6 +19,8 @@ from ops.test_memory import (
 )
 
 import pyqref
+from pyqref import _kernels
+from pyqref.tensor.quantized import make_per_tensor
 
 ORDERS: dict[str, Callable[[Any], Any]] = {
     "cropped": lambda x: x[:, :, 2:-1, 1:-2],
@@ -99,6 +101,123 @@ def softmax_along(shape: tuple[int, ...], dim: int) -> Operation:
     return lambda: ops.softmax(x, dim, *OUT)
 
 
+def reduced(run: Callable[[Any], Any], shape: tuple[int, ...], last: bool) -> Operation:
+    x = quantized(*shape, last=last)
+    return lambda: run(x)
+
+
+MOMENTS = {
+    f"{name}, {shape}, {'last' if last else 'first'}": (
+        lambda run=run, shape=shape, last=last: reduced(run, shape, last)
+    )
+    for name, run in {
+        "mean of channels": lambda x: x.mean(1),
+        "mean of images": lambda x: x.mean([0], keepdim=True),
+        "std": pyqref.std,
+        "std of channels": lambda x: pyqref.std(x, 1),
+        "std of the last": lambda x: pyqref.std(x, -1),
+    }.items()
+    for shape in ((2, 64, 128, 144), (2, 1_000_000), (200_000, 8))
+    for last in ((False, True) if len(shape) == 4 else (False,))
+} | {
+    "mean of the last, turned": lambda: of_view(lambda x: x.mean(-1)),
+    "mean of all, turned": lambda: of_view(lambda x: x.mean()),
+    "std of all, turned": lambda: of_view(pyqref.std),
+}
+
+
+def of_view(run: Callable[[Any], Any]) -> Operation:
+    x = quantized(150, 40, 500).permute(2, 0, 1)
+    return lambda: run(x)
+
+
+def joined(run: Callable[[list[Any]], Any], orders: tuple[bool, bool], dtype: Any) -> Operation:
+    """Two tensors on different grids."""
+    x, y = (
+        make_per_tensor(
+            quantized(2, 64, 100, 100, last=last)._array.astype(dtype.numpy_dtype), scale, 3, dtype
+        )
+        for last, scale in zip(orders, (0.05, 0.07), strict=True)
+    )
+    return lambda: run([x, y])
+
+
+JOINED = {
+    f"{run.__name__}, {axis}, {orders}, {dtype}": (
+        lambda run=run, axis=axis, orders=orders, dtype=dtype: joined(
+            lambda tensors: run(tensors, axis), orders, dtype
+        )
+    )
+    for run in (pyqref.cat, pyqref.stack)
+    for axis in (0, 1)
+    for orders in ((False, False), (True, True), (False, True))
+    for dtype in (pyqref.quint8, pyqref.qint32)
+}
+
+
+def packed_linear(columns: int, depth: int, zero_point: int = 0) -> Any:
+    weight = quantized(columns, depth, dtype=pyqref.qint8, zero_point=zero_point)
+    return ops.linear_prepack(weight, pyqref.zeros(columns))
+
+
+def of_packed(name: str, x: Any, packed: Any, *rest: Any) -> Operation:
+    return lambda: getattr(ops, name)(x, packed, *rest)
+
+
+def given_grid(x: Any, relu: str) -> Operation:
+    packed = packed_linear(256, 512)
+    run = getattr(ops, f"linear_with_input_q_dq_qweight_dq_{relu}output_fp32")
+    return lambda: run(x, 0.1, 7, packed)
+
+
+def on_integers(function: Callable[..., Any], x: Any, *scales: float) -> Operation:
+    """``linear_float`` and its like, of a view with gaps."""
+    packed = packed_linear(256, 512)
+    own = packed.packed, packed.weight_zero_points
+
+    def run() -> Any:
+        return pyqref.from_numpy(function(x._array, x.q_zero_point(), *own, *scales))
+
+    return run
+
+
+PRODUCTS: dict[str, Callable[[], Operation]] = {
+    "linear, few features": lambda: of_packed(
+        "linear", quantized(90000, 20)[:, 1:17], packed_linear(256, 16), *OUT
+    ),
+    "linear_dynamic, cropped along three axes": lambda: of_packed(
+        "linear_dynamic", real(20, 21, 22, 600)[:, 1:, 2:, 1:513], packed_linear(256, 512)
+    ),
+    "linear_float, cropped": lambda: on_integers(
+        _kernels.linear_float, quantized(6000, 600)[:, 1:513], 0.1, 0.1
+    ),
+    "linear_accumulator, cropped": lambda: on_integers(
+        _kernels.linear_accumulator, quantized(6000, 600)[:, 1:513]
+    ),
+    "given grid": lambda: given_grid(real(6000, 512), ""),
+    "given grid, cropped": lambda: given_grid(real(6000, 600)[:, 1:513], ""),
+    "given grid, relu": lambda: given_grid(real(6000, 512), "relu_"),
+} | {
+    f"{name}, {depth} deep, zero point {zero_point}": (
+        lambda name=name, make=make, depth=depth, zero_point=zero_point, rest=rest: of_packed(
+            name, make(60, depth), packed_linear(40, depth, zero_point), *rest
+        )
+    )
+    for name, make, rest in (("linear", quantized, OUT), ("linear_dynamic", real, ()))
+    for depth, zero_point in ((40_000, 0), (40_000, 3), (70_000, 0))
+}
+
+
+def two_directions(name: str) -> Operation:
+    module = getattr(pyqref.nn.quantized.dynamic, name)(64, 128, num_layers=3, bidirectional=True)
+    x = real(40, 200, 64)
+    return lambda: module(x)
+
+
+LAYERS = {
+    f"{name} of two directions": lambda name=name: two_directions(name) for name in ("LSTM", "GRU")
+}
+
 LARGE = (
     {
         f"dynamic {n}d, {'last' if last else 'first'}{', transposed' * transposed}": (
@@ -128,7 +247,7 @@ LARGE = (
 )
 
 
-OPERATIONS = VIEWS | LARGE
+OPERATIONS = VIEWS | LARGE | MOMENTS | JOINED | PRODUCTS | LAYERS
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")

@@ -15,6 +15,7 @@ cdef enum:
 # in groups, all as far apart; those that follow one another are one group.
 cdef struct Reals:
     const float* x
+    const uint8_t* quantized        # in place of x, if they are bytes already; else NULL
     Py_ssize_t depth, size
     Py_ssize_t first                # row that is the first of a product
     Py_ssize_t in_group             # rows
@@ -25,9 +26,14 @@ cdef struct Reals:
     float* highs
 
 
-cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nogil:
-    cdef const float* group = reals.x + row // reals.in_group * reals.group_step
+cdef inline Py_ssize_t place_in(const Reals* reals, Py_ssize_t row) noexcept nogil:
+    """Where a row begins."""
+    cdef Py_ssize_t group = row // reals.in_group * reals.group_step
     return group + row % reals.in_group * reals.row_step
+
+
+cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nogil:
+    return reals.x + place_in(reals, row)
 
 
 cdef inline const float* side_by_side(
@@ -137,10 +143,21 @@ cdef void rows_quantized(
     cdef uint8_t* run
     cdef Py_ssize_t r, left, n, at, some
     cdef float[GATHERED] room
+    cdef const uint8_t* q
     for r in range(count):
-        x = row_of(reals, reals.first + first + r)
         rows[r] = run = place_of_row(scratch, layout, r)
         left = reals.depth
+        if reals.quantized != NULL:
+            q = reals.quantized + place_in(reals, reals.first + first + r)
+            while left > 0:
+                n = min(left, layout.run_depth)
+                memcpy(run, q, n)
+                memset(run + n, 0, layout.run_depth - n)
+                left -= n
+                q += n
+                run += layout.run
+            continue
+        x = row_of(reals, reals.first + first + r)
         while left > 0:
             n, at = min(left, layout.run_depth), 0
             while at < n:
@@ -168,17 +185,19 @@ cdef struct Dynamic:
 
 
 cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
-    """``x`` is contiguous, or ``(groups, rows, depth)``."""
+    """``x`` is contiguous, or ``(groups, rows, depth)``; bytes lie side by side in a row."""
     cdef int axis = cnp.PyArray_NDIM(x) - 1
+    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(x)
     reals.x, reals.depth = <const float*> cnp.PyArray_DATA(x), depth
+    reals.quantized = <const uint8_t*> reals.x if itemsize == 1 else NULL
     reals.size, reals.first = cnp.PyArray_SIZE(x), 0
     reals.in_group = max(reals.size, <Py_ssize_t> 1)
     reals.group_step, reals.row_step, reals.step = 0, depth, 1
     if not cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_C_CONTIGUOUS):
         reals.in_group = max(<Py_ssize_t> cnp.PyArray_DIM(x, axis - 1), <Py_ssize_t> 1)
-        reals.group_step = cnp.PyArray_STRIDE(x, axis - 2) // <Py_ssize_t> sizeof(float)
-        reals.row_step = cnp.PyArray_STRIDE(x, axis - 1) // <Py_ssize_t> sizeof(float)
-        reals.step = cnp.PyArray_STRIDE(x, axis) // <Py_ssize_t> sizeof(float)
+        reals.group_step = cnp.PyArray_STRIDE(x, axis - 2) // itemsize
+        reals.row_step = cnp.PyArray_STRIDE(x, axis - 1) // itemsize
+        reals.step = cnp.PyArray_STRIDE(x, axis) // itemsize
 
 
 cdef void fill_dynamic(
@@ -199,6 +218,15 @@ cdef void fill_dynamic(
     d.product.give_rows, d.product.row_price = rows_quantized, 2
 
 
+cdef void use_grid(Dynamic* d, double scale, int32_t zero_point) noexcept nogil:
+    """Take the input as on this grid."""
+    cdef Py_ssize_t i
+    d.reals.inverse, d.reals.offset = (<float> 1) / <float> scale, <float> zero_point
+    for i in range(d.scales):
+        d.multiplier[i] = <float> scale * <float> d.weight_scales[i]  # eq-accumulator-scale
+    d.epilogue.x_zero_point = zero_point - INPUT_SHIFT
+
+
 cdef bint choose_grid(Dynamic* d, float* low, float* high, int n_threads) except -1 nogil:
     """Find the range of the input, and its grid.
 
@@ -206,15 +234,11 @@ cdef bint choose_grid(Dynamic* d, float* low, float* high, int n_threads) except
     """
     cdef double scale = 0
     cdef int32_t zero_point = 0
-    cdef Py_ssize_t i
     low[0] = high[0] = 0
     if d.reals.size:
         whole_range(&d.reals, low, high, n_threads)
     if not (isfinite(low[0]) and isfinite(high[0])):
         return False
     choose_qparams(low[0], high[0], d.quant_max, &scale, &zero_point)
-    d.reals.inverse, d.reals.offset = (<float> 1) / <float> scale, <float> zero_point
-    for i in range(d.scales):
-        d.multiplier[i] = <float> scale * <float> d.weight_scales[i]  # eq-accumulator-scale
-    d.epilogue.x_zero_point = zero_point - INPUT_SHIFT
+    use_grid(d, scale, zero_point)
     return True

@@ -52,7 +52,7 @@ cdef void fill_projection(Dynamic* d, cnp.ndarray x, cnp.ndarray out, tuple weig
 
 
 def recurrent_layer(
-    int kind, cnp.ndarray x, cnp.ndarray batch_sizes, bint reverse, tuple of_input,
+    int kind, cnp.ndarray x, tuple grid, cnp.ndarray batch_sizes, bint reverse, tuple of_input,
     tuple of_hidden, cnp.ndarray from_input, cnp.ndarray from_hidden, cnp.ndarray hidden, cell,
     cnp.ndarray outputs, int n_threads,
 ):
@@ -61,7 +61,8 @@ def recurrent_layer(
     ``eq-recurrent-layer`` and ``eq-linear-dynamic``. States ``(rows, size)`` change in place.
     ``batch_sizes`` are int64, none above ``rows`` and together the rows of ``x`` and ``outputs``,
     whose rows may be apart, and which may be the hidden state itself where there is one step, or
-    the inputs. ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``.
+    the inputs. ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``; where it has
+    a ``grid``, a scale and a zero point, its rows are bytes, which ``outputs`` may replace.
     ``of_input`` and ``of_hidden`` are the weights, as in ``linear_dynamic`` of ``qgemm``;
     ``from_input`` and ``from_hidden`` room for some rows ``(kind * size,)`` of either projection.
 
@@ -79,6 +80,7 @@ def recurrent_layer(
     cdef Py_ssize_t step, row, end
     cdef float low = 0
     cdef float high = 0
+    cdef bint has_grid = grid is not None
     s.kind, s.size = <Kind> kind, cnp.PyArray_DIM(hidden, 1)
     s.from_hidden = <const float*> cnp.PyArray_DATA(from_hidden)
     s.out_step = cnp.PyArray_STRIDE(outputs, 0) // <Py_ssize_t> sizeof(float)
@@ -87,8 +89,10 @@ def recurrent_layer(
     rows.most, rows.first, rows.last = cnp.PyArray_DIM(from_input, 0), 0, 0
     fill_projection(&inputs, x, from_input, of_input)
     fill_projection(&states, hidden, from_hidden, of_hidden)
+    if has_grid:
+        use_grid(&inputs, grid[0], grid[1])
     with nogil:
-        if not choose_grid(&inputs, &low, &high, n_threads):
+        if not (has_grid or choose_grid(&inputs, &low, &high, n_threads)):
             with gil:
                 return low, high, True
         for step in range(rows.number):

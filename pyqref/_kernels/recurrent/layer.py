@@ -11,7 +11,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import in_groups
 from pyqref._kernels.qgemm.finish import dynamic_arguments, fits
-from pyqref._kernels.qgemm.linear import linear_dynamic
+from pyqref._kernels.qgemm.linear import linear_dynamic, linear_float
 from pyqref._kernels.qgemm.pack import PackedLinear
 from pyqref.numerics import recurrent as reference
 from pyqref.numerics.types import Engine, FloatArray
@@ -41,8 +41,12 @@ class Projection(NamedTuple):
     bias: Any = None
     engine: Engine = "fbgemm"
 
-    def of(self, x: FloatArray, is_input: bool) -> FloatArray:
-        """Project rows on the grid of all of them (``eq-linear-dynamic``)."""
+    def of(self, x: Any, is_input: bool, grid: tuple[float, int] | None = None) -> FloatArray:
+        """Project rows on the grid of all of them (``eq-linear-dynamic``), or bytes on theirs."""
+        if grid is not None:
+            return linear_float(
+                x, grid[1], self.packed, self.weight_zero_points, grid[0], *self[2:]
+            )
         y, low, high = linear_dynamic(x, *self)
         _require_grid(low, high, is_input)
         return y
@@ -71,6 +75,7 @@ def recurrent_layer(
     batch_sizes: Sequence[int],
     reverse: bool = False,
     out: FloatArray | None = None,
+    grid: tuple[float, int] | None = None,
 ) -> FloatArray:
     """As :func:`recurrent_loop` of two int8 projections (``eq-recurrent-layer``).
 
@@ -87,6 +92,9 @@ def recurrent_layer(
         The weights of both projections.
     out
         Where the outputs go, float32 whose rows may be apart; None: into an array of their own.
+    grid
+        None, or scale and zero point of ``x``, which then holds uint8, a row in one piece: those of
+        the range that they had. Its memory may be that of ``out``.
 
     Returns
     -------
@@ -103,7 +111,7 @@ def recurrent_layer(
     if kernel is None:
         outputs, ends = recurrent_loop(
             kind,
-            of_input.of(x.reshape(-1, x.shape[-1]), True),
+            of_input.of(x.reshape(-1, x.shape[-1]), True, grid),
             lambda hidden: of_hidden.of(hidden, False),
             states,
             batch_sizes,
@@ -112,7 +120,7 @@ def recurrent_layer(
         out[...] = outputs
         _replace(states, ends)
     else:
-        _run(kernel, kind, x, of_input, of_hidden, states, batch_sizes, reverse, out)
+        _run(kernel, kind, x, of_input, of_hidden, states, batch_sizes, reverse, out, grid)
     return out
 
 
@@ -144,7 +152,9 @@ def _replace(states: Sequence[FloatArray], ends: Sequence[FloatArray]) -> None:
 
 
 def _kernel(of_input: Projection, of_hidden: Projection) -> Any:
-    has_room = fits(of_input.packed.depth, None) and fits(of_hidden.packed.depth, None)
+    has_room = all(
+        fits(each.packed.depth, None, each.weight_zero_points) for each in (of_input, of_hidden)
+    )
     return registry.twin("recurrent") if has_room else None
 
 
@@ -158,17 +168,22 @@ def _run(
     batch_sizes: Sequence[int],
     reverse: bool,
     out: FloatArray,
+    grid: tuple[float, int] | None = None,
 ) -> None:
     """Change states in place, and write outputs."""
+    rows = x[np.newaxis] if grid is not None else in_groups(x)
+    if rows is None:  # floats at odd addresses
+        rows = np.array(x, order="C")
     n_threads = threads.limit
     columns = of_hidden.packed.columns
     rooms = [
-        np.empty((max(1, min(rows, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
-        for rows, depth in ((len(out), x.shape[-1]), (len(states[0]), states[0].shape[1]))
+        np.empty((max(1, min(count, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
+        for count, depth in ((len(out), x.shape[-1]), (len(states[0]), states[0].shape[1]))
     ]
     low, high, is_input = kernel.recurrent_layer(
         KINDS[kind],
-        in_groups(x),
+        rows,
+        grid,
         np.array(batch_sizes, np.int64),
         reverse,
         dynamic_arguments(*of_input, reduce_range=True),

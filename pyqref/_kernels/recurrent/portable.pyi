@@ -25,6 +25,7 @@ def recurrent_step(
 def recurrent_layer(
     kind: int,
     x: np.ndarray,
+    grid: tuple[float, int] | None,
     batch_sizes: np.ndarray,
     reverse: bool,
     of_input: Weight,

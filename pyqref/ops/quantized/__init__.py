@@ -152,6 +152,7 @@ from .pointwise import softmax as softmax
 from .pointwise import threshold as threshold
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
+from .recurrent import quantize_in_place as quantize_in_place
 from .recurrent import quantized_gru_cell_dynamic as quantized_gru_cell_dynamic
 from .recurrent import quantized_lstm_cell_dynamic as quantized_lstm_cell_dynamic
 from .recurrent import quantized_rnn_relu_cell_dynamic as quantized_rnn_relu_cell_dynamic

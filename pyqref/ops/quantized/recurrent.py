@@ -10,6 +10,7 @@ import numpy as np
 
 from pyqref import _kernels
 from pyqref._kernels import gru_step, lstm_step, rnn_step
+from pyqref._kernels.parts import parts
 from pyqref.numerics.recurrent import steps
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
@@ -24,6 +25,7 @@ __all__ = [
     "quantized_lstm_cell_dynamic",
     "quantized_rnn_relu_cell_dynamic",
     "quantized_rnn_tanh_cell_dynamic",
+    "quantize_in_place",
     "run_recurrent_cell",
     "run_recurrent_layer",
 ]
@@ -213,6 +215,7 @@ def run_recurrent_layer(
     batch_sizes: Sequence[int],
     reverse: bool,
     out: np.ndarray,
+    grid: tuple[float, int] | None = None,
 ) -> None:
     """One layer in one direction, in arrays: equation ``eq-recurrent-layer``.
 
@@ -222,7 +225,7 @@ def run_recurrent_layer(
     projections = _projections(of_input, of_hidden)
     if projections:
         with _grids_named():
-            _kernels.recurrent_layer(kind, x, *projections, states, batch_sizes, reverse, out)
+            _kernels.recurrent_layer(kind, x, *projections, states, batch_sizes, reverse, out, grid)
         return
     for rows, first, sizes in _blocks(batch_sizes, _rows_held(of_hidden), reverse):
         held = [each[first : first + sizes[0]] for each in states]
@@ -236,6 +239,38 @@ def run_recurrent_layer(
         )
         for state, new in zip(held, after, strict=True):
             state[...] = new
+
+
+def quantize_in_place(
+    x: np.ndarray, weights: Sequence[Weight]
+) -> tuple[np.ndarray, tuple[float, int]] | None:
+    """The inputs of both directions of a layer as bytes, in the second half of their own rows.
+
+    So that what the first direction gives, and then the second, replaces them: neither array needs
+    room beside the other.
+
+    Parameters
+    ----------
+    x
+        float32 ``(rows, K)`` in C order; overwritten.
+    weights
+        Of the inputs, one for each direction.
+
+    Returns
+    -------
+    The bytes ``(rows, K)``, scale and zero point; None where the directions have no grid in common.
+    """
+    if any(isinstance(weight, PackedLinearFloat16) for weight in weights):
+        return None
+    engines = [weight.engine for weight in weights if isinstance(weight, PackedLinear)]
+    if len({engine == "qnnpack" for engine in engines}) > 1:
+        return None
+    quantize, scale, zero_point = quantize_rows(x, engines[0], True, _INPUT)
+    width = x.shape[1]
+    integers = x.view(np.uint8)[:, 2 * width : 3 * width]
+    for at in parts(x, whole=(1,)):
+        integers[at] = quantize(at)
+    return integers, (scale, zero_point)
 
 
 def _rows(x: np.ndarray, at: slice) -> np.ndarray:

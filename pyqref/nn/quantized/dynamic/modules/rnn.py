@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pyqref import dtypes
+from pyqref._kernels.layout import PART
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
@@ -17,7 +18,7 @@ from pyqref.nn.modules.arguments import probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
-from pyqref.ops.quantized import run_recurrent_layer
+from pyqref.ops.quantized import quantize_in_place, run_recurrent_layer
 from pyqref.tensor.arguments import as_flag, as_integer
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
@@ -204,23 +205,29 @@ class RNNBase(Module):
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
                 output = F.dropout(wrap(output), self.dropout)._array
-            # A layer replaces what the one before it gave, row by row, unless both directions
-            # want it.
-            results = output
-            if layer == 0 or directions == 2:
+            # A layer replaces what the one before it gave, row by row; where both directions want
+            # it, as bytes.
+            weights = [
+                self._all_weight_values[layer * directions + direction].param
+                for direction in range(directions)
+            ]
+            results, grid = output, None
+            if layer > 0 and directions == 2 and output.size > PART:
+                quantized = quantize_in_place(output, [each.of_input for each in weights])
+                output, grid = quantized or (output, None)
+            if grid is None and (layer == 0 or directions == 2):
                 results = np.empty((sum(batch_sizes), directions * size), np.float32)
-            for direction in range(directions):
-                index = layer * directions + direction
-                packed = self._all_weight_values[index].param
+            for direction, packed in enumerate(weights):
                 run_recurrent_layer(
                     self.mode,
                     output,
                     packed.of_input,
                     packed.of_hidden,
-                    [each[index] for each in states],
+                    [each[layer * directions + direction] for each in states],
                     batch_sizes,
                     direction == 1,
                     results[:, direction * size : (direction + 1) * size],
+                    grid,
                 )
             output = results
         return output
