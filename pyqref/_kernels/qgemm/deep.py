@@ -43,9 +43,11 @@ def deep_sums(
         some, block = rows[first : first + high], sums[first : first + high]
         block[...] = -x_zero_point * packed.sums.astype(np.int64)
         for start in range(0, packed.depth, _DEPTH):
-            part = some[:, start : start + _DEPTH].view(np.uint8) ^ np.uint8(flip)
+            taken = some[:, start : start + _DEPTH].view(np.uint8)
+            part = np.zeros((len(taken) + 1, taken.shape[1]), np.uint8)
+            np.bitwise_xor(taken, np.uint8(flip), out=part[:-1])
             _add_products(kernel, part, start, packed, block)
-            total = part.sum(axis=1, keepdims=True, dtype=np.int64)
+            total = part[:-1].sum(axis=1, keepdims=True, dtype=np.int64)
             block -= zero_points * (total - part.shape[1] * x_zero_point)
     return result
 
@@ -53,17 +55,21 @@ def deep_sums(
 def _add_products(
     kernel: ModuleType, x: IntArray, start: int, packed: PackedLinear, sums: IntArray
 ) -> None:
-    """Add ``x``, some depths from ``start`` on, times the weights of these depths."""
+    """Add ``x``, some depths from ``start`` on, times the weights of these depths.
+
+    The last row of ``x`` is 0: what it gives is taken from the others. Kernels that multiply signed
+    bytes lower all of ``x`` by 128, and would need the sums of just these weights to undo it.
+    """
     for first, width, panel in packed.parts(start, x.shape[1]):
         columns = min(width, packed.columns - first)
-        products = np.empty((len(x), columns), np.int32)
+        products, no_sums = np.empty((len(x), columns), np.int32), np.zeros(columns, np.int32)
         kernel.linear(
             x,
             False,
             0,
             x.shape[1],
             panel,
-            packed.sums[first : first + columns],
+            no_sums,
             None,
             _ONE,
             None,
@@ -76,4 +82,4 @@ def _add_products(
             SUMS,
             threads.limit,
         )
-        sums[:, first : first + columns] += products
+        sums[:, first : first + columns] += products[:-1] - products[-1]
