@@ -10,5 +10,5 @@ cimport numpy as cnp
 cdef cnp.ndarray room_beside(x, out, bint any_order)
 
 # Images (batch, channels, *sizes) of the type of ``x (batch, channels, *size)``, whose channels lie
-# last, or which, where ``either``, may lie in C order.
+# last, or which, where ``either``, may lie in C order. ``size`` has one to three numbers.
 cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)

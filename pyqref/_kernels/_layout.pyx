@@ -220,12 +220,14 @@ cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)
     if not has_plain_elements(x):
         return None
     array = x
+    ndim = cnp.PyArray_NDIM(array)
+    if not 3 <= ndim <= 5:
+        return None
     in_c_order = either and lies_in_c_order(array)
     if not in_c_order and not has_channels_innermost(array):
         return None
     if isinstance(out, cnp.ndarray):
         return out
-    ndim = cnp.PyArray_NDIM(array)
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1)
     for axis in range(2, ndim):
         shape[axis] = sizes[axis - 2]

@@ -10,6 +10,8 @@ import pytest
 from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
+from pyqref._kernels import registry
+from pyqref._kernels.pooling.bands import Geometry
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import requantization
 
@@ -114,3 +116,15 @@ def test_exchanged_axes_are_not_copied(compiled_kernel: str) -> None:
     q = np.zeros((4, 3, 5, 2), np.uint8).transpose(2, 0, 3, 1)
     for result in (_kernels.relu(q, 90), _kernels.look_up(TABLE, q)):
         assert q.strides == result.strides
+
+
+def test_other_numbers_of_axes_are_none_of_the_kernels(compiled_kernel: str) -> None:
+    """They look themselves how images lie: without axes to read sizes of, they give None."""
+    resize, pooling = (registry.twin(each) for each in ("resize", "pooling"))
+    assert resize is not None
+    assert pooling is not None
+    geometry = Geometry(*(np.array([[0, 1, 1]]),) * 3, (1, 1, 1), 1, (1, 1))
+    for ndim in (0, 1, 2, 3, 5, 6, 9):
+        q = np.zeros((1,) * ndim, np.uint8)
+        assert pooling.max_pool(q, None, geometry, 1) is None
+        assert ndim in (3, 5) or resize.nearest(q, *(np.zeros(1, np.int64),) * 3, None, 1) is None

@@ -111,6 +111,8 @@ cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
     cdef cnp.npy_intp[3] sizes
     cdef tuple wanted = (<tuple> geometry)[5]
     cdef int axis
+    if x is None or len(wanted) != cnp.PyArray_NDIM(x) - 2 or len(wanted) > 3:
+        return None
     for axis in range(len(wanted)):
         sizes[axis] = wanted[axis]
     out = room_for_images(x, out, sizes, True)
