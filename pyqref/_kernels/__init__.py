@@ -84,7 +84,9 @@ if TYPE_CHECKING:
     from .windows import channels_last as channels_last
     from .windows import fold_rows as fold_rows
     from .windows import gradient_of_largest as gradient_of_largest
+    from .windows import gradients_of_products as gradients_of_products
     from .windows import largest as largest
+    from .windows import multiply_windows as multiply_windows
     from .windows import unfold_rows as unfold_rows
 
 __getattr__ = on_first_use(
@@ -160,7 +162,9 @@ __getattr__ = on_first_use(
             "channels_last",
             "fold_rows",
             "gradient_of_largest",
+            "gradients_of_products",
             "largest",
+            "multiply_windows",
             "unfold_rows",
         ),
     },
@@ -198,6 +202,7 @@ __all__ = [
     "get_num_threads",
     "gradient_of_largest",
     "gradient_of_normalized",
+    "gradients_of_products",
     "group_norm",
     "gru_step",
     "in_c_order",
@@ -215,6 +220,7 @@ __all__ = [
     "min_max_per_channel",
     "moments_of_channels",
     "mul",
+    "multiply_windows",
     "nearest",
     "pack_conv1d",
     "pack_conv2d",

@@ -130,25 +130,54 @@ class Convolution(Operation):
         """The product with one row for each window."""
         self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
         filters, size = _filters(self._met(weight)), self.windows.output_size(self.size)
-        length = math.prod(size)
-        product = np.empty((len(x) * length, len(weight)), np.result_type(x, weight))
+        product = self._product_of_rows(x, filters, math.prod(size))
+        if bias is not None:
+            product += bias
+        return _kernels.channels_first(product.reshape(len(x), *size, len(weight)))
+
+    def _product_of_rows(self, x: Array, filters: Array, length: int) -> Array:
+        step = _images_at_a_time(len(x), length, filters.shape[1])
+        if step < len(x):
+            with products.held_back() as n_threads:
+                done = _kernels.multiply_windows(x, self.windows, filters, step, n_threads)
+            if done is not None:
+                return done
+        product = np.empty((len(x) * length, len(filters)), np.result_type(x, filters))
 
         def fill(images: slice, pixels: slice, multiply: Any) -> None:
             rows = _kernels.unfold_rows(x[images], self.windows).reshape(-1, filters.shape[1])
             multiply(rows, filters.T, product[pixels])
 
-        _run_by_blocks(fill, len(x), length, filters.shape)
-        if bias is not None:
-            product += bias
-        return _kernels.channels_first(product.reshape(len(x), *size, len(weight)))
+        _run_by_blocks(fill, len(x), length, step, filters.size)
+        return product
 
     def _of_rows_backward(self, grad: Array) -> tuple[Array | None, ...]:
         weight, x = self.saved
-        (outputs, channels), kernel = self.weight_shape[:2], self.windows.kernel
         matrix = _kernels.channels_last(grad)
         filters = None if weight is None else _filters(self._met(weight))
-        grad_x = None if weight is None else np.empty((len(grad), channels, *self.size), grad.dtype)
+        grad_x, total = self._gradients_of_rows(grad, matrix, filters, x)
+        grad_weight = None
+        if total is not None:
+            shape = (len(total), *self.windows.kernel, self.weight_shape[1])
+            grad_weight = _kernels.channels_first(total.reshape(shape))
+        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+    def _gradients_of_rows(
+        self, grad: Array, matrix: Array, filters: Array | None, x: Array | None
+    ) -> tuple[Array | None, Array | None]:
+        """Gradients of the images and of the filters; ``matrix`` is ``grad``, channels last."""
+        (outputs, channels), kernel = self.weight_shape[:2], self.windows.kernel
         filters_shape = (outputs, math.prod(kernel) * channels)
+        length, shape = math.prod(grad.shape[2:]), (len(grad), channels, *self.size)
+        step = _images_at_a_time(len(grad), length, filters_shape[1])
+        if step < len(grad):
+            with products.held_back() as n_threads:
+                done = _kernels.gradients_of_products(
+                    matrix, self.windows, filters, x, shape, step, n_threads
+                )
+            if done is not None:
+                return done
+        grad_x = None if filters is None else np.empty(shape, grad.dtype)
         of_blocks = products.OrderedSum(filters_shape, grad.dtype)
 
         def fill(images: slice, pixels: slice, multiply: Any) -> None:
@@ -160,12 +189,8 @@ class Convolution(Operation):
                 rows = _kernels.unfold_rows(x[images], self.windows)
                 of_blocks.add(images, multiply(part.T, rows.reshape(len(part), -1)))
 
-        _run_by_blocks(fill, len(grad), math.prod(grad.shape[2:]), filters_shape)
-        grad_weight = None
-        if x is not None:
-            total = of_blocks.total.reshape(outputs, *kernel, channels)
-            grad_weight = _kernels.channels_first(total)
-        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+        _run_by_blocks(fill, len(grad), length, step, math.prod(filters_shape))
+        return grad_x, None if x is None else of_blocks.total
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """One filter for each channel: multiply and add, one kernel position at a time."""
@@ -202,23 +227,28 @@ class Convolution(Operation):
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
 
 
+def _images_at_a_time(images: int, length: int, depth: int) -> int:
+    """Images of a block, from the windows of each and the numbers in a window.
+
+    The windows of a block, as rows, fit a processor's cache; they are enough that reading the
+    filters anew for each block costs little. Blocks are equal, and their number is a power of two,
+    so that threads have as many.
+    """
+    rows, most = images * length, max(_BLOCK // max(depth, 1), 2 * _FEWEST_ROWS)
+    count = max(-(-rows // most), min(rows // _FEWEST_ROWS, 2), 1)
+    return max(-(-images // (1 << (count - 1).bit_length())), 1)
+
+
 def _run_by_blocks(
-    fill: Callable[[slice, slice, Any], None], images: int, length: int, filters: tuple[int, int]
+    fill: Callable[[slice, slice, Any], None], images: int, length: int, step: int, each: int
 ) -> None:
     """Call ``fill`` with some images, their pixels and how to multiply, until all were filled.
 
-    The windows of a block, as rows, fit a processor's cache; they are enough that reading the
-    filters, of this shape, anew for each block costs little. Blocks are equal, and their number is
-    a power of two, so that threads have as many.
+    A pixel takes ``each`` multiplications.
     """
-    rows, most = images * length, max(_BLOCK // max(filters[1], 1), 2 * _FEWEST_ROWS)
-    count = max(-(-rows // most), min(rows // _FEWEST_ROWS, 2), 1)
-    step = max(-(-images // (1 << (count - 1).bit_length())), 1)
     starts = range(0, images, step)
     blocks = [(slice(i, i + step), slice(i * length, (i + step) * length)) for i in starts]
-    products.run(
-        [functools.partial(fill, *each) for each in blocks], images * length * math.prod(filters)
-    )
+    products.run([functools.partial(fill, *block) for block in blocks], images * length * each)
 
 
 def _filters(weight: Array) -> Array:

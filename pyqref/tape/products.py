@@ -23,7 +23,7 @@ from pyqref import _kernels
 
 from .operation import Array
 
-__all__ = ["OrderedSum", "matmul", "run"]
+__all__ = ["OrderedSum", "held_back", "matmul", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
@@ -72,6 +72,20 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     n_threads = _kernels.get_num_threads() if multiplications >= _MANY and _libraries() else 1
     with _one_thread():
         _share([functools.partial(task, np.matmul) for task in tasks], n_threads)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[int]:
+    """For products in a kernel: BLAS uses one thread; gives how many the kernel may use.
+
+    Examples
+    --------
+    >>> with held_back() as n_threads:
+    ...     n_threads <= _kernels.get_num_threads()
+    True
+    """
+    with _one_thread():
+        yield _kernels.get_num_threads() if _libraries() else 1
 
 
 class OrderedSum:

@@ -11,6 +11,7 @@ from kernels.compare import assert_same_bits
 from pyqref import _kernels
 from pyqref.numerics import windows as reference
 from pyqref.numerics.windows import Windows
+from pyqref.tape.products import held_back
 
 #: Kernel, stride, padding and dilation: ordinary, of one pixel, apart, wider than the image.
 GEOMETRIES = [
@@ -140,3 +141,79 @@ def test_largest_of_many_and_of_integers(kernel: str) -> None:
         reference.largest(x, small, (2, 3)), _kernels.largest(x, small, (2, 3)), strict=True
     ):
         assert_same_bits(expected, actual)
+
+
+#: Images at a time: one, some of which the last have fewer, all.
+STEPS = [1, 2, 5]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("outputs", [1, 8, 17])
+@pytest.mark.parametrize("channels", [1, 9])
+def test_products_are_those_of_each_block(
+    kernel: str, geometry: Any, outputs: int, channels: int, n_threads: int
+) -> None:
+    """Laid out, multiplied by NumPy and folded back by the twins; sums are added in order."""
+    check_products(numbers(5, channels, 7, 8), Windows.make(*geometry), outputs, n_threads)
+
+
+def test_products_of_lines_and_of_bands(kernel: str, n_threads: int) -> None:
+    """Lines are planes of one line; of a large image some lines are laid out at a time."""
+    line = Windows.make((3,), (2,), (1,), (2,))
+    check_products(numbers(5, 9, 8), line, 4, n_threads)
+    plane = Windows.make((3, 3), (2, 1), (1, 1), (1, 1))
+    check_products(numbers(2, 600, 25, 30), plane, 4, n_threads)
+
+
+@held_back()
+def check_products(x: np.ndarray, windows: Windows, outputs: int, n_threads: int) -> None:
+    """Forward, and backward to the images, to the filters and to both."""
+    rows = reference.unfold_rows(x, windows)
+    length = int(np.prod(windows.output_size(x.shape[2:])))
+    filters = numbers(outputs, int(np.prod(windows.kernel)) * x.shape[1])
+    grad = numbers(len(x) * length, outputs)
+    for step in STEPS:
+        blocks = [
+            (slice(i, i + step), slice(i * length, (i + step) * length))
+            for i in range(0, len(x), step)
+        ]
+        product, total = np.empty_like(grad), np.zeros_like(filters)
+        images = np.empty_like(x)
+        for block, pixels in blocks:
+            matrix = rows[block].reshape(-1, filters.shape[1])
+            np.matmul(matrix, filters.T, product[pixels])
+            folded = (grad[pixels] @ filters).reshape(rows[block].shape)
+            images[block] = reference.fold_rows(folded, windows, x.shape[2:])
+            total += grad[pixels].T @ matrix
+        actual = _kernels.multiply_windows(x, windows, filters, step, n_threads)
+        if windows.are_pixels() or actual is None:  # no kernel covers it
+            assert actual is None
+            continue
+        assert_same_bits(product, actual)
+        for with_filters, with_images in ((True, True), (True, False), (False, True)):
+            both = _kernels.gradients_of_products(
+                grad,
+                windows,
+                filters if with_filters else None,
+                x if with_images else None,
+                x.shape,
+                step,
+                n_threads,
+            )
+            assert both is not None
+            for expected, each, wanted in zip(
+                (images, total), both, (with_filters, with_images), strict=True
+            ):
+                assert (each is not None) == wanted
+                if each is not None:
+                    assert_same_bits(expected, each)
+
+
+def test_products_of_other_types_and_of_nothing_are_not_covered() -> None:
+    windows = Windows.make((3, 3), (1, 1), (1, 1), (1, 1))
+    x, filters = numbers(2, 3, 5, 6), numbers(4, 27)
+    for images, by in ((x.astype(np.float64), filters), (x, filters.astype(np.float64))):
+        assert _kernels.multiply_windows(images, windows, by, 1, 1) is None
+    assert _kernels.multiply_windows(x[:0], windows, filters, 1, 1) is None
+    grad = numbers(2 * 30, 4)
+    assert _kernels.gradients_of_products(grad, windows, None, None, x.shape, 1, 1) is None

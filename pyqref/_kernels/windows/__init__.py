@@ -2,6 +2,8 @@
 
 from .maxima import gradient_of_largest as gradient_of_largest
 from .maxima import largest as largest
+from .products import gradients_of_products as gradients_of_products
+from .products import multiply_windows as multiply_windows
 from .rows import channels_first as channels_first
 from .rows import channels_last as channels_last
 from .rows import fold_rows as fold_rows
@@ -12,6 +14,8 @@ __all__ = [
     "channels_last",
     "fold_rows",
     "gradient_of_largest",
+    "gradients_of_products",
     "largest",
+    "multiply_windows",
     "unfold_rows",
 ]

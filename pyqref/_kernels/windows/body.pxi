@@ -20,6 +20,7 @@ cdef extern from "simd/transpose.h":
 
 cdef enum:
     WORK_PER_THREAD = 1 << 16   # elements that are worth a thread
+    PRODUCTS_PER_THREAD = 1 << 20   # multiplications that are
     SCRATCH = 1 << 18           # floats of the lines of an image that are held at a time
     BLOCK = 64                  # rows of a matrix that a task transposes
 
@@ -169,18 +170,13 @@ cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     )
 
 
-cdef void run_windows(
-    cnp.ndarray images, cnp.ndarray rows, tuple geometry, bint folds, int n_threads
-):
-    cdef Windows w
-    cdef Task task = fold_task if folds else unfold_task
+cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry, bint folds):
+    """All but the rows and the scratch, of which each thread needs ``room`` floats."""
     cdef Py_ssize_t line, most, height, reach
     w.images = <float*> cnp.PyArray_DATA(images)
-    w.rows = <float*> cnp.PyArray_DATA(rows)
     w.channels = cnp.PyArray_DIM(images, 1)
     w.height, w.width = cnp.PyArray_DIM(images, 2), cnp.PyArray_DIM(images, 3)
-    w.out_height, w.out_width = cnp.PyArray_DIM(rows, 1), cnp.PyArray_DIM(rows, 2)
-    w.kernel_y, w.kernel_x = cnp.PyArray_DIM(rows, 3), cnp.PyArray_DIM(rows, 4)
+    w.out_height, w.out_width, w.kernel_y, w.kernel_x = windows
     w.stride_y, w.stride_x, w.dilation_y, w.dilation_x, w.before_y, w.before_x = geometry
     # As many lines of the image as fit the scratch; windows need all that they reach over.
     line = w.width * w.channels
@@ -191,6 +187,15 @@ cdef void run_windows(
     w.lines = min(w.lines, height)
     w.bands = (height + w.lines - 1) // w.lines
     w.room = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
+
+
+cdef void run_windows(
+    cnp.ndarray images, cnp.ndarray rows, tuple geometry, bint folds, int n_threads
+):
+    cdef Windows w
+    cdef Task task = fold_task if folds else unfold_task
+    lay_out(&w, images, (<object> rows).shape[1:5], geometry, folds)
+    w.rows = <float*> cnp.PyArray_DATA(rows)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(rows), WORK_PER_THREAD, n_threads)
     w.scratch = <float*> malloc(w.room * n_threads * sizeof(float))
     if w.scratch == NULL:
@@ -214,4 +219,5 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
     run_windows(images, rows, geometry, True, n_threads)
 
 
+include "products.pxi"
 include "maxima.pxi"

@@ -23,3 +23,24 @@ def gradient_of_largest(
     geometry: tuple[int, ...],
     n_threads: int,
 ) -> None: ...
+def has_products() -> bool: ...
+def multiply_windows(
+    images: np.ndarray,
+    filters: np.ndarray,
+    out: np.ndarray,
+    windows: tuple[int, ...],
+    geometry: tuple[int, ...],
+    step: int,
+    n_threads: int,
+) -> None: ...
+def gradients_of_products(
+    grad: np.ndarray,
+    filters: np.ndarray | None,
+    grad_images: np.ndarray | None,
+    images: np.ndarray | None,
+    sums: np.ndarray | None,
+    windows: tuple[int, ...],
+    geometry: tuple[int, ...],
+    step: int,
+    n_threads: int,
+) -> None: ...
