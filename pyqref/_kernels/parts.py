@@ -122,7 +122,7 @@ def by_rows(
         Results of a part.
     """
     depth = x.shape[-1]
-    rows = max(1, min(PART // max(depth, 1), most // max(columns, 1)))
+    rows = max(1, min(4 * PART // max(depth * x.itemsize, 1), most // max(columns, 1)))
     if x.size <= rows * depth:
         return function(contiguous(x))
     out = empty((*x.shape[:-1], columns), np.dtype(dtype))

@@ -81,6 +81,9 @@ def cat(tensors: Any, dim: int = 0) -> Any:
                     f"{axis}. Expected size {expected} but got size {length} for tensor number "
                     f"{position} in the list."
                 )
+    if tensors[0].is_quantized and tensors[0] is not filled[0]:
+        # Its elements are none, but its grid is that of the result.
+        filled.insert(0, tensors[0].reshape((*first[:axis], 0, *first[axis + 1 :])))
     return apply(Cat, axis, *promote(*filled))
 
 

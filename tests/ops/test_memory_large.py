@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from ops.test_memory import (
     COMPILED,
@@ -88,6 +89,12 @@ def counted(x: Any) -> Operation:
         observer(x)
 
     return run
+
+
+def passed_back() -> Operation:
+    """A gradient that lies in another order than the numbers whose mask lets it through."""
+    gradient, mask = real(2000, 1500).T, np.ones((1500, 2000), np.bool_)
+    return lambda: pyqref.from_numpy(_kernels.straight_through(gradient._array, mask))
 
 
 def normalized(shape: tuple[int, ...], groups: int) -> Operation:
@@ -240,6 +247,7 @@ LARGE = (
         "group_norm, 1 group": lambda: normalized((2, 64, 200, 200), 1),
         "group_norm, 2 groups": lambda: normalized((2, 64, 200, 200), 2),
         "instance_norm, 4 channels": lambda: normalized((1, 4, 1000, 1000), 4),
+        "straight_through": passed_back,
         "histogram": lambda: counted(real(8, 64, 128, 200)[..., 1:]),
         "softmax, last": lambda: softmax_along((4, 500_000), 1),
         "softmax, first": lambda: softmax_along((500_000, 4), 0),

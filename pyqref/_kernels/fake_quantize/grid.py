@@ -10,7 +10,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, elements_per_channel
 from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import parts
+from pyqref._kernels.parts import copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
@@ -132,7 +132,10 @@ def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
         if result is not None:
             return result
         if gradient.dtype == _FLOAT32 and gradient.shape == mask.shape:
-            gradient, mask = contiguous(gradient), contiguous(mask)
-            passed: FloatArray = kernel.straight_through(gradient, mask, _FLOAT32, threads.limit)
-            return passed
+            return copied_by_parts(
+                lambda part, at: straight_through(part, contiguous(mask[at])),
+                gradient,
+                _FLOAT32,
+                "C",
+            )
     return reference.straight_through(gradient, mask)
