@@ -254,7 +254,7 @@ def quantize_in_place(
     x
         float32 ``(rows, K)`` in C order; overwritten.
     weights
-        Of the inputs, one for each direction.
+        Of both directions, those of the inputs first.
 
     Returns
     -------

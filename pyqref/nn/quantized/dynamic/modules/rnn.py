@@ -213,7 +213,9 @@ class RNNBase(Module):
             ]
             results, grid = output, None
             if layer > 0 and directions == 2 and output.size > PART:
-                quantized = quantize_in_place(output, [each.of_input for each in weights])
+                quantized = quantize_in_place(
+                    output, [one for each in weights for one in (each.of_input, each.of_hidden)]
+                )
                 output, grid = quantized or (output, None)
             if grid is None and (layer == 0 or directions == 2):
                 results = np.empty((sum(batch_sizes), directions * size), np.float32)
