@@ -254,7 +254,7 @@ def quantize_in_place(
     x
         float32 ``(rows, K)`` in C order; overwritten.
     weights
-        Of both directions, those of the inputs first.
+        All of the layer, beginning with one of the inputs.
 
     Returns
     -------
