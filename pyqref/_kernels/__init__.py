@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .elementwise import relu6 as relu6
     from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
     from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
+    from .fake_quantize import is_grid as is_grid
     from .fake_quantize import straight_through as straight_through
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
@@ -102,6 +103,7 @@ __getattr__ = on_first_use(
         ".fake_quantize": (
             "fake_quantize_per_channel",
             "fake_quantize_per_tensor",
+            "is_grid",
             "straight_through",
         ),
         ".normalization": ("group_norm", "layer_norm", "layer_norm_of_row"),
@@ -206,6 +208,7 @@ __all__ = [
     "group_norm",
     "gru_step",
     "in_c_order",
+    "is_grid",
     "largest",
     "layer_norm",
     "layer_norm_of_row",

@@ -76,7 +76,9 @@ def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edg
             return []
         if len(node.output_shapes) != 1 or len(node.edges) != 1:
             break
-        gradient = _gradients(node, {0: grad})[0]
+        if node.released or not node.saves_own:
+            _check_walkable(node)
+        gradient = node.backward(grad)[0]
         next_edge = node.edges[0]
         if not retain_graph:
             node.release()
@@ -112,7 +114,7 @@ def _walk(
                     captured[edge] = arrived[edge.output_index]
         if isinstance(node, AccumulateGrad):
             if capture is None:
-                node.accumulate(arrived[0], is_new=node in new and not node.hooks)
+                node.accumulate(arrived[0], node in new and not node.hooks)
             continue
         for next_edge, gradient in zip(node.edges, _gradients(node, arrived), strict=False):
             if next_edge is not None and gradient is not None:
@@ -144,13 +146,18 @@ def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
                     arrived[index] = replaced
 
 
-def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None, ...]:
+def _check_walkable(node: Operation) -> None:
+    """Raise if what backward needs was freed or changed."""
     if node.released:
         raise RuntimeError(
             f"trying to go backward through {node.name()} a second time: the graph was freed; "
             "call backward(retain_graph=True) the first time"
         )
     node.check_unmodified()
+
+
+def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None, ...]:
+    _check_walkable(node)
     shapes = node.output_shapes
     if len(shapes) == 1:
         return node.backward(arrived[0])

@@ -16,6 +16,7 @@ it makes one instance, which is both the place where ``forward`` leaves what
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -184,15 +185,17 @@ class AccumulateGrad(Operation):
 
     is_quiet = True
 
-    def __init__(self, leaf: Any) -> None:
-        self.leaf = leaf
+    def __init__(self, leaf: weakref.ref[Any]) -> None:
+        self.leaf = leaf  # which holds this node: were it held too, both would stay
 
     def name(self) -> str:
         return "AccumulateGrad"
 
     def accumulate(self, grad: Array, is_new: bool) -> None:
-        """Add ``grad``; ``is_new`` where nothing else holds the array."""
-        self.leaf._accumulate_grad(grad, is_new)
+        """Add ``grad``, if there is still a leaf; ``is_new`` where nothing else holds the array."""
+        leaf = self.leaf()
+        if leaf is not None:
+            leaf._accumulate_grad(grad, is_new)
 
     def release(self) -> None:
         """A leaf keeps nothing and stays usable."""

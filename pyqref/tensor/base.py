@@ -7,6 +7,7 @@ Everything that *computes* is a function in a neighbouring file; the class
 from __future__ import annotations
 
 import weakref
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["TensorBase", "set_tensor_type", "wrap"]
 
 #: In half of the time that a named tuple takes.
 _new_edge = tuple.__new__
+_new = object.__new__
 
 
 class TensorBase:
@@ -35,8 +37,8 @@ class TensorBase:
     _version
         A list of one counter, shared by a tensor and all its views, raised by every
         change in place.
-    _accumulator
-        Of a leaf, where its gradients arrive: held weakly, the graph holds it.
+    _leaf_edge
+        Of a leaf, where its gradients arrive, once any were asked for.
     _hooks
         Of a leaf, the functions to call when its gradient arrives.
     _base
@@ -53,7 +55,7 @@ class TensorBase:
     _requires_grad: bool = False
     _base: TensorBase | None = None
     _epoch: int = 0
-    _accumulator: weakref.ref[AccumulateGrad] | None = None
+    _leaf_edge: Edge | None = None
     _hooks: dict[int, list[Any]] | None = None
     _retains_grad: bool = False
     _grad: Any = None
@@ -85,13 +87,7 @@ class TensorBase:
             )
         self._requires_grad = bool(value)
 
-    @property
-    def grad(self) -> Any:
-        """The gradient collected so far, a tensor of this shape and dtype, or None."""
-        return self._grad
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
+    def _set_grad(self, value: Any) -> None:
         if value is not None:
             if not isinstance(value, TensorBase):
                 raise TypeError(
@@ -104,6 +100,12 @@ class TensorBase:
                     f"to a tensor of size {list(own.shape)} and {self.dtype}; both must be the same"
                 )
         self._grad = value
+
+    grad = property(
+        attrgetter("_grad"),
+        _set_grad,
+        doc="The gradient collected so far, a tensor of this shape and dtype, or None.",
+    )
 
     @property
     def is_leaf(self) -> bool:
@@ -125,13 +127,11 @@ class TensorBase:
             return _new_edge(Edge, (self._node, self._output_index))
         if not self._requires_grad:
             return None
-        accumulator = self._accumulator() if self._accumulator is not None else None
-        if accumulator is None:
-            accumulator = AccumulateGrad(self)
-            if self._hooks is not None:
-                accumulator.hooks = self._hooks
-            self._accumulator = weakref.ref(accumulator)
-        return _new_edge(Edge, (accumulator, 0))
+        if self._leaf_edge is None:
+            accumulator = AccumulateGrad(weakref.ref(self))
+            accumulator.hooks = self._hooks
+            self._leaf_edge = Edge(accumulator, 0)
+        return self._leaf_edge
 
     def _follow_base(self) -> None:
         """Take this view anew out of its base if that was changed in place since."""
@@ -167,7 +167,7 @@ def set_tensor_type(tensor_type: type[TensorBase]) -> None:
 
 def wrap(array: Array) -> Any:
     """A new leaf tensor on this very array (no copy)."""
-    tensor: TensorBase = object.__new__(_tensor_type)
+    tensor: TensorBase = _new(_tensor_type)
     tensor._array = array
     tensor._version = [0]
     return tensor

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tape import Array, Operation, is_grad_enabled
+from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, wrap
 
@@ -99,25 +99,26 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     [1.0, 1.0]
     """
     arrays: list[Any] = []
-    differentiable = False
+    edges: list[Edge | None] = []
+    recording = False
     for arg in args:
+        value, edge = arg, None
         if isinstance(arg, TensorBase):
             if arg.is_quantized:
                 return quantized[operation](*args, **kwargs)
-            arrays.append(arg._array)
             if arg._base is not None:
                 arg._follow_base()
-            differentiable = differentiable or arg._requires_grad or arg._node is not None
-        else:
-            arrays.append(arg)
+            if (arg._requires_grad or arg._node is not None) and is_grad_enabled():
+                edge, recording = arg._edge(), True
+            value = arg._array
+        arrays.append(value)
+        edges.append(edge)
     node = operation()
-    recording = differentiable and is_grad_enabled()
     if recording:
-        edges = [arg._edge() if isinstance(arg, TensorBase) else None for arg in args]
         node.edges = tuple(edges)
-        node.needs = tuple([edge is not None for edge in edges])
+        node.needs = (True,) if len(edges) == 1 else tuple([edge is not None for edge in edges])
     else:
-        node.needs = (False,) * len(args)
+        node.needs = (False,) * len(edges)
     try:
         if operation.is_quiet or operation.is_view:
             result = node.forward(*arrays, **kwargs)
@@ -126,18 +127,17 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
                 result = node.forward(*arrays, **kwargs)
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    several = isinstance(result, tuple)
     outputs: tuple[Any, ...]
-    if several:
-        outputs = tuple([wrap(_as_array(each)) for each in result])
+    if isinstance(result, tuple):
+        outputs = tuple([wrap(np.asarray(each)) for each in result])
     else:
-        outputs = (wrap(_as_array(result)),)
+        outputs = (wrap(result if type(result) is np.ndarray else np.asarray(result)),)
     if operation.is_view:
         for output in outputs:
             mark_view(output, args[0])
     if recording:
         _record(node, args, outputs)
-    return outputs if several else outputs[0]
+    return outputs if isinstance(result, tuple) else outputs[0]
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
@@ -274,10 +274,6 @@ class _Constant(Operation):
         return ()
 
 
-def _as_array(result: Any) -> Array:
-    return result if isinstance(result, np.ndarray) else np.asarray(result)
-
-
 def mark_view(output: Any, source: Any) -> None:
     """Make ``output`` share its version with ``source`` if it shares its memory.
 
@@ -303,8 +299,9 @@ def _record(node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...]) ->
     shapes = []
     for index, output in enumerate(outputs):
         array = output._array
-        shapes.append((array.shape, array.dtype))
-        if array.dtype.kind == "f":
+        kind = array.dtype
+        shapes.append((array.shape, kind))
+        if kind.kind == "f":
             output._node, output._output_index = node, index
     node.output_shapes = tuple(shapes)
     if node.saved and not node.saves_own:

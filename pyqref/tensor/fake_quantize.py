@@ -19,7 +19,6 @@ from .tensor import Tensor
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 
 _FLOAT32 = np.dtype(np.float32)
-_NUMBERS = (_FLOAT32, np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64))
 #: Scales between these are positive and finite in float32.
 _SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
@@ -137,14 +136,37 @@ def fake_quantize_per_channel_affine(
     """
     name = "fake_quantize_per_channel_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
+    shape = input._array.shape
+    if (
+        type(scale) is type(zero_point) is Tensor
+        and type(axis) is int
+        and -len(shape) <= axis < len(shape)
+        and _kernels.is_grid(scale._array, zero_point._array, shape[axis], quant_min, quant_max)
+    ):
+        grid = scale._array, zero_point._array, axis % len(shape)
+    else:
+        grid = _checked_grid(name, shape, scale, zero_point, axis, quant_min, quant_max)
+    parameters = *grid, quant_min, quant_max, settings.conventions
+    return apply(FakeQuantizePerChannel, input, parameters=parameters)
+
+
+def _checked_grid(
+    name: str,
+    shape: tuple[int, ...],
+    scale: Any,
+    zero_point: Any,
+    axis: Any,
+    quant_min: int,
+    quant_max: int,
+) -> tuple[Array, Array, int]:
+    """Scales, zero points and the axis of channels of any kind; raise if they are not right."""
     scales = _single_precision(_values(name, "scale", scale))
     zero_points = _values(name, "zero_point", zero_point)
-    if type(axis) is not int:
-        axis = as_integer(axis, f"{name}: axis")
-    ndim = input._array.ndim
+    axis = as_integer(axis, f"{name}: axis")
+    ndim = len(shape)
     if not -ndim <= axis < ndim:
         raise IndexError(f"{name}: axis must be in [{-ndim}, {ndim - 1}], got {axis}")
-    channels = input._array.shape[axis]
+    channels = shape[axis]
     if not scales.shape == zero_points.shape == (channels,):
         what, value = (
             ("scale", scales) if scales.shape != (channels,) else ("zero_point", zero_points)
@@ -154,8 +176,7 @@ def fake_quantize_per_channel_affine(
             f"of the input, got {value.shape}"
         )
     _check_parameters(name, scales, zero_points, quant_min, quant_max)
-    parameters = scales, zero_points, axis % ndim, quant_min, quant_max, settings.conventions
-    return apply(FakeQuantizePerChannel, input, parameters=parameters)
+    return scales, zero_points, axis % ndim
 
 
 def _flat(value: Any) -> Any:
@@ -164,9 +185,6 @@ def _flat(value: Any) -> Any:
 
 def _values(name: str, what: str, value: Any) -> Array:
     """The numbers of a tensor or a list."""
-    if type(value) is Tensor and value._array.dtype in _NUMBERS:
-        numbers: Array = value._array
-        return numbers
     try:
         array = value._array if isinstance(value, TensorBase) else np.asarray(value)
     except (TypeError, ValueError, RuntimeError):

@@ -82,7 +82,8 @@ def backward(
     inputs
         Collect only the gradients of these tensors.
     """
-    refuse_create_graph(create_graph)
+    if create_graph:
+        refuse_create_graph(create_graph)
     roots = [_root(0, tensor, gradient)]
     if inputs is None:
         run_backward(roots, retain_graph=bool(retain_graph))

@@ -61,6 +61,24 @@ def test_per_channel_along_every_axis(
         assert_same_pair(expected, _kernels.fake_quantize_per_channel(*arguments))
 
 
+@pytest.mark.parametrize("wrong", [0.0, -0.1, np.nan, np.inf])
+def test_grids_that_are_right(compiled_kernel: str, wrong: float) -> None:
+    """Scales positive and finite, zero points in the range, and as many as there are channels."""
+    for channels in (0, 1, 15, 16, 33):
+        scales, zero_points = np.full(channels, 0.1, np.float32), np.full(channels, 7, np.int32)
+        assert _kernels.is_grid(scales, zero_points, channels, 7, 7)
+        assert not _kernels.is_grid(scales, zero_points, channels + 1, 0, 255)
+        assert not _kernels.is_grid(scales, zero_points.astype(np.int64), channels, 0, 255)
+        for at in range(channels):
+            other = scales.copy()
+            other[at] = wrong
+            assert not _kernels.is_grid(other, zero_points, channels, 0, 255)
+            for outside in (-1, 256):
+                points = zero_points.copy()
+                points[at] = outside
+                assert not _kernels.is_grid(scales, points, channels, 0, 255)
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("kind", [np.float64, np.float16])
 def test_other_float_types(kernel: str, convention: Any, kind: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -60,3 +61,16 @@ def test_sums_of_gradients_overflow_in_silence() -> None:
     x.grad = largest.clone()
     pyqref.fake_quantize_per_tensor_affine(x, 0.1, 0, 0, 255).backward(largest)
     assert [float("inf")] * 2 == x.grad.tolist()
+
+
+def test_leaves_that_are_gone() -> None:
+    """Their hooks still see the gradient, and nothing but their owner kept them."""
+    seen: list[Any] = []
+    x = pyqref.ones(2, requires_grad=True)
+    x.register_hook(lambda grad: seen.append(grad.tolist()))
+    gone = weakref.ref(x)
+    y = 3 * x
+    del x
+    assert gone() is None
+    y.backward(pyqref.ones(2))
+    assert [[3.0, 3.0]] == seen

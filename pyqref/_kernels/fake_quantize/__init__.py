@@ -5,6 +5,12 @@ The same arguments and results as in :mod:`pyqref.numerics.fake_quantize`.
 
 from .grid import fake_quantize_per_channel as fake_quantize_per_channel
 from .grid import fake_quantize_per_tensor as fake_quantize_per_tensor
+from .grid import is_grid as is_grid
 from .grid import straight_through as straight_through
 
-__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor", "straight_through"]
+__all__ = [
+    "fake_quantize_per_channel",
+    "fake_quantize_per_tensor",
+    "is_grid",
+    "straight_through",
+]

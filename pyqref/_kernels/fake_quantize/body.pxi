@@ -3,6 +3,7 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.float cimport FLT_MAX
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport room_beside
@@ -279,26 +280,62 @@ def fake_quantize_per_tensor(
     return results
 
 
+cdef Py_ssize_t elements_per_channel(cnp.ndarray x, int axis) noexcept:
+    """``inner`` where ``x`` is seen as ``(outer, channels, inner)`` with channels at ``axis``."""
+    cdef Py_ssize_t inner = 1
+    cdef int each
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    for each in range(1 + (axis if axis >= 0 else axis + ndim), ndim):
+        inner *= cnp.PyArray_DIM(x, each)
+    return inner
+
+
+def is_grid(
+    cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t channels, int32_t quant_min,
+    int32_t quant_max,
+):
+    """Whether each channel has a float32 scale, positive and finite, and an int32 in the range."""
+    cdef const float* scale = <const float*> cnp.PyArray_DATA(scales)
+    cdef const int32_t* zero_point = <const int32_t*> cnp.PyArray_DATA(zero_points)
+    cdef bint others = False
+    cdef Py_ssize_t i
+    if not (
+        cnp.PyArray_TYPE(scales) == cnp.NPY_FLOAT32
+        and cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32
+        and cnp.PyArray_NDIM(scales) == 1 and cnp.PyArray_NDIM(zero_points) == 1
+        and cnp.PyArray_DIM(scales, 0) == channels and cnp.PyArray_DIM(zero_points, 0) == channels
+        and cnp.PyArray_ISCARRAY_RO(scales) and cnp.PyArray_ISCARRAY_RO(zero_points)
+    ):
+        return False
+    for i in range(channels):
+        others |= not 0 < scale[i] <= FLT_MAX
+        others |= not quant_min <= zero_point[i] <= quant_max
+    return not others
+
+
 def fake_quantize_per_channel(
-    x, out, mask, cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t inner, float quant_min,
+    x, out, mask, cnp.ndarray scales, cnp.ndarray zero_points, int axis, float quant_min,
     float quant_max, int rule, int n_threads,
 ):
-    """The same for ``x`` seen as ``(outer, channels, inner)``.
+    """The same with a scale and a zero point for each index of an axis.
 
     The parameters are float32, zero points may be int32.
     """
     cdef FakeQuantize f
     cdef float* inverses
     cdef float* offsets
-    cdef const int32_t* whole = <const int32_t*> cnp.PyArray_DATA(zero_points)
+    cdef const int32_t* whole
     cdef Py_ssize_t channel
     cdef tuple results = rooms_for(x, out, mask)
     if results is None:
         return None
+    scales = cnp.PyArray_GETCONTIGUOUS(scales)
+    zero_points = cnp.PyArray_GETCONTIGUOUS(zero_points)
+    whole = <const int32_t*> cnp.PyArray_DATA(zero_points)
     set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(scales)
     f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
-    f.channels, f.inner = cnp.PyArray_SIZE(scales), inner
+    f.channels, f.inner = cnp.PyArray_SIZE(scales), elements_per_channel(x, axis)
     inverses = <float*> malloc((2 * f.channels + 1) * sizeof(float))
     if inverses == NULL:
         raise MemoryError()
@@ -316,68 +353,4 @@ def fake_quantize_per_channel(
     return results
 
 
-# --- Gradient -----------------------------------------------------------------------------
-
-cdef struct Masked:
-    const int32_t* grad
-    const uint8_t* mask
-    float* out
-    bint streams
-    Py_ssize_t size, head
-
-
-cdef inline f32v pass_vector(const int32_t* grad, const uint8_t* mask) noexcept nogil:
-    """All bits of a number times 1, or none, +0.0 whatever the number is."""
-    cdef i32v bits = mul_i32(load_i32(grad), load_u8(mask))
-    cdef f32v passed
-    memcpy(&passed, &bits, sizeof(passed))
-    return passed
-
-
-cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Masked m = (<Masked*> context)[0]
-    cdef Py_ssize_t i = task_start(index, m.size, m.head, CHUNK)
-    cdef Py_ssize_t last = task_start(index + 1, m.size, m.head, CHUNK)
-    cdef Py_ssize_t left
-    cdef int32_t[LANES_MAX] rest
-    cdef uint8_t[LANES_MAX] mask_rest
-    cdef float[LANES_MAX] out_rest
-    while i + SIMD_LANES <= last:
-        put_f32(m.out + i, pass_vector(m.grad + i, m.mask + i), m.streams)
-        i += SIMD_LANES
-    left = last - i
-    if left > 0:
-        memcpy(rest, m.grad + i, left * sizeof(float))
-        memcpy(mask_rest, m.mask + i, left)
-        store_f32(out_rest, pass_vector(rest, mask_rest))
-        memcpy(m.out + i, out_rest, left * sizeof(float))
-    if m.streams:
-        finish_streams()
-
-
-def straight_through(cnp.ndarray grad, cnp.ndarray mask, out, int n_threads):
-    """``eq-straight-through`` of float32 into ``out``, or room of that dtype.
-
-    ``mask`` holds 0 and 1. Returns the result, or None where one of both is of another type or
-    shape, or not contiguous.
-    """
-    cdef Masked m
-    cdef cnp.ndarray result
-    if not is_covered(grad) or not cnp.PyArray_SAMESHAPE(grad, mask) or not (
-        cnp.PyArray_TYPE(mask) == cnp.NPY_BOOL
-        and cnp.PyArray_CHKFLAGS(mask, cnp.NPY_ARRAY_C_CONTIGUOUS)
-    ):
-        return None
-    result = room_beside(grad, out, False)
-    if result is None:
-        return None
-    m.grad = <const int32_t*> cnp.PyArray_DATA(grad)
-    m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
-    m.out = <float*> cnp.PyArray_DATA(result)
-    m.size = cnp.PyArray_SIZE(grad)
-    n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
-    with nogil:
-        m.head = elements_to_line(m.out, sizeof(float), m.size)
-        m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
-        parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)
-    return result
+include "gradient.pxi"

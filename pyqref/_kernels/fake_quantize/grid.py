@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, elements_per_channel
+from pyqref._kernels.arrays import contiguous
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
-__all__ = ["fake_quantize_per_channel", "fake_quantize_per_tensor", "straight_through"]
+__all__ = [
+    "fake_quantize_per_channel",
+    "fake_quantize_per_tensor",
+    "is_grid",
+    "straight_through",
+]
 
 _FLOAT32, _INT32, _BOOL = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.bool_)
 # Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
@@ -34,6 +39,29 @@ def _by_parts(
         if mask is not None:
             mask[at] = some
     return y, mask
+
+
+def is_grid(
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    channels: int,
+    quant_min: int,
+    quant_max: int,
+) -> bool:
+    """Whether a kernel sees that these are scales and zero points of so many channels.
+
+    Positive and finite float32, and int32 in the range, in C order. False may also say that
+    they are of other types, or that there is no kernel to look.
+
+    Examples
+    --------
+    >>> is_grid(np.float32([0.1, 0.0]), np.int32([0, 3]), 2, 0, 255)
+    False
+    """
+    kernel = registry.twin("fake_quantize")
+    if kernel is None:
+        return False
+    return bool(kernel.is_grid(scales, zero_points, channels, quant_min, quant_max))
 
 
 def fake_quantize_per_tensor(
@@ -93,16 +121,16 @@ def fake_quantize_per_channel(
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    x, zero_points = np.asarray(x), np.asarray(zero_points)
+    zero_points = np.asarray(zero_points)
     kind = zero_points.dtype
     if kernel is not None and kind.kind in "iu" and quant_min >= -_EXACT and quant_max <= _EXACT:
         found: tuple[FloatArray, BoolArray | None] | None = kernel.fake_quantize_per_channel(
             x,
             _FLOAT32,
             _BOOL if masked else None,
-            contiguous(np.asarray(scales, _FLOAT32)),
-            contiguous(zero_points if kind == _INT32 else zero_points.astype(_FLOAT32)),
-            elements_per_channel(x, axis),
+            np.asarray(scales, _FLOAT32),
+            zero_points if kind == _INT32 else zero_points.astype(_FLOAT32),
+            axis,
             quant_min,
             quant_max,
             _AFTER if convention == "torch" else _BEFORE,
@@ -110,6 +138,7 @@ def fake_quantize_per_channel(
         )
         if found is not None:
             return found
+    x = np.asarray(x)
     if not (x.flags.c_contiguous and x.flags.aligned):
 
         def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:

@@ -7,6 +7,9 @@ Room: TypeAlias = np.ndarray | np.dtype[Any]
 #: The numbers and their mask.
 Both: TypeAlias = tuple[np.ndarray, np.ndarray | None]
 
+def is_grid(
+    scales: np.ndarray, zero_points: np.ndarray, channels: int, quant_min: int, quant_max: int
+) -> bool: ...
 def fake_quantize_per_tensor(
     x: Any,
     out: Room,
@@ -24,7 +27,7 @@ def fake_quantize_per_channel(
     mask: Room | None,
     scales: np.ndarray,
     zero_points: np.ndarray,
-    inner: int,
+    axis: int,
     quant_min: float,
     quant_max: float,
     rule: int,
