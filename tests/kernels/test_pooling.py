@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from kernels.compare import assert_same_bits
 from kernels.layers import integers
 
 from pyqref import _kernels
+from pyqref._kernels.pooling import bands, windows
 from pyqref.numerics import pooling
 
 
@@ -120,3 +122,61 @@ def test_channels_that_are_last_in_memory_stay_so(compiled_kernel: str) -> None:
         _kernels.adaptive_avg_pool(x, 3, (2, 2)),
     ):
         assert y.transpose(0, 2, 3, 1).flags.c_contiguous
+
+
+@pytest.fixture(params=[1, 8, 40, 600])
+def few_bytes(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few may be copied that images are cut along every axis, or windows taken one by one."""
+    monkeypatch.setattr(bands, "_MOST", request.param)
+    monkeypatch.setattr(bands, "_OUTPUTS", 2)
+
+
+@pytest.fixture
+def no_sum_has_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if 32 bits held no sum but of one byte."""
+    cached = windows._geometry, windows._adaptive_geometry
+    monkeypatch.setattr(windows, "_LARGEST_WINDOW", 1)
+    monkeypatch.setattr(bands, "_MOST", 1)
+    for each in cached:
+        each.cache_clear()
+    yield
+    for each in cached:
+        each.cache_clear()
+
+
+def pooled(case: Case, x: np.ndarray, module: Any) -> Iterator[np.ndarray]:
+    """Every kind of pooling, by the kernels or the equations."""
+    storage = x.dtype
+    yield module.max_pool(x, *case[1:])
+    if max(case.dilation) == 1:
+        for engine in ("fbgemm", "qnnpack"):
+            rest = case.ceil_mode, False, None, engine, 0.3
+            point = int(np.iinfo(storage).max)
+            yield module.avg_pool(x, point, case.kernel, case.stride, case.padding, *rest)
+            yield module.adaptive_avg_pool(x, 7, (2,) * (x.ndim - 2), engine, 0.3)
+
+
+@pytest.mark.parametrize("case", CASES + DILATED)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_parts_of_images_in_no_order(
+    compiled_kernel: str, few_bytes: None, case: Case, storage: Any
+) -> None:
+    """eq-quantized-max-pool and eq-quantized-mean, some windows at a time, or one."""
+    x = integers(np.random.default_rng(5), case.shape, storage)
+    strided = orders(x)[2].swapaxes(0, 1).repeat(2, axis=1)[:, ::2].swapaxes(0, 1)
+    expected, given = pooled(case, x, pooling), pooled(case, strided, _kernels)
+    for one, other in zip(expected, given, strict=True):
+        assert_same_bits(one, other)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_sums_without_room(
+    compiled_kernel: str, no_sum_has_room: None, case: Case, storage: Any
+) -> None:
+    """eq-quantized-mean of images in any order."""
+    x = integers(np.random.default_rng(6), case.shape, storage)
+    for each in orders(x):
+        expected, given = pooled(case, x, pooling), pooled(case, each, _kernels)
+        for one, other in zip(expected, given, strict=True):
+            assert_same_bits(one, other)

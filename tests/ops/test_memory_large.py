@@ -21,6 +21,7 @@ from ops.test_memory import (
 
 import pyqref
 from pyqref import _kernels
+from pyqref.nn import functional as F
 from pyqref.tensor.quantized import make_per_tensor
 
 ORDERS: dict[str, Callable[[Any], Any]] = {
@@ -112,6 +113,43 @@ def reduced(run: Callable[[Any], Any], shape: tuple[int, ...], last: bool) -> Op
     x = quantized(*shape, last=last)
     return lambda: run(x)
 
+
+def pooled(run: Callable[[Any], Any], *shape: int) -> Operation:
+    x = quantized(*shape)[..., ::2]
+    return lambda: run(x)
+
+
+#: Windows that alone are larger than may be copied, or see more lines than may be copied.
+POOLED: dict[str, Callable[[], Operation]] = {
+    "max_pool2d, large": lambda: pooled(
+        lambda x: ops.max_pool2d(x, [1100, 1000], [400, 400], [1, 1], [1, 1], False),
+        *(1, 1, 1500, 3000),
+    ),
+    "max_pool2d, far": lambda: pooled(
+        lambda x: ops.max_pool2d(x, [3, 3], [100, 90], [1, 1], [600, 650], False),
+        *(1, 1, 1500, 3000),
+    ),
+    "avg_pool2d, large": lambda: pooled(
+        lambda x: F.avg_pool2d(x, (1100, 1000), 400, 1), 1, 1, 1500, 3000
+    ),
+    "avg_pool2d, long lines": lambda: pooled(lambda x: F.avg_pool2d(x, 3), 1, 2, 4, 2_000_000),
+    "avg_pool1d, long": lambda: pooled(lambda x: F.avg_pool1d(x, 1_200_000, 9000), 1, 2, 2_500_000),
+    "avg_pool3d, large": lambda: pooled(
+        lambda x: F.avg_pool3d(x, (90, 110, 120), 9), 1, 1, 100, 120, 260
+    ),
+    "adaptive_avg_pool2d, large": lambda: pooled(
+        lambda x: F.adaptive_avg_pool2d(x, (1, 2)), 1, 2, 1500, 4000
+    ),
+    "adaptive_avg_pool2d, more results": lambda: pooled(
+        lambda x: F.adaptive_avg_pool2d(x, (1500, 1500)), 1, 2, 400, 800
+    ),
+    "avg_pool1d, one channel": lambda: reduced(
+        lambda x: F.avg_pool1d(x, 2), (1, 1, 1_000_000), False
+    ),
+    "adaptive_avg_pool2d, more than 32 bits": lambda: reduced(
+        lambda x: F.adaptive_avg_pool2d(x, 1), (1, 1, 3000, 3000), False
+    ),
+}
 
 MOMENTS = {
     f"{name}, {shape}, {'last' if last else 'first'}": (
@@ -255,7 +293,7 @@ LARGE = (
 )
 
 
-OPERATIONS = VIEWS | LARGE | MOMENTS | JOINED | PRODUCTS | LAYERS
+OPERATIONS = VIEWS | LARGE | POOLED | MOMENTS | JOINED | PRODUCTS | LAYERS
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")

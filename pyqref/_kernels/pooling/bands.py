@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,10 +13,10 @@ import numpy as np
 from pyqref._kernels.arrays import contiguous, images
 from pyqref.numerics.types import IntArray
 
-__all__ = ["Geometry", "run_in_bands"]
+__all__ = ["Geometry", "channels_first", "run_in_bands"]
 
-#: Bytes of a copy.
-_MOST = 1 << 18
+#: Bytes of a copy, and windows along an axis that see it.
+_MOST, _OUTPUTS = 1 << 18, 1 << 12
 
 
 class Geometry(NamedTuple):
@@ -30,6 +32,10 @@ class Geometry(NamedTuple):
         Places in all windows of a channel.
     sizes
         Numbers of windows along the spatial axes.
+    longest
+        Places that the longest window sees along each spatial axis.
+    has_room
+        Whether 32 bits hold the sum of each window.
     is_even
         Whether all windows are of one size.
     """
@@ -40,77 +46,105 @@ class Geometry(NamedTuple):
     steps: tuple[int, ...]
     taps: int
     sizes: tuple[int, ...]
+    longest: tuple[int, ...] = ()
+    has_room: bool = True
     is_even: bool = False
 
-    def along(self, axis: int) -> np.ndarray:
-        """The windows along the depth, the height or the width."""
-        return (self.planes, self.rows, self.columns)[axis]
+    @property
+    def windows(self) -> tuple[np.ndarray, ...]:
+        """The windows along each spatial axis."""
+        return (self.planes, self.rows, self.columns)[-len(self.sizes) :]
 
 
 def run_in_bands(
-    pool: Callable[..., IntArray], q: IntArray, geometry: Geometry, *rest: Any
+    pool: Callable[..., IntArray],
+    one_by_one: Callable[..., IntArray],
+    q: IntArray,
+    geometry: Geometry,
+    *rest: Any,
 ) -> IntArray:
-    """``pool(q, None, geometry, *rest)`` of images in neither of the orders that it takes.
+    """``pool(q, None, geometry, *rest)`` of images that it does not take.
 
     They are copied: channels last, small ones as a whole, of large ones what some windows see.
+    Where a window is too large for that, ``one_by_one(q, geometry, *rest)`` needs no copy.
     """
     if q.size <= _MOST:
         q, result = images(q, geometry.sizes)
         return pool(q, result, geometry, *rest)
-    batch, channels = q.shape[:2]
-    out = np.empty((batch, *geometry.sizes, channels), q.dtype)
+    channels, *places = _most(q.shape, geometry)
+    if prod(places) > _MOST:
+        return one_by_one(q, geometry, *rest)
+    out = np.empty((q.shape[0], *geometry.sizes, q.shape[1]), q.dtype)
     lines = q.transpose(0, *range(2, q.ndim), 1)
-    windows = geometry.along(5 - q.ndim)
-    at_once = _channels_at_once(windows, q.shape)
-    size = prod(q.shape[3:]) * at_once
-    for image in range(batch):
-        for first in range(0, channels, at_once):
-            some = slice(first, first + at_once)
-            for at, low, high in _bands(windows, _MOST // size):
-                part = out[image : image + 1, at, ..., some]
-                seen = contiguous(lines[image : image + 1, low:high, ..., some])
-                result = np.empty(part.shape, q.dtype)
-                here = _part_of(geometry, 5 - q.ndim, at, low)
-                pool(_first(seen), _first(result), here, *rest)
-                part[...] = result
-    return _first(out)
+    first_channels = range(0, q.shape[1], channels)
+    axes = [list(_bands(*each)) for each in zip(geometry.windows, places, strict=True)]
+    for image, first, bands in product(range(q.shape[0]), first_channels, product(*axes)):
+        at, some = slice(image, image + 1), slice(first, first + channels)
+        part = out[(at, *(band.outputs for band in bands), some)]
+        seen = contiguous(lines[(at, *(band.seen for band in bands), some)])
+        result = np.empty(part.shape, q.dtype)
+        pool(channels_first(seen), channels_first(result), _part_of(geometry, bands), *rest)
+        part[...] = result
+    return channels_first(out)
 
 
-def _first(images: np.ndarray) -> np.ndarray:
+def channels_first(images: np.ndarray) -> np.ndarray:
     """``(batch, channels, *size)`` of images with their channels last."""
     return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
 
 
-def _channels_at_once(windows: np.ndarray, shape: tuple[int, ...]) -> int:
-    """Channels of which what the longest window sees may be copied, or one."""
-    longest = max(int((windows[:, 1] - windows[:, 0]).max()), 1)
-    return max(1, min(shape[1], _MOST // (longest * prod(shape[3:]))))
+def _most(shape: tuple[int, ...], geometry: Geometry) -> list[int]:
+    """Channels, and places along each axis, that are copied at a time: enough for a window.
+
+    Lines are cut last, and images first.
+    """
+    # The first axis, channels, and the others.
+    most = [geometry.longest[0], 1, *geometry.longest[1:]]
+    whole = [shape[2], shape[1], *shape[3:]]
+    size = prod(shape[2:])
+    room = _MOST * size // max(size, prod(geometry.sizes))  # the results take no more
+    for axis in reversed(range(len(most))):
+        least = most[axis]
+        most[axis] = max(least, min(whole[axis], least * room // prod(most)))
+    return [most[1], most[0], *most[2:]]
 
 
-def _bands(windows: np.ndarray, most: int) -> Iterator[tuple[slice, int, int]]:
+class _Band(NamedTuple):
+    """Some outputs along an axis, and the places that they see."""
+
+    outputs: slice
+    seen: slice
+
+
+def _bands(windows: np.ndarray, most: int) -> Iterator[_Band]:
     """Windows that see at most ``most`` places, or one; from where to where they do.
 
     Examples
     --------
-    >>> list(_bands(np.array([[0, 2, 2], [1, 3, 2], [2, 4, 2]]), 3))
-    [(slice(0, 2, None), 0, 3), (slice(2, 3, None), 2, 4)]
+    >>> for outputs, seen in _bands(np.array([[0, 2, 2], [1, 3, 2], [2, 4, 2]]), 3):
+    ...     print(outputs, seen)
+    slice(0, 2, None) slice(0, 3, None)
+    slice(2, 3, None) slice(2, 4, None)
     """
     start = 0
     while start < len(windows):
-        stop = int(np.searchsorted(windows[:, 1], windows[start, 0] + most, side="right"))
-        stop = max(start + 1, stop)
+        stop = bisect_right(windows[:, 1], windows[start, 0] + most, start)
+        stop = max(start + 1, min(stop, start + _OUTPUTS))
         # With dilation, the first window need not be the one that begins first.
         low = int(windows[start:stop, 0].min())
         # At least one place: some windows may see none.
-        yield slice(start, stop), low, max(low + 1, int(windows[start:stop, 1].max()))
+        high = max(low + 1, int(windows[start:stop, 1].max()))
+        yield _Band(slice(start, stop), slice(low, high))
         start = stop
 
 
-def _part_of(geometry: Geometry, axis: int, at: slice, low: int) -> Geometry:
-    """Some windows along one of three axes, where place ``low`` is the first."""
-    whole = geometry.along(axis)
-    moved = whole[at] - np.array([low, low, 0])
-    planes, rows, columns = (moved if k == axis else geometry.along(k) for k in range(3))
-    taps = geometry.taps * len(moved) // len(whole)
-    sizes = (len(moved), *geometry.sizes[1:])
-    return Geometry(planes, rows, columns, geometry.steps, taps, sizes, geometry.is_even)
+def _part_of(geometry: Geometry, bands: tuple[_Band, ...]) -> Geometry:
+    """The windows of some bands, whose places are counted from the first that they see."""
+    moved = [
+        windows[band.outputs] - np.array([band.seen.start, band.seen.start, 0])
+        for windows, band in zip(geometry.windows, bands, strict=True)
+    ]
+    sizes = tuple(map(len, moved))
+    taps = geometry.taps * prod(sizes) // prod(geometry.sizes)
+    planes, rows, columns = [geometry.planes, geometry.rows][: 3 - len(moved)] + moved
+    return Geometry(planes, rows, columns, geometry.steps, taps, sizes, geometry.longest)

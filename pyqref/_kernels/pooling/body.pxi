@@ -28,6 +28,7 @@ cdef enum:
     FINISHED = 12               # bytes, in whose time a mean is divided and rounded
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
+    ALONG = 1 << 12             # sums of one channel that are held at a time
 
 
 # Where a window lies along one axis, and its part of the divisor.
@@ -171,11 +172,16 @@ def mean_pool(
 ):
     """``eq-quantized-mean`` of the windows of ``x``, all as in max_pool.
 
-    The third number of a window is its part of the divisor, unless ``divisor`` is not 0.
+    The third number of a window is its part of the divisor, unless ``divisor`` is not 0. None, too,
+    where the geometry says that sums have no room.
     """
     cdef Pool p
     cdef double work
-    cdef cnp.ndarray result = room_for_windows(x, out, geometry)
+    cdef cnp.ndarray result
+    cdef bint has_room = (<tuple> geometry)[7]
+    if not has_room:
+        return None
+    result = room_for_windows(x, out, geometry)
     if result is None:
         return None
     work = set_pool(&p, x, result, geometry)
@@ -185,7 +191,7 @@ def mean_pool(
     work += <double> FINISHED * cnp.PyArray_SIZE(result)
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     if p.inner == 1:
-        p.longest = (p.out_width + LANES_MAX + 15) // 16 * 16
+        p.longest = (min(p.out_width, <Py_ssize_t> ALONG) + LANES_MAX + 15) // 16 * 16
         p.sums = <int32_t*> calloc(p.longest * n_threads, sizeof(int32_t))
         p.divisors = <float*> calloc(p.longest * n_threads, sizeof(float))
         if p.sums == NULL or p.divisors == NULL:

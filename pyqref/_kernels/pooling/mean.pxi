@@ -242,13 +242,17 @@ cdef void mean_along(const Pool* p, const Line* line, uint8_t* out, int thread) 
     cdef float* divisors = p.divisors + thread * p.longest
     cdef const Window* column
     cdef const uint8_t* first
-    cdef Py_ssize_t x, z, y
-    for x in range(p.out_width):
-        column = p.columns + x
-        sums[x] = start_of(p, line, column)
-        divisors[x] = <float> divisor_of(p, line, column)
-        for z in range(length_of(line.plane)):
-            first = line.x + z * line.plane_step + column.first
-            for y in range(length_of(line.row)):
-                sums[x] += sum_of(first + y * line.row_step, length_of(column), p.is_signed)
-    finish(p, sums, divisors, p.out_width, out)
+    cdef Py_ssize_t begin = 0
+    cdef Py_ssize_t count, x, z, y
+    while begin < p.out_width:
+        count = min(p.out_width - begin, <Py_ssize_t> ALONG)
+        for x in range(count):
+            column = p.columns + begin + x
+            sums[x] = start_of(p, line, column)
+            divisors[x] = <float> divisor_of(p, line, column)
+            for z in range(length_of(line.plane)):
+                first = line.x + z * line.plane_step + column.first
+                for y in range(length_of(line.row)):
+                    sums[x] += sum_of(first + y * line.row_step, length_of(column), p.is_signed)
+        finish(p, sums, divisors, count, out + begin)
+        begin += count

@@ -17,6 +17,7 @@ from pyqref.numerics import pooling as reference
 from pyqref.numerics.pooling import pooled_size
 from pyqref.numerics.types import Engine, IntArray
 
+from . import one_by_one
 from .bands import Geometry, run_in_bands
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
@@ -44,7 +45,7 @@ def max_pool(
         if pooled is not None:
             return pooled
         if q.itemsize == 1:
-            return run_in_bands(twin.max_pool, q, geometry, threads.limit)
+            return run_in_bands(twin.max_pool, one_by_one.max_pool, q, geometry, threads.limit)
     return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
 
 
@@ -73,7 +74,7 @@ def avg_pool(
             return pooled
         if q.itemsize == 1:
             rest = zero_point, divisor, by_reciprocal, scale, threads.limit
-            return run_in_bands(twin.mean_pool, q, geometry, *rest)
+            return run_in_bands(twin.mean_pool, one_by_one.mean_pool, q, geometry, *rest)
     return reference.avg_pool(
         q,
         zero_point,
@@ -110,7 +111,7 @@ def adaptive_avg_pool(
             return pooled
         if q.itemsize == 1:
             rest = zero_point, 0, by_reciprocal, scale, threads.limit
-            return run_in_bands(twin.mean_pool, q, geometry, *rest)
+            return run_in_bands(twin.mean_pool, one_by_one.mean_pool, q, geometry, *rest)
     return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
 
 
@@ -132,9 +133,7 @@ def _geometry(
         _windows(*each, ceil_mode, count_include_pad)
         for each in zip(shape[2:], kernel, stride, padding, dilation, strict=True)
     ]
-    steps = (1, 1, *dilation)[-3:]
-    sizes = tuple(len(each) for each in axes)
-    return Geometry(*_three(axes), steps, _taps(axes), sizes)
+    return _made(axes, (1, 1, *dilation)[-3:])
 
 
 @lru_cache(maxsize=64)
@@ -146,21 +145,22 @@ def _adaptive_geometry(shape: tuple[int, ...], output_size: tuple[int, ...]) -> 
     sizes = tuple(zip(shape[2:], output_size, strict=True))
     axes = [_adaptive_windows(*each) for each in sizes]
     is_even = all(size % outputs == 0 for size, outputs in sizes)
-    return Geometry(*_three(axes), (1, 1, 1), _taps(axes), output_size, is_even)
+    return _made(axes, (1, 1, 1), is_even)
 
 
-def _taps(axes: Sequence[np.ndarray]) -> int:
-    """Places under all windows of a channel, dilation aside."""
-    return prod(int(np.maximum(each[:, 1] - each[:, 0], 0).sum()) for each in axes)
+def _made(axes: Sequence[np.ndarray], steps: tuple[int, ...], is_even: bool = False) -> Geometry:
+    """What follows from the windows along each axis."""
+    seen = [np.maximum(each[:, 1] - each[:, 0], 0) for each in axes]
+    # Places under all windows of a channel, dilation aside.
+    taps = prod(int(each.sum()) for each in seen)
+    longest = tuple(int(each.max(initial=1)) for each in seen)
+    sizes = tuple(map(len, axes))
+    has_room = prod(longest) <= _LARGEST_WINDOW
+    return Geometry(*_three(axes), steps, taps, sizes, longest, has_room, is_even)
 
 
 def _is_covered(shape: tuple[int, ...], kernel: tuple[int, ...]) -> bool:
-    return (
-        len(shape) == len(kernel) + 2
-        and len(kernel) <= 3
-        and prod(kernel) <= _LARGEST_WINDOW
-        and prod(shape) > 0
-    )
+    return len(shape) == len(kernel) + 2 and len(kernel) <= 3 and prod(shape) > 0
 
 
 def _three(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
