@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import pyqref
 from pyqref import nn
+from pyqref._kernels.parts import parts
 from pyqref.numerics.recurrent import lstm_step
 from pyqref.ops import quantized as ops
 
@@ -209,6 +211,22 @@ def test_dropout_between_layers_only_in_training() -> None:
     assert layer(x)[0].tolist() == layer(x)[0].tolist()
     layer.train()
     assert layer(x)[0].tolist() != layer(x)[0].tolist()
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_dropout_of_some_rows_at_a_time(
+    bidirectional: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The random numbers of all of them are those of one array."""
+    layer = dynamic.GRU(3, 4, num_layers=3, dropout=0.5, bidirectional=bidirectional)
+    x, results = pyqref.randn(5, 2, 3), []
+    for most in (1, 10, 1000):
+        monkeypatch.setattr(
+            "pyqref.nn.quantized.dynamic.modules.rnn.parts", partial(parts, most=most)
+        )
+        pyqref.manual_seed(0)
+        results.append(layer(x)[0].tolist())
+    assert results[0] == results[1] == results[2]
 
 
 def test_recurrent_errors() -> None:

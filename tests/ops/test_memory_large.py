@@ -13,6 +13,7 @@ from ops.test_memory import (
     OUT,
     SCRATCH,
     Operation,
+    dynamic,
     ops,
     quantized,
     real,
@@ -253,14 +254,20 @@ PRODUCTS: dict[str, Callable[[], Operation]] = {
 }
 
 
-def two_directions(name: str) -> Operation:
-    module = getattr(pyqref.nn.quantized.dynamic, name)(64, 128, num_layers=3, bidirectional=True)
-    x = real(40, 200, 64)
+def layers(name: str, **options: Any) -> Operation:
+    """Layers over one another, in training."""
+    module, x = getattr(dynamic, name)(64, 128, num_layers=3, **options), real(40, 200, 64)
     return lambda: module(x)
 
 
 LAYERS = {
-    f"{name} of two directions": lambda name=name: two_directions(name) for name in ("LSTM", "GRU")
+    f"{name}, {options}": lambda name=name, options=options: layers(name, **options)
+    for name in ("LSTM", "GRU")
+    for options in (
+        {"bidirectional": True},
+        {"bidirectional": True, "dropout": 0.5},
+        {"dropout": 0.5},
+    )
 }
 
 LARGE = (

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyqref import dtypes
 from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import parts
 from pyqref.nn import functional as F
 from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
@@ -204,7 +205,8 @@ class RNNBase(Module):
         directions, size = 2 if self.bidirectional else 1, self.hidden_size
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
-                output = F.dropout(wrap(output), self.dropout)._array
+                for at in parts(output, whole=(1,)):
+                    F.dropout(wrap(output[at]), self.dropout, inplace=True)
             # A layer replaces what the one before it gave, row by row; where both directions want
             # it, as bytes.
             weights = [
