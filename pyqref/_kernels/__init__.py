@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .qconv import pack_conv3d as pack_conv3d
     from .qconv import pack_conv_transpose as pack_conv_transpose
     from .qgemm import PackedLinear as PackedLinear
+    from .qgemm import Projection as Projection
     from .qgemm import linear_accumulator as linear_accumulator
     from .qgemm import linear_dynamic as linear_dynamic
     from .qgemm import linear_float as linear_float
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from .quantize import quantize_per_channel as quantize_per_channel
     from .quantize import quantize_per_tensor as quantize_per_tensor
     from .recurrent import NoGridError as NoGridError
-    from .recurrent import Projection as Projection
     from .recurrent import gru_step as gru_step
     from .recurrent import lstm_step as lstm_step
     from .recurrent import recurrent_cell as recurrent_cell
@@ -135,6 +135,7 @@ __getattr__ = on_first_use(
         ),
         ".qgemm": (
             "PackedLinear",
+            "Projection",
             "linear",
             "linear_accumulator",
             "linear_dynamic",
@@ -150,7 +151,6 @@ __getattr__ = on_first_use(
         ),
         ".recurrent": (
             "NoGridError",
-            "Projection",
             "gru_step",
             "lstm_step",
             "recurrent_cell",

@@ -9,6 +9,9 @@ cimport numpy as cnp
 # ``any_order``, in any order without gaps.
 cdef cnp.ndarray room_beside(x, out, bint any_order)
 
+# Rows (..., columns) for those of ``x``, which is in C order.
+cdef cnp.ndarray room_for_rows(x, out, Py_ssize_t columns)
+
 # Images (batch, channels, *sizes) of the type of ``x (batch, channels, *size)``, whose channels lie
 # last, or which, where ``either``, may lie in C order. ``size`` has one to three numbers.
 cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)

@@ -212,6 +212,24 @@ cdef cnp.ndarray room_beside(x, out, bint any_order):
     return room_like(array, array.dtype if out is None else out)
 
 
+cdef cnp.ndarray room_for_rows(x, out, Py_ssize_t columns):
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef cnp.ndarray array
+    cdef int ndim, axis
+    if isinstance(out, cnp.ndarray):
+        return out
+    if not has_plain_elements(x) or not lies_in_c_order(x):
+        return None
+    array = x
+    ndim = cnp.PyArray_NDIM(array)
+    if not 1 <= ndim <= MOST_AXES:
+        return None
+    for axis in range(ndim - 1):
+        shape[axis] = cnp.PyArray_DIM(array, axis)
+    shape[ndim - 1] = columns
+    return room(ndim, shape, array.dtype if out is None else out)
+
+
 cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.ndarray array

@@ -315,3 +315,16 @@ def test_weights_without_depth_or_columns(
         assert_same_bits(sums, _kernels.linear_accumulator(x, 3, packed, 0))
         real = np.broadcast_to(bias, (5, columns))
         assert_same_bits(real, _kernels.linear_float(x, 3, packed, 0, 0.5, 0.5, bias, engine))
+
+
+def test_what_was_prepared_serves_like_calls_alone(kernel: str) -> None:
+    """eq-requantize with other parameters and zero points, in turn, of one weight."""
+    rng = np.random.default_rng(9)
+    x = integers(rng, (3, 20), np.uint8)
+    weight = integers(rng, (18, 20), np.int8)
+    packed = _kernels.pack_linear(weight)
+    requants = [finish(rng, mode, 18, 20, np.uint8, False) for mode in MODES]
+    for zero_points in (0, 5, np.arange(18), 0, 300, 300):
+        for requant in (*requants, *requants):
+            expected = reference.quantized_linear(x, 7, weight, zero_points, requant)
+            assert_same_bits(expected, _kernels.linear(x, 7, packed, zero_points, requant))

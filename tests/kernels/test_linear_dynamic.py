@@ -143,3 +143,17 @@ def test_strided_input(kernel: str) -> None:
     x = np.random.default_rng(5).standard_normal((9, 40)).astype(np.float32)
     check(x[::2, ::2], 5)
     check(x.T, 5)
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+def test_one_projection_serves_many_inputs(kernel: str, engine: Any) -> None:
+    """eq-linear-dynamic: each input has a grid of its own; a bias is read when it is added."""
+    rng = np.random.default_rng(7)
+    weight, scales = integers(rng, (18, 20), np.int8), rng.uniform(0.01, 0.02, 18)
+    bias = rng.standard_normal(18).astype(np.float32)
+    projection = _kernels.Projection(_kernels.pack_linear(weight), 0, scales, bias, engine)
+    for rows in (3, 0, 7):
+        x = rng.normal(0, rows + 1, (rows, 20)).astype(np.float32)
+        expected = dynamic.linear_dynamic(x, weight, scales, 0, bias, engine=engine)
+        assert_same_bits(expected, projection.of(x)[0])
+        bias += 1

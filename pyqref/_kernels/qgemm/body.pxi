@@ -6,6 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport room_for_rows
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line, suits_streams, whole_lines
 from pyqref._kernels.simd.primitives cimport *
@@ -69,56 +70,52 @@ cdef void rows_copied(
             run += layout.run
 
 
-def linear(
-    cnp.ndarray x, bint is_signed, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray panels,
-    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray multiplier, bias, integer_bias,
-    float bias_multiplier, int32_t zero_point, int32_t lower, int32_t upper, cnp.ndarray out,
-    int store, int n_threads,
-):
-    """``x (rows, depth)`` times packed weights into ``out (rows, columns)``; all contiguous.
+def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
+    """Bytes ``x (..., depth)`` times packed weights into ``out (..., columns)``, contiguous.
 
-    Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
+    Where ``out`` is a dtype room is made, or None returned if ``x`` is not contiguous. ``weight``:
+    see ``fill_product``.
+
+    Returns the result. Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
     """
     cdef Matrix matrix
     cdef Epilogue epilogue
     cdef Product p
-    cdef int shift = 128 if is_signed else 0
-    fill_epilogue(
-        &epilogue, x_zero_point + shift - INPUT_SHIFT, depth, weight_sums, weight_zero_points,
-        multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper, <Store> store,
-    )
-    matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), depth
+    cdef cnp.ndarray result = room_for_rows(x, out, cnp.PyArray_SIZE(<cnp.ndarray?> weight[2]))
+    cdef int shift = 0
+    if result is None:
+        return None
+    if cnp.PyArray_TYPE(<cnp.ndarray?> x) == cnp.NPY_INT8:
+        shift = 128
+    fill_product(&p, &matrix, &epilogue, x_zero_point + shift - INPUT_SHIFT, weight, result)
+    matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), epilogue.depth
     matrix.flip = <uint8_t> shift
-    fill_product(&p, &matrix, &epilogue, panels, out)
     p.give_rows, p.row_price = rows_copied, 0.3
-    if not is_signed and depth % 4 == 0:
+    if shift == 0 and matrix.depth % 4 == 0:
         p.give_rows_in_place = rows_in_place
     with nogil:
         multiply(&p, n_threads)
+    return result
 
 
-def linear_dynamic(
-    cnp.ndarray x, cnp.ndarray out, int quant_max, Py_ssize_t depth, cnp.ndarray panels,
-    cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray weight_scales,
-    cnp.ndarray multiplier, bias, int store, int n_threads,
-):
-    """Real ``x (rows, depth)`` times packed weights into ``out (rows, columns)``, float32.
+def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
+    """Real ``x (..., depth)`` times packed weights into ``out (..., columns)``, float32.
 
-    ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``. ``eq-dynamic-input``,
-    then ``eq-linear-dynamic``.
+    ``eq-dynamic-input``, then ``eq-linear-dynamic``. ``x`` is contiguous, or lies in any order as
+    ``(groups, rows, depth)``. Where ``out`` is a dtype room is made, or None returned if ``x`` is
+    not contiguous. ``weight``: see ``fill_dynamic``.
 
-    Returns the smallest and largest number of ``x``; where one of them is not finite there is no
-    grid, and ``out`` is left as it was. ``weight_scales`` are float64, one or one a column, and
-    ``multiplier`` is room for as many float32. Stores: 2 a fused multiply-add, 3 without.
+    Returns the result, and the smallest and largest number of ``x``; where one of them is not
+    finite there is no grid, and nothing is written.
     """
     cdef Dynamic d
+    cdef cnp.ndarray result = room_for_rows(x, out, cnp.PyArray_SIZE(<cnp.ndarray?> weight[2]))
     cdef float low = 0
     cdef float high = 0
-    fill_dynamic(
-        &d, x, out, quant_max, depth, panels, weight_sums, weight_zero_points, weight_scales,
-        multiplier, bias, <Store> store,
-    )
+    if result is None:
+        return None
+    fill_dynamic(&d, x, quant_max, weight, result)
     with nogil:
         if choose_grid(&d, &low, &high, n_threads):
             multiply(&d.product, n_threads)
-    return low, high
+    return result, low, high

@@ -10,14 +10,13 @@ import numpy as np
 from pyqref._kernels import threads
 from pyqref.numerics.types import IntArray
 
-from .finish import SUMS
+from .finish import ONE, SUMS, for_kernel
 from .pack import PackedLinear
 
 __all__ = ["deep_sums"]
 
 #: Depths at a time, a multiple of 4, whose sums of bytes times weights fit; bytes that are copied.
 _DEPTH, _COPIED = 1 << 15, 1 << 18
-_ONE = np.ones(1, np.float32)
 
 
 def deep_sums(
@@ -63,23 +62,6 @@ def _add_products(
     for first, width, panel in packed.parts(start, x.shape[1]):
         columns = min(width, packed.columns - first)
         products, no_sums = np.empty((len(x), columns), np.int32), np.zeros(columns, np.int32)
-        kernel.linear(
-            x,
-            False,
-            0,
-            x.shape[1],
-            panel,
-            no_sums,
-            None,
-            _ONE,
-            None,
-            None,
-            1.0,
-            0,
-            0,
-            0,
-            products,
-            SUMS,
-            threads.limit,
-        )
+        weight = for_kernel(PackedLinear(panel, no_sums, columns, x.shape[1]), None, ONE, SUMS)
+        kernel.linear(x, 0, products, weight, threads.limit)
         sums[:, first : first + columns] += products[:-1] - products[-1]

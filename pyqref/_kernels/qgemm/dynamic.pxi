@@ -179,9 +179,6 @@ cdef struct Dynamic:
     Product product
     Epilogue epilogue
     int quant_max
-    Py_ssize_t scales
-    const double* weight_scales
-    float* multiplier
 
 
 cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
@@ -201,29 +198,19 @@ cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
 
 
 cdef void fill_dynamic(
-    Dynamic* d, cnp.ndarray x, cnp.ndarray out, int quant_max, Py_ssize_t depth,
-    cnp.ndarray panels, cnp.ndarray weight_sums, weight_zero_points, cnp.ndarray weight_scales,
-    cnp.ndarray multiplier, bias, Store store,
-):
-    """``weight_scales`` are float64, one or one a column; ``multiplier`` is room for as many."""
-    fill_reals(&d.reals, x, depth)
-    d.quant_max, d.scales = quant_max, cnp.PyArray_SIZE(multiplier)
-    d.weight_scales = <const double*> cnp.PyArray_DATA(weight_scales)
-    d.multiplier = <float*> cnp.PyArray_DATA(multiplier)
-    fill_epilogue(
-        &d.epilogue, 0, depth, weight_sums, weight_zero_points, multiplier, bias, None, 1, 0, 0, 0,
-        store,
-    )
-    fill_product(&d.product, &d.reals, &d.epilogue, panels, out)
+    Dynamic* d, cnp.ndarray x, int quant_max, tuple weight, cnp.ndarray out
+) except *:
+    """``weight`` as of a product; its multipliers are the scales of the weight."""
+    d.quant_max = quant_max
+    fill_product(&d.product, &d.reals, &d.epilogue, 0, weight, out)
+    fill_reals(&d.reals, x, d.epilogue.depth)
     d.product.give_rows, d.product.row_price = rows_quantized, 2
 
 
 cdef void use_grid(Dynamic* d, double scale, int32_t zero_point) noexcept nogil:
     """Take the input as on this grid."""
-    cdef Py_ssize_t i
     d.reals.inverse, d.reals.offset = (<float> 1) / <float> scale, <float> zero_point
-    for i in range(d.scales):
-        d.multiplier[i] = <float> scale * <float> d.weight_scales[i]  # eq-accumulator-scale
+    d.epilogue.x_scale = <float> scale  # times those of weights: eq-accumulator-scale
     d.epilogue.x_zero_point = zero_point - INPUT_SHIFT
 
 

@@ -12,6 +12,7 @@ cdef struct Epilogue:
     Py_ssize_t weight_zero_point_step
     const float* multiplier             # (1,) or (N,)
     Py_ssize_t multiplier_step
+    float x_scale                       # where multipliers are scales of weights; else 1
     const float* bias                   # (N,) or NULL
     const int32_t* integer_bias         # (N,) or NULL
     float bias_multiplier
@@ -60,10 +61,11 @@ cdef void load_columns(
     if e.store == SUMS:
         return
     if e.multiplier_step:
-        memcpy(columns.multiplier, e.multiplier + first, count * sizeof(float))
+        for c in range(count):
+            columns.multiplier[c] = e.x_scale * e.multiplier[first + c]
     else:
         for c in range(count):
-            columns.multiplier[c] = e.multiplier[0]
+            columns.multiplier[c] = e.x_scale * e.multiplier[0]
     if e.bias != NULL:
         memcpy(columns.bias, e.bias + first, count * sizeof(float))
     else:
@@ -292,6 +294,7 @@ cdef void fill_epilogue(
     e.weight_zero_point_step = step_of(weight_zero_points)
     e.multiplier = <const float*> cnp.PyArray_DATA(multiplier)
     e.multiplier_step = step_of(multiplier)
+    e.x_scale = 1
     e.bias = <const float*> data_or_null(bias)
     e.integer_bias = <const int32_t*> data_or_null(integer_bias)
     e.bias_multiplier = bias_multiplier

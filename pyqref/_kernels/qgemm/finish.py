@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels.layout import contiguous
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import Engine
 
@@ -15,16 +14,20 @@ from .pack import PackedLinear
 __all__ = [
     "BYTES",
     "FUSED",
+    "ONE",
     "SEPARATE",
     "SUMS",
     "bias_terms",
-    "dynamic_arguments",
     "fits",
+    "for_kernel",
+    "real_store",
     "zero_points_or_none",
 ]
 
 #: What a kernel stores: bytes, int32 sums, or real numbers with the bias rounded once, or twice.
 BYTES, SUMS, FUSED, SEPARATE = 0, 1, 2, 3
+#: The multiplier of sums that stay as they are.
+ONE = np.ones(1, np.float32)
 
 #: The largest product of a centred byte and a weight, and of two centred bytes.
 _LARGEST_PRODUCT, _LARGEST_OF_TWO = 255 * 128, 255 * 255
@@ -64,29 +67,32 @@ def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
     return np.ascontiguousarray(weight_zero_points, np.int64).reshape(-1)
 
 
-def dynamic_arguments(
-    packed: PackedLinear,
-    weight_zero_points: Any,
-    weight_scales: Any,
-    bias: Any,
-    engine: Engine,
-    reduce_range: bool,
-) -> tuple[Any, ...]:
-    """What kernels take of a weight whose inputs are quantized when they run.
+def real_store(bias: Any, engine: Engine) -> int:
+    """Without a bias the fused form adds -0.0 and so changes nothing, not even a sign."""
+    return SEPARATE if engine == "qnnpack" and bias is not None else FUSED
 
-    From the largest integer of the input to the way in which results are stored: see
-    :func:`pyqref._kernels.linear_dynamic`. Room for the scales of the sums is among it, so that
-    each call needs its own.
+
+def for_kernel(
+    packed: PackedLinear,
+    zero_points: np.ndarray | None,
+    multiplier: np.ndarray,
+    store: int,
+    bias: np.ndarray | None = None,
+    requant: Requantization | None = None,
+) -> tuple[Any, ...]:
+    """What kernels take of a weight, and how they finish its sums: see ``qgemm/multiply.pxi``.
+
+    The bias of a ``requant`` is its own.
     """
-    scales = weight_scales if weight_scales.ndim else weight_scales.reshape(1)
+    common = packed.depth, packed.panels, packed.sums, zero_points, multiplier
+    if requant is None:
+        return *common, bias, None, 1.0, 0, 0, 0, store
     return (
-        127 if reduce_range and engine != "qnnpack" else 255,
-        packed.depth,
-        packed.panels,
-        packed.sums,
-        zero_points_or_none(weight_zero_points),
-        scales,
-        np.empty(scales.size, np.float32),
-        None if bias is None else contiguous(bias),
-        SEPARATE if engine == "qnnpack" and bias is not None else FUSED,
+        *common,
+        *bias_terms(requant),
+        requant.bias_multiplier,
+        requant.output_zero_point,
+        requant.lower,
+        requant.upper,
+        store,
     )

@@ -8,33 +8,28 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, empty
-from pyqref._kernels.layout import PART, in_groups
-from pyqref._kernels.observe import min_max
+from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import MOST, by_rows
-from pyqref._kernels.quantize import quantize_per_tensor
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
-from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.numerics.requantize import Requantization, accumulator_scale, requantize
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
 from .deep import deep_sums
 from .finish import (
     BYTES,
-    FUSED,
-    SEPARATE,
+    ONE,
     SUMS,
-    bias_terms,
-    dynamic_arguments,
     fits,
+    for_kernel,
+    real_store,
     zero_points_or_none,
 )
 from .pack import PackedLinear
 
-__all__ = ["linear", "linear_accumulator", "linear_dynamic", "linear_float"]
+__all__ = ["linear", "linear_accumulator", "linear_float"]
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
-_ONE = np.ones(1, np.float32)
 
 
 def linear(
@@ -70,7 +65,8 @@ def linear(
         return reference.quantized_linear(
             x, x_zero_point, packed.weight, weight_zero_points, requant
         )
-    if not fits(packed.depth, requant, weight_zero_points):
+    weight = _requantized(packed, weight_zero_points, requant)
+    if weight is None:
         own = x_zero_point, packed, weight_zero_points
         return by_rows(
             lambda some: requantize(linear_accumulator(some, *own), requant),
@@ -79,32 +75,34 @@ def linear(
             requant.storage,
             MOST,
         )
+    out = kernel.linear(x, x_zero_point, requant.storage, weight, threads.limit)
+    if out is not None:
+        return out
     if x.size > PART and not x.flags.c_contiguous:
         own = x_zero_point, packed, weight_zero_points
         return by_rows(lambda some: linear(some, *own, requant), x, packed.columns, requant.storage)
-    x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), requant.storage)
-    bias, integer_bias = bias_terms(requant)
-    kernel.linear(
-        x,
-        x.dtype == np.int8,
-        x_zero_point,
-        packed.depth,
-        packed.panels,
-        packed.sums,
-        zero_points_or_none(weight_zero_points),
-        requant.multiplier,
-        bias,
-        integer_bias,
-        requant.bias_multiplier,
-        requant.output_zero_point,
-        requant.lower,
-        requant.upper,
-        out,
-        BYTES,
-        threads.limit,
-    )
+    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
     return out
+
+
+def _requantized(
+    packed: PackedLinear, weight_zero_points: Any, requant: Requantization
+) -> tuple[Any, ...] | None:
+    """What a kernel takes of a weight; None where 32 bits do not hold all sums.
+
+    That of the last call is kept: between two calls of a layer only the input's integers change.
+    """
+    for last, zero_point, weight in packed.kept:
+        if last is requant and zero_point is weight_zero_points:
+            return weight
+    weight = None
+    if fits(packed.depth, requant, weight_zero_points):
+        zero_points = zero_points_or_none(weight_zero_points)
+        weight = for_kernel(packed, zero_points, requant.multiplier, BYTES, requant=requant)
+    if isinstance(weight_zero_points, int):  # an array may be written to
+        packed.kept[:] = [(requant, weight_zero_points, weight)]
+    return weight
 
 
 def linear_accumulator(
@@ -126,27 +124,9 @@ def linear_accumulator(
         return by_rows(lambda some: deep_sums(kernel, some, *own), x, packed.columns, np.int64)
     if x.size > PART and not x.flags.c_contiguous:
         return by_rows(lambda some: linear_accumulator(some, *own), x, packed.columns, np.int32)
-    x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _INT32)
-    kernel.linear(
-        x,
-        x.dtype == np.int8,
-        x_zero_point,
-        packed.depth,
-        packed.panels,
-        packed.sums,
-        zero_points_or_none(weight_zero_points),
-        _ONE,
-        None,
-        None,
-        1.0,
-        0,
-        0,
-        0,
-        out,
-        SUMS,
-        threads.limit,
-    )
+    weight = for_kernel(packed, zero_points_or_none(weight_zero_points), ONE, SUMS)
+    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
     return out
 
 
@@ -198,101 +178,14 @@ def linear_float(
         return by_rows(
             lambda some: linear_float(some, *own, *scales), x, packed.columns, np.float32
         )
-    x = contiguous(x)
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
-    kernel.linear(
-        x,
-        x.dtype == np.int8,
-        x_zero_point,
-        packed.depth,
-        packed.panels,
-        packed.sums,
+    scale = np.atleast_1d(accumulator_scale(input_scale, weight_scales))
+    weight = for_kernel(
+        packed,
         zero_points_or_none(weight_zero_points),
-        np.atleast_1d(accumulator_scale(input_scale, weight_scales)),
+        scale,
+        real_store(bias, engine),
         None if bias is None else np.ascontiguousarray(bias, np.float32),
-        None,
-        1.0,
-        0,
-        0,
-        0,
-        out,
-        # Without a bias the fused form adds -0.0 and so changes nothing, not even a sign.
-        SEPARATE if engine == "qnnpack" and bias is not None else FUSED,
-        threads.limit,
     )
+    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
     return out
-
-
-def linear_dynamic(
-    x: FloatArray,
-    packed: PackedLinear,
-    weight_zero_points: Any,
-    weight_scales: Any,
-    bias: Any = None,
-    engine: Engine = "fbgemm",
-    reduce_range: bool = True,
-) -> tuple[FloatArray, float, float]:
-    """As :func:`pyqref.numerics.dynamic.linear_dynamic`, on packed weights, in one call.
-
-    Parameters
-    ----------
-    x
-        float32 ``(..., K)``.
-    packed, weight_zero_points
-        As in :func:`linear`.
-    weight_scales
-        A float64 scalar, ``(1,)`` or ``(N,)``.
-    bias
-        None or ``(N,)`` float32.
-    engine
-        qnnpack ignores ``reduce_range`` and adds the bias after rounding.
-    reduce_range
-        Quantize the input to 7 bits.
-
-    Returns
-    -------
-    y
-        float32 ``(..., N)``; of no meaning where the range of ``x`` is not finite.
-    low, high
-        The smallest and the largest number of ``x``: 0 and 0 where it is empty, not finite where
-        nan or infinity is among them.
-    """
-    kernel = registry.twin("qgemm")
-    own = packed, weight_zero_points, weight_scales, bias, engine, reduce_range
-    if kernel is None or not fits(packed.depth, None, weight_zero_points):
-        return _linear_dynamic(x, *own)
-    rows = in_groups(x)
-    if rows is None:
-        return _linear_dynamic(x, *own)
-    out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
-    low, high = kernel.linear_dynamic(
-        rows,
-        out,
-        *dynamic_arguments(*own),
-        threads.limit,
-    )
-    return out, low, high
-
-
-def _linear_dynamic(
-    x: FloatArray,
-    packed: PackedLinear,
-    weight_zero_points: Any,
-    weight_scales: Any,
-    bias: Any,
-    engine: Engine,
-    reduce_range: bool,
-) -> tuple[FloatArray, float, float]:
-    """As :func:`linear_dynamic`, its integers made in Python: of some rows at a time."""
-    low, high = map(float, min_max(x)) if x.size else (0.0, 0.0)
-    if not np.isfinite([low, high]).all():
-        return np.empty((*x.shape[:-1], packed.columns), np.float32), low, high
-    bits = 127 if reduce_range and engine != "qnnpack" else 255
-    scale, zero_point = choose_qparams_of_range(low, high, 0, bits)
-
-    def run(some: FloatArray) -> FloatArray:
-        q = quantize_per_tensor(some, scale, zero_point, 0, 255, np.uint8)
-        own = q, zero_point, packed, weight_zero_points
-        return linear_float(*own, scale, weight_scales, bias, engine)
-
-    return by_rows(run, x, packed.columns, np.float32), low, high

@@ -267,10 +267,28 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
 
 
 cdef void fill_product(
-    Product* p, const void* source, Epilogue* e, cnp.ndarray panels, cnp.ndarray out
-):
-    """What products of a whole matrix have in common; how rows are given is left."""
-    p.columns, p.quads = e.columns, (e.depth + 3) // 4
+    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, tuple weight, cnp.ndarray out
+) except *:
+    """A product of a whole matrix; how rows are given is left.
+
+    ``weight``: the depth, the panels, their sums, None or zero points, multipliers, one or one a
+    column, None or a bias, float32 or int32, its multiplier, the zero point and the bounds of the
+    output, and how sums are stored.
+    """
+    cdef cnp.ndarray panels, sums, multiplier
+    cdef Py_ssize_t depth
+    cdef float bias_multiplier
+    cdef int32_t zero_point, lower, upper
+    cdef int store
+    (
+        depth, panels, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
+        zero_point, lower, upper, store,
+    ) = weight
+    fill_epilogue(
+        e, x_zero_point, depth, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
+        zero_point, lower, upper, <Store> store,
+    )
+    p.columns, p.quads = e.columns, (depth + 3) // 4
     p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
     p.source, p.epilogue = source, e
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +34,15 @@ class PackedLinear:
         of the input is multiplied.
     columns, depth
         N and K.
+    kept
+        What the last call prepared, if anything, for the next: see :file:`linear.py`.
     """
 
     panels: IntArray
     sums: IntArray
     columns: int
     depth: int
+    kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def weight(self) -> IntArray:

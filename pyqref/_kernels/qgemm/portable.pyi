@@ -1,35 +1,18 @@
+from typing import Any
+
 import numpy as np
 
 def linear(
     x: np.ndarray,
-    is_signed: bool,
     x_zero_point: int,
-    depth: int,
-    panels: np.ndarray,
-    weight_sums: np.ndarray,
-    weight_zero_points: np.ndarray | None,
-    multiplier: np.ndarray,
-    bias: np.ndarray | None,
-    integer_bias: np.ndarray | None,
-    bias_multiplier: float,
-    zero_point: int,
-    lower: int,
-    upper: int,
-    out: np.ndarray,
-    store: int,
+    out: np.ndarray | np.dtype[Any],
+    weight: tuple[Any, ...],
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...
 def linear_dynamic(
     x: np.ndarray,
-    out: np.ndarray,
     quant_max: int,
-    depth: int,
-    panels: np.ndarray,
-    weight_sums: np.ndarray,
-    weight_zero_points: np.ndarray | None,
-    weight_scales: np.ndarray,
-    multiplier: np.ndarray,
-    bias: np.ndarray | None,
-    store: int,
+    out: np.ndarray | np.dtype[Any],
+    weight: tuple[Any, ...],
     n_threads: int,
-) -> tuple[float, float]: ...
+) -> tuple[np.ndarray, float, float] | None: ...

@@ -43,14 +43,6 @@ cdef int multiply_rows(
     return multiply(&d.product, n_threads)
 
 
-cdef void fill_projection(Dynamic* d, cnp.ndarray x, cnp.ndarray out, tuple weight) except *:
-    """``weight``: what follows ``out`` in ``linear_dynamic`` of ``qgemm``."""
-    fill_dynamic(
-        d, x, out, weight[0], weight[1], weight[2], weight[3], weight[4], weight[5], weight[6],
-        weight[7], <Store> <int> weight[8],
-    )
-
-
 def recurrent_layer(
     int kind, cnp.ndarray x, tuple grid, cnp.ndarray batch_sizes, bint reverse, tuple of_input,
     tuple of_hidden, cnp.ndarray from_input, cnp.ndarray from_hidden, cnp.ndarray hidden, cell,
@@ -63,7 +55,7 @@ def recurrent_layer(
     whose rows may be apart, and which may be the hidden state itself where there is one step, or
     the inputs. ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``; where it has
     a ``grid``, a scale and a zero point, its rows are bytes, which ``outputs`` may replace.
-    ``of_input`` and ``of_hidden`` are the weights, as in ``linear_dynamic`` of ``qgemm``;
+    ``of_input`` and ``of_hidden`` are the largest integer and the weight, as in ``fill_dynamic``;
     ``from_input`` and ``from_hidden`` room for some rows ``(kind * size,)`` of either projection.
 
     Returns the smallest and largest number of what has no grid, where the loop ends, and whether
@@ -87,8 +79,8 @@ def recurrent_layer(
     rows.counts = <const int64_t*> cnp.PyArray_DATA(batch_sizes)
     rows.number, rows.reverse = cnp.PyArray_SIZE(batch_sizes), reverse
     rows.most, rows.first, rows.last = cnp.PyArray_DIM(from_input, 0), 0, 0
-    fill_projection(&inputs, x, from_input, of_input)
-    fill_projection(&states, hidden, from_hidden, of_hidden)
+    fill_dynamic(&inputs, x, of_input[0], of_input[1], from_input)
+    fill_dynamic(&states, hidden, of_hidden[0], of_hidden[1], from_hidden)
     if has_grid:
         use_grid(&inputs, grid[0], grid[1])
     with nogil:

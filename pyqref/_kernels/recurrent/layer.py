@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import in_groups
-from pyqref._kernels.qgemm.finish import dynamic_arguments, fits
-from pyqref._kernels.qgemm.linear import linear_dynamic, linear_float
-from pyqref._kernels.qgemm.pack import PackedLinear
+from pyqref._kernels.qgemm.dynamic import Projection
 from pyqref.numerics import recurrent as reference
-from pyqref.numerics.types import Engine, FloatArray
+from pyqref.numerics.types import FloatArray
 
 from .cells import KINDS, gru_step, lstm_step, rnn_step
 
-__all__ = ["NoGridError", "Projection", "recurrent_cell", "recurrent_layer", "recurrent_loop"]
+__all__ = ["NoGridError", "recurrent_cell", "recurrent_layer", "recurrent_loop"]
 
 #: Bytes of rows and their projections that are held at a time, for each thread: of the inputs, and
 #: once more of the hidden states.
@@ -30,26 +28,6 @@ class NoGridError(ValueError):
 
     The arguments are the smallest and largest number, and whether it is the inputs.
     """
-
-
-class Projection(NamedTuple):
-    """An int8 weight of a dynamic layer: what :func:`pyqref._kernels.linear_dynamic` takes."""
-
-    packed: PackedLinear
-    weight_zero_points: Any
-    weight_scales: Any
-    bias: Any = None
-    engine: Engine = "fbgemm"
-
-    def of(self, x: Any, is_input: bool, grid: tuple[float, int] | None = None) -> FloatArray:
-        """Project rows on the grid of all of them (``eq-linear-dynamic``), or bytes on theirs."""
-        if grid is not None:
-            return linear_float(
-                x, grid[1], self.packed, self.weight_zero_points, grid[0], *self[2:]
-            )
-        y, low, high = linear_dynamic(x, *self)
-        _require_grid(low, high, is_input)
-        return y
 
 
 def recurrent_loop(
@@ -111,8 +89,8 @@ def recurrent_layer(
     if kernel is None:
         outputs, ends = recurrent_loop(
             kind,
-            of_input.of(x.reshape(-1, x.shape[-1]), True, grid),
-            lambda hidden: of_hidden.of(hidden, False),
+            _project(of_input, x.reshape(-1, x.shape[-1]), True, grid),
+            lambda hidden: _project(of_hidden, hidden, False),
             states,
             batch_sizes,
             reverse,
@@ -139,11 +117,22 @@ def recurrent_cell(
     if kernel is not None:
         _run(kernel, kind, x, of_input, of_hidden, states, [len(x)], False, states[0])
         return
-    both = of_input.of(x, True), of_hidden.of(states[0], False)
+    both = _project(of_input, x, True), _project(of_hidden, states[0], False)
     if kind == "LSTM":
         _replace(states, lstm_step(*both, states[1]))
     else:
         _replace(states, [gru_step(*both, states[0]) if kind == "GRU" else rnn_step(*both)])
+
+
+def _project(
+    weight: Projection, x: Any, is_input: bool, grid: tuple[float, int] | None = None
+) -> FloatArray:
+    """Project rows on the grid of all of them (``eq-linear-dynamic``), or bytes on theirs."""
+    if grid is not None:
+        return weight.of_bytes(x, *grid)
+    y, low, high = weight.of(x)
+    _require_grid(low, high, is_input)
+    return y
 
 
 def _replace(states: Sequence[FloatArray], ends: Sequence[FloatArray]) -> None:
@@ -152,9 +141,7 @@ def _replace(states: Sequence[FloatArray], ends: Sequence[FloatArray]) -> None:
 
 
 def _kernel(of_input: Projection, of_hidden: Projection) -> Any:
-    has_room = all(
-        fits(each.packed.depth, None, each.weight_zero_points) for each in (of_input, of_hidden)
-    )
+    has_room = of_input.has_room and of_hidden.has_room
     return registry.twin("recurrent") if has_room else None
 
 
@@ -175,7 +162,7 @@ def _run(
     if rows is None:  # floats at odd addresses
         rows = np.array(x, order="C")
     n_threads = threads.limit
-    columns = of_hidden.packed.columns
+    columns = of_hidden.columns
     rooms = [
         np.empty((max(1, min(count, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
         for count, depth in ((len(out), x.shape[-1]), (len(states[0]), states[0].shape[1]))
@@ -186,8 +173,8 @@ def _run(
         grid,
         np.array(batch_sizes, np.int64),
         reverse,
-        dynamic_arguments(*of_input, reduce_range=True),
-        dynamic_arguments(*of_hidden, reduce_range=True),
+        (of_input.quant_max, of_input.weight),
+        (of_hidden.quant_max, of_hidden.weight),
         *rooms,
         states[0],
         states[1] if kind == "LSTM" else None,

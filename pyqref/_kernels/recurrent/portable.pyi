@@ -1,18 +1,8 @@
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-Weight: TypeAlias = tuple[
-    int,
-    int,
-    np.ndarray,
-    np.ndarray,
-    np.ndarray | None,
-    np.ndarray,
-    np.ndarray,
-    np.ndarray | None,
-    int,
-]
+Weight: TypeAlias = tuple[int, tuple[Any, ...]]
 
 def recurrent_step(
     kind: int,

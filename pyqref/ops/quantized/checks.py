@@ -18,6 +18,7 @@ from pyqref.tensor.quantized import (
     per_tensor_quantizer,
 )
 from pyqref.tensor.quantized.validation import parameters_of
+from pyqref.tensor.tensor import Tensor
 
 __all__ = [
     "LARGEST",
@@ -40,6 +41,7 @@ __all__ = [
 
 #: Strides, paddings and their like are smaller.
 LARGEST = 2**31
+_FLOAT32 = np.dtype(np.float32)
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 
 
@@ -90,6 +92,8 @@ def require_per_tensor(
 
 def require_float(operation: str, tensor: Any, name: str = "input") -> None:
     """Raise unless ``tensor`` is a float32 tensor."""
+    if type(tensor) is Tensor and tensor._array.dtype is _FLOAT32:
+        return
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"{operation}: {name} must be a tensor, got a {type(tensor).__name__}")
     if tensor.is_quantized:

@@ -111,7 +111,7 @@ def linear_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) 
     >>> pyqref.ops.quantized.linear_dynamic(pyqref.tensor([[127.0, 2.0]]), packed, True)
     tensor([[126.]])
     """
-    return _dynamic("quantized.linear_dynamic", X, W_prepack, reduce_range, False)
+    return wrap(_bytes("quantized.linear_dynamic", X, W_prepack, reduce_range))
 
 
 def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = False) -> Any:
@@ -126,7 +126,8 @@ def linear_relu_dynamic(X: Any, W_prepack: PackedLinear, reduce_range: bool = Fa
     >>> ops.linear_relu_dynamic(pyqref.tensor([[-1.0, 2.0]]), packed).tolist()
     [[0.0]]
     """
-    return _dynamic("quantized.linear_relu_dynamic", X, W_prepack, reduce_range, True)
+    y = _bytes("quantized.linear_relu_dynamic", X, W_prepack, reduce_range)
+    return wrap(_without_negative(y))
 
 
 def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
@@ -147,12 +148,12 @@ def linear_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
     >>> pyqref.ops.quantized.linear_dynamic_fp16(x, packed).flatten().tolist()
     [0.0999755859375, 65504.0]
     """
-    return _dynamic("quantized.linear_dynamic_fp16", X, W_prepack, False, False)
+    return wrap(_halves("quantized.linear_dynamic_fp16", X, W_prepack))
 
 
 def linear_relu_dynamic_fp16(X: Any, W_prepack: PackedLinearFloat16) -> Any:
     """:func:`linear_dynamic_fp16`, with negative results replaced by zero."""
-    return _dynamic("quantized.linear_relu_dynamic_fp16", X, W_prepack, False, True)
+    return wrap(_without_negative(_halves("quantized.linear_relu_dynamic_fp16", X, W_prepack)))
 
 
 def run_dynamic(
@@ -170,17 +171,28 @@ def run_dynamic(
     return y
 
 
-def _dynamic(name: str, x: Any, packed: Any, reduce_range: bool, relu: bool) -> Any:
+def _bytes(name: str, x: Any, packed: Any, reduce_range: Any) -> np.ndarray:
+    array = _rows(name, x, packed, PackedLinear, "linear_prepack")
+    return run_dynamic(array, packed, require_flag(name, "reduce_range", reduce_range))
+
+
+def _halves(name: str, x: Any, packed: Any) -> np.ndarray:
+    return run_dynamic(_rows(name, x, packed, PackedLinearFloat16, "linear_prepack_fp16"), packed)
+
+
+def _rows(name: str, x: Any, packed: Any, kind: type, prepack: str) -> np.ndarray:
+    """The input of a packed weight as an array ``(..., K)`` with at least two dimensions."""
     require_float(name, x)
-    wanted = PackedLinearFloat16 if "fp16" in name else PackedLinear
-    prepack = "linear_prepack_fp16" if "fp16" in name else "linear_prepack"
-    require_packed(name, "W_prepack", packed, wanted, prepack)
-    features, array = packed.shape[1], x._array
-    if array.ndim < 2 or array.shape[-1] != features:
+    require_packed(name, "W_prepack", packed, kind, prepack)
+    array: np.ndarray = x._array
+    shape = array.shape
+    if len(shape) < 2 or shape[-1] != packed.shape[1]:
         raise RuntimeError(
-            f"{name}: input must have at least 2 dimensions, the last of length {features}, "
+            f"{name}: input must have at least 2 dimensions, the last of length {packed.shape[1]}, "
             f"got shape {tuple(x.shape)}"
         )
-    reduce_range = require_flag(name, "reduce_range", reduce_range)
-    y = run_dynamic(array, packed, reduce_range)
-    return wrap(np.maximum(y, np.float32(0), out=y) if relu else y)
+    return array
+
+
+def _without_negative(y: np.ndarray) -> np.ndarray:
+    return np.maximum(y, np.float32(0), out=y)

@@ -127,6 +127,7 @@ class PackedLinear(PackedWeight):
     def __init__(self, weight: Any, bias: Any) -> None:
         super().__init__(weight, bias)
         self.packed = _kernels.pack_linear(weight._array)
+        self._projections: list[_kernels.Projection | None] = [None, None]
 
     def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
         """Output integers ``(..., N)`` of the input integers ``(..., K)``."""
@@ -148,24 +149,19 @@ class PackedLinear(PackedWeight):
 
     def run_dynamic(self, x: Any, reduce_range: bool) -> tuple[Any, float, float]:
         """Real outputs ``(..., N)`` of real inputs ``(..., K)``, and the range of the inputs."""
-        bias = None if self.bias_tensor is None else self.bias_tensor._array
-        return _kernels.linear_dynamic(
-            x,
-            self.packed,
-            self.zero_points,
-            self.weight_scales,
-            bias,
-            self.engine,  # type: ignore[arg-type]
-            reduce_range,
-        )
+        return (self._projections[reduce_range] or self.projection(reduce_range)).of(x)
 
-    def projection(self) -> _kernels.Projection:
-        """What a recurrent layer takes of this weight."""
-        bias = None if self.bias_tensor is None else self.bias_tensor._array
-        return _kernels.Projection(
-            self.packed,
-            self.zero_points,
-            self.weight_scales,
-            bias,
-            self.engine,  # type: ignore[arg-type]
-        )
+    def projection(self, reduce_range: bool = True) -> _kernels.Projection:
+        """What layers with real inputs take of this weight; made once."""
+        kept = self._projections[reduce_range]
+        if kept is None:
+            bias = None if self.bias_tensor is None else self.bias_tensor._array
+            kept = self._projections[reduce_range] = _kernels.Projection(
+                self.packed,
+                self.zero_points,
+                self.weight_scales,
+                bias,
+                self.engine,  # type: ignore[arg-type]
+                reduce_range,
+            )
+        return kept

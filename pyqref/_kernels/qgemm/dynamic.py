@@ -1,0 +1,136 @@
+"""Linear layers that quantize their input, by the kernel in use, else by equations in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.arrays import contiguous, empty
+from pyqref._kernels.layout import in_groups
+from pyqref._kernels.observe import min_max
+from pyqref._kernels.parts import by_rows
+from pyqref._kernels.quantize import quantize_per_tensor
+from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
+from pyqref.numerics.types import Engine, FloatArray
+
+from .finish import fits, for_kernel, real_store, zero_points_or_none
+from .linear import linear_float
+from .pack import PackedLinear
+
+__all__ = ["Projection", "linear_dynamic"]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+class Projection:
+    """An int8 weight of a layer with real inputs: what kernels take of it is made once.
+
+    Parameters
+    ----------
+    packed, weight_zero_points
+        As in :func:`pyqref._kernels.linear`.
+    weight_scales
+        A float64 scalar, ``(1,)`` or ``(N,)``.
+    bias
+        None or ``(N,)`` float32.
+    engine
+        qnnpack ignores ``reduce_range`` and adds the bias after rounding.
+    reduce_range
+        Quantize the input to 7 bits.
+
+    Attributes
+    ----------
+    columns
+        N.
+    has_room
+        Whether kernels run it: 32 bits hold all sums.
+    quant_max, weight
+        What they take: the largest integer of the input, and the weight.
+    """
+
+    __slots__ = ("_own", "columns", "has_room", "quant_max", "weight")
+
+    def __init__(
+        self,
+        packed: PackedLinear,
+        weight_zero_points: Any,
+        weight_scales: Any,
+        bias: Any = None,
+        engine: Engine = "fbgemm",
+        reduce_range: bool = True,
+    ) -> None:
+        self._own = packed, weight_zero_points, weight_scales, bias, engine
+        self.columns = packed.columns
+        self.has_room = fits(packed.depth, None, weight_zero_points)
+        self.quant_max = 127 if reduce_range and engine != "qnnpack" else 255
+        with np.errstate(over="ignore"):
+            scales = np.asarray(weight_scales).astype(np.float32).reshape(-1)
+        self.weight = for_kernel(
+            packed,
+            zero_points_or_none(weight_zero_points),
+            scales,
+            real_store(bias, engine),
+            None if bias is None else contiguous(bias),
+        )
+
+    def of(self, x: FloatArray) -> tuple[FloatArray, float, float]:
+        """Project rows, on the grid of all of them: see :func:`linear_dynamic`."""
+        kernel = registry.twin("qgemm")
+        if kernel is None or not self.has_room:
+            return self._of_parts(x)
+        done: Any = kernel.linear_dynamic(x, self.quant_max, _FLOAT32, self.weight, threads.limit)
+        if done is None:
+            rows = in_groups(x)
+            if rows is None:
+                return self._of_parts(x)
+            out = empty((*x.shape[:-1], self.columns), _FLOAT32)
+            done = kernel.linear_dynamic(rows, self.quant_max, out, self.weight, threads.limit)
+        return done
+
+    def of_bytes(self, q: Any, scale: float, zero_point: int) -> FloatArray:
+        """Project rows that are quantized, to uint8."""
+        packed, weight_zero_points, *rest = self._own
+        return linear_float(q, zero_point, packed, weight_zero_points, scale, *rest)
+
+    def _of_parts(self, x: FloatArray) -> tuple[FloatArray, float, float]:
+        """As :meth:`of`, the integers made in Python: of some rows at a time."""
+        low, high = map(float, min_max(x)) if x.size else (0.0, 0.0)
+        if not np.isfinite([low, high]).all():
+            return np.empty((*x.shape[:-1], self.columns), np.float32), low, high
+        grid = choose_qparams_of_range(low, high, 0, self.quant_max)
+
+        def run(some: FloatArray) -> FloatArray:
+            return self.of_bytes(quantize_per_tensor(some, *grid, 0, 255, np.uint8), *grid)
+
+        return by_rows(run, x, self.columns, np.float32), low, high
+
+
+def linear_dynamic(
+    x: FloatArray,
+    packed: PackedLinear,
+    weight_zero_points: Any,
+    weight_scales: Any,
+    bias: Any = None,
+    engine: Engine = "fbgemm",
+    reduce_range: bool = True,
+) -> tuple[FloatArray, float, float]:
+    """As :func:`pyqref.numerics.dynamic.linear_dynamic`, on packed weights, in one call.
+
+    Parameters
+    ----------
+    x
+        float32 ``(..., K)``.
+    packed, weight_zero_points, weight_scales, bias, engine, reduce_range
+        As in :class:`Projection`, which is what serves many calls.
+
+    Returns
+    -------
+    y
+        float32 ``(..., N)``; of no meaning where the range of ``x`` is not finite.
+    low, high
+        The smallest and the largest number of ``x``: 0 and 0 where it is empty, not finite where
+        nan or infinity is among them.
+    """
+    return Projection(packed, weight_zero_points, weight_scales, bias, engine, reduce_range).of(x)
