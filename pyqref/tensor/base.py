@@ -170,6 +170,9 @@ def wrap(array: Array) -> Any:
     tensor: TensorBase = _new(_tensor_type)
     tensor._array = array
     tensor._version = [0]
+    # Every operation asks for these: an instance's own are found in half of the time.
+    tensor._node = tensor._base = None
+    tensor._requires_grad = False
     return tensor
 
 

@@ -10,6 +10,7 @@ from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
 from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
@@ -233,10 +234,7 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
 
 cdef bint is_covered(x) noexcept:
     """Whether this is an array of float32 in C order."""
-    return isinstance(x, cnp.ndarray) and (
-        cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
-        and cnp.PyArray_CHKFLAGS(<cnp.ndarray> x, cnp.NPY_ARRAY_C_CONTIGUOUS)
-    )
+    return is_in_c_order(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
 
 
 cdef tuple rooms_for(x, out, mask):
@@ -278,16 +276,6 @@ def fake_quantize_per_tensor(
     with nogil:
         run_all(&f, n_threads)
     return results
-
-
-cdef Py_ssize_t elements_per_channel(cnp.ndarray x, int axis) noexcept:
-    """``inner`` where ``x`` is seen as ``(outer, channels, inner)`` with channels at ``axis``."""
-    cdef Py_ssize_t inner = 1
-    cdef int each
-    cdef int ndim = cnp.PyArray_NDIM(x)
-    for each in range(1 + (axis if axis >= 0 else axis + ndim), ndim):
-        inner *= cnp.PyArray_DIM(x, each)
-    return inner
 
 
 def is_grid(

@@ -28,6 +28,10 @@ _FUSED, _BEFORE, _AFTER = 0, 1, 2
 _EXACT = 2**23
 
 
+def _is_plain(x: np.ndarray) -> bool:
+    return x.flags.c_contiguous and x.flags.aligned
+
+
 def _by_parts(
     function: Callable[..., tuple[FloatArray, BoolArray | None]], x: np.ndarray, masked: bool
 ) -> tuple[FloatArray, BoolArray | None]:
@@ -93,17 +97,12 @@ def fake_quantize_per_tensor(
         if found is not None:
             return found
     x = np.asarray(x)
-    if not (x.flags.c_contiguous and x.flags.aligned):
-        return _by_parts(
-            lambda part, _: fake_quantize_per_tensor(
-                part, scale, zero_point, quant_min, quant_max, convention, masked
-            ),
-            x,
-            masked,
-        )
-    return reference.fake_quantize_per_tensor(
-        x, scale, zero_point, quant_min, quant_max, convention, masked
-    )
+    run = reference.fake_quantize_per_tensor if _is_plain(x) else _per_tensor_by_parts
+    return run(x, scale, zero_point, quant_min, quant_max, convention, masked)
+
+
+def _per_tensor_by_parts(x: np.ndarray, *grid: Any) -> tuple[FloatArray, BoolArray | None]:
+    return _by_parts(lambda part, _: fake_quantize_per_tensor(part, *grid), x, masked=grid[-1])
 
 
 def fake_quantize_per_channel(
@@ -139,18 +138,18 @@ def fake_quantize_per_channel(
         if found is not None:
             return found
     x = np.asarray(x)
-    if not (x.flags.c_contiguous and x.flags.aligned):
+    run = reference.fake_quantize_per_channel if _is_plain(x) else _per_channel_by_parts
+    return run(x, scales, zero_points, axis, quant_min, quant_max, convention, masked)
 
-        def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:
-            grid = np.asarray(scales)[at[axis]], zero_points[at[axis]]
-            return fake_quantize_per_channel(
-                part, *grid, axis, quant_min, quant_max, convention, masked
-            )
 
-        return _by_parts(run, x, masked)
-    return reference.fake_quantize_per_channel(
-        x, scales, zero_points, axis, quant_min, quant_max, convention, masked
-    )
+def _per_channel_by_parts(
+    x: np.ndarray, scales: Any, zero_points: Any, axis: int, *rest: Any
+) -> tuple[FloatArray, BoolArray | None]:
+    def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:
+        grid = np.asarray(scales)[at[axis]], np.asarray(zero_points)[at[axis]]
+        return fake_quantize_per_channel(part, *grid, axis, *rest)
+
+    return _by_parts(run, x, masked=rest[-1])
 
 
 def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
@@ -161,10 +160,11 @@ def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
         if result is not None:
             return result
         if gradient.dtype == _FLOAT32 and gradient.shape == mask.shape:
-            return copied_by_parts(
-                lambda part, at: straight_through(part, contiguous(mask[at])),
-                gradient,
-                _FLOAT32,
-                "C",
-            )
+            return _straight_through_by_parts(gradient, mask)
     return reference.straight_through(gradient, mask)
+
+
+def _straight_through_by_parts(gradient: FloatArray, mask: BoolArray) -> FloatArray:
+    return copied_by_parts(
+        lambda part, at: straight_through(part, contiguous(mask[at])), gradient, _FLOAT32, "C"
+    )

@@ -7,6 +7,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
 from pyqref._kernels.simd.primitives cimport *
 
 include "range.pxi"
@@ -194,12 +195,24 @@ cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
     r.lows[channel], r.highs[channel] = low, high
 
 
-def min_max_per_channel(
-    cnp.ndarray x, cnp.ndarray lows, cnp.ndarray highs, Py_ssize_t inner, int n_threads
-):
-    """Ranges of each channel of ``x`` seen as ``(outer, channels, inner)``; no zero is -0.0."""
+def min_max_per_channel(x, int axis, int n_threads):
+    """Ranges of each index of an axis; no zero is -0.0.
+
+    None where ``x`` is no array of float32 in C order, or there is nothing in it.
+    """
     cdef Ranges r
-    cdef Py_ssize_t channel
+    cdef Py_ssize_t channel, inner
+    cdef cnp.npy_intp channels
+    cdef cnp.ndarray lows, highs
+    if not (
+        is_in_c_order(x) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+        and cnp.PyArray_ISCARRAY_RO(x) and cnp.PyArray_SIZE(x)
+    ):
+        return None
+    channels = cnp.PyArray_DIM(x, axis if axis >= 0 else axis + cnp.PyArray_NDIM(x))
+    lows = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
+    highs = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
+    inner = elements_per_channel(x, axis)
     r.x = <const float*> cnp.PyArray_DATA(x)
     r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
     r.size, r.channels, r.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(lows), inner
@@ -220,3 +233,4 @@ def min_max_per_channel(
         for channel in range(r.channels):
             r.lows[channel] += 0
             r.highs[channel] += 0
+    return lows, highs

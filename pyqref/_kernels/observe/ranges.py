@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense, elements_per_channel
+from pyqref._kernels.arrays import contiguous, dense
 from pyqref._kernels.layout import PART, is_dense
 from pyqref._kernels.parts import parts
 from pyqref.numerics.types import FloatArray
@@ -74,18 +74,16 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     (array([-2.,  0.], dtype=float32), array([1. , 0.5], dtype=float32))
     """
     kernel = registry.twin("observe")
+    if kernel is not None:
+        found = kernel.min_max_per_channel(x, axis, threads.limit)
+        if found is not None:
+            return found
     x = np.asarray(x)
-    if kernel is None or x.dtype != _FLOAT32 or x.size == 0:
-        zero = x.dtype.type(0)
-        others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
-        return x.min(axis=others) + zero, x.max(axis=others) + zero
-    if x.size > PART and not x.flags.c_contiguous:
-        return _by_parts(x, axis)
-    x = contiguous(x)
-    lows, highs = np.empty(x.shape[axis], _FLOAT32), np.empty(x.shape[axis], _FLOAT32)
-    inner = elements_per_channel(x, axis)
-    kernel.min_max_per_channel(x, lows, highs, inner, threads.limit)
-    return lows, highs
+    if kernel is not None and x.dtype == _FLOAT32 and x.size:
+        return _by_parts(x, axis) if x.size > PART else min_max_per_channel(contiguous(x), axis)
+    zero = x.dtype.type(0)
+    others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
+    return x.min(axis=others) + zero, x.max(axis=others) + zero
 
 
 def _by_parts(x: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
@@ -93,7 +91,7 @@ def _by_parts(x: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
     lows = np.full(x.shape[axis], np.inf, _FLOAT32)
     highs = -lows
     for at in parts(x, most=PART):
-        low, high = min_max_per_channel(x[at], axis)
+        low, high = min_max_per_channel(contiguous(x[at]), axis)
         np.minimum(lows[at[axis]], low, out=lows[at[axis]])
         np.maximum(highs[at[axis]], high, out=highs[at[axis]])
     return lows, highs

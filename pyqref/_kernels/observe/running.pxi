@@ -40,14 +40,18 @@ def extremes(cnp.ndarray x):
     return None
 
 
-def are_finite(cnp.ndarray x):
-    """Whether there is neither nan nor infinity in float32 ``x``, contiguous."""
+cdef bint has_finite(cnp.ndarray x) noexcept:
     cdef const float* value = <const float*> cnp.PyArray_DATA(x)
     cdef bint others = False
     cdef Py_ssize_t i
     for i in range(cnp.PyArray_SIZE(x)):
         others |= not fabsf(value[i]) <= FLT_MAX
     return not others
+
+
+def are_finite(cnp.ndarray first, cnp.ndarray second):
+    """Whether there is neither nan nor infinity in float32 arrays, contiguous."""
+    return has_finite(first) and has_finite(second)
 
 
 cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:

@@ -26,18 +26,19 @@ __all__ = [
 _FLOAT32 = np.dtype(np.float32)
 
 
-def are_finite(x: FloatArray) -> bool:
-    """Whether there is neither nan nor infinity in a contiguous array.
+def are_finite(first: FloatArray, second: FloatArray) -> bool:
+    """Whether there is neither nan nor infinity in two contiguous arrays.
 
     Examples
     --------
-    >>> are_finite(np.float32([1.0, 2.0])), are_finite(np.float32([1.0, np.inf]))
+    >>> ends = np.float32([1.0, 2.0])
+    >>> are_finite(ends, ends + 1), are_finite(ends, np.float32([1.0, np.inf]))
     (True, False)
     """
     kernel = registry.twin("observe")
-    if kernel is None or x.dtype != _FLOAT32:
-        return bool(np.isfinite(x).all())
-    return bool(kernel.are_finite(x))
+    if kernel is None or first.dtype != _FLOAT32 or second.dtype != _FLOAT32:
+        return bool(np.isfinite(first).all() and np.isfinite(second).all())
+    return bool(kernel.are_finite(first, second))
 
 
 def extremes(x: np.ndarray) -> tuple[Any, Any]:
@@ -65,9 +66,14 @@ def extreme_range(
     (array([-3., -2.], dtype=float32), array([1., 2.], dtype=float32))
     """
     kernel = registry.twin("observe")
-    arrays = min_val, max_val, np.asarray(batch_min), np.asarray(batch_max)
-    found = None if kernel is None else kernel.extreme_range(*arrays)
-    return moving_average.extreme_range(*arrays) if found is None else found
+    if type(batch_min) is not np.ndarray:
+        batch_min, batch_max = np.asarray(batch_min), np.asarray(batch_max)
+    found = None
+    if kernel is not None:
+        found = kernel.extreme_range(min_val, max_val, batch_min, batch_max)
+    if found is None:
+        return moving_average.extreme_range(min_val, max_val, batch_min, batch_max)
+    return found
 
 
 def average_range(
@@ -82,9 +88,14 @@ def average_range(
     (array([-2., -3.], dtype=float32), array([3., 5.], dtype=float32))
     """
     kernel = registry.twin("observe")
-    arrays = min_val, max_val, np.asarray(batch_min), np.asarray(batch_max)
-    found = None if kernel is None else kernel.average_range(*arrays, constant)
-    return moving_average.average_range(*arrays, constant) if found is None else found
+    if type(batch_min) is not np.ndarray:
+        batch_min, batch_max = np.asarray(batch_min), np.asarray(batch_max)
+    found = None
+    if kernel is not None:
+        found = kernel.average_range(min_val, max_val, batch_min, batch_max, constant)
+    if found is None:
+        return moving_average.average_range(min_val, max_val, batch_min, batch_max, constant)
+    return found
 
 
 def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> FloatArray:

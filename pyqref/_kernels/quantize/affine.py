@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, elements_per_channel, room_like
-from pyqref._kernels.layout import PART, lies_in_result_order
+from pyqref._kernels.layout import lies_in_result_order
 from pyqref._kernels.parts import copied_by_parts
 from pyqref.numerics import affine as reference
 from pyqref.numerics.types import FloatArray, IntArray
@@ -21,9 +20,7 @@ __all__ = [
     "quantize_per_tensor",
 ]
 
-_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-_REAL = (_FLOAT32,)
-_STORED = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
+_FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(
@@ -87,31 +84,17 @@ def quantize_per_channel(
 ) -> IntArray:
     """As :func:`pyqref.numerics.affine.quantize_per_channel` (``eq-affine-quantize-channel``)."""
     kernel = registry.twin("quantize")
-    x = np.asarray(x)
-    if x.size > PART and not x.flags.c_contiguous:
-
-        def run(part: np.ndarray, at: tuple[slice, ...]) -> IntArray:
-            grid = np.asarray(scales)[at[axis]], np.asarray(zero_points)[at[axis]]
-            return quantize_per_channel(part, *grid, axis, quant_min, quant_max, storage)
-
-        return copied_by_parts(run, x, storage, "C")
-    x = contiguous(x)
-    if kernel is None or x.dtype not in _REAL or storage not in _STORED:
-        return reference.quantize_per_channel(
-            x, scales, zero_points, axis, quant_min, quant_max, storage
+    if kernel is not None:
+        q = kernel.quantize_per_channel(
+            x, storage, scales, zero_points, axis, quant_min, quant_max, threads.limit
         )
-    q = room_like(x, storage)
-    kernel.quantize_per_channel(
-        x,
-        q,
-        _doubles(scales),
-        _doubles(zero_points),
-        elements_per_channel(x, axis),
-        quant_min,
-        quant_max,
-        threads.limit,
-    )
-    return q
+        if q is not None:
+            return q
+    x = np.asarray(x)
+    grid = scales, zero_points, axis, quant_min, quant_max, storage
+    if x.flags.c_contiguous and x.flags.aligned:
+        return reference.quantize_per_channel(x, *grid)
+    return _channels_by_parts(quantize_per_channel, x, storage, *grid)
 
 
 def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> FloatArray:
@@ -120,33 +103,31 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     Equation ``eq-affine-dequantize-channel``.
     """
     kernel = registry.twin("quantize")
-    q, zero_points = np.asarray(q), np.asarray(zero_points)
-    if q.size > PART and not q.flags.c_contiguous:
-        return copied_by_parts(
-            lambda part, at: dequantize_per_channel(
-                part, np.asarray(scales)[at[axis]], zero_points[at[axis]], axis
-            ),
-            q,
-            _FLOAT32,
-            "C",
-        )
-    q = contiguous(q)
-    if kernel is None or q.dtype not in _STORED or zero_points.dtype.kind == "f":
+    zero_points = np.asarray(zero_points)
+    if kernel is not None and zero_points.dtype.kind != "f":
+        x = kernel.dequantize_per_channel(q, _FLOAT32, scales, zero_points, axis, threads.limit)
+        if x is not None:
+            return x
+    q = np.asarray(q)
+    if q.flags.c_contiguous and q.flags.aligned:
         return reference.dequantize_per_channel(q, scales, zero_points, axis)
-    x = room_like(q, _FLOAT32)
-    kernel.dequantize_per_channel(
-        q,
-        x,
-        _doubles(scales),
-        _doubles(zero_points),
-        elements_per_channel(q, axis),
-        threads.limit,
-    )
-    return x
+    return _channels_by_parts(dequantize_per_channel, q, _FLOAT32, scales, zero_points, axis)
 
 
-def _doubles(values: Any) -> np.ndarray:
-    """Parameters of channels as contiguous float64, which holds what they come as."""
-    if type(values) is np.ndarray and values.dtype == _FLOAT64 and values.flags.carray:
-        return values
-    return np.array(values, np.float64)
+def _channels_by_parts(
+    function: Any,
+    x: np.ndarray,
+    result: Any,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    *rest: Any,
+) -> np.ndarray:
+    """A function of channels, of copies of parts of an array that does not lie in C order."""
+
+    def run(part: np.ndarray, at: tuple[slice, ...]) -> np.ndarray:
+        grid = np.asarray(scales)[at[axis]], np.asarray(zero_points)[at[axis]]
+        some: np.ndarray = function(part, *grid, axis, *rest)
+        return some
+
+    return copied_by_parts(run, x, result, "C")

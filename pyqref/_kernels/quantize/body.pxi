@@ -8,6 +8,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -35,6 +36,11 @@ cdef struct Affine:
 cdef bint are_integers(cnp.ndarray q) noexcept:
     """Whether these are integers that kernels read and write."""
     return cnp.PyArray_TYPE(q) in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32)
+
+
+cdef cnp.ndarray doubles(x):
+    """Parameters of channels as contiguous float64, which holds what they come as."""
+    return cnp.PyArray_ContiguousFromAny(x, cnp.NPY_FLOAT64, 0, 0)
 
 
 cdef void each_run(Affine* a, Task task, int n_threads) noexcept nogil:

@@ -171,21 +171,28 @@ cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) no
 
 
 def quantize_per_channel(
-    cnp.ndarray x, cnp.ndarray q, cnp.ndarray scales, cnp.ndarray zero_points,
-    Py_ssize_t inner, int32_t quant_min, int32_t quant_max, int n_threads,
+    x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
 ):
-    """The same for ``x`` seen as ``(outer, channels, inner)``; the parameters are float64."""
+    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
     cdef Affine a
     cdef Py_ssize_t channel
-    cdef const double* scale = <const double*> cnp.PyArray_DATA(scales)
-    cdef const double* zero_point = <const double*> cnp.PyArray_DATA(zero_points)
+    cdef cnp.ndarray each_scale, each_zero_point
+    cdef const double* scale
+    cdef const double* zero_point
     cdef float* inverses
     cdef float* offsets
+    cdef cnp.ndarray q = room_beside(x, out, False) if is_in_c_order(x) else None
+    if q is None or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or not are_integers(q):
+        return None
+    each_scale, each_zero_point = doubles(scales), doubles(zero_points)
+    scale = <const double*> cnp.PyArray_DATA(each_scale)
+    zero_point = <const double*> cnp.PyArray_DATA(each_zero_point)
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
-    a.size, a.channels, a.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(scales), inner
-    a.quant_min, a.quant_max = quant_min, quant_max
+    a.size, a.channels = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(each_scale)
+    a.inner = elements_per_channel(x, axis)
+    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
     inverses = <float*> malloc(2 * a.channels * sizeof(float) + 1)
     if inverses == NULL:
         raise MemoryError()
@@ -197,3 +204,4 @@ def quantize_per_channel(
     with nogil:
         each_run(&a, quantize_channels_task, n_threads)
     free(inverses)
+    return q

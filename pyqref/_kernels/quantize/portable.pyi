@@ -12,23 +12,23 @@ def quantize_per_tensor(
     n_threads: int,
 ) -> np.ndarray | None: ...
 def quantize_per_channel(
-    x: np.ndarray,
-    q: np.ndarray,
-    scales: np.ndarray,
-    zero_points: np.ndarray,
-    inner: int,
+    x: Any,
+    out: np.ndarray | np.dtype[Any],
+    scales: Any,
+    zero_points: Any,
+    axis: int,
     quant_min: int,
     quant_max: int,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...
 def dequantize_per_tensor(
     q: Any, out: np.ndarray | np.dtype[Any], scale: float, zero_point: int, n_threads: int
 ) -> np.ndarray | None: ...
 def dequantize_per_channel(
-    q: np.ndarray,
-    x: np.ndarray,
-    scales: np.ndarray,
-    zero_points: np.ndarray,
-    inner: int,
+    q: Any,
+    out: np.ndarray | np.dtype[Any],
+    scales: Any,
+    zero_points: Any,
+    axis: int,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...

@@ -110,17 +110,21 @@ cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) 
         run += 1
 
 
-def dequantize_per_channel(
-    cnp.ndarray q, cnp.ndarray x, cnp.ndarray scales, cnp.ndarray zero_points,
-    Py_ssize_t inner, int n_threads,
-):
-    """The same for ``q`` seen as ``(outer, channels, inner)``; the parameters are float64."""
+def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
+    """The same with a scale and a zero point for each index of an axis, of ``q`` in C order."""
     cdef Affine a
+    cdef cnp.ndarray each_scale, each_zero_point
+    cdef cnp.ndarray x = room_beside(q, out, False) if is_in_c_order(q) else None
+    if x is None or not are_integers(q):
+        return None
+    each_scale, each_zero_point = doubles(scales), doubles(zero_points)
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
-    a.size, a.channels, a.inner = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(scales), inner
-    a.scales = <const double*> cnp.PyArray_DATA(scales)
-    a.zero_points = <const double*> cnp.PyArray_DATA(zero_points)
+    a.size, a.channels = cnp.PyArray_SIZE(q), cnp.PyArray_SIZE(each_scale)
+    a.inner = elements_per_channel(q, axis)
+    a.scales = <const double*> cnp.PyArray_DATA(each_scale)
+    a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
     with nogil:
         each_run(&a, dequantize_channels_task, n_threads)
+    return x

@@ -65,8 +65,8 @@ def check_finite(observer: Any, array: Array, low: Any, high: Any) -> None:
     ValueError
         ``array`` holds nan or infinity.
     """
-    finite = _kernels.are_finite if isinstance(low, np.ndarray) else isfinite
-    if finite(low) and finite(high):
+    of_channels = isinstance(low, np.ndarray)
+    if _kernels.are_finite(low, high) if of_channels else isfinite(low) and isfinite(high):
         return
     nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     raise ValueError(
