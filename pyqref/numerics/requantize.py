@@ -9,7 +9,7 @@ an integer first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "Requantization",
     "accumulator_scale",
     "bias_as_integer",
+    "columns_of",
     "multiplier_fbgemm",
     "multiplier_qnnpack",
     "requantization",
@@ -77,6 +78,23 @@ class Requantization:
     lower: int
     upper: int
     storage: np.dtype[Any]
+
+
+def columns_of(requant: Requantization, columns: slice) -> Requantization:
+    """How the accumulators of some output channels become integers.
+
+    Examples
+    --------
+    >>> both = requantization("fbgemm", 0.5, [0.25, 0.5], 1.0, 3)
+    >>> columns_of(both, slice(1, 2)).multiplier
+    array([0.25], dtype=float32)
+    """
+    bias, multiplier = requant.bias, requant.multiplier
+    return replace(
+        requant,
+        multiplier=multiplier[columns] if multiplier.size > 1 else multiplier,
+        bias=None if bias is None else bias[columns],
+    )
 
 
 def accumulator_scale(input_scale: float, weight_scales: Any) -> Any:

@@ -13,6 +13,7 @@ from ops.test_memory import (
     OUT,
     SCRATCH,
     Operation,
+    convolution,
     dynamic,
     ops,
     quantized,
@@ -270,6 +271,20 @@ LAYERS = {
     )
 }
 
+#: More products than 32 bits hold the sums of.
+DEEP = (
+    convolution(2, 8192, 8, 40, 3)
+    | convolution(2, 1000, 20, 20, 6, 1, 1, 3)
+    | convolution(2, 16384, 4, 40, 3, 1, 2)
+    | {
+        f"dynamic, deep, {'last' if last else 'first'}{', transposed' * transposed}": (
+            lambda last=last, t=transposed: dynamic_convolution(2, 8192, 8, 40, 3, last, t)
+        )
+        for last in (False, True)
+        for transposed in (False, True)
+    }
+)
+
 LARGE = (
     {
         f"dynamic {n}d, {'last' if last else 'first'}{', transposed' * transposed}": (
@@ -300,7 +315,7 @@ LARGE = (
 )
 
 
-OPERATIONS = VIEWS | LARGE | POOLED | MOMENTS | JOINED | PRODUCTS | LAYERS
+OPERATIONS = VIEWS | DEEP | LARGE | POOLED | MOMENTS | JOINED | PRODUCTS | LAYERS
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")

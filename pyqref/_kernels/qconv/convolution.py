@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -13,13 +13,15 @@ from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import empty
 from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
-from pyqref.numerics.requantize import Requantization
+from pyqref.numerics.requantize import Requantization, columns_of, requantize
 from pyqref.numerics.types import IntArray
 
-from .pack import PackedConv, pack_conv
+from .pack import PackedConv
 from .reals import of_equation, room_for_bytes, spread_out
+from .sums import conv_sums
+from .walk import are_centred, in_space, part_of
 
-__all__ = ["are_centred", "conv1d", "conv2d", "conv3d", "in_space", "part_of", "run_parts"]
+__all__ = ["conv1d", "conv2d", "conv3d", "run_parts", "run_sums"]
 
 #: For each number of axes, the order that puts channels first that are last.
 _CHANNELS_FIRST = {3: (0, 2, 1), 4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
@@ -39,53 +41,6 @@ def _geometry(
         for i, p, d, k, s in zip(size, padding, dilation, window, stride, strict=True)
     )
     return out_size, in_space(size, window, stride, padding, dilation, out_size, out_size)
-
-
-def in_space(
-    size: tuple[int, ...],
-    window: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-    count: tuple[int, ...],
-    whole: tuple[int, ...],
-    first: tuple[int, ...] | None = None,
-    apart: tuple[int, ...] | None = None,
-) -> tuple[int, ...]:
-    """What a kernel walks by: nine times depth, height and width.
-
-    ``count`` outputs are computed, of a result as large as ``whole``: all of them, or from
-    ``first`` those that are so far ``apart``.
-    """
-    unit, zero = (1,) * (3 - len(size)), (0,) * (3 - len(size))
-    first, apart = first or (0,) * len(size), apart or (1,) * len(size)
-    return (
-        *(*unit, *size),
-        *(*unit, *window),
-        *(*unit, *stride),
-        *(*zero, *padding),
-        *(*unit, *dilation),
-        *(*unit, *count),
-        *(*unit, *whole),
-        *(*zero, *first),
-        *(*unit, *apart),
-    )
-
-
-def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> tuple[Any, ...]:
-    """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
-    if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
-        # They were packed as if they had none.
-        packed = pack_conv(packed.weight, packed.groups, centred=False)
-    return (
-        geometry,
-        packed.groups // packed.joined,
-        packed.joined,
-        packed.is_depthwise,
-        packed.in_strips,
-        packed.panels,
-        packed.sums,
-    )
 
 
 def run_parts(
@@ -129,9 +84,23 @@ def run_parts(
     return result.transpose(_CHANNELS_FIRST[len(shape)])
 
 
-def are_centred(zero_points: np.ndarray | None) -> bool:
-    """Whether weights have no zero points but 0."""
-    return zero_points is None or not np.count_nonzero(zero_points)
+def run_sums(
+    parts: Iterable[tuple[tuple[slice, ...], Iterator[tuple[tuple[slice, ...], IntArray]]]],
+    requant: Requantization,
+    shape: tuple[int, ...],
+    scale: float | None,
+) -> Any:
+    """As :func:`run_parts` where 32 bits do not hold the sums: of places, and sums to go there."""
+    if scale is None:
+        result = out = empty(shape, requant.storage)
+    else:
+        result, out = room_for_bytes(shape)
+    for places, sums in parts:
+        for at, some in sums:
+            out[places][at] = requantize(some, columns_of(requant, at[-1]))
+    if scale is not None:
+        spread_out(result, scale, requant.output_zero_point)
+    return result.transpose(_CHANNELS_FIRST[len(shape)])
 
 
 class _Call(NamedTuple):
@@ -195,11 +164,7 @@ def _conv(
     scale: float | None,
 ) -> Any:
     kernel = registry.twin("qconv")
-    call = None
-    if kernel is not None:
-        geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
-        call = _call(packed, weight_zero_points, requant, geometry)
-    if call is None or not call.has_room:
+    if kernel is None:
         return of_equation(
             lambda q: reference.quantized_conv(
                 q,
@@ -216,7 +181,16 @@ def _conv(
             x_zero_point,
             scale,
         )
+    geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
+    call = _call(packed, weight_zero_points, requant, geometry)
     shape = (x.shape[0], *call.out)
+    if not call.has_room:
+        zero_points = np.asarray(weight_zero_points, np.int64).reshape(-1)
+        size = call.out[:-1]
+        sums = conv_sums(
+            x, x_zero_point, packed, zero_points, stride, padding, dilation, size, scale
+        )
+        return run_sums([((), sums)], requant, shape, scale)
     return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape, scale)
 
 

@@ -8,7 +8,7 @@ phases have the taps of the kernel once each, so that no zero is multiplied and 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import gcd, prod
@@ -17,14 +17,17 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry
+from pyqref._kernels.parts import parts
 from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .convolution import are_centred, in_space, part_of, run_parts
+from .convolution import run_parts, run_sums
 from .pack import PackedConv, pack_conv
 from .reals import of_equation
+from .sums import conv_sums
+from .walk import are_centred, in_space, part_of
 
 __all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose"]
 
@@ -158,6 +161,35 @@ def _bias_alone(size: tuple[int, ...], out_size: tuple[int, ...], outputs: int) 
     return geometry, 1, 1, False, False, np.zeros(0, np.int8), np.zeros(outputs, np.int32)
 
 
+def _no_sums(shape: tuple[int, ...]) -> Iterator[tuple[tuple[slice, ...], IntArray]]:
+    """All outputs, as :func:`_bias_alone`."""
+    whole = np.broadcast_to(np.int8(0), shape)
+    for at in parts(whole, whole=(whole.ndim - 1,)):
+        yield at, np.zeros(whole[at].shape, np.int32)
+
+
+def _sums(
+    x: Any,
+    x_zero_point: int,
+    packed: PackedConvTranspose,
+    zero_points: np.ndarray,
+    geometries: tuple[tuple[int, ...], ...],
+    scale: float | None,
+) -> Iterator[tuple[tuple[slice, ...], Iterator[tuple[tuple[slice, ...], IntArray]]]]:
+    """Where the outputs of each phase are, and their sums."""
+    axes = len(packed.stride)
+    for (_, phase), geometry in zip(packed.phases, geometries, strict=True):
+        padding, dilation, count, _, first, apart = (
+            geometry[i + 3 - axes : i + 3] for i in range(9, 27, 3)
+        )
+        places = (slice(f, None, a) for f, a in zip(first, apart, strict=True))
+        stride = (1,) * axes
+        yield (
+            (slice(None), *places),
+            conv_sums(x, x_zero_point, phase, zero_points, stride, padding, dilation, count, scale),
+        )
+
+
 def conv_transpose(
     x: IntArray,
     x_zero_point: int,
@@ -195,7 +227,7 @@ def conv_transpose(
         A view of memory in which the channels are last.
     """
     kernel = registry.twin("qconv")
-    if kernel is None or not fits(packed.depth, requant, weight_zero_points):
+    if kernel is None:
         return of_equation(
             lambda q: reference.quantized_conv_transpose(
                 q,
@@ -224,12 +256,18 @@ def conv_transpose(
         tuple(output_padding),
         packed.dilation,
     )
-    parts = [
+    shape = (x.shape[0], *out_size, packed.outputs)
+    if not fits(packed.depth, requant, weight_zero_points):
+        points = np.asarray(weight_zero_points, np.int64).reshape(-1)
+        sums = _sums(x, x_zero_point, packed, points, geometries, scale)
+        if not is_covered:
+            sums = itertools.chain([((), _no_sums(shape))], sums)
+        return run_sums(sums, requant, shape, scale)
+    phases = [
         part_of(phase, geometry, centred=centred)
         for (_, phase), geometry in zip(packed.phases, geometries, strict=True)
     ]
     if not is_covered:
         # Phases without taps: sums of no products, for all outputs, of which others follow.
-        parts.insert(0, _bias_alone(x.shape[2:], out_size, packed.outputs))
-    shape = (x.shape[0], *out_size, packed.outputs)
-    return run_parts(kernel, x, x_zero_point, tuple(parts), zero_points, requant, shape, scale)
+        phases.insert(0, _bias_alone(x.shape[2:], out_size, packed.outputs))
+    return run_parts(kernel, x, x_zero_point, tuple(phases), zero_points, requant, shape, scale)

@@ -1,0 +1,63 @@
+"""What a kernel walks by: where outputs are, what they see, and which weights these meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .pack import PackedConv, pack_conv
+
+__all__ = ["are_centred", "in_space", "part_of"]
+
+
+def in_space(
+    size: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    count: tuple[int, ...],
+    whole: tuple[int, ...],
+    first: tuple[int, ...] | None = None,
+    apart: tuple[int, ...] | None = None,
+) -> tuple[int, ...]:
+    """What a kernel walks by: nine times depth, height and width.
+
+    ``count`` outputs are computed, of a result as large as ``whole``: all of them, or from
+    ``first`` those that are so far ``apart``.
+    """
+    unit, zero = (1,) * (3 - len(size)), (0,) * (3 - len(size))
+    first, apart = first or (0,) * len(size), apart or (1,) * len(size)
+    return (
+        *(*unit, *size),
+        *(*unit, *window),
+        *(*unit, *stride),
+        *(*zero, *padding),
+        *(*unit, *dilation),
+        *(*unit, *count),
+        *(*unit, *whole),
+        *(*zero, *first),
+        *(*unit, *apart),
+    )
+
+
+def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> tuple[Any, ...]:
+    """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
+    if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
+        # They were packed as if they had none.
+        packed = pack_conv(packed.weight, packed.groups, centred=False)
+    return (
+        geometry,
+        packed.groups // packed.joined,
+        packed.joined,
+        packed.is_depthwise,
+        packed.in_strips,
+        packed.panels,
+        packed.sums,
+    )
+
+
+def are_centred(zero_points: np.ndarray | None) -> bool:
+    """Whether weights have no zero points but 0."""
+    return zero_points is None or not np.count_nonzero(zero_points)

@@ -1,0 +1,94 @@
+"""Convolutions whose sums 32 bits do not hold: some taps and channels at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels import test_conv_transpose as transposed
+from kernels.compare import assert_same_bits
+from kernels.layers import MODES, finish
+from kernels.test_conv import PACK, RUN, Case, check, plane
+from kernels.test_conv_sums import test_all_sums as check_sums
+
+from pyqref import _kernels
+from pyqref._kernels.qconv import convolution, cuts, pack, sums
+from pyqref._kernels.qconv import transposed as transposed_layers
+from pyqref.numerics import convolution as reference
+
+#: One group, or one channel a group: others are joined or strips where they are not deep.
+CASES = [
+    plane(1, 1, 1, 1, 1),
+    plane(0, 3, 5, 2, 3),
+    plane(2, 3, 9, 66, 5, padding=2, stride=2),
+    plane(1, 13, 7, 130, 3, padding=1),
+    plane(1, 16, 9, 17, 3, padding=2, dilation=2),
+    plane(1, 4, 3, 2, 3, padding=3),
+    plane(1, 30, 6, 5, 1),
+    plane(1, 7, 8, 7, 3, padding=1, groups=7),
+    Case(2, 3, (6, 9), 5, (3, 2), (2, 1), (1, 0), (1, 3)),
+    Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),
+    Case(2, 3, (4, 5, 6), 7, (2, 3, 2), (1, 2, 1), (1, 1, 0), (1, 1, 2)),
+    plane(1, 8, 6, 40, 3, padding=1, groups=2),
+]
+
+
+@pytest.fixture(params=[3, 40])
+def few_products(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 32 bits held no sums but those of few products; of some outputs at a time."""
+    for module in (convolution, sums, transposed_layers):
+        monkeypatch.setattr(module, "fits", lambda *arguments: False)
+    monkeypatch.setattr(cuts, "_DEPTH", request.param)
+    monkeypatch.setattr(sums, "_OUTPUTS", 300)
+    # Groups are neither joined nor strips, as they are not where they are deep.
+    monkeypatch.setattr(pack, "_groups_to_join", lambda *arguments: 1)
+    monkeypatch.setattr(pack, "_fit_strips", lambda *arguments: False)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_shapes(compiled_kernel: str, few_products: None, case: Case, stored: Any) -> None:
+    """eq-conv-accumulator, then eq-requantize."""
+    rng = np.random.default_rng(1)
+    for channels_last in (False, True):
+        check(rng, case, stored=stored, channels_last=channels_last)
+        check(rng, case, stored=stored, weight_zero_points=rng.integers(-128, 128, case.outputs))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_engine(compiled_kernel: str, few_products: None, mode: Any) -> None:
+    """eq-requantize-bias, panel after panel of the outputs."""
+    for output in (np.uint8, np.int8):
+        check(np.random.default_rng(2), CASES[3], mode=mode, output=output, relu=True)
+
+
+@pytest.mark.parametrize("case", transposed.CASES[:8] + transposed.CASES[10:11])
+def test_transposed(compiled_kernel: str, few_products: None, case: transposed.Case) -> None:
+    """eq-conv-transpose-accumulator, phase after phase, and what no phase reaches."""
+    rng = np.random.default_rng(3)
+    for channels_last in (False, True):
+        transposed.check(rng, case, channels_last=channels_last)
+
+
+@pytest.mark.parametrize("case", CASES[2:])
+def test_sums(compiled_kernel: str, few_products: None, case: Case) -> None:
+    check_sums(compiled_kernel, case, "each", 1)
+
+
+@pytest.mark.parametrize("depth", [65_792, 65_796])
+@pytest.mark.parametrize("mode", [MODES[3], MODES[6]])
+def test_largest_sums(compiled_kernel: str, depth: int, mode: Any) -> None:
+    """Of the largest bytes and weights, which are not what 32 bits would leave of them."""
+    case = Case(1, depth // 4, (2, 3), 3, (2, 2), (1, 1), (0, 0), (1, 1))
+    x = np.full((1, case.channels, *case.size), 255, np.uint8)
+    weight = np.full((case.outputs, case.channels, *case.kernel), -128, np.int8)
+    requant = finish(np.random.default_rng(4), mode, case.outputs, depth**2 * 9)
+    steps = (case.stride, case.padding, case.dilation)
+    packed = PACK[2](weight)
+    expected = reference.quantized_conv(x, 0, weight, 0, requant, *steps, 1)
+    assert_same_bits(expected, RUN[2](x, 0, packed, 0, requant, *steps))
+    at_once = [
+        some for _, some in _kernels.conv_sums(x, 0, packed, np.zeros(1, int), *steps, (1, 2))
+    ]
+    assert (255 * -128 * depth == np.concatenate(at_once, axis=-1)).all()
