@@ -238,6 +238,12 @@ def exercise() -> None:
                     _kernels.conv_transpose(each, 3, *rest)
                     if stored is np.uint8:
                         _kernels.conv_transpose(each.astype(np.float32), 3, *rest, 0.1)
+        # Taps that are far apart.
+        far = np.moveaxis(np.ones((2, 2, 150, channels), np.uint8), -1, 1)
+        packed_conv = _kernels.pack_conv2d(
+            np.ones((outputs, channels // groups, 1, 2), np.int8), groups
+        )
+        _kernels.conv2d(far, 3, packed_conv, 0, requant, (1, 2), (0, 1), (1, 140))
 
 
 def main(name: str) -> None:

@@ -90,6 +90,15 @@ DEPTHWISE = [
     plane(1, 136, 7, 136, 7, padding=3, groups=136),
     Case(1, 40, (4, 900), 40, (3, 3), (1, 2), (1, 1), (1, 1), 40),
 ]
+#: Taps so far apart that copies have what each of them takes: depthwise, and in strips.
+FAR_APART = [
+    Case(1, 70, (5, 230), 70, (3, 3), (1, 1), (1, 100), (1, 100), 70),
+    Case(2, 20, (7, 260), 20, (3, 4), (2, 2), (1, 90), (2, 61), 20),
+    Case(1, 200, (4, 90), 200, (2, 3), (1, 3), (0, 45), (3, 40), 200),
+    Case(1, 20, (2, 2, 120), 20, (2, 1, 2), (1, 1, 1), (0, 0, 50), (1, 1, 77), 20),
+    Case(1, 32, (4, 300), 32, (2, 3), (1, 2), (0, 70), (1, 90), 4),
+    Case(2, 144, (500,), 144, (3,), (1,), (99,), (150,), 9),
+]
 OTHER_DIMENSIONS = [
     Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),
     Case(1, 17, (9,), 17, (4,), (1,), (2,), (2,), 17),
@@ -132,7 +141,7 @@ def check(
         assert_same_bits(weight, packed.weight)
 
 
-@pytest.mark.parametrize("case", DENSE + GROUPED + DEPTHWISE + OTHER_DIMENSIONS)
+@pytest.mark.parametrize("case", DENSE + GROUPED + DEPTHWISE + FAR_APART + OTHER_DIMENSIONS)
 @pytest.mark.parametrize("stored", [np.uint8, np.int8])
 def test_shapes(kernel: str, case: Case, stored: Any) -> None:
     """eq-conv-accumulator, then eq-requantize, bit for bit."""

@@ -84,6 +84,15 @@ def sum_of_convolution(groups: int, last: bool) -> Operation:
     return lambda: ops.conv2d_add(x, y, packed, *OUT)
 
 
+def far_apart(groups: int, dilation: int, *size: int) -> Operation:
+    weight = quantized(128, 128 // groups, 3, 3, dtype=pyqref.qint8, zero_point=0)
+    packed = ops.conv2d_prepack(
+        weight, pyqref.zeros(128), [1, 1], [dilation] * 2, [dilation] * 2, groups
+    )
+    x = quantized(1, 128, *size, last=True)
+    return lambda: ops.conv2d(x, packed, *OUT)
+
+
 def counted(x: Any) -> Operation:
     """An observer has no result: it returns its input."""
     observer = pyqref.quantization.HistogramObserver()
@@ -302,6 +311,10 @@ LARGE = (
         )
         for groups in (1, 8, 64)
         for last in (False, True)
+    }
+    | {
+        f"taps far apart, {groups} groups": lambda groups=groups: far_apart(groups, 1200, 10, 1500)
+        for groups in (16, 128)
     }
     | {
         "group_norm, 1 group": lambda: normalized((2, 64, 200, 200), 1),

@@ -56,6 +56,7 @@ cdef struct Depthwise:
     Py_ssize_t upper, both, lower   # quads, as in DepthwiseVectors
     Py_ssize_t width                # channels that are computed at a time, or somewhat more
     Py_ssize_t segment              # outputs of a line whose pixels are copied at a time
+    bint by_taps                    # how
     Py_ssize_t most_vectors         # of a run
     Py_ssize_t weights_size         # of each of them, in bytes
     Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
@@ -208,8 +209,9 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.most_vectors = max(WEIGHTS_BYTES // d.weights_size, <Py_ssize_t> 2)
     d.width = min(d.most_vectors - 1, <Py_ssize_t> WIDTH_VECTORS) * VECTOR_BYTES
     widest = min(image.channels, d.width + VECTOR_BYTES - 1)
-    d.segment = outputs_at_once(image, widest, d.n_under, LINES_BYTES)
-    measure_lines(&lines, image, widest, d.segment, d.n_under)
+    d.by_taps = are_far_apart(image, widest, d.n_under, LINES_BYTES)
+    d.segment = outputs_at_once(image, widest, d.n_under, d.by_taps, LINES_BYTES)
+    measure_lines(&lines, image, widest, d.segment, d.n_under, d.by_taps)
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.results_at = d.scratch_size

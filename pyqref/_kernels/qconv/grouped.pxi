@@ -29,6 +29,7 @@ cdef struct Grouped:
     Py_ssize_t n_under, n_taps      # lines under a line of outputs, taps
     Py_ssize_t width, vectors       # channels that are computed at a time; the vectors of these
     Py_ssize_t segment              # outputs of a line that are
+    bint by_taps                    # how their pixels are copied
     Py_ssize_t lines, lines_a_task  # of outputs
     bint is_spread                  # whether there are gaps between the outputs of a line
     uint8_t* scratch                # scratch_size bytes for each thread
@@ -107,7 +108,7 @@ cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
     desk.multiplier = <float*> (scratch + size)
     desk.bias = <float*> (scratch + 2 * size)
     scratch += 3 * size
-    measure_lines(&desk.lines, g.image, g.width, g.segment, g.n_under)
+    measure_lines(&desk.lines, g.image, g.width, g.segment, g.n_under, g.by_taps)
     place_lines(&desk.lines, scratch)
     desk.taps = <const uint8_t**> (scratch + size_of_lines(&desk.lines))
     desk.results = <uint8_t*> (desk.taps + g.n_taps)
@@ -186,8 +187,9 @@ cdef int grouped(
     while vectors % g.vectors:      # none is computed twice
         g.vectors -= 1
     g.width = min(g.vectors * VECTOR_BYTES, image.channels)
-    g.segment = outputs_at_once(image, g.width, g.n_under, LINES_BYTES)
-    measure_lines(&lines, image, g.width, g.segment, g.n_under)
+    g.by_taps = are_far_apart(image, g.width, g.n_under, LINES_BYTES)
+    g.segment = outputs_at_once(image, g.width, g.n_under, g.by_taps, LINES_BYTES)
+    measure_lines(&lines, image, g.width, g.segment, g.n_under, g.by_taps)
     g.scratch_size = g.vectors * (g.quads + 3) * 4 * VECTOR_BYTES + size_of_lines(&lines)
     g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
     if g.is_spread:

@@ -3,7 +3,9 @@
 # A copy begins and ends with the padding, its bytes are unsigned, and where windows are several
 # pixels apart, it has first the pixels under the first tap of each window, then those one further
 # on, and so on: what neighbouring windows take for one tap always lies side by side. It holds some
-# channels of the pixels under some outputs, so that all copies stay in a near cache.
+# channels of the pixels under some outputs, so that all copies stay in a near cache. Where taps are
+# so far apart that most of what a window reaches over is under none, a copy has what the first tap
+# takes for these outputs, then the next, and so on.
 
 cdef enum:
     VECTOR_BYTES = 4 * SIMD_LANES   # that are read at any place of a copy
@@ -30,6 +32,7 @@ cdef struct Lines:
     Py_ssize_t first, outputs       # which outputs of a line
     Py_ssize_t most                 # copies that are kept
     Py_ssize_t phases               # runs of pixels that are `stride` apart
+    Py_ssize_t apart                # pixels from the beginning of one to that of the next
     Py_ssize_t pixels, phase_size   # of each; the bytes from one to the next
     Py_ssize_t line_size
     const uint8_t* end              # of the image
@@ -40,14 +43,17 @@ cdef struct Lines:
 
 
 cdef void measure_lines(
-    Lines* l, const Image* image, Py_ssize_t width, Py_ssize_t outputs, Py_ssize_t most
+    Lines* l, const Image* image, Py_ssize_t width, Py_ssize_t outputs, Py_ssize_t most,
+    bint by_taps,
 ) noexcept nogil:
     """Say how much ``outputs`` of a line take of ``width`` channels."""
     cdef Py_ssize_t reached = (image.kernel[2] - 1) * image.dilation[2] + 1
     cdef Py_ssize_t pixels = image.batch * image.size[0] * image.size[1] * image.size[2]
     l.image, l.width, l.outputs, l.most = image, width, outputs, most
-    l.phases = min(image.stride[2], reached)
+    l.phases, l.apart = min(image.stride[2], reached), 1
     l.pixels = outputs + (reached - 1) // image.stride[2]
+    if by_taps:
+        l.phases, l.apart, l.pixels = image.kernel[2], image.dilation[2], outputs
     l.phase_size = l.pixels * width
     l.line_size = (l.phases * l.phase_size + VECTOR_BYTES + COPIED_TOO_MUCH + 63) // 64 * 64
     l.end = image.x + pixels * image.channels
@@ -72,15 +78,25 @@ cdef void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept n
 
 
 cdef Py_ssize_t outputs_at_once(
-    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t room
+    const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t room
 ) noexcept nogil:
     """Outputs of a line whose copies take some room, or one; the line in equal parts."""
     cdef Lines lines
     cdef Py_ssize_t outputs, parts
-    measure_lines(&lines, image, width, 1, most)
+    measure_lines(&lines, image, width, 1, most, by_taps)
     outputs = max((room // most - lines.line_size) // (width * lines.phases), <Py_ssize_t> 0) + 1
     parts = (image.out[2] + outputs - 1) // outputs
     return (image.out[2] + parts - 1) // parts
+
+
+cdef bint are_far_apart(
+    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t room
+) noexcept nogil:
+    """Whether what each tap takes is less than all that they reach over, for what has room."""
+    cdef Lines lines
+    cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, room)
+    measure_lines(&lines, image, width, outputs, most, False)
+    return image.dilation[2] > 1 and image.kernel[2] * outputs < lines.phases * lines.pixels
 
 
 cdef inline const uint8_t* line_under(
@@ -111,6 +127,8 @@ cdef inline Py_ssize_t place_of_tap(const Lines* l, Py_ssize_t tap) noexcept nog
     """Where in a copy the bytes of the first output are for a tap of the line."""
     cdef Py_ssize_t column = tap * l.image.dilation[2]
     cdef Py_ssize_t stride = l.image.stride[2]
+    if l.apart > 1:
+        return tap * l.phase_size
     return column % stride * l.phase_size + column // stride * l.width
 
 
@@ -174,7 +192,7 @@ cdef void copy_line(const Lines* l, const uint8_t* line, uint8_t* target) noexce
     cdef const uint8_t* x
     cdef uint8_t* place
     for phase in range(l.phases):
-        start = l.first * stride - image.padding[2] + phase
+        start = l.first * stride - image.padding[2] + phase * l.apart
         before = first_not_below(0, start, stride, l.pixels)
         end = first_not_below(image.size[2], start, stride, l.pixels)
         place = target + phase * l.phase_size

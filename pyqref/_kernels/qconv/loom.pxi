@@ -96,7 +96,7 @@ cdef void turn_to(
     cdef DepthwiseVectors* v = &loom.vectors
     cdef Py_ssize_t pixel = width if d.is_spread else d.image.channels
     cdef Py_ssize_t rest
-    measure_lines(&loom.lines, d.image, width, d.segment, d.n_under)
+    measure_lines(&loom.lines, d.image, width, d.segment, d.n_under, d.by_taps)
     place_lines(&loom.lines, loom.room_for_lines)
     loom.lines.channel = channel
     choose_run(d, loom)
