@@ -126,6 +126,7 @@ def exercise() -> None:
         _kernels.min_max(x)
         _, mask = _kernels.fake_quantize_per_tensor(x, 0.1, 3, 0, 100)
         _kernels.straight_through(x, mask)
+        _kernels.straight_through(x, x > 0)
         for shape, axis in (((1, size), 1), ((size, 1), 0), ((2, size, 3), 1), ((3, size), 0)):
             y = rng.standard_normal(shape).astype(np.float32)
             scales, zero_points = np.full(shape[axis], 0.1), np.full(shape[axis], 3)

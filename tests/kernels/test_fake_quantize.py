@@ -10,6 +10,7 @@ from kernels.compare import assert_same_bits
 from kernels.test_quantize import SHAPES, SIZES, near_ties, numbers
 
 from pyqref import _kernels
+from pyqref._kernels.fake_quantize.grid import unpacked
 from pyqref.numerics import fake_quantize as reference
 
 CONVENTIONS = ["documented", "torch"]
@@ -18,7 +19,7 @@ RANGES = [(0, 255), (0, 127), (-128, 127), (-8, 7), (-(2**31), 2**31 - 1)]
 
 def assert_same_pair(expected: Any, actual: Any) -> None:
     assert_same_bits(expected[0], actual[0])
-    assert_same_bits(expected[1], actual[1])
+    assert_same_bits(expected[1], unpacked(actual[1], expected[1].shape))
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -102,6 +103,31 @@ def test_straight_through_around_the_vector(kernel: str, n_threads: int) -> None
 
 
 @pytest.mark.parametrize(
+    "shape",
+    [(8, 5), (3, 7, 2), (40, 33), (129, 8), (700, 100), (5, 20000), (6, 37001), (17, 5003), (3, 1)],
+)
+def test_gradients_pass_by_the_mask_of_a_kernel(
+    kernel: str, shape: tuple[int, ...], n_threads: int
+) -> None:
+    """eq-straight-through by bits, wherever in a byte channels, vectors and tasks begin."""
+    rng = np.random.default_rng(7)
+    x, gradient = numbers(rng, shape), numbers(rng, shape)
+    for axis in range(-1, len(shape)):
+        grid = np.full(shape[axis], 0.1), np.arange(shape[axis]) % 9
+        arguments = (x, *grid, axis, 0, 9) if axis >= 0 else (x, 0.1, 3, 0, 9)
+        name = "fake_quantize_per_channel" if axis >= 0 else "fake_quantize_per_tensor"
+        _, expected = getattr(reference, name)(*arguments)
+        _, mask = getattr(_kernels, name)(*arguments)
+        passed = reference.straight_through(gradient, expected)
+        assert_same_bits(passed, _kernels.straight_through(gradient, mask))
+        other_order = gradient.T.copy().T
+        assert_same_bits(passed, _kernels.straight_through(other_order, mask))
+        assert_same_bits(
+            passed.astype(np.float64), _kernels.straight_through(gradient.astype(np.float64), mask)
+        )
+
+
+@pytest.mark.parametrize(
     ("shape", "axis"), [((16411, 64), 1), ((1030, 1024), 0), ((1030, 1021), 0)]
 )
 def test_results_that_go_past_the_caches(
@@ -116,8 +142,9 @@ def test_results_that_go_past_the_caches(
     per_channel = (x, np.linspace(0.01, 0.05, channels), np.arange(channels) % 64, axis, 0, 63)
     expected = reference.fake_quantize_per_channel(*per_channel)
     assert_same_pair(expected, _kernels.fake_quantize_per_channel(*per_channel))
-    mask = expected[1]
-    assert_same_bits(reference.straight_through(x, mask), _kernels.straight_through(x, mask))
+    passed = reference.straight_through(x, expected[1])
+    for mask in (expected[1], _kernels.fake_quantize_per_channel(*per_channel)[1]):
+        assert_same_bits(passed, _kernels.straight_through(x, mask))
 
 
 @pytest.mark.parametrize("off", [0, 1, 4, 8])
@@ -128,7 +155,7 @@ def test_results_that_begin_in_a_line_stay_in_the_caches(compiled_kernel: str, o
     buffer = np.empty(x.size + 32, np.float32)
     first = -buffer.ctypes.data // 4 % 16 + off
     y = buffer[first : first + x.size]
-    kernel.fake_quantize_per_tensor(x, y, None, 0.037, 5.0, 0.0, 63.0, 0, 1)
+    kernel.fake_quantize_per_tensor(x, y, False, 0.037, 5.0, 0.0, 63.0, 0, 1)
     expected, mask = reference.fake_quantize_per_tensor(x, 0.037, 5, 0, 63)
     assert_same_bits(expected, y)
     kernel.straight_through(x, mask, y, 1)

@@ -11,6 +11,7 @@ from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
 from pyqref._kernels import registry
+from pyqref._kernels.fake_quantize.grid import unpacked
 from pyqref._kernels.pooling.bands import Geometry
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import requantization
@@ -67,9 +68,9 @@ OF_REALS: dict[str, Callable[[np.ndarray], Any]] = {
     "quantize per channel": lambda x: _kernels.quantize_per_channel(
         x, SCALES, POINTS, 1, 0, 255, np.uint8
     ),
-    "fake quantize": lambda x: _kernels.fake_quantize_per_tensor(x, 0.9, 5, 0, 255),
-    "fake quantize per channel": lambda x: _kernels.fake_quantize_per_channel(
-        x, SCALES, POINTS, 1, 0, 255
+    "fake quantize": lambda x: with_mask(*_kernels.fake_quantize_per_tensor(x, 0.9, 5, 0, 255)),
+    "fake quantize per channel": lambda x: with_mask(
+        *_kernels.fake_quantize_per_channel(x, SCALES, POINTS, 1, 0, 255)
     ),
     "min_max": _kernels.min_max,
     "min_max, nan": lambda x: _kernels.min_max(np.where(x == x.max(), np.nan, x)),
@@ -77,6 +78,10 @@ OF_REALS: dict[str, Callable[[np.ndarray], Any]] = {
     "histogram": lambda x: histogram_of(_kernels.batch_histogram(None, x, 64)),
     "linear_dynamic": lambda x: _kernels.linear_dynamic(x, LINEAR, 0, np.float64(0.1)),
 }
+
+
+def with_mask(y: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:
+    return y, unpacked(mask, y.shape)
 
 
 def histogram_of(found: Any) -> tuple[Any, ...]:

@@ -109,6 +109,13 @@ def passed_back() -> Operation:
     return lambda: pyqref.from_numpy(_kernels.straight_through(gradient._array, mask))
 
 
+def passed_back_by_bits() -> Operation:
+    """The same, and the mask is what a kernel gave."""
+    gradient = real(2000, 1500).T
+    _, mask = _kernels.fake_quantize_per_tensor(np.ones((1500, 2000), np.float32), 1, 0, 0, 1)
+    return lambda: pyqref.from_numpy(_kernels.straight_through(gradient._array, mask))
+
+
 def normalized(shape: tuple[int, ...], groups: int) -> Operation:
     x = quantized(*shape, last=True)
     one, zero = pyqref.ones(shape[1]), pyqref.zeros(shape[1])
@@ -321,6 +328,7 @@ LARGE = (
         "group_norm, 2 groups": lambda: normalized((2, 64, 200, 200), 2),
         "instance_norm, 4 channels": lambda: normalized((1, 4, 1000, 1000), 4),
         "straight_through": passed_back,
+        "straight_through, bits": passed_back_by_bits,
         "histogram": lambda: counted(real(8, 64, 128, 200)[..., 1:]),
         "softmax, last": lambda: softmax_along((4, 500_000), 1),
         "softmax, first": lambda: softmax_along((500_000, 4), 0),

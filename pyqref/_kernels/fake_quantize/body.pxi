@@ -4,7 +4,7 @@ cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.float cimport FLT_MAX
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport (
@@ -27,6 +27,8 @@ cdef enum Rule:
     BEFORE     # rint(x * inverse + zero_point): per channel, as documented
     AFTER      # rint(x * inverse) + zero_point: as torch does
 
+include "marks.pxi"
+
 # What one vector needs, and where the scales, inverses and zero points of its lanes are.
 cdef struct Grid:
     f32v scale, inverse, zero_point, low, high
@@ -34,7 +36,7 @@ cdef struct Grid:
 cdef struct FakeQuantize:
     const float* x
     float* y
-    uint8_t* mask             # NULL where nobody asks for it
+    uint8_t* marks            # NULL where nobody asks for them
     const float* scales
     const float* inverses
     const float* zero_points
@@ -51,22 +53,26 @@ cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil
         store_f32(target, value)
 
 
-cdef inline f32v fake_quantize_vector(
-    const float* x, uint8_t* mask, const Grid* grid, Rule rule, bint masked
-) noexcept nogil:
-    """``eq-fake-quantize`` or ``eq-fake-quantize-channel``, then ``eq-fake-quantize-mask``."""
+cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noexcept nogil:
+    """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
     cdef f32v value = load_f32(x)
     if rule == FUSED:
-        value = round_f32(fma_f32(value, grid.inverse, grid.zero_point))
-    elif rule == BEFORE:
-        value = round_f32(add_f32(mul_f32(value, grid.inverse), grid.zero_point))
-    else:
-        value = add_f32(round_f32(mul_f32(value, grid.inverse)), grid.zero_point)
-    if masked:
-        store_low_bytes(mask, is_inside(value, grid.low, grid.high))
+        return round_f32(fma_f32(value, grid.inverse, grid.zero_point))
+    if rule == BEFORE:
+        return round_f32(add_f32(mul_f32(value, grid.inverse), grid.zero_point))
+    return add_f32(round_f32(mul_f32(value, grid.inverse)), grid.zero_point)
+
+
+cdef inline uint32_t inside(f32v place, const Grid* grid) noexcept nogil:
+    """The mask of ``eq-fake-quantize-mask``."""
+    return lanes_inside(place, grid.low, grid.high)
+
+
+cdef inline f32v real_of(f32v place, const Grid* grid) noexcept nogil:
+    """The rest of ``eq-fake-quantize-mask``: clamped, and back to real numbers."""
     # nan becomes low, as max gives its second operand there; -0.0 becomes 0.0.
-    value = add_f32(min_f32(max_f32(value, grid.low), grid.high), set_f32(0))
-    return mul_f32(sub_f32(value, grid.zero_point), grid.scale)
+    place = add_f32(min_f32(max_f32(place, grid.low), grid.high), set_f32(0))
+    return mul_f32(sub_f32(place, grid.zero_point), grid.scale)
 
 
 cdef inline void load_grid(
@@ -76,43 +82,72 @@ cdef inline void load_grid(
     grid.zero_point = load_f32(zero_points)
 
 
-cdef inline void fake_quantize_run(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across, Rule rule,
-    bint masked,
+cdef void fake_quantize_some(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across
 ) noexcept nogil:
-    """n numbers from ``start`` of one channel, or of n from ``channel`` where ``across``."""
-    cdef const float* x = f.x + start
-    cdef float* y = f.y + start
-    cdef uint8_t* mask = f.mask + start if masked else NULL
-    cdef const float* scales = f.scales + channel
-    cdef const float* inverses = f.inverses + channel
-    cdef const float* zero_points = f.zero_points + channel
+    """Fewer numbers than a vector has lanes, of one channel or of n from ``channel`` on."""
     cdef float[4][LANES_MAX] rest
     cdef float[LANES_MAX] y_rest
-    cdef uint8_t[LANES_MAX] mask_rest
-    cdef Py_ssize_t left, i = 0
+    cdef f32v place
+    cdef Grid grid
+    cdef Py_ssize_t i
+    memset(rest, 0, sizeof(rest))
+    memcpy(rest[0], f.x + start, n * sizeof(float))
+    for i in range(n):
+        rest[1][i] = f.scales[channel + i if across else channel]
+        rest[2][i] = f.inverses[channel + i if across else channel]
+        rest[3][i] = f.zero_points[channel + i if across else channel]
+    load_grid(&grid, rest[1], rest[2], rest[3])
+    grid.low, grid.high = set_f32(f.low), set_f32(f.high)
+    place = place_on_grid(rest[0], &grid, f.rule)
+    if f.marks:
+        add_marks(f.marks, start, inside(place, &grid) & ((<uint32_t> 1 << n) - 1), n)
+    store_f32(y_rest, real_of(place, &grid))
+    memcpy(f.y + start, y_rest, n * sizeof(float))
+
+
+cdef inline void fake_quantize_run(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, Rule rule, bint masked
+) noexcept nogil:
+    """n numbers from ``start`` of one channel."""
+    cdef const float* x = f.x
+    cdef float* y = f.y
+    cdef uint8_t* marks = f.marks
+    cdef bint streams = f.streams
+    cdef Py_ssize_t last = start + n
+    cdef f32v place
     cdef Grid grid
     grid.low, grid.high = set_f32(f.low), set_f32(f.high)
-    grid.scale, grid.inverse = set_f32(scales[0]), set_f32(inverses[0])
-    grid.zero_point = set_f32(zero_points[0])
-    while i + SIMD_LANES <= n:
-        if across:
-            load_grid(&grid, scales + i, inverses + i, zero_points + i)
-        put_f32(y + i, fake_quantize_vector(x + i, mask + i, &grid, rule, masked), f.streams)
-        i += SIMD_LANES
-    left = n - i
-    if left > 0:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest[0], x + i, left * sizeof(float))
-        if across:
-            memcpy(rest[1], scales + i, left * sizeof(float))
-            memcpy(rest[2], inverses + i, left * sizeof(float))
-            memcpy(rest[3], zero_points + i, left * sizeof(float))
-            load_grid(&grid, rest[1], rest[2], rest[3])
-        store_f32(y_rest, fake_quantize_vector(rest[0], mask_rest, &grid, rule, masked))
-        memcpy(y + i, y_rest, left * sizeof(float))
+    grid.scale, grid.inverse = set_f32(f.scales[channel]), set_f32(f.inverses[channel])
+    grid.zero_point = set_f32(f.zero_points[channel])
+    while start + SIMD_LANES <= last:
+        place = place_on_grid(x + start, &grid, rule)
         if masked:
-            memcpy(mask + i, mask_rest, left)
+            put_marks(marks, start, inside(place, &grid))
+        put_f32(y + start, real_of(place, &grid), streams)
+        start += SIMD_LANES
+    if start < last:
+        fake_quantize_some(f, start, last - start, channel, False)
+
+
+cdef void fake_quantize_across(
+    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
+) noexcept nogil:
+    """A number of each of n channels from ``channel`` on."""
+    cdef Py_ssize_t i = 0
+    cdef f32v place
+    cdef Grid grid
+    grid.low, grid.high = set_f32(f.low), set_f32(f.high)
+    while i + SIMD_LANES <= n:
+        load_grid(&grid, f.scales + channel + i, f.inverses + channel + i,
+                  f.zero_points + channel + i)
+        place = place_on_grid(f.x + start + i, &grid, f.rule)
+        if f.marks:
+            put_marks(f.marks, start + i, inside(place, &grid))
+        put_f32(f.y + start + i, real_of(place, &grid), f.streams)
+        i += SIMD_LANES
+    if i < n:
+        fake_quantize_some(f, start + i, n - i, channel + i, True)
 
 
 cdef inline void fake_quantize_block(
@@ -120,26 +155,27 @@ cdef inline void fake_quantize_block(
 ) noexcept nogil:
     """Some vectors of channels, down some rows of all channels."""
     cdef Grid[ACROSS] grid
+    cdef const float* x = f.x
+    cdef float* y = f.y
+    cdef uint8_t* marks = f.marks
+    cdef bint streams = f.streams
+    cdef Py_ssize_t apart = f.channels
     cdef Py_ssize_t at = start + channel
-    cdef Py_ssize_t row
+    cdef Py_ssize_t row, here
+    cdef f32v place
     cdef int v
     for v in range(ACROSS):
-        load_grid(
-            &grid[v], f.scales + channel + v * SIMD_LANES, f.inverses + channel + v * SIMD_LANES,
-            f.zero_points + channel + v * SIMD_LANES,
-        )
+        here = channel + v * SIMD_LANES
+        load_grid(&grid[v], f.scales + here, f.inverses + here, f.zero_points + here)
         grid[v].low, grid[v].high = set_f32(f.low), set_f32(f.high)
     for row in range(rows):
         for v in range(ACROSS):
-            put_f32(
-                f.y + at + v * SIMD_LANES,
-                fake_quantize_vector(
-                    f.x + at + v * SIMD_LANES, f.mask + at + v * SIMD_LANES if masked else NULL,
-                    &grid[v], rule, masked,
-                ),
-                f.streams,
-            )
-        at += f.channels
+            here = at + v * SIMD_LANES
+            place = place_on_grid(x + here, &grid[v], rule)
+            if masked:
+                put_marks(marks, here, inside(place, &grid[v]))
+            put_f32(y + here, real_of(place, &grid[v]), streams)
+        at += apart
 
 
 cdef inline void fake_quantize_rows(
@@ -149,14 +185,15 @@ cdef inline void fake_quantize_rows(
     cdef Py_ssize_t start = first * f.channels
     cdef Py_ssize_t channel = 0
     cdef Py_ssize_t row
-    while channel + ACROSS * SIMD_LANES <= f.channels:
+    # Marks that begin within a byte are written one after the other.
+    cdef Py_ssize_t whole = f.channels if not masked or f.channels % 8 == 0 else 0
+    while channel + ACROSS * SIMD_LANES <= whole:
         fake_quantize_block(f, start, rows, channel, rule, masked)
         channel += ACROSS * SIMD_LANES
     if channel < f.channels:
         for row in range(rows):
-            fake_quantize_run(
-                f, start + row * f.channels + channel, f.channels - channel, channel, True, rule,
-                masked,
+            fake_quantize_across(
+                f, start + row * f.channels + channel, f.channels - channel, channel
             )
 
 
@@ -165,17 +202,17 @@ cdef inline void run_by_rule(
 ) noexcept nogil:
     # The rule is a constant of each loop.
     if f.rule == FUSED:
-        fake_quantize_run(f, start, n, channel, False, FUSED, masked)
+        fake_quantize_run(f, start, n, channel, FUSED, masked)
     elif f.rule == BEFORE:
-        fake_quantize_run(f, start, n, channel, False, BEFORE, masked)
+        fake_quantize_run(f, start, n, channel, BEFORE, masked)
     else:
-        fake_quantize_run(f, start, n, channel, False, AFTER, masked)
+        fake_quantize_run(f, start, n, channel, AFTER, masked)
 
 
 cdef inline void fake_quantize_by_rule(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
 ) noexcept nogil:
-    if f.mask:
+    if f.marks:
         run_by_rule(f, start, n, channel, True)
     else:
         run_by_rule(f, start, n, channel, False)
@@ -193,7 +230,8 @@ cdef inline void rows_by_rule(
 cdef void chunk_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t start = task_start(index, f.size, f.head, CHUNK)
-    fake_quantize_by_rule(f, start, task_start(index + 1, f.size, f.head, CHUNK) - start, 0)
+    cdef Py_ssize_t end = task_start(index + 1, f.size, f.head, CHUNK)
+    fake_quantize_by_rule(f, start, end - start, 0)
     if f.streams:
         finish_streams()
 
@@ -202,7 +240,7 @@ cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t run = index * f.runs_per_task
     cdef Py_ssize_t last = min(run + f.runs_per_task, f.runs)
-    if f.inner == 1 and f.mask:
+    if f.inner == 1 and f.marks:
         rows_by_rule(f, run, last - run, True)
     elif f.inner == 1:
         rows_by_rule(f, run, last - run, False)
@@ -222,12 +260,12 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
         return
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
-        f.head = elements_to_line(f.y, sizeof(float), f.size)
+        f.head = whole_bytes(elements_to_line(f.y, sizeof(float), f.size), f.size)
         f.streams = suits_streams(f.y, LINE, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
-    f.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
+    f.runs_per_task = runs_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
     f.streams = suits_streams(f.y, run, run, size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
@@ -237,37 +275,41 @@ cdef bint is_covered(x) noexcept:
     return is_in_c_order(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
 
 
-cdef tuple rooms_for(x, out, mask):
-    """Both results, the mask None if that is not wanted; None where ``x`` is not covered."""
+cdef tuple rooms_for(x, out, bint masked):
+    """Both results, no marks if they are not wanted; None where ``x`` is not covered."""
     cdef cnp.ndarray y = room_beside(x, out, False) if is_covered(x) else None
+    cdef cnp.npy_intp size
     if y is None:
         return None
-    return y, None if mask is None else room_beside(x, mask, False)
+    size = cnp.PyArray_SIZE(y) // 8 + BEYOND
+    return y, cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0) if masked else None
 
 
 cdef void set_arrays(
-    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, mask, float quant_min, float quant_max, int rule
+    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, marks, float quant_min, float quant_max,
+    int rule
 ):
     f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
-    f.mask = NULL
-    if mask is not None:
-        f.mask = <uint8_t*> cnp.PyArray_DATA(mask)
+    f.marks = NULL
+    if marks is not None:
+        f.marks = <uint8_t*> cnp.PyArray_DATA(marks)
     f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
     f.size = cnp.PyArray_SIZE(x)
 
 
 def fake_quantize_per_tensor(
-    x, out, mask, float scale, float zero_point, float quant_min, float quant_max, int rule,
+    x, out, bint masked, float scale, float zero_point, float quant_min, float quant_max, int rule,
     int n_threads,
 ):
-    """Fake quantize float32 ``x`` into ``out`` and ``mask``, or room of these dtypes.
+    """Fake quantize float32 ``x`` into ``out``, or room of that dtype.
 
-    Returns both, or None where ``x`` is something else or not contiguous. There may be no mask.
+    Returns it and, where ``masked``, a bit for each number (marks.pxi), else None; or only None
+    where ``x`` is something else or not contiguous.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
     cdef FakeQuantize f
     cdef float inverse = (<float> 1) / scale
-    cdef tuple results = rooms_for(x, out, mask)
+    cdef tuple results = rooms_for(x, out, masked)
     if results is None:
         return None
     set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
@@ -302,7 +344,7 @@ def is_grid(
 
 
 def fake_quantize_per_channel(
-    x, out, mask, cnp.ndarray scales, cnp.ndarray zero_points, int axis, float quant_min,
+    x, out, bint masked, cnp.ndarray scales, cnp.ndarray zero_points, int axis, float quant_min,
     float quant_max, int rule, int n_threads,
 ):
     """The same with a scale and a zero point for each index of an axis.
@@ -314,7 +356,7 @@ def fake_quantize_per_channel(
     cdef float* offsets
     cdef const int32_t* whole
     cdef Py_ssize_t channel
-    cdef tuple results = rooms_for(x, out, mask)
+    cdef tuple results = rooms_for(x, out, masked)
     if results is None:
         return None
     scales = cnp.PyArray_GETCONTIGUOUS(scales)

@@ -1,14 +1,19 @@
-"""Fake quantization by the kernel in use. What no kernel covers goes to its twin in NumPy."""
+"""Fake quantization by the kernel in use. What no kernel covers goes to its twin in NumPy.
+
+The mask of a kernel has a bit for each number in C order, that of a twin a boolean;
+:func:`straight_through` takes both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.arrays import contiguous, empty
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
@@ -19,9 +24,13 @@ __all__ = [
     "fake_quantize_per_tensor",
     "is_grid",
     "straight_through",
+    "unpacked",
 ]
 
-_FLOAT32, _INT32, _BOOL = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.bool_)
+_FLOAT32, _INT32 = np.dtype(np.float32), np.dtype(np.int32)
+_BOOL, _BITS = np.dtype(np.bool_), np.dtype(np.uint8)
+#: Booleans of the shape of the numbers, or bytes of a bit for each.
+MaskArray: TypeAlias = np.ndarray[Any, Any]
 # Where the zero point comes in: in a fused multiply-add, before the rounding, after it.
 _FUSED, _BEFORE, _AFTER = 0, 1, 2
 #: Up to here float32 holds every integer, and every difference of two.
@@ -33,15 +42,15 @@ def _is_plain(x: np.ndarray) -> bool:
 
 
 def _by_parts(
-    function: Callable[..., tuple[FloatArray, BoolArray | None]], x: np.ndarray, masked: bool
-) -> tuple[FloatArray, BoolArray | None]:
+    function: Callable[..., tuple[FloatArray, MaskArray | None]], x: np.ndarray, masked: bool
+) -> tuple[FloatArray, MaskArray | None]:
     """Of copies of parts of an array that is not contiguous; the results are in C order."""
     y = np.empty(x.shape, x.dtype.newbyteorder("="))
     mask = np.empty(x.shape, _BOOL) if masked else None
     for at in parts(x, most=PART):
         y[at], some = function(np.array(x[at], order="C"), at)
-        if mask is not None:
-            mask[at] = some
+        if mask is not None and some is not None:
+            mask[at] = unpacked(some, mask[at].shape)
     return y, mask
 
 
@@ -76,17 +85,17 @@ def fake_quantize_per_tensor(
     quant_max: int,
     convention: Convention = "documented",
     masked: bool = True,
-) -> tuple[FloatArray, BoolArray | None]:
+) -> tuple[FloatArray, MaskArray | None]:
     """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor`.
 
     Equations ``eq-fake-quantize``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
     if kernel is not None and quant_min >= -_EXACT and quant_max <= _EXACT:
-        found: tuple[FloatArray, BoolArray | None] | None = kernel.fake_quantize_per_tensor(
+        found: tuple[FloatArray, MaskArray | None] | None = kernel.fake_quantize_per_tensor(
             x,
             _FLOAT32,
-            _BOOL if masked else None,
+            masked,
             scale,
             zero_point,
             quant_min,
@@ -101,7 +110,7 @@ def fake_quantize_per_tensor(
     return run(x, scale, zero_point, quant_min, quant_max, convention, masked)
 
 
-def _per_tensor_by_parts(x: np.ndarray, *grid: Any) -> tuple[FloatArray, BoolArray | None]:
+def _per_tensor_by_parts(x: np.ndarray, *grid: Any) -> tuple[FloatArray, MaskArray | None]:
     return _by_parts(lambda part, _: fake_quantize_per_tensor(part, *grid), x, masked=grid[-1])
 
 
@@ -114,7 +123,7 @@ def fake_quantize_per_channel(
     quant_max: int,
     convention: Convention = "documented",
     masked: bool = True,
-) -> tuple[FloatArray, BoolArray | None]:
+) -> tuple[FloatArray, MaskArray | None]:
     """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel`.
 
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
@@ -123,10 +132,10 @@ def fake_quantize_per_channel(
     zero_points = np.asarray(zero_points)
     kind = zero_points.dtype
     if kernel is not None and kind.kind in "iu" and quant_min >= -_EXACT and quant_max <= _EXACT:
-        found: tuple[FloatArray, BoolArray | None] | None = kernel.fake_quantize_per_channel(
+        found: tuple[FloatArray, MaskArray | None] | None = kernel.fake_quantize_per_channel(
             x,
             _FLOAT32,
-            _BOOL if masked else None,
+            masked,
             np.asarray(scales, _FLOAT32),
             zero_points if kind == _INT32 else zero_points.astype(_FLOAT32),
             axis,
@@ -144,27 +153,46 @@ def fake_quantize_per_channel(
 
 def _per_channel_by_parts(
     x: np.ndarray, scales: Any, zero_points: Any, axis: int, *rest: Any
-) -> tuple[FloatArray, BoolArray | None]:
-    def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, BoolArray | None]:
+) -> tuple[FloatArray, MaskArray | None]:
+    def run(part: np.ndarray, at: tuple[slice, ...]) -> tuple[FloatArray, MaskArray | None]:
         grid = np.asarray(scales)[at[axis]], np.asarray(zero_points)[at[axis]]
         return fake_quantize_per_channel(part, *grid, axis, *rest)
 
     return _by_parts(run, x, masked=rest[-1])
 
 
-def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:
+def straight_through(gradient: FloatArray, mask: MaskArray) -> FloatArray:
     """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
     kernel = registry.twin("fake_quantize")
     if kernel is not None:
         result: FloatArray | None = kernel.straight_through(gradient, mask, _FLOAT32, threads.limit)
         if result is not None:
             return result
+        if gradient.dtype == _FLOAT32 and mask.dtype == _BITS:
+            copy = empty(gradient.shape, _FLOAT32)
+            np.copyto(copy, gradient)
+            return np.asarray(kernel.straight_through(copy, mask, copy, threads.limit))
         if gradient.dtype == _FLOAT32 and gradient.shape == mask.shape:
             return _straight_through_by_parts(gradient, mask)
-    return reference.straight_through(gradient, mask)
+    return reference.straight_through(gradient, unpacked(mask, gradient.shape))
 
 
 def _straight_through_by_parts(gradient: FloatArray, mask: BoolArray) -> FloatArray:
     return copied_by_parts(
         lambda part, at: straight_through(part, contiguous(mask[at])), gradient, _FLOAT32, "C"
     )
+
+
+def unpacked(mask: MaskArray, shape: tuple[int, ...]) -> BoolArray:
+    """A mask with an element for each number, of one that may have a bit.
+
+    Examples
+    --------
+    >>> _, mask = fake_quantize_per_tensor(np.float32([-1.0, 3.0, 300.0]), 1.0, 0, 0, 255)
+    >>> unpacked(mask, (3,))
+    array([False,  True, False])
+    """
+    if mask.dtype == _BOOL:
+        return mask
+    bits = np.unpackbits(mask, count=prod(shape), bitorder="little")
+    return bits.view(_BOOL).reshape(shape)

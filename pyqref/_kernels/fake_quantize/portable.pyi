@@ -4,7 +4,7 @@ import numpy as np
 
 #: A result, or its type.
 Room: TypeAlias = np.ndarray | np.dtype[Any]
-#: The numbers and their mask.
+#: The numbers and a bit for each.
 Both: TypeAlias = tuple[np.ndarray, np.ndarray | None]
 
 def is_grid(
@@ -13,7 +13,7 @@ def is_grid(
 def fake_quantize_per_tensor(
     x: Any,
     out: Room,
-    mask: Room | None,
+    masked: bool,
     scale: float,
     zero_point: float,
     quant_min: float,
@@ -24,7 +24,7 @@ def fake_quantize_per_tensor(
 def fake_quantize_per_channel(
     x: Any,
     out: Room,
-    mask: Room | None,
+    masked: bool,
     scales: np.ndarray,
     zero_points: np.ndarray,
     axis: int,
@@ -34,5 +34,5 @@ def fake_quantize_per_channel(
     n_threads: int,
 ) -> Both | None: ...
 def straight_through(
-    grad: np.ndarray, mask: np.ndarray, out: Room, n_threads: int
+    grad: Any, mask: np.ndarray, out: Room, n_threads: int
 ) -> np.ndarray | None: ...

@@ -99,10 +99,15 @@ static inline int any_i32(i32v a) { return !_mm256_testz_si256(a, a); }
 static inline i32v is_nan(f32v a) {
     return _mm256_srli_epi32(_mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)), 31);
 }
-static inline i32v is_inside(f32v a, f32v low, f32v high) {
-    __m256 inside = _mm256_and_ps(_mm256_cmp_ps(a, low, _CMP_GE_OQ),
-                                  _mm256_cmp_ps(a, high, _CMP_LE_OQ));
-    return _mm256_srli_epi32(_mm256_castps_si256(inside), 31);
+static inline uint32_t lanes_inside(f32v a, f32v low, f32v high) {
+    return _mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(a, low, _CMP_GE_OQ),
+                                            _mm256_cmp_ps(a, high, _CMP_LE_OQ)));
+}
+static inline f32v lanes_of(const int32_t *source, uint32_t bits) {
+    __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    __m256i is_set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), lane), lane);
+    __m256i value = _mm256_loadu_si256((const __m256i *)source);
+    return _mm256_castsi256_ps(_mm256_and_si256(value, is_set));
 }
 
 static inline i32v add_i32(i32v a, i32v b) { return _mm256_add_epi32(a, b); }

@@ -85,9 +85,12 @@ static inline int any_i32(i32v a) { return _mm512_test_epi32_mask(a, a) != 0; }
 static inline i32v is_nan(f32v a) {
     return _mm512_maskz_set1_epi32(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), 1);
 }
-static inline i32v is_inside(f32v a, f32v low, f32v high) {
+static inline uint32_t lanes_inside(f32v a, f32v low, f32v high) {
     __mmask16 above = _mm512_cmp_ps_mask(a, low, _CMP_GE_OQ);
-    return _mm512_maskz_set1_epi32(_mm512_mask_cmp_ps_mask(above, a, high, _CMP_LE_OQ), 1);
+    return _mm512_mask_cmp_ps_mask(above, a, high, _CMP_LE_OQ);
+}
+static inline f32v lanes_of(const int32_t *source, uint32_t bits) {
+    return _mm512_castsi512_ps(_mm512_maskz_loadu_epi32((__mmask16)bits, source));
 }
 
 static inline i32v add_i32(i32v a, i32v b) { return _mm512_add_epi32(a, b); }

@@ -74,9 +74,17 @@ static inline int any_i32(i32v a) { return vmaxvq_u32(vreinterpretq_u32_s32(a)) 
 static inline i32v is_nan(f32v a) {
     return vreinterpretq_s32_u32(vshrq_n_u32(vmvnq_u32(vceqq_f32(a, a)), 31));
 }
-static inline i32v is_inside(f32v a, f32v low, f32v high) {
+static inline uint32x4_t bit_of_lane(void) {
+    const uint32_t bits[4] = {1, 2, 4, 8};
+    return vld1q_u32(bits);
+}
+static inline uint32_t lanes_inside(f32v a, f32v low, f32v high) {
     uint32x4_t inside = vandq_u32(vcgeq_f32(a, low), vcleq_f32(a, high));
-    return vreinterpretq_s32_u32(vshrq_n_u32(inside, 31));
+    return vaddvq_u32(vandq_u32(inside, bit_of_lane()));
+}
+static inline f32v lanes_of(const int32_t *source, uint32_t bits) {
+    uint32x4_t is_set = vtstq_u32(vdupq_n_u32(bits), bit_of_lane());
+    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_s32(vld1q_s32(source)), is_set));
 }
 
 static inline i32v add_i32(i32v a, i32v b) { return vaddq_s32(a, b); }

@@ -108,8 +108,18 @@ static inline int any_i32(i32v a) {
     return any != 0;
 }
 static inline i32v is_nan(f32v a) { EACH_LANE(i32v, a.lane[i] != a.lane[i]); }
-static inline i32v is_inside(f32v a, f32v low, f32v high) {
-    EACH_LANE(i32v, (a.lane[i] >= low.lane[i]) & (a.lane[i] <= high.lane[i]));
+static inline uint32_t lanes_inside(f32v a, f32v low, f32v high) {
+    uint32_t bits = 0;
+    for (int i = 0; i < SIMD_LANES; ++i)
+        bits |= (uint32_t)((a.lane[i] >= low.lane[i]) & (a.lane[i] <= high.lane[i])) << i;
+    return bits;
+}
+static inline f32v lanes_of(const int32_t *source, uint32_t bits) {
+    int32_t lane[SIMD_LANES];
+    f32v result;
+    for (int i = 0; i < SIMD_LANES; ++i) lane[i] = source[i] & -(int32_t)(bits >> i & 1);
+    memcpy(&result, lane, sizeof lane);
+    return result;
 }
 
 static inline i32v add_i32(i32v a, i32v b) {

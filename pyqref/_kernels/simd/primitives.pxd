@@ -5,7 +5,7 @@
 # lanes of 32 bits, at most 16. Loads and stores touch SIMD_LANES elements at any address;
 # where fewer are left, bodies go through a buffer of LANES_MAX elements.
 
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 cdef enum:
     LANES_MAX = 16
@@ -116,7 +116,10 @@ cdef extern from *:
     f32v greatest_of_rows(const f32v* rows) nogil    # SIMD_LANES rows
     bint any_i32(i32v a) nogil                       # whether a lane is not 0
     i32v is_nan(f32v a) nogil                        # 1 or 0
-    i32v is_inside(f32v a, f32v low, f32v high) nogil  # 1 where low <= a <= high, else 0
+    # A bit for each lane, the lowest for the first: where low <= a <= high; and numbers whose bit
+    # is set, +0.0 for others. Bits above those of the lanes mean nothing.
+    uint32_t lanes_inside(f32v a, f32v low, f32v high) nogil
+    f32v lanes_of(const int32_t* source, uint32_t bits) nogil
 
     i32v add_i32(i32v a, i32v b) nogil               # wraps around
     i32v sub_i32(i32v a, i32v b) nogil
