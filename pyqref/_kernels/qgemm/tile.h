@@ -151,20 +151,21 @@ ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
     }
 }
 
-/* Lines of results come from memory while sums are made; 64 bytes may lie in two. */
+/* Lines of results come from memory while sums are made: those that 64 bytes, or more such, begin in,
+ * and where they do not begin with a line, the one that they end in. */
 ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile *tile) {
     const int columns = vectors * SIMD_LANES;
     const uint8_t *out = tile->out;
     if (tile->store == BYTES) {
         UNROLL for (int r = 0; r < rows; ++r) {
             WILL_BE_WRITTEN(out);
-            if (columns == PANEL_COLUMNS) WILL_BE_WRITTEN(out + columns - 1);
+            if (columns == PANEL_COLUMNS && (size_t)out % 64) WILL_BE_WRITTEN(out + columns - 1);
             out += tile->out_stride;
         }
     } else if (tile->store != SUMS && !tile->streams) {
         for (int r = 0; r < rows; ++r) {
             for (int b = 0; b < 4 * columns; b += 64) WILL_BE_WRITTEN(out + b);
-            WILL_BE_WRITTEN(out + 4 * columns - 1);
+            if ((size_t)out % 64) WILL_BE_WRITTEN(out + 4 * columns - 1);
             out += tile->out_stride;
         }
     }

@@ -81,10 +81,10 @@ class Linear(QuantizedLinear):
     def forward(self, x: Any) -> Any:
         """The float output."""
         require_float_input(self, x)
-        packed = self._packed_params._packed_params
-        if self._packed_params.dtype is dtypes.float16:
-            return ops.linear_dynamic_fp16(x, packed)
-        return ops.linear_dynamic(x, packed, reduce_range=True)
+        weight = self._packed_params
+        if weight.dtype is dtypes.float16:
+            return ops.linear_dynamic_fp16(x, weight._packed_params)
+        return ops.linear_dynamic(x, weight._packed_params, reduce_range=True)
 
     @classmethod
     def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
