@@ -15,8 +15,9 @@ from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
-    ACROSS = 4                  # vectors of channels that go down the rows together
+    ACROSS = 4                  # vectors at a time, of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
+    FRESH = 1 << 25             # bytes of results for which the system is asked each time
     # Elements that are worth a thread: fake-quantized, and masked.
     WORK_PER_THREAD = 1 << 15
     MASKED_PER_THREAD = 1 << 17
@@ -31,7 +32,7 @@ include "marks.pxi"
 
 # What one vector needs, and where the scales, inverses and zero points of its lanes are.
 cdef struct Grid:
-    f32v scale, inverse, zero_point, low, high
+    f32v scale, inverse, zero_point
 
 cdef struct FakeQuantize:
     const float* x
@@ -46,155 +47,15 @@ cdef struct FakeQuantize:
     Py_ssize_t size, head, channels, inner, runs, runs_per_task
 
 
-cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil:
-    if streams:
-        stream_f32(target, value)
-    else:
-        store_f32(target, value)
+cdef inline bint goes_past_caches(const void* y, Py_ssize_t run, Py_ssize_t size) noexcept nogil:
+    """Whether runs of results are many and whole lines, but not so many that memory is fresh.
+
+    The system has just cleared that, so that its lines are in the caches.
+    """
+    return size < FRESH and suits_streams(y, run, run, size)
 
 
-cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noexcept nogil:
-    """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
-    cdef f32v value = load_f32(x)
-    if rule == FUSED:
-        return round_f32(fma_f32(value, grid.inverse, grid.zero_point))
-    if rule == BEFORE:
-        return round_f32(add_f32(mul_f32(value, grid.inverse), grid.zero_point))
-    return add_f32(round_f32(mul_f32(value, grid.inverse)), grid.zero_point)
-
-
-cdef inline uint32_t inside(f32v place, const Grid* grid) noexcept nogil:
-    """The mask of ``eq-fake-quantize-mask``."""
-    return lanes_inside(place, grid.low, grid.high)
-
-
-cdef inline f32v real_of(f32v place, const Grid* grid) noexcept nogil:
-    """The rest of ``eq-fake-quantize-mask``: clamped, and back to real numbers."""
-    # nan becomes low, as max gives its second operand there; -0.0 becomes 0.0.
-    place = add_f32(min_f32(max_f32(place, grid.low), grid.high), set_f32(0))
-    return mul_f32(sub_f32(place, grid.zero_point), grid.scale)
-
-
-cdef inline void load_grid(
-    Grid* grid, const float* scales, const float* inverses, const float* zero_points
-) noexcept nogil:
-    grid.scale, grid.inverse = load_f32(scales), load_f32(inverses)
-    grid.zero_point = load_f32(zero_points)
-
-
-cdef void fake_quantize_some(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across
-) noexcept nogil:
-    """Fewer numbers than a vector has lanes, of one channel or of n from ``channel`` on."""
-    cdef float[4][LANES_MAX] rest
-    cdef float[LANES_MAX] y_rest
-    cdef f32v place
-    cdef Grid grid
-    cdef Py_ssize_t i
-    memset(rest, 0, sizeof(rest))
-    memcpy(rest[0], f.x + start, n * sizeof(float))
-    for i in range(n):
-        rest[1][i] = f.scales[channel + i if across else channel]
-        rest[2][i] = f.inverses[channel + i if across else channel]
-        rest[3][i] = f.zero_points[channel + i if across else channel]
-    load_grid(&grid, rest[1], rest[2], rest[3])
-    grid.low, grid.high = set_f32(f.low), set_f32(f.high)
-    place = place_on_grid(rest[0], &grid, f.rule)
-    if f.marks:
-        add_marks(f.marks, start, inside(place, &grid) & ((<uint32_t> 1 << n) - 1), n)
-    store_f32(y_rest, real_of(place, &grid))
-    memcpy(f.y + start, y_rest, n * sizeof(float))
-
-
-cdef inline void fake_quantize_run(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, Rule rule, bint masked
-) noexcept nogil:
-    """n numbers from ``start`` of one channel."""
-    cdef const float* x = f.x
-    cdef float* y = f.y
-    cdef uint8_t* marks = f.marks
-    cdef bint streams = f.streams
-    cdef Py_ssize_t last = start + n
-    cdef f32v place
-    cdef Grid grid
-    grid.low, grid.high = set_f32(f.low), set_f32(f.high)
-    grid.scale, grid.inverse = set_f32(f.scales[channel]), set_f32(f.inverses[channel])
-    grid.zero_point = set_f32(f.zero_points[channel])
-    while start + SIMD_LANES <= last:
-        place = place_on_grid(x + start, &grid, rule)
-        if masked:
-            put_marks(marks, start, inside(place, &grid))
-        put_f32(y + start, real_of(place, &grid), streams)
-        start += SIMD_LANES
-    if start < last:
-        fake_quantize_some(f, start, last - start, channel, False)
-
-
-cdef void fake_quantize_across(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
-) noexcept nogil:
-    """A number of each of n channels from ``channel`` on."""
-    cdef Py_ssize_t i = 0
-    cdef f32v place
-    cdef Grid grid
-    grid.low, grid.high = set_f32(f.low), set_f32(f.high)
-    while i + SIMD_LANES <= n:
-        load_grid(&grid, f.scales + channel + i, f.inverses + channel + i,
-                  f.zero_points + channel + i)
-        place = place_on_grid(f.x + start + i, &grid, f.rule)
-        if f.marks:
-            put_marks(f.marks, start + i, inside(place, &grid))
-        put_f32(f.y + start + i, real_of(place, &grid), f.streams)
-        i += SIMD_LANES
-    if i < n:
-        fake_quantize_some(f, start + i, n - i, channel + i, True)
-
-
-cdef inline void fake_quantize_block(
-    FakeQuantize* f, Py_ssize_t start, Py_ssize_t rows, Py_ssize_t channel, Rule rule, bint masked
-) noexcept nogil:
-    """Some vectors of channels, down some rows of all channels."""
-    cdef Grid[ACROSS] grid
-    cdef const float* x = f.x
-    cdef float* y = f.y
-    cdef uint8_t* marks = f.marks
-    cdef bint streams = f.streams
-    cdef Py_ssize_t apart = f.channels
-    cdef Py_ssize_t at = start + channel
-    cdef Py_ssize_t row, here
-    cdef f32v place
-    cdef int v
-    for v in range(ACROSS):
-        here = channel + v * SIMD_LANES
-        load_grid(&grid[v], f.scales + here, f.inverses + here, f.zero_points + here)
-        grid[v].low, grid[v].high = set_f32(f.low), set_f32(f.high)
-    for row in range(rows):
-        for v in range(ACROSS):
-            here = at + v * SIMD_LANES
-            place = place_on_grid(x + here, &grid[v], rule)
-            if masked:
-                put_marks(marks, here, inside(place, &grid[v]))
-            put_f32(y + here, real_of(place, &grid[v]), streams)
-        at += apart
-
-
-cdef inline void fake_quantize_rows(
-    FakeQuantize* f, Py_ssize_t first, Py_ssize_t rows, Rule rule, bint masked
-) noexcept nogil:
-    """Rows of all channels."""
-    cdef Py_ssize_t start = first * f.channels
-    cdef Py_ssize_t channel = 0
-    cdef Py_ssize_t row
-    # Marks that begin within a byte are written one after the other.
-    cdef Py_ssize_t whole = f.channels if not masked or f.channels % 8 == 0 else 0
-    while channel + ACROSS * SIMD_LANES <= whole:
-        fake_quantize_block(f, start, rows, channel, rule, masked)
-        channel += ACROSS * SIMD_LANES
-    if channel < f.channels:
-        for row in range(rows):
-            fake_quantize_across(
-                f, start + row * f.channels + channel, f.channels - channel, channel
-            )
+include "vectors.pxi"
 
 
 cdef inline void run_by_rule(
@@ -261,12 +122,12 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
         f.head = whole_bytes(elements_to_line(f.y, sizeof(float), f.size), f.size)
-        f.streams = suits_streams(f.y, LINE, LINE, size)
+        f.streams = goes_past_caches(f.y, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = runs_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
-    f.streams = suits_streams(f.y, run, run, size)
+    f.streams = goes_past_caches(f.y, run, size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 

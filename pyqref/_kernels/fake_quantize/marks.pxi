@@ -22,9 +22,11 @@ cdef inline void add_marks(
         left -= 8
 
 
-cdef inline void put_marks(uint8_t* marks, Py_ssize_t at, uint32_t bits) noexcept nogil:
-    """The same for a whole vector."""
-    if SIMD_LANES % 8 == 0 and at & 7 == 0:
+cdef inline void put_marks(
+    uint8_t* marks, Py_ssize_t at, uint32_t bits, bint in_whole_bytes
+) noexcept nogil:
+    """The same for a whole vector, in rows of whole bytes or not."""
+    if SIMD_LANES % 8 == 0 and (in_whole_bytes or at & 7 == 0):
         memcpy(marks + (at >> 3), &bits, SIMD_LANES // 8)
     else:
         add_marks(marks, at, bits, SIMD_LANES)
