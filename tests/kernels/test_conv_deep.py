@@ -27,6 +27,8 @@ CASES = [
     plane(1, 4, 3, 2, 3, padding=3),
     plane(1, 30, 6, 5, 1),
     plane(1, 7, 8, 7, 3, padding=1, groups=7),
+    plane(2, 70, 9, 70, 5, padding=2, stride=2, groups=70),
+    Case(1, 300, (4, 5, 6), 300, (2, 3, 2), (1, 1, 2), (1, 1, 0), (2, 1, 1), 300),
     Case(2, 3, (6, 9), 5, (3, 2), (2, 1), (1, 0), (1, 3)),
     Case(2, 3, (11,), 5, (3,), (2,), (1,), (1,)),
     Case(2, 3, (4, 5, 6), 7, (2, 3, 2), (1, 2, 1), (1, 1, 0), (1, 1, 2)),
@@ -40,6 +42,7 @@ def few_products(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (convolution, sums, transposed_layers):
         monkeypatch.setattr(module, "fits", lambda *arguments: False)
     monkeypatch.setattr(cuts, "_DEPTH", request.param)
+    monkeypatch.setattr(cuts, "_TAPS", request.param)
     monkeypatch.setattr(sums, "_OUTPUTS", 300)
     # Groups are neither joined nor strips, as they are not where they are deep.
     monkeypatch.setattr(pack, "_groups_to_join", lambda *arguments: 1)
@@ -63,7 +66,7 @@ def test_every_engine(compiled_kernel: str, few_products: None, mode: Any) -> No
         check(np.random.default_rng(2), CASES[3], mode=mode, output=output, relu=True)
 
 
-@pytest.mark.parametrize("case", transposed.CASES[:8] + transposed.CASES[10:11])
+@pytest.mark.parametrize("case", transposed.CASES[:8] + transposed.CASES[13:15])
 def test_transposed(compiled_kernel: str, few_products: None, case: transposed.Case) -> None:
     """eq-conv-transpose-accumulator, phase after phase, and what no phase reaches."""
     rng = np.random.default_rng(3)
@@ -92,3 +95,15 @@ def test_largest_sums(compiled_kernel: str, depth: int, mode: Any) -> None:
         some for _, some in _kernels.conv_sums(x, 0, packed, np.zeros(1, int), *steps, (1, 2))
     ]
     assert (255 * -128 * depth == np.concatenate(at_once, axis=-1)).all()
+
+
+@pytest.mark.parametrize("kernel_size", [(33, 45), (1, 1390)])
+@pytest.mark.parametrize("stored", [np.uint8, np.int8])
+def test_depthwise_kernels_that_reach_far(
+    compiled_kernel: str, kernel_size: tuple[int, int], stored: Any, n_threads: int
+) -> None:
+    """Some taps at a time: scratch does not hold more."""
+    padding = kernel_size[0] // 2, kernel_size[1] // 2
+    case = Case(1, 70, (7, 30), 70, kernel_size, (2, 1), padding, (1, 1), 70)
+    for channels_last in (False, True):
+        check(np.random.default_rng(5), case, stored=stored, channels_last=channels_last)

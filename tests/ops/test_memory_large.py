@@ -84,12 +84,12 @@ def sum_of_convolution(groups: int, last: bool) -> Operation:
     return lambda: ops.conv2d_add(x, y, packed, *OUT)
 
 
-def far_apart(groups: int, dilation: int, *size: int) -> Operation:
-    weight = quantized(128, 128 // groups, 3, 3, dtype=pyqref.qint8, zero_point=0)
-    packed = ops.conv2d_prepack(
-        weight, pyqref.zeros(128), [1, 1], [dilation] * 2, [dilation] * 2, groups
-    )
-    x = quantized(1, 128, *size, last=True)
+def far(groups: int, kernel: int, dilation: int, *size: int, last: bool = True) -> Operation:
+    """Many taps, or taps that are far apart."""
+    weight = quantized(128, 128 // groups, kernel, kernel, dtype=pyqref.qint8, zero_point=0)
+    padding = [kernel // 2 * dilation] * 2
+    packed = ops.conv2d_prepack(weight, pyqref.zeros(128), 1, padding, [dilation] * 2, groups)
+    x = quantized(1, 128, *size, last=last)
     return lambda: ops.conv2d(x, packed, *OUT)
 
 
@@ -320,8 +320,14 @@ LARGE = (
         for last in (False, True)
     }
     | {
-        f"taps far apart, {groups} groups": lambda groups=groups: far_apart(groups, 1200, 10, 1500)
+        f"taps far apart, {groups} groups": lambda groups=groups: far(groups, 3, 1200, 10, 1500)
         for groups in (16, 128)
+    }
+    | {
+        f"many taps, {'last' if last else 'first'}": (
+            lambda last=last: far(128, 64, 1, 70, 72, last=last)
+        )
+        for last in (False, True)
     }
     | {
         "group_norm, 1 group": lambda: normalized((2, 64, 200, 200), 1),

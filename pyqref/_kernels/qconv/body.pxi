@@ -69,10 +69,6 @@ cdef void skip_groups(Epilogue* e, Py_ssize_t outputs) noexcept nogil:
         e.integer_bias += outputs
 
 
-cdef inline Py_ssize_t bytes_of_result(const Epilogue* e) noexcept nogil:
-    return 1 if e.store == BYTES else <Py_ssize_t> sizeof(int32_t)
-
-
 # One of them, moved to where it begins.
 cdef struct Group:
     Product product

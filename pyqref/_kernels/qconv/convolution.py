@@ -16,6 +16,7 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize
 from pyqref.numerics.types import IntArray
 
+from .cuts import reaches_far
 from .pack import PackedConv
 from .reals import of_equation, room_for_bytes, spread_out
 from .sums import conv_sums
@@ -90,7 +91,7 @@ def run_sums(
     shape: tuple[int, ...],
     scale: float | None,
 ) -> Any:
-    """As :func:`run_parts` where 32 bits do not hold the sums: of places, and sums to go there."""
+    """As :func:`run_parts` of what has no room there: of places, and sums to be finished there."""
     if scale is None:
         result = out = empty(shape, requant.storage)
     else:
@@ -112,7 +113,7 @@ class _Call(NamedTuple):
     requant: Requantization
     weight_zero_points: int | bytes
     geometry: tuple[tuple[int, ...], ...]
-    has_room: bool  # 32 bits hold all sums
+    has_room: bool  # 32 bits hold all sums, and scratch what an output sees
     zero_points: np.ndarray | None
     parts: tuple[tuple[Any, ...], ...]
     out: tuple[int, ...]
@@ -142,7 +143,7 @@ def _call(
         requant,
         key,
         geometry,
-        fits(packed.depth, requant, weight_zero_points),
+        fits(packed.depth, requant, weight_zero_points) and not reaches_far(packed),
         zero_points,
         (part,),
         (*out_size, packed.shape[0]),

@@ -1,4 +1,4 @@
-"""Weights as those want them who finish sums: some outputs at a time, or also some depths."""
+"""Weights as those want them who finish sums: all depths at once, or some."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from pyqref.numerics.types import IntArray
 
 from .pack import PackedConv, pack_conv
 
-__all__ = ["Piece", "in_panels", "in_pieces"]
+__all__ = ["Piece", "at_once", "in_pieces", "reaches_far"]
 
-#: Bytes of weights that are packed anew at a time, and depths of a piece.
-_PANELS, _DEPTH = 1 << 17, 1 << 10
+#: Bytes of weights that are packed anew at a time, depths of a piece, and taps of a depthwise one.
+_PANELS, _DEPTH, _TAPS = 1 << 17, 1 << 10, 1 << 9
+#: Bytes of scratch.
+_FAR = 1 << 19
 
 
 class Piece(NamedTuple):
@@ -43,10 +45,20 @@ class Piece(NamedTuple):
 Cut = Iterator[tuple[slice, Callable[[], Iterable[Piece]]]]
 
 
-def in_panels(packed: PackedConv) -> Cut:
-    """All depths at once, as panels: those of strips and depthwise weights are packed anew."""
+def reaches_far(packed: PackedConv) -> bool:
+    """Whether a kernel would take more than half of its scratch for one output of 64 channels.
+
+    That is what it sees, in up to 128 channels, and weights for two lines of outputs, or for one.
+    """
+    outputs, _, *window = packed.shape
+    weights = 192 if len(window) == 1 else 384
+    return packed.is_depthwise and packed.depth * (weights + min(outputs, 128)) > _FAR
+
+
+def at_once(packed: PackedConv, *, centred: bool) -> Cut:
+    """All depths at once: strips, and depthwise weights with zero points, are packed anew."""
     first = (0,) * len(packed.shape[2:])
-    if not (packed.in_strips or packed.is_depthwise):
+    if not packed.in_strips and (centred or not packed.is_depthwise):
         yield slice(packed.shape[0]), lambda: [Piece(first, slice(None), packed)]
         return
     weight, inputs = packed.weight, packed.shape[1]
@@ -63,14 +75,36 @@ def in_panels(packed: PackedConv) -> Cut:
         yield rows, partial(list, [piece])
 
 
-def in_pieces(packed: PackedConv) -> Cut:
-    """Outputs of one panel, whose weights are packed anew, so few depths that 32 bits hold sums."""
+def in_pieces(packed: PackedConv, *, centred: bool) -> Cut:
+    """So few depths at a time that 32 bits hold the sums, and scratch what an output sees.
+
+    These are some taps of a depthwise weight, or what is packed anew for the outputs of one panel.
+    """
+    if packed.is_depthwise and centred:
+        yield slice(packed.shape[0]), partial(_taps, packed)
+        return
     outputs = packed.shape[0] // packed.groups
     for group in range(packed.groups):
         for first in range(0, outputs, PANEL):
             columns = slice(first, min(first + PANEL, outputs))
             rows = slice(group * outputs + columns.start, group * outputs + columns.stop)
             yield rows, partial(_pieces, packed, group, columns)
+
+
+def _taps(packed: PackedConv) -> Iterator[Piece]:
+    """Some taps of a depthwise weight, as they are, and then others."""
+    outputs, window = packed.shape[0], packed.shape[2:]
+    taps = packed.panels.reshape(packed.depth, -1)
+    whole = np.broadcast_to(np.int8(0), window)
+    for box in parts(whole, most=_TAPS):
+        first, shape = tuple(each.start for each in box), whole[box].shape
+        start = int(np.ravel_multi_index(first, window))
+        some = taps[start : start + prod(shape)]
+        sums = some[:, :outputs].sum(axis=0, dtype=np.int32)
+        weights = PackedConv(
+            some.reshape(-1), sums, (outputs, 1, *shape), outputs, is_depthwise=True
+        )
+        yield Piece(first, slice(None), weights)
 
 
 def _pieces(packed: PackedConv, group: int, columns: slice) -> Iterator[Piece]:

@@ -19,14 +19,24 @@ typedef struct {
     ptrdiff_t count;               /* vectors of a line */
     ptrdiff_t x_step, x_last;      /* bytes from one to the next; the last may overlap */
     ptrdiff_t out_step, out_last;
+    int finished; /* or sums are stored as they are */
     /* What will be wanted next, prefetched meanwhile: lines of the image, `ahead` bytes of them for
      * each byte of the outputs, and the lines of outputs that are `ahead_out` bytes further on. */
     const uint8_t *const *next;
     ptrdiff_t n_next, ahead, ahead_out;
 } DepthwiseVectors;
 
-ALWAYS_INLINE void depthwise_lines(const int lines, const DepthwiseVectors *all, uint8_t *upper,
-                                   uint8_t *lower) {
+ALWAYS_INLINE void finish_vector(const int finished, const DepthwiseVectors *d, const i32v *sum,
+                                 uint8_t *out) {
+    if (finished) {
+        store_sums(&d->finish, &d->factors, sum, out);
+    } else {
+        keep_sums(&d->finish, sum, out);
+    }
+}
+
+ALWAYS_INLINE void depthwise_lines(const int lines, const int finished, const DepthwiseVectors *all,
+                                   uint8_t *upper, uint8_t *lower) {
     const DepthwiseVectors own = *all; /* which no store into bytes can change */
     const DepthwiseVectors *d = &own;
     for (ptrdiff_t i = 0; i < d->count; ++i) {
@@ -57,22 +67,26 @@ ALWAYS_INLINE void depthwise_lines(const int lines, const DepthwiseVectors *all,
             if (lines == 2) add_products(second, quads, weights);
             weights += 4 * VECTOR_BYTES;
         }
-        store_sums(&d->finish, &d->factors, first, upper + to);
+        finish_vector(finished, d, first, upper + to);
         if (lines == 1) continue;
         for (ptrdiff_t q = 0; q < d->lower; ++q, x += 4) {
             weave_quads(quads, x[0] + at, x[1] + at, x[2] + at, x[3] + at);
             weights = add_products(second, quads, weights);
         }
-        store_sums(&d->finish, &d->factors, second, lower + to);
+        finish_vector(finished, d, second, lower + to);
     }
 }
 
-/* One line of outputs where `lower` is NULL, else two. */
+/* One line of outputs where `lower` is NULL, else two; or their sums. */
 static void depthwise_vectors(const DepthwiseVectors *d, uint8_t *upper, uint8_t *lower) {
-    if (lower) {
-        depthwise_lines(2, d, upper, lower);
+    if (lower && d->finished) {
+        depthwise_lines(2, 1, d, upper, lower);
+    } else if (lower) {
+        depthwise_lines(2, 0, d, upper, lower);
+    } else if (d->finished) {
+        depthwise_lines(1, 1, d, upper, upper);
     } else {
-        depthwise_lines(1, d, upper, upper);
+        depthwise_lines(1, 0, d, upper, upper);
     }
 }
 

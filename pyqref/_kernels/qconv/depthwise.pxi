@@ -26,6 +26,7 @@ cdef extern from "qconv/depthwise.h":
         Factors factors
         Finish finish
         Py_ssize_t at, count, x_step, x_last, out_step, out_last
+        int finished
         const uint8_t** next
         Py_ssize_t n_next, ahead, ahead_out
 
@@ -61,6 +62,7 @@ cdef struct Depthwise:
     Py_ssize_t weights_size         # of each of them, in bytes
     Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
     bint is_spread                  # whether there are gaps between the outputs of a line
+    Py_ssize_t itemsize             # bytes of an output, or of its sum, which is spread
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
     Py_ssize_t results_at           # where in it outputs are that will be spread
@@ -156,6 +158,7 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     v.streams, v.next = loom.streams, loom.next
     v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.step[2]
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
+    v.finished = d.itemsize == 1
     set_finish(&v.finish, d.epilogue)
 
 
@@ -189,7 +192,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
                 p.at[1] = 2 * (pair % d.pairs_a_plane)
                 is_single = p.at[1] + 1 == image.out[1]
                 find_streams(d, &loom, &p)
-                out = d.out + place_of_result(image, &p) + channel
+                out = d.out + place_of_result(image, &p) + channel * d.itemsize
                 compute_lines(d, &loom, out, NULL if is_single else out + image.step[2])
             start += d.segment
         channel += width
@@ -216,7 +219,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.results_at = d.scratch_size
     if d.is_spread:
-        d.scratch_size += 2 * d.segment * widest
+        d.scratch_size += 2 * d.segment * widest * d.itemsize
     d.scratch_size = whole_lines(d.scratch_size)
 
 
@@ -233,6 +236,7 @@ cdef int depthwise(
         return 0
     d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
+    d.itemsize = bytes_of_result(epilogue)
     d.is_spread = image.step[3] != image.channels
     n_threads = useful_threads(
         <double> pixels * image.channels * n_taps, TAPS_PER_THREAD, n_threads

@@ -92,12 +92,11 @@ def conv(
 
     ``x`` may lie in any order, ``out`` is contiguous. Where ``x`` is float32, bytes are made of it
     with ``scale`` and its zero point (``eq-affine-quantize``). Where ``out`` is int32, it gets the
-    sums, of one part whose outputs are all of them, and whose weights are neither strips nor
-    depthwise. Each of ``parts`` computes some of the outputs: its geometry, groups, how many of
-    them are joined in one, whether it is depthwise, whether its weights are strips, weights, their
-    sums. A geometry is 27 numbers: size, kernel, stride, padding, dilation, out, the size of the
-    whole result, where in it the first output is, and how far apart these are, each as depth,
-    height and width.
+    sums, of one part whose outputs are all of them, and whose weights are no strips. Each of
+    ``parts`` computes some of the outputs: its geometry, groups, how many of them are joined in
+    one, whether it is depthwise, whether its weights are strips, weights, their sums. A geometry
+    is 27 numbers: size, kernel, stride, padding, dilation, out, the size of the whole result, where
+    in it the first output is, and how far apart these are, each as depth, height and width.
     """
     cdef Layer* layers
     cdef Layer* layer

@@ -105,7 +105,7 @@ cdef void turn_to(
     rest = d.segment - loom.run
     v.count = (d.segment + loom.run - 1) // loom.run
     v.x_step, v.x_last = loom.run * width, rest * width
-    v.out_step, v.out_last = loom.run * pixel, rest * pixel
+    v.out_step, v.out_last = loom.run * pixel * d.itemsize, rest * pixel * d.itemsize
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
 
 
@@ -154,16 +154,18 @@ cdef void compute_lines(
     cdef DepthwiseVectors* v = &loom.vectors
     cdef Py_ssize_t width = loom.lines.width
     cdef uint8_t* first = loom.results if d.is_spread else upper
-    cdef uint8_t* second = loom.results + d.segment * width if d.is_spread else lower
-    cdef Py_ssize_t vector
+    cdef uint8_t* second = loom.results + d.segment * width * d.itemsize if d.is_spread else lower
+    cdef Py_ssize_t pixel = width * d.itemsize
+    cdef Py_ssize_t vector, at
     for vector in range(loom.n_vectors):
         v.at = place_of_vector(loom, vector)
         v.weights = loom.weights + vector * d.weights_size
         v.factors.offset = loom.offset + vector * VECTOR_BYTES
         v.factors.multiplier = loom.multiplier + vector * VECTOR_BYTES
         v.factors.bias = loom.bias + vector * VECTOR_BYTES
-        depthwise_vectors(v, first + v.at, second + v.at if lower != NULL else NULL)
+        at = v.at * d.itemsize
+        depthwise_vectors(v, first + at, second + at if lower != NULL else NULL)
     if d.is_spread:
-        spread_line(d.image, first, width, width, d.segment, upper)
+        spread_line(d.image, first, pixel, pixel, d.segment, upper)
         if lower != NULL:
-            spread_line(d.image, second, width, width, d.segment, lower)
+            spread_line(d.image, second, pixel, pixel, d.segment, lower)

@@ -4,6 +4,10 @@ cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
 
 
+cdef inline Py_ssize_t bytes_of_result(const Epilogue* e) noexcept nogil:
+    return 1 if e.store == BYTES else <Py_ssize_t> sizeof(int32_t)
+
+
 cdef Py_ssize_t distance_of_results(const Image* image) noexcept nogil:
     """Bytes from each result to the next where these are always as many, else 0."""
     cdef Py_ssize_t distance = 0

@@ -16,7 +16,7 @@ from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.types import IntArray
 
-from .cuts import Piece, in_panels, in_pieces
+from .cuts import Piece, at_once, in_pieces, reaches_far
 from .pack import PackedConv
 from .walk import are_centred, in_space, part_of
 
@@ -41,7 +41,7 @@ def conv_sums(
 ) -> Iterator[tuple[tuple[slice, ...], IntArray]]:
     """Where some outputs are in ``(B, *out, N)``, and their sums (``eq-conv-accumulator``).
 
-    These are int32 where all of them fit, else int64.
+    These are int32, or int64 where some might not fit, or weights reach far.
 
     Parameters
     ----------
@@ -67,8 +67,9 @@ def conv_sums(
             ),
         )
         return
-    cut = in_panels if fits(packed.depth, None, weight_zero_points) else in_pieces
-    for outputs, pieces in cut(packed):
+    has_room = fits(packed.depth, None, weight_zero_points) and not reaches_far(packed)
+    cut, centred = at_once if has_room else in_pieces, not np.any(weight_zero_points)
+    for outputs, pieces in cut(packed, centred=centred):
         zero_points = zero_points_or_none(
             weight_zero_points if weight_zero_points.size == 1 else weight_zero_points[outputs]
         )

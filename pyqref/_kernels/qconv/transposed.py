@@ -24,6 +24,7 @@ from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
 from .convolution import run_parts, run_sums
+from .cuts import reaches_far
 from .pack import PackedConv, pack_conv
 from .reals import of_equation
 from .sums import conv_sums
@@ -64,6 +65,11 @@ class PackedConvTranspose:
     def depth(self) -> int:
         """Products in the longest of the sums."""
         return max((packed.depth for _, packed in self.phases), default=0)
+
+    @cached_property
+    def reaches_far(self) -> bool:
+        """Whether scratch does not hold what an output sees."""
+        return any(reaches_far(packed) for _, packed in self.phases)
 
     @property
     def weight(self) -> IntArray:
@@ -257,7 +263,7 @@ def conv_transpose(
         packed.dilation,
     )
     shape = (x.shape[0], *out_size, packed.outputs)
-    if not fits(packed.depth, requant, weight_zero_points):
+    if packed.reaches_far or not fits(packed.depth, requant, weight_zero_points):
         points = np.asarray(weight_zero_points, np.int64).reshape(-1)
         sums = _sums(x, x_zero_point, packed, points, geometries, scale)
         if not is_covered:
