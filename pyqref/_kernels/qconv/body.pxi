@@ -4,7 +4,7 @@ cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a convolution takes.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, fabsf
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line, suits_streams, whole_lines
@@ -20,6 +20,7 @@ include "pieces.pxi"
 include "depthwise.pxi"
 include "grouped.pxi"
 include "channels.pxi"
+include "winograd.pxi"
 
 
 cdef void join_groups(

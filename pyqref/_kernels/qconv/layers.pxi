@@ -29,6 +29,8 @@ cdef int run_layer(
         depthwise(&own, &epilogue, layer.panels, rows, out, n_threads)
     elif layer.in_strips:
         grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
+    elif layer.groups == 1 and suits_winograd(&own, &epilogue):
+        winograd(&own, &epilogue, layer.panels, out, n_threads)
     else:
         each_group(
             &own, &epilogue, layer.panels, rows, epilogue.columns // layer.groups, layer.groups,

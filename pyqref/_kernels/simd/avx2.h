@@ -233,18 +233,50 @@ static inline void look_up_u8(uint8_t *target, const uint8_t *source, ptrdiff_t 
     for (; i < n; ++i) target[i] = table[source[i]];
 }
 
+/* Products of 16 bits, two a lane, for transformed convolutions. */
+#define PAIR_ROWS 6
+typedef __m256i i16v;
+static inline i16v set_i16(int16_t value) { return _mm256_set1_epi16(value); }
+static inline i16v load_i16(const int16_t *source) {
+    return _mm256_loadu_si256((const __m256i *)source);
+}
+static inline void store_i16(int16_t *target, i16v value) {
+    _mm256_storeu_si256((__m256i *)target, value);
+}
+static inline i16v widen_u8(const uint8_t *source) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)source));
+}
+static inline i16v widen_pairs(const int8_t *source, const int second) {
+    __m256i x = _mm256_loadu_si256((const __m256i *)source);
+    if (second) x = _mm256_srli_epi32(x, 16);
+    x = _mm256_blend_epi16(_mm256_slli_epi16(x, 8), _mm256_slli_epi32(x, 16), 0xaa);
+    return _mm256_srai_epi16(x, 8);
+}
+static inline i16v add_i16(i16v a, i16v b) { return _mm256_add_epi16(a, b); }
+static inline i16v sub_i16(i16v a, i16v b) { return _mm256_sub_epi16(a, b); }
+static inline i16v shl_i16(i16v a, const int n) { return _mm256_slli_epi16(a, n); }
+static inline i32v shl_i32(i32v a, const int n) { return _mm256_slli_epi32(a, n); }
+static inline i32v shr_i32(i32v a, const int n) { return _mm256_srai_epi32(a, n); }
+static inline i16v broadcast_pair(const int16_t *source) {
+    int32_t two;
+    memcpy(&two, source, 4);
+    return _mm256_set1_epi32(two);
+}
+
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
 
 #define TILE_ROWS 4
 #define TILE_VECTORS 2
 #define INPUT_SHIFT 0
+#define PAIR_PRICE 1
 
 typedef struct { __m256i even, odd; } inputs_v;  /* four activations, in every lane, as 16 bits */
 typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, as 16 bits */
 
-static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    return _mm256_add_epi32(c, _mm256_madd_epi16(a, b));
+static inline i32v dot2(i32v sum, i16v a, i16v b) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return dot2(c, a, b); }
 typedef inputs_v quads_v;
 
 static inline inputs_v widened(__m256i bytes) {

@@ -14,6 +14,7 @@
 #define TILE_VECTORS 4
 #define NARROW_TILE_ROWS 8
 #define INPUT_SHIFT 0
+#define PAIR_PRICE 2
 
 typedef __m512 f32v;
 typedef __m512i i32v;
@@ -97,9 +98,6 @@ static inline i32v add_i32(i32v a, i32v b) { return _mm512_add_epi32(a, b); }
 static inline i32v sub_i32(i32v a, i32v b) { return _mm512_sub_epi32(a, b); }
 static inline i32v mul_i32(i32v a, i32v b) { return _mm512_mullo_epi32(a, b); }
 static inline i32v or_i32(i32v a, i32v b) { return _mm512_or_si512(a, b); }
-static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    return _mm512_dpwssd_epi32(c, a, b);
-}
 
 static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
@@ -193,6 +191,34 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     return _mm512_dpbusd_epi32(sum, x, w);
 }
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
+
+/* Products of 16 bits, two a lane, for transformed convolutions. */
+#define PAIR_ROWS 6
+typedef __m512i i16v;
+static inline i16v set_i16(int16_t value) { return _mm512_set1_epi16(value); }
+static inline i16v load_i16(const int16_t *source) { return _mm512_loadu_si512(source); }
+static inline void store_i16(int16_t *target, i16v value) { _mm512_storeu_si512(target, value); }
+static inline i16v widen_u8(const uint8_t *source) {
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)source));
+}
+static inline i16v widen_pairs(const int8_t *source, const int second) {
+    __m512i x = _mm512_loadu_si512(source);
+    if (second) x = _mm512_srli_epi32(x, 16);
+    x = _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_slli_epi16(x, 8), _mm512_slli_epi32(x, 16));
+    return _mm512_srai_epi16(x, 8);
+}
+static inline i16v add_i16(i16v a, i16v b) { return _mm512_add_epi16(a, b); }
+static inline i16v sub_i16(i16v a, i16v b) { return _mm512_sub_epi16(a, b); }
+static inline i16v shl_i16(i16v a, const int n) { return _mm512_slli_epi16(a, n); }
+static inline i32v shl_i32(i32v a, const int n) { return _mm512_slli_epi32(a, n); }
+static inline i32v shr_i32(i32v a, const int n) { return _mm512_srai_epi32(a, n); }
+static inline i16v broadcast_pair(const int16_t *source) {
+    int32_t two;
+    memcpy(&two, source, 4);
+    return _mm512_set1_epi32(two);
+}
+static inline i32v dot2(i32v sum, i16v a, i16v b) { return _mm512_dpwssd_epi32(sum, a, b); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return dot2(c, a, b); }
 
 typedef __m512i u8v;
 static inline u8v set_bytes(uint8_t value) { return _mm512_set1_epi8((char)value); }

@@ -8,13 +8,13 @@
 #define TILE_ROWS 6
 #define TILE_VECTORS 2
 #define INPUT_SHIFT 0
+#define PAIR_PRICE 2
 
 typedef __m256i inputs_v;  /* four activations, in every lane */
 typedef __m256i weights_v; /* four weights of each of 8 columns */
 
-static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    return _mm256_dpwssd_avx_epi32(c, a, b);
-}
+static inline i32v dot2(i32v sum, i16v a, i16v b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
+static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return dot2(c, a, b); }
 static inline inputs_v broadcast_inputs(const uint8_t *source) {
     int32_t four;
     memcpy(&four, source, 4);

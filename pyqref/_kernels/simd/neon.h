@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SIMD_LANES 4
+#define PAIR_PRICE 0
 #define TILE_ROWS 6
 #define TILE_VECTORS 4
 

@@ -12,6 +12,7 @@
 #define TILE_ROWS 2
 #define TILE_VECTORS 4
 #define INPUT_SHIFT 0
+#define PAIR_PRICE 1
 
 typedef struct { float lane[SIMD_LANES]; } f32v;
 typedef struct { int32_t lane[SIMD_LANES]; } i32v;
@@ -189,6 +190,36 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
     EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] +
                               (uint32_t)(x.k[0] * w.lane[i][0] + x.k[1] * w.lane[i][1] +
                                          x.k[2] * w.lane[i][2] + x.k[3] * w.lane[i][3])));
+}
+
+/* Products of 16 bits, two a lane, for transformed convolutions. */
+#define PAIR_ROWS 2
+typedef struct { int16_t half[2 * SIMD_LANES]; } i16v;
+#define EACH_HALF(expression)                                                              \
+    i16v result;                                                                           \
+    for (int i = 0; i < 2 * SIMD_LANES; ++i) result.half[i] = (int16_t)(expression);       \
+    return result
+static inline i16v set_i16(int16_t value) { EACH_HALF(value); }
+static inline i16v load_i16(const int16_t *source) { EACH_HALF(source[i]); }
+static inline void store_i16(int16_t *target, i16v value) { memcpy(target, &value, sizeof value); }
+static inline i16v widen_u8(const uint8_t *source) { EACH_HALF(source[i]); }
+static inline i16v widen_pairs(const int8_t *source, const int second) {
+    EACH_HALF(source[i / 2 * 4 + i % 2 + 2 * second]);
+}
+static inline i16v add_i16(i16v a, i16v b) { EACH_HALF(a.half[i] + b.half[i]); }
+static inline i16v sub_i16(i16v a, i16v b) { EACH_HALF(a.half[i] - b.half[i]); }
+static inline i16v shl_i16(i16v a, const int n) { EACH_HALF(a.half[i] * (1 << n)); }
+static inline i32v shl_i32(i32v a, const int n) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] << n));
+}
+static inline i32v shr_i32(i32v a, const int n) {
+    /* Rounded down, also where compilers shift negative numbers otherwise. */
+    EACH_LANE(i32v, a.lane[i] < 0 ? ~(~a.lane[i] >> n) : a.lane[i] >> n);
+}
+static inline i16v broadcast_pair(const int16_t *source) { EACH_HALF(source[i % 2]); }
+static inline i32v dot2(i32v sum, i16v a, i16v b) {
+    EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] + (uint32_t)(a.half[2 * i] * b.half[2 * i]) +
+                              (uint32_t)(a.half[2 * i + 1] * b.half[2 * i + 1])));
 }
 
 typedef struct { uint8_t lane[SIMD_LANES][4]; } quads_v;

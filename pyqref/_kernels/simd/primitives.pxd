@@ -27,6 +27,7 @@ cdef extern from *:
         TILE_ROWS        # rows of the tile of a matrix product
         TILE_VECTORS     # vectors of columns of that tile
         INPUT_SHIFT      # 128 where dot4 takes its inputs as lower by that, else 0
+        PAIR_PRICE       # dot2 takes half as many products in the time of so many dot4; 0: too long
 
     f32v set_f32(float value) nogil
     f32v load_f32(const float* source) nogil
@@ -59,6 +60,17 @@ cdef extern from *:
     #   bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point)
     #   bytes_v clamp_u8(bytes_v bytes, int lower, int upper)
     #   void store_quarters(uint8_t* target, bytes_v bytes, int first, int quarters, int count)
+
+    # winograd.h alone uses these, where PAIR_PRICE is not 0, of vectors of 2 * SIMD_LANES numbers of
+    # 16 bits: bytes widened; of 4 * SIMD_LANES bytes, the first or the second two of each four; two
+    # numbers in every lane; and sum + a * b, two products a lane, which wraps around.
+    #
+    #   i16v set_i16(int16_t value), load_i16(const int16_t* source)
+    #   void store_i16(int16_t* target, i16v value)
+    #   i16v add_i16(i16v a, i16v b), sub_i16(i16v a, i16v b), shl_i16(i16v a, const int n)
+    #   i16v widen_u8(const uint8_t* source), widen_pairs(const int8_t* source, const int second)
+    #   i16v broadcast_pair(const int16_t* source)
+    #   i32v dot2(i32v sum, i16v a, i16v b), shl_i32(i32v a, const int n), shr_i32(i32v a, const int n)
 
     # Bytes side by side. Where they are fewer than fill a vector, only n of them are read or
     # written, 0 <= n < 4 * SIMD_LANES.
