@@ -20,7 +20,6 @@ include "pieces.pxi"
 include "depthwise.pxi"
 include "grouped.pxi"
 include "channels.pxi"
-include "winograd.pxi"
 
 
 cdef void join_groups(
@@ -199,4 +198,5 @@ cdef int each_group(
     return 0
 
 
+include "winograd.pxi"
 include "layers.pxi"

@@ -19,6 +19,7 @@ cdef int run_layer(
 ) except -1 nogil:
     """Compute the outputs of an image, or of the part of it that is at hand."""
     cdef Image own = image[0]       # moved on from group to group, as is what finishes the sums
+    cdef Image tiled
     cdef Epilogue epilogue = layer.epilogue
     cdef Py_ssize_t rows = own.batch * own.out[0] * own.out[1] * own.out[2]
     cdef Py_ssize_t pixels = own.batch * own.size[0] * own.size[1] * own.size[2]
@@ -29,8 +30,9 @@ cdef int run_layer(
         depthwise(&own, &epilogue, layer.panels, rows, out, n_threads)
     elif layer.in_strips:
         grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
-    elif layer.groups == 1 and suits_winograd(&own, &epilogue):
-        winograd(&own, &epilogue, layer.panels, out, n_threads)
+    elif layer.groups == 1 and suits_winograd(&own, &epilogue, &tiled):
+        winograd(&tiled, &epilogue, layer.panels, out, n_threads)
+        beside_tiles(&own, &tiled, &epilogue, layer.panels, out, n_threads)
     else:
         each_group(
             &own, &epilogue, layer.panels, rows, epilogue.columns // layer.groups, layer.groups,

@@ -82,10 +82,23 @@ cdef inline Py_ssize_t chunks_of(const Image* image) noexcept nogil:
     return (tiles_of(image) + KEPT_TILES - 1) // KEPT_TILES
 
 
-cdef bint suits_winograd(const Image* image, const Epilogue* e) noexcept nogil:
-    """Whether tiles save clearly more products than their transforms take time."""
+cdef double price_of(const Image* image, const Epilogue* e, bint transformed) noexcept nogil:
+    """Time that outputs take, as a number of products of bytes by vectors."""
+    cdef double weights = <double> image.inputs * e.columns
+    cdef double tiles = tiles_of(image)
+    if not transformed:
+        return image.batch * image.out[1] * image.out[2] * 9 * weights
+    return (
+        tiles * PAIR_PRICE * POSITIONS * weights
+        + chunks_of(image) * WEIGHT_PRICE * weights
+        + tiles * INPUT_PRICE * image.inputs * panels_of(e)
+        + tiles * SUM_PRICE * passes_of(image) * <double> e.columns
+    )
+
+
+cdef bint fits_winograd(const Image* image, const Epilogue* e) noexcept nogil:
+    """Whether tiles may compute outputs at all."""
     cdef int64_t depths = image.size[0] * image.kernel[0] * image.out[0]
-    cdef double direct, transformed, tiles
     cdef int axis
     if not PAIR_PRICE or HAS_TILES or image.flip or e.weight_zero_points != NULL:
         return False
@@ -94,13 +107,30 @@ cdef bint suits_winograd(const Image* image, const Epilogue* e) noexcept nogil:
     for axis in range(1, 3):
         if image.kernel[axis] != 3 or image.stride[axis] != 1 or image.dilation[axis] != 1:
             return False
-    tiles = tiles_of(image)
-    direct = <double> image.batch * image.out[1] * image.out[2] * 9 * image.inputs * e.columns
-    transformed = tiles * PAIR_PRICE * POSITIONS * image.inputs * e.columns
-    transformed += chunks_of(image) * WEIGHT_PRICE * <double> image.inputs * e.columns
-    transformed += tiles * INPUT_PRICE * image.inputs * panels_of(e)
-    transformed += tiles * SUM_PRICE * <double> passes_of(image) * e.columns
-    return transformed < 0.9 * direct
+    return True
+
+
+cdef bint suits_winograd(const Image* image, const Epilogue* e, Image* tiled) noexcept nogil:
+    """Whether tiles save clearly more products than their transforms take time.
+
+    ``tiled`` becomes the image with the outputs that are best computed so: all of them, or those
+    of whole tiles.
+    """
+    cdef Image whole = image[0]
+    cdef double direct, best, some
+    cdef int axis
+    if not fits_winograd(image, e):
+        return False
+    direct = price_of(image, e, False)
+    best = price_of(image, e, True)
+    tiled[0] = image[0]
+    for axis in range(1, 3):
+        whole.out[axis] -= whole.out[axis] % TILE_OUTPUTS
+    some = price_of(&whole, e, True) + direct - price_of(&whole, e, False)
+    if whole.out[1] and whole.out[2] and some < best:
+        best = some
+        tiled[0] = whole
+    return best < 0.9 * direct
 
 
 cdef void point_to_tile(
@@ -291,4 +321,25 @@ cdef int winograd(
     w.scratch = <uint8_t*> next_line(scratch)
     parallel_for(winograd_task, &w, panels_of(e) * w.chunks, n_threads)
     free(scratch)
+    return 0
+
+
+cdef int beside_tiles(
+    const Image* image, const Image* tiled, Epilogue* e, const int8_t* panels, uint8_t* out,
+    int n_threads,
+) except -1 nogil:
+    """Outputs that no tile computes: to the right of them, and below."""
+    cdef Image rest
+    cdef int axis
+    for axis in range(2, 0, -1):
+        if tiled.out[axis] < image.out[axis]:
+            rest = image[0]
+            rest.out[axis] -= tiled.out[axis]
+            rest.padding[axis] -= tiled.out[axis]
+            if axis == 2:
+                rest.out[1] = tiled.out[1]
+            each_group(
+                &rest, e, panels, rest.batch * rest.out[1] * rest.out[2], e.columns, 1, 1,
+                out + tiled.out[axis] * image.step[1 + axis], n_threads,
+            )
     return 0
