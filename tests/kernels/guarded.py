@@ -246,6 +246,14 @@ def exercise() -> None:
         )
         _kernels.conv2d(far, 3, packed_conv, 0, requant, (1, 2), (0, 1), (1, 140))
 
+    # In transformed tiles, and beside them.
+    packed_conv = _kernels.pack_conv2d(np.ones((48, 160, 3, 3), np.int8))
+    requant = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(48, np.float32))
+    for size in ((8, 12), (9, 15)):
+        x = np.moveaxis(np.ones((2, *size, 160), np.uint8), -1, 1)
+        for padding in (0, 1, 2):
+            _kernels.conv2d(x, 3, packed_conv, 0, requant, (1, 1), (padding, padding), (1, 1))
+
 
 def main(name: str) -> None:
     """Exercise one kernel with its arrays at the end of memory, then at the beginning."""

@@ -1,4 +1,4 @@
-"""Winograd's convolution: its equation and its bounds, and the bits of the kernel."""
+"""Convolutions whose products kernels transform (eq-winograd), against the direct sums."""
 
 from __future__ import annotations
 
@@ -7,61 +7,114 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernels.compare import assert_same_bits
+from kernels.layers import MODES, finish
+from kernels.test_conv import Case, check
 
-from kernels.test_conv import MODES, check, plane
-
-#: What inputs, weights and products are multiplied by along each axis (eq-winograd).
-INPUTS = np.array(
-    [
-        [4, 0, -5, 0, 1, 0],
-        [0, -4, -4, 1, 1, 0],
-        [0, 4, -4, -1, 1, 0],
-        [0, -2, -1, 2, 1, 0],
-        [0, 2, -1, -2, 1, 0],
-        [0, 4, 0, -5, 0, 1],
-    ]
-)
-WEIGHTS = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 12]])
-OUTPUTS = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 2]])
+from pyqref import _kernels
+from pyqref.numerics import convolution as reference
 
 
-def test_equation() -> None:
-    """eq-winograd: 36 products are 576 times the 16 sums of 9, for any integers."""
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        x, w = rng.integers(0, 256, (6, 6)), rng.integers(-128, 128, (3, 3))
-        products = (INPUTS @ x @ INPUTS.T) * (WEIGHTS @ w @ WEIGHTS.T)
-        direct = [[np.sum(x[i : i + 3, j : j + 3] * w) for j in range(4)] for i in range(4)]
-        assert np.array_equal(OUTPUTS @ products @ OUTPUTS.T, 576 * np.array(direct))
+def image(
+    batch: int,
+    channels: int,
+    size: tuple[int, int],
+    outputs: int,
+    padding: tuple[int, int] = (1, 1),
+) -> Case:
+    """Build a convolution by 3 x 3 that moves by one pixel."""
+    return Case(batch, channels, size, outputs, (3, 3), (1, 1), padding, (1, 1))
 
 
-def test_sixteen_bits_hold_what_is_multiplied() -> None:
-    """Each number is a sum of bytes whose factors have a largest sum, for either sign."""
-    for matrix, low, high in ((INPUTS, 0, 255), (WEIGHTS, -128, 127)):
-        factors = np.einsum("ik,jl->ijkl", matrix, matrix).reshape(-1, matrix.shape[1] ** 2)
-        up, down = np.maximum(factors, 0).sum(axis=1), np.minimum(factors, 0).sum(axis=1)
-        assert np.max(up * high + down * low) < 2**15
-        assert np.min(up * low + down * high) >= -(2**15)
-
-
-def test_sums_come_back_from_32_bits() -> None:
-    """Of 576 times a sum modulo 2^32, times the inverse of 9: 64 times the sum."""
-    most = 255 * 128 * 9 * 64
-    sums = np.array([0, 1, -1, most, -most, most - 1, 2**25 - 1, -(2**25)], np.int64)
-    assert most < 2**25
-    wrapped = (576 * sums % 2**32 * 0x38E38E39 % 2**32).astype(np.uint32).view(np.int32)
-    assert np.array_equal(wrapped >> 6, sums)
-
-
-SIZES = [(1, 3, 3), (1, 8, 8), (2, 9, 14), (3, 13, 7)]
-"""Images: how many, height, width."""
-
-
-@pytest.mark.parametrize("channels", [32, 64, 96, 160])
+@pytest.mark.parametrize("channels", [32, 96, 128, 160, 320])
 @pytest.mark.parametrize("outputs", [16, 40, 64, 136])
-def test_channels_and_tiles(kernel: str, channels: int, outputs: int) -> None:
-    """Whole groups of channels and a rest; panels of every width; tiles cut off by the edges."""
+def test_channels_and_panels(kernel: str, channels: int, outputs: int) -> None:
+    """Channels that are summed at once and one part after the other; panels of every width."""
+    check(np.random.default_rng(1), image(2, channels, (12, 16), outputs), channels_last=True)
+
+
+@pytest.mark.parametrize("height", [8, 10, 11, 13])
+@pytest.mark.parametrize("width", [12, 13, 14, 15, 29])
+def test_tiles_and_what_is_beside_them(kernel: str, height: int, width: int) -> None:
+    """Outputs right of and below whole tiles, or in tiles that reach over the edge."""
     rng = np.random.default_rng(2)
-    for (batch, height, width), padding in itertools.product([(3, 13, 14)], (0, 1, 2)):
-        case = plane(batch, channels, height, outputs, 3, padding=padding)
-        check(rng, case._replace(size=(height, width)), channels_last=True)
+    for padding in itertools.product((0, 1), (1, 2)):
+        check(rng, image(3, 64, (height, width), 32, padding), channels_last=True)
+
+
+def test_threads_share_tiles_and_panels(kernel: str, n_threads: int) -> None:
+    rng = np.random.default_rng(3)
+    for case in (
+        image(1, 64, (17, 22), 48),
+        image(5, 192, (14, 14), 80),
+        image(2, 32, (9, 40), 200),
+    ):
+        check(rng, case, channels_last=True)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("output", [np.uint8, np.int8])
+@pytest.mark.parametrize("relu", [False, True])
+def test_every_engine_type_and_relu(kernel: str, mode: Any, output: Any, relu: bool) -> None:
+    case = image(2, 160, (9, 18), 24)
+    for stored in (np.uint8, np.int8):
+        check(
+            np.random.default_rng(4),
+            case,
+            mode=mode,
+            stored=stored,
+            output=output,
+            relu=relu,
+            channels_last=True,
+        )
+
+
+def test_channels_first_and_weights_with_zero_points(kernel: str) -> None:
+    rng = np.random.default_rng(5)
+    case = image(2, 64, (40, 70), 20)
+    check(rng, case)
+    check(rng, case, weight_zero_points=3, channels_last=True)
+
+
+@pytest.mark.parametrize("channels", [64, 128, 288])
+def test_largest_sums(kernel: str, channels: int) -> None:
+    """Every sum as large as it can be, of either sign: no bit is lost on the way."""
+    rng = np.random.default_rng(6)
+    sign = np.where(rng.integers(0, 2, (16, 1, 1, 1)), 127, -128)
+    weight = np.broadcast_to(sign, (16, channels, 3, 3)).astype(np.int8)
+    requant = finish(rng, MODES[3], 16, 9 * channels * 40)
+    packed = _kernels.pack_conv2d(weight)
+    for value, zero_point in ((0, 0), (255, 0), (255, 255), (0, 255), (128, 128)):
+        x = np.full((1, 12, 12, channels), value, np.uint8).transpose(0, 3, 1, 2)
+        steps = ((1, 1), (1, 1), (1, 1))
+        expected = reference.quantized_conv(x, zero_point, weight, 0, requant, *steps, 1)
+        assert_same_bits(expected, _kernels.conv2d(x, zero_point, packed, 0, requant, *steps))
+
+
+def test_transposed(kernel: str) -> None:
+    """A transposed convolution that moves by one pixel is one with its kernel turned around."""
+    rng = np.random.default_rng(7)
+    weight = rng.integers(-128, 128, (64, 40, 3, 3)).astype(np.int8)
+    x = np.moveaxis(rng.integers(0, 256, (2, 13, 18, 64)).astype(np.uint8), -1, 1)
+    requant = finish(rng, MODES[3], 40, 9 * 64)
+    for padding in ((0, 0), (1, 1), (2, 1)):
+        turned = weight.transpose(1, 0, 2, 3)[:, :, ::-1, ::-1]
+        around = (2 - padding[0], 2 - padding[1])
+        expected = reference.quantized_conv(x, 7, turned, 0, requant, (1, 1), around, (1, 1), 1)
+        packed = _kernels.pack_conv_transpose(weight, (1, 1), (1, 1), 1)
+        actual = _kernels.conv_transpose(x, 7, packed, 0, requant, padding, (0, 0))
+        assert_same_bits(expected, actual)
+
+
+def test_sums_as_they_are(kernel: str) -> None:
+    """The sums themselves, which are finished later."""
+    rng = np.random.default_rng(8)
+    weight = rng.integers(-128, 128, (24, 96, 3, 3)).astype(np.int8)
+    x = np.moveaxis(rng.integers(0, 256, (2, 20, 22, 96)).astype(np.uint8), -1, 1)
+    steps = ((1, 1), (1, 1), (1, 1))
+    expected = reference.conv_accumulator(x.astype(np.int64) - 7, weight, *steps, 1)
+    actual = np.zeros_like(expected)
+    packed = _kernels.pack_conv2d(weight)
+    for at, sums in _kernels.conv_sums(x, 7, packed, np.zeros(1, np.int64), *steps, (20, 22)):
+        actual[at] = sums
+    assert expected.tolist() == actual.tolist()

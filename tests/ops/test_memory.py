@@ -76,6 +76,7 @@ CONVOLUTIONS = (
     | convolution(2, 3, 800, 8, 7, 2)
     | convolution(2, 64, 150, 32, 3)
     | convolution(2, 256, 80, 64, 2)
+    | convolution(2, 256, 60, 128, 3)  # transformed tiles
     | convolution(2, 64, 150, 64, 3, 1, 64)
     | convolution(2, 64, 150, 64, 4, 2, 64, 3)
     | convolution(2, 2048, 24, 2048, 3, 1, 2048, 3)

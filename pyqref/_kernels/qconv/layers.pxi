@@ -2,6 +2,7 @@
 
 cdef enum:
     IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
+    WINOGRAD_BYTES = 1 << 20        # of scratch, for each thread, less what a copy of inputs takes
 
 
 # What computes all outputs, or those that are a certain distance apart.
@@ -12,6 +13,7 @@ cdef struct Layer:
     Py_ssize_t groups, joined
     bint is_depthwise, in_strips
     Py_ssize_t place                # where the first output goes
+    Py_ssize_t room                 # bytes of scratch for transformed tiles, for each thread
 
 
 cdef int run_layer(
@@ -30,8 +32,8 @@ cdef int run_layer(
         depthwise(&own, &epilogue, layer.panels, rows, out, n_threads)
     elif layer.in_strips:
         grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
-    elif layer.groups == 1 and suits_winograd(&own, &epilogue, &tiled):
-        winograd(&tiled, &epilogue, layer.panels, out, n_threads)
+    elif layer.groups == 1 and suits_winograd(&own, &epilogue, layer.room, &tiled):
+        winograd(&tiled, &epilogue, layer.panels, out, layer.room, n_threads)
         beside_tiles(&own, &tiled, &epilogue, layer.panels, out, n_threads)
     else:
         each_group(
@@ -113,6 +115,7 @@ def conv(
     if cnp.PyArray_SIZE(out) == 0:
         return
     look_at(&source, x)
+    shared.room = WINOGRAD_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
     source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
     source.inverse, source.offset = <float> 1 / scale, x_zero_point
     shared.image.x, shared.image.batch = source.x, source.batch

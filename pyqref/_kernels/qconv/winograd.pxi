@@ -30,8 +30,11 @@ cdef extern from "qconv/winograd.h":
 cdef enum:
     WHOLE_CHANNELS = 32             # inputs are a multiple of it
     TOGETHER = 12                   # tiles that are multiplied at a time
-    KEPT_TILES = 56                 # whose sums are kept between some channels and the next
+    FEW_TILES = 16                  # whose sums are worth less room for channels
     TILE_SUMS = TILE_OUTPUTS * TILE_OUTPUTS * PANEL_COLUMNS
+    # From a position to the next a line more than it has: all lie in other sets of the caches.
+    APART = LINE // 2               # numbers of 16 bits
+    PRODUCTS_APART = TOGETHER * PANEL_COLUMNS + LINE // 4
     # What else takes time, in products of bytes by vectors: to transform a weight, an input of a
     # tile for a panel, and a sum of a tile for some channels.
     WEIGHT_PRICE = 280
@@ -48,15 +51,9 @@ cdef struct Winograd:
     Py_ssize_t chunk, chunks        # tiles that share transformed weights
     # Scratch of a thread: weights and inputs transformed, their products, sums.
     uint8_t* scratch
+    Py_ssize_t channels             # at a time
+    Py_ssize_t weights_apart, inputs_apart
     Py_ssize_t inputs_at, products_at, sums_at, scratch_size
-
-
-cdef inline Py_ssize_t apart_of(
-    Py_ssize_t rows, Py_ssize_t row, Py_ssize_t item
-) noexcept nogil:
-    """Elements from a position to the next: a line more than it has, so that all lie in other sets
-    of the caches."""
-    return rows * row + LINE // item
 
 
 cdef inline Py_ssize_t panels_of(const Epilogue* e) noexcept nogil:
@@ -71,18 +68,40 @@ cdef inline Py_ssize_t tiles_of(const Image* image) noexcept nogil:
     return image.batch * in_tiles_of(image.out[1]) * in_tiles_of(image.out[2])
 
 
-cdef inline Py_ssize_t passes_of(const Image* image) noexcept nogil:
-    return (image.inputs + EXACT_CHANNELS - 1) // EXACT_CHANNELS
+cdef inline Py_ssize_t taken_of(Py_ssize_t channels) noexcept nogil:
+    """Bytes of scratch, without sums, for so many channels at a time."""
+    cdef Py_ssize_t inputs = TOGETHER * channels + APART
+    cdef Py_ssize_t weights = channels * PANEL_COLUMNS + APART
+    return POSITIONS * (2 * (inputs + weights) + 4 * PRODUCTS_APART)
 
 
-cdef inline Py_ssize_t chunks_of(const Image* image) noexcept nogil:
-    """Into how many parts tiles are divided at least."""
-    if passes_of(image) == 1:
+cdef inline Py_ssize_t channels_at_once(const Image* image, Py_ssize_t room) noexcept nogil:
+    """How many there is room for, beside the sums of some tiles."""
+    cdef Py_ssize_t channels = EXACT_CHANNELS
+    if taken_of(channels) + FEW_TILES * TILE_SUMS * 4 > room:
+        channels //= 2
+    return min(image.inputs, channels)
+
+
+cdef inline Py_ssize_t passes_of(const Image* image, Py_ssize_t room) noexcept nogil:
+    """How often the sums of a tile are added to."""
+    cdef Py_ssize_t channels = channels_at_once(image, room)
+    return (image.inputs + channels - 1) // channels
+
+
+cdef inline Py_ssize_t chunks_of(const Image* image, Py_ssize_t room) noexcept nogil:
+    """Into how many parts tiles are divided at least: sums are kept from a pass to the next."""
+    cdef Py_ssize_t kept
+    if passes_of(image, room) == 1:
         return 1
-    return (tiles_of(image) + KEPT_TILES - 1) // KEPT_TILES
+    kept = room - LINE - taken_of(channels_at_once(image, room))
+    kept //= TILE_SUMS * 4
+    return (tiles_of(image) + kept - 1) // kept
 
 
-cdef double price_of(const Image* image, const Epilogue* e, bint transformed) noexcept nogil:
+cdef double price_of(
+    const Image* image, const Epilogue* e, bint transformed, Py_ssize_t room
+) noexcept nogil:
     """Time that outputs take, as a number of products of bytes by vectors."""
     cdef double weights = <double> image.inputs * e.columns
     cdef double tiles = tiles_of(image)
@@ -90,9 +109,9 @@ cdef double price_of(const Image* image, const Epilogue* e, bint transformed) no
         return image.batch * image.out[1] * image.out[2] * 9 * weights
     return (
         tiles * PAIR_PRICE * POSITIONS * weights
-        + chunks_of(image) * WEIGHT_PRICE * weights
+        + chunks_of(image, room) * WEIGHT_PRICE * weights
         + tiles * INPUT_PRICE * image.inputs * panels_of(e)
-        + tiles * SUM_PRICE * passes_of(image) * <double> e.columns
+        + tiles * SUM_PRICE * passes_of(image, room) * <double> e.columns
     )
 
 
@@ -110,7 +129,9 @@ cdef bint fits_winograd(const Image* image, const Epilogue* e) noexcept nogil:
     return True
 
 
-cdef bint suits_winograd(const Image* image, const Epilogue* e, Image* tiled) noexcept nogil:
+cdef bint suits_winograd(
+    const Image* image, const Epilogue* e, Py_ssize_t room, Image* tiled
+) noexcept nogil:
     """Whether tiles save clearly more products than their transforms take time.
 
     ``tiled`` becomes the image with the outputs that are best computed so: all of them, or those
@@ -121,12 +142,12 @@ cdef bint suits_winograd(const Image* image, const Epilogue* e, Image* tiled) no
     cdef int axis
     if not fits_winograd(image, e):
         return False
-    direct = price_of(image, e, False)
-    best = price_of(image, e, True)
+    direct = price_of(image, e, False, room)
+    best = price_of(image, e, True, room)
     tiled[0] = image[0]
     for axis in range(1, 3):
         whole.out[axis] -= whole.out[axis] % TILE_OUTPUTS
-    some = price_of(&whole, e, True) + direct - price_of(&whole, e, False)
+    some = price_of(&whole, e, True, room) + direct - price_of(&whole, e, False, room)
     if whole.out[1] and whole.out[2] and some < best:
         best = some
         tiled[0] = whole
@@ -162,7 +183,6 @@ cdef void finish_winograd(
     """Store the outputs of a tile that are outputs of the image."""
     cdef const Image* image = w.image
     cdef const Epilogue* e = w.epilogue
-    cdef Py_ssize_t apart = apart_of(TOGETHER, PANEL_COLUMNS, sizeof(int32_t))
     cdef int32_t[TILE_OUTPUTS] row_sums
     cdef Py_ssize_t column = 0
     cdef Py_ssize_t width = (used + 15) // 16 * 16
@@ -177,7 +197,7 @@ cdef void finish_winograd(
     pixels = <int> min(<Py_ssize_t> TILE_OUTPUTS, image.out[2] - p.at[2])
     out = w.out + place_of_result(image, &p) + panel * PANEL_COLUMNS * bytes_of_result(e)
     if not columns.in_registers:
-        transform_outputs(products, apart, <int> width, more, sums)
+        transform_outputs(products, PRODUCTS_APART, <int> width, more, sums)
         memset(row_sums, 0, sizeof(row_sums))
         for i in range(lines):
             finish_tile(
@@ -194,7 +214,7 @@ cdef void finish_winograd(
         tile.out = out + column
         tile.used = <int> min(used - column, <Py_ssize_t> TILE_VECTORS * SIMD_LANES)
         finish_outputs(
-            products + column, apart,
+            products + column, PRODUCTS_APART,
             <int> min(<Py_ssize_t> TILE_VECTORS, (width - column) // SIMD_LANES),
             sums + column if more else NULL, &tile, lines, pixels, image.step[2],
         )
@@ -202,12 +222,10 @@ cdef void finish_winograd(
 
 
 cdef void multiply_tiles(
-    int tiles, int width, int channels, const int16_t* inputs, const int16_t* weights,
-    int32_t* products,
+    const Winograd* w, int tiles, int width, int channels, const int16_t* inputs,
+    const int16_t* weights, int32_t* products,
 ) noexcept nogil:
     """Some tiles by a panel, position after position."""
-    cdef Py_ssize_t weights_apart = apart_of(channels, width, sizeof(int16_t))
-    cdef Py_ssize_t inputs_apart = apart_of(TOGETHER, channels, sizeof(int16_t))
     cdef int times = (tiles + PAIR_ROWS - 1) // PAIR_ROWS
     cdef int position, column, vectors, i, row, rows
     for position in range(POSITIONS):
@@ -219,14 +237,14 @@ cdef void multiply_tiles(
                 vectors = min(<int> TILE_VECTORS, (width - column) // SIMD_LANES)
                 multiply_pairs(
                     rows, vectors, inputs + row * channels, channels, channels // 2,
-                    weights + 2 * column, 2 * width, weights + weights_apart + 64 * (i % 2),
+                    weights + 2 * column, 2 * width, weights + w.weights_apart + LINE * (i % 2),
                     products + row * PANEL_COLUMNS + column,
                 )
                 column += TILE_VECTORS * SIMD_LANES
             row += rows
-        inputs += inputs_apart
-        weights += weights_apart
-        products += apart_of(TOGETHER, PANEL_COLUMNS, sizeof(int32_t))
+        inputs += w.inputs_apart
+        weights += w.weights_apart
+        products += PRODUCTS_APART
 
 
 cdef void winograd_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -255,23 +273,21 @@ cdef void winograd_task(void* context, Py_ssize_t index, int thread) noexcept no
     memset(blank, image.zero_point, sizeof(blank))
     load_columns(w.epilogue, &columns, panel * PANEL_COLUMNS, used)
     while first < image.inputs:
-        channels = <int> min(<Py_ssize_t> EXACT_CHANNELS, image.inputs - first)
+        channels = <int> min(w.channels, image.inputs - first)
         transform_weights(
             panels + first * width, image.inputs * width, width, channels // 4, weights,
-            apart_of(channels, width, sizeof(int16_t)),
+            w.weights_apart,
         )
         tile = first_tile
         while tile < last_tile:
             tiles = <int> min(<Py_ssize_t> TOGETHER, last_tile - tile)
             for i in range(tiles):
                 point_to_tile(w, tile + i, first, blank, pixels)
-                transform_inputs(
-                    pixels, channels, inputs + i * channels, apart_of(TOGETHER, channels, sizeof(int16_t))
-                )
-            multiply_tiles(tiles, width, channels, inputs, weights, products)
+                transform_inputs(pixels, channels, inputs + i * channels, w.inputs_apart)
+            multiply_tiles(w, tiles, width, channels, inputs, weights, products)
             for i in range(tiles):
                 sums = <int32_t*> (scratch + w.sums_at)
-                if image.inputs > EXACT_CHANNELS:
+                if w.channels < image.inputs:
                     sums += (tile + i - first_tile) * TILE_SUMS
                 if first + channels == image.inputs:
                     finish_winograd(
@@ -280,40 +296,40 @@ cdef void winograd_task(void* context, Py_ssize_t index, int thread) noexcept no
                     )
                 else:
                     transform_outputs(
-                        products + i * PANEL_COLUMNS, apart_of(TOGETHER, PANEL_COLUMNS, sizeof(int32_t)),
-                        width, first > 0, sums,
+                        products + i * PANEL_COLUMNS, PRODUCTS_APART, width, first > 0, sums
                     )
             tile += tiles
         first += channels
 
 
 cdef int winograd(
-    const Image* image, const Epilogue* e, const int8_t* panels, uint8_t* out, int n_threads
+    const Image* image, const Epilogue* e, const int8_t* panels, uint8_t* out, Py_ssize_t room,
+    int n_threads,
 ) except -1 nogil:
-    """``eq-winograd`` for each tile of four by four outputs."""
+    """``eq-winograd`` for each tile of four by four outputs, in ``room`` bytes a thread."""
     cdef Winograd w
     cdef Epilogue lowered = e[0]
     cdef uint8_t* scratch
-    cdef Py_ssize_t channels = min(image.inputs, <Py_ssize_t> EXACT_CHANNELS)
-    w.image, w.epilogue, w.panels, w.out = image, &lowered, panels, out
     lowered.x_zero_point -= CENTRE
+    w.image, w.epilogue, w.panels, w.out = image, &lowered, panels, out
     w.high, w.wide = in_tiles_of(image.out[1]), in_tiles_of(image.out[2])
-    w.tiles = tiles_of(image)
+    w.tiles, w.channels = tiles_of(image), channels_at_once(image, room)
     n_threads = useful_threads(
-        <double> w.tiles * PAIR_PRICE * POSITIONS * image.inputs * e.columns, WORK_PER_THREAD, n_threads
+        <double> w.tiles * PAIR_PRICE * POSITIONS * image.inputs * e.columns, WORK_PER_THREAD,
+        n_threads,
     )
-    w.chunks = chunks_of(image)
+    w.chunks = chunks_of(image, room)
     # As much for every thread, where there are tiles enough.
     while panels_of(e) * w.chunks % n_threads and w.chunks < w.tiles:
         w.chunks += 1
     w.chunk = (w.tiles + w.chunks - 1) // w.chunks
     w.chunks = (w.tiles + w.chunk - 1) // w.chunk
-    w.inputs_at = POSITIONS * sizeof(int16_t) * apart_of(channels, PANEL_COLUMNS, sizeof(int16_t))
-    w.products_at = w.inputs_at + POSITIONS * apart_of(TOGETHER, channels, sizeof(int16_t)) * sizeof(int16_t)
-    w.sums_at = w.products_at + POSITIONS * apart_of(TOGETHER, PANEL_COLUMNS, sizeof(int32_t)) * sizeof(int32_t)
-    w.scratch_size = w.sums_at + TILE_SUMS * sizeof(int32_t) * (
-        w.chunk if image.inputs > EXACT_CHANNELS else 1
-    )
+    w.weights_apart = w.channels * PANEL_COLUMNS + APART
+    w.inputs_apart = TOGETHER * w.channels + APART
+    w.inputs_at = POSITIONS * 2 * w.weights_apart
+    w.products_at = w.inputs_at + POSITIONS * 2 * w.inputs_apart
+    w.sums_at = w.products_at + POSITIONS * 4 * PRODUCTS_APART
+    w.scratch_size = w.sums_at + TILE_SUMS * 4 * (w.chunk if w.channels < image.inputs else 1)
     scratch = <uint8_t*> malloc(w.scratch_size * n_threads + LINE)
     if scratch == NULL:
         with gil:

@@ -61,16 +61,17 @@ cdef extern from *:
     #   bytes_v clamp_u8(bytes_v bytes, int lower, int upper)
     #   void store_quarters(uint8_t* target, bytes_v bytes, int first, int quarters, int count)
 
-    # winograd.h alone uses these, where PAIR_PRICE is not 0, of vectors of 2 * SIMD_LANES numbers of
-    # 16 bits: bytes widened; of 4 * SIMD_LANES bytes, the first or the second two of each four; two
-    # numbers in every lane; and sum + a * b, two products a lane, which wraps around.
+    # winograd.h alone uses these, where PAIR_PRICE is not 0, of vectors of 2 * SIMD_LANES numbers
+    # of 16 bits: bytes widened; of 4 * SIMD_LANES bytes, the first or the second two of each four;
+    # two numbers in every lane; and sum + a * b, two products a lane, which wraps around.
     #
     #   i16v set_i16(int16_t value), load_i16(const int16_t* source)
     #   void store_i16(int16_t* target, i16v value)
     #   i16v add_i16(i16v a, i16v b), sub_i16(i16v a, i16v b), shl_i16(i16v a, const int n)
     #   i16v widen_u8(const uint8_t* source), widen_pairs(const int8_t* source, const int second)
     #   i16v broadcast_pair(const int16_t* source)
-    #   i32v dot2(i32v sum, i16v a, i16v b), shl_i32(i32v a, const int n), shr_i32(i32v a, const int n)
+    #   i32v dot2(i32v sum, i16v a, i16v b)
+    #   i32v shl_i32(i32v a, const int n), shr_i32(i32v a, const int n)
 
     # Bytes side by side. Where they are fewer than fill a vector, only n of them are read or
     # written, 0 <= n < 4 * SIMD_LANES.
