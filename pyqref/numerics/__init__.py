@@ -8,8 +8,8 @@ Read in this order:
 
 1. :mod:`.rounding`, :mod:`.affine`, :mod:`.noise`: integers that stand for real numbers
 2. :mod:`.qparams`, :mod:`.moving_average`, :mod:`.histogram`: choosing scale and zero point
-3. :mod:`.accumulator`, :mod:`.linear`, :mod:`.convolution`, :mod:`.requantize`: exact sums,
-   one rounding
+3. :mod:`.accumulator`, :mod:`.linear`, :mod:`.convolution`, :mod:`.winograd`, :mod:`.requantize`:
+   exact sums, one rounding
 4. :mod:`.fake_quantize`, :mod:`.fused_observe`, :mod:`.folding`: training with the grid in sight
 5. :mod:`.elementwise`, :mod:`.scalar`, :mod:`.pooling`, :mod:`.interpolate`: other operations
 6. :mod:`.activation`, :mod:`.normalization`, :mod:`.embedding`: other layers

@@ -13,6 +13,7 @@ from pyqref.numerics import convolution as reference
 CASES = [
     plane(2, 3, 9, 5, 3, padding=1, stride=2),
     plane(3, 20, 40, 70, 3, padding=1),
+    plane(2, 96, 21, 64, 3, padding=1),
     plane(1, 6, 9, 6, 3, groups=2),  # joined
     plane(2, 40, 60, 40, 3, padding=1, stride=2, groups=40),  # depthwise
     plane(1, 32, 30, 32, 3, padding=2, dilation=2, groups=8),  # strips

@@ -119,7 +119,9 @@ cdef bint fits_winograd(const Image* image, const Epilogue* e) noexcept nogil:
     """Whether tiles may compute outputs at all."""
     cdef int64_t depths = image.size[0] * image.kernel[0] * image.out[0]
     cdef int axis
-    if not PAIR_PRICE or HAS_TILES or image.flip or e.weight_zero_points != NULL:
+    if not PAIR_PRICE or HAS_TILES or e.store != BYTES:
+        return False
+    if image.flip or e.weight_zero_points != NULL:
         return False
     if depths != 1 or image.padding[0] != 0 or image.inputs % WHOLE_CHANNELS or not image.inputs:
         return False
@@ -195,7 +197,7 @@ cdef void finish_winograd(
     p.image = index // (w.wide * w.high)
     lines = <int> min(<Py_ssize_t> TILE_OUTPUTS, image.out[1] - p.at[1])
     pixels = <int> min(<Py_ssize_t> TILE_OUTPUTS, image.out[2] - p.at[2])
-    out = w.out + place_of_result(image, &p) + panel * PANEL_COLUMNS * bytes_of_result(e)
+    out = w.out + place_of_result(image, &p) + panel * PANEL_COLUMNS
     if not columns.in_registers:
         transform_outputs(products, PRODUCTS_APART, <int> width, more, sums)
         memset(row_sums, 0, sizeof(row_sums))
