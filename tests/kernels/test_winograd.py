@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from kernels.compare import assert_same_bits
 from kernels.layers import MODES, finish
 from kernels.test_conv import Case, check
 
-from pyqref import _kernels
+from pyqref import _kernels, kernels
+from pyqref._kernels import threads
 from pyqref.numerics import convolution as reference
 
 
@@ -104,3 +106,30 @@ def test_transposed(kernel: str) -> None:
         packed = _kernels.pack_conv_transpose(weight, (1, 1), (1, 1), 1)
         actual = _kernels.conv_transpose(x, 7, packed, 0, requant, padding, (0, 0))
         assert_same_bits(expected, actual)
+
+
+def scratch_of(x: np.ndarray, packed: Any, requant: Any) -> int:
+    """Bytes that a convolution takes for a while, beside its result."""
+    steps = ((1, 1), (1, 1), (1, 1))
+    size = _kernels.conv2d(x, 3, packed, 0, requant, *steps).nbytes
+    tracemalloc.start()
+    try:
+        _kernels.conv2d(x, 3, packed, 0, requant, *steps)
+        return tracemalloc.get_traced_memory()[1] - size
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["portable", "avx2", "avxvnni", "avx512vnni"])
+def test_takes_the_room_that_there_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 128 channels at a time where inputs are read in place, 64 beside a copy of them."""
+    if name not in kernels.usable():
+        pytest.skip(f"{name} does not run here")
+    monkeypatch.setattr(threads, "limit", 1)
+    rng = np.random.default_rng(9)
+    x = np.moveaxis(rng.integers(0, 256, (1, 28, 32, 256)).astype(np.uint8), -1, 1)
+    packed = _kernels.pack_conv2d(rng.integers(-128, 128, (64, 256, 3, 3)).astype(np.int8))
+    requant = finish(rng, MODES[3], 64, 9 * 256)
+    with kernels.use(name):
+        assert 1 << 20 > scratch_of(x, packed, requant) > 7 << 17
+        assert 1 << 20 > scratch_of(np.ascontiguousarray(x), packed, requant) > 5 << 17

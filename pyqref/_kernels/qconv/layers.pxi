@@ -2,7 +2,7 @@
 
 cdef enum:
     IMAGE_AHEAD = 1 << 16           # bytes of an image in groups that are prefetched
-    WINOGRAD_BYTES = 1 << 20        # of scratch, for each thread, less what a copy of inputs takes
+    TILES_BYTES = 63 << 14          # of scratch, for each thread, less what a copy of inputs takes
 
 
 # What computes all outputs, or those that are a certain distance apart.
@@ -22,6 +22,7 @@ cdef int run_layer(
     """Compute the outputs of an image, or of the part of it that is at hand."""
     cdef Image own = image[0]       # moved on from group to group, as is what finishes the sums
     cdef Image tiled
+    cdef Tiling tiling
     cdef Epilogue epilogue = layer.epilogue
     cdef Py_ssize_t rows = own.batch * own.out[0] * own.out[1] * own.out[2]
     cdef Py_ssize_t pixels = own.batch * own.size[0] * own.size[1] * own.size[2]
@@ -32,8 +33,10 @@ cdef int run_layer(
         depthwise(&own, &epilogue, layer.panels, rows, out, n_threads)
     elif layer.in_strips:
         grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
-    elif layer.groups == 1 and suits_winograd(&own, &epilogue, layer.room, &tiled):
-        winograd(&tiled, &epilogue, layer.panels, out, layer.room, n_threads)
+    elif layer.groups == 1 and suits_tiles_of(
+        &own, &epilogue, layer.room, n_threads, &tiled, &tiling
+    ):
+        winograd(&tiled, &epilogue, &tiling, layer.panels, out, n_threads)
         beside_tiles(&own, &tiled, &epilogue, layer.panels, out, n_threads)
     else:
         each_group(
@@ -115,8 +118,8 @@ def conv(
     if cnp.PyArray_SIZE(out) == 0:
         return
     look_at(&source, x)
-    shared.room = WINOGRAD_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
     source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+    shared.room = TILES_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
     source.inverse, source.offset = <float> 1 / scale, x_zero_point
     shared.image.x, shared.image.batch = source.x, source.batch
     shared.image.channels = source.channels

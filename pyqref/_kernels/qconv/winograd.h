@@ -23,6 +23,9 @@
 
 #if PAIR_PRICE
 
+#if MOST_TILE_ROWS < 2
+#error "finish_vectors finishes two pixels at a time, or four"
+#endif
 #define FINISHED (MOST_TILE_ROWS < TILE_OUTPUTS ? 2 : TILE_OUTPUTS) /* pixels in registers */
 
 /* Sums have more units than shifts. */
@@ -229,10 +232,10 @@ ALWAYS_INLINE void finish_vectors(const int vectors, const int32_t *products, pt
             UNROLL for (int v = 0; v < vectors; ++v) {
                 const i32v start = load_i32(tile->start + v * SIMD_LANES);
                 UNROLL for (int r = 0; r < FINISHED; ++r) {
-                    const int32_t *const more =
-                        sums + (i * TILE_OUTPUTS + x + r) * PANEL_COLUMNS + v * SIMD_LANES;
+                    const int place =
+                        (i * TILE_OUTPUTS + x + r) * PANEL_COLUMNS + v * SIMD_LANES;
                     row[r][v] = add_i32(sum[v][i][x + r], start);
-                    if (sums != NULL) row[r][v] = add_i32(row[r][v], load_i32(more));
+                    if (sums != NULL) row[r][v] = add_i32(row[r][v], load_i32(sums + place));
                 }
             }
             if (pixels - x >= FINISHED) {

@@ -50,7 +50,7 @@ class Projection:
         What they take: the largest integer of the input, and the weight.
     """
 
-    __slots__ = ("_own", "columns", "has_room", "quant_max", "weight")
+    __slots__ = ("_bias", "_own", "columns", "has_room", "quant_max", "weight")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Projection:
         reduce_range: bool = True,
     ) -> None:
         self._own = packed, weight_zero_points, weight_scales, bias, engine
+        self._bias = bias
         self.columns = packed.columns
         self.has_room = fits(packed.depth, None, weight_zero_points)
         self.quant_max = 127 if reduce_range and engine != "qnnpack" else 255
@@ -74,6 +75,10 @@ class Projection:
             real_store(bias, engine),
             None if bias is None else contiguous(bias),
         )
+
+    def adds(self, bias: Any) -> bool:
+        """Whether it adds this array, and what may be written to it: kernels take no copy."""
+        return bias is self._bias and (bias is None or bias.flags.c_contiguous)
 
     def of(self, x: FloatArray) -> tuple[FloatArray, float, float]:
         """Project rows, on the grid of all of them: see :func:`linear_dynamic`."""

@@ -91,7 +91,8 @@ def _requantized(
 ) -> tuple[Any, ...] | None:
     """What a kernel takes of a weight; None where 32 bits do not hold all sums.
 
-    That of the last call is kept: between two calls of a layer only the input's integers change.
+    That of the last call is kept: between two calls of a layer only the input's integers change,
+    and what is written to its bias, which kernels see where they take the array itself.
     """
     for last, zero_point, weight in packed.kept:
         if last is requant and zero_point is weight_zero_points:
@@ -100,7 +101,8 @@ def _requantized(
     if fits(packed.depth, requant, weight_zero_points):
         zero_points = zero_points_or_none(weight_zero_points)
         weight = for_kernel(packed, zero_points, requant.multiplier, BYTES, requant=requant)
-    if isinstance(weight_zero_points, int):  # an array may be written to
+    lies_as_taken = requant.bias is None or requant.bias.flags.c_contiguous
+    if isinstance(weight_zero_points, int) and lies_as_taken:  # an array may be written to
         packed.kept[:] = [(requant, weight_zero_points, weight)]
     return weight
 

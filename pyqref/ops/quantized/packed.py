@@ -51,7 +51,7 @@ class PackedWeight:
             self.weight_scales = np.float64(weight.q_scale())
             self.weight_zero_points = np.array([weight.q_zero_point()], dtype=np.int64)
         self.zero_points: Any = self.weight_zero_points if self.weight_zero_points.any() else 0
-        self._requantization: tuple[tuple[Any, ...], Requantization] | None = None
+        self._requantization: tuple[tuple[Any, ...], Any, Requantization] | None = None
 
     def _integers(self) -> Any:
         """The int8 weight in the order of the tensor."""
@@ -89,21 +89,27 @@ class PackedWeight:
     def requantization(
         self, input_scale: float, output_scale: float, output_zero_point: int, relu: bool
     ) -> Requantization:
-        """How the accumulators of this weight become output integers; the last one is kept."""
-        key = (input_scale, output_scale, output_zero_point, relu)
-        if self._requantization is None or self._requantization[0] != key:
-            bias = None if self.bias_tensor is None else self.bias_tensor.detach().numpy()
+        """How the accumulators of this weight become output integers; the last one is kept.
+
+        A bias that is written to, or gets other data, counts as another one.
+        """
+        array, version = None, 0
+        if self.bias_tensor is not None:
+            array, version = self.bias_tensor._array, self.bias_tensor._version[0]
+        key = (input_scale, output_scale, output_zero_point, relu, version)
+        kept = self._requantization
+        if kept is None or kept[0] != key or kept[1] is not array:
             made = requantization(
                 self.engine,  # type: ignore[arg-type]
                 input_scale,
                 self.weight_scales,
                 output_scale,
                 output_zero_point,
-                bias=bias,
+                bias=array,
                 relu=relu,
             )
-            self._requantization = key, made
-        return self._requantization[1]
+            self._requantization = kept = key, array, made
+        return kept[2]
 
 
 def with_float32_scales(weight: Any) -> Any:
@@ -149,13 +155,13 @@ class PackedLinear(PackedWeight):
 
     def run_dynamic(self, x: Any, reduce_range: bool) -> tuple[Any, float, float]:
         """Real outputs ``(..., N)`` of real inputs ``(..., K)``, and the range of the inputs."""
-        return (self._projections[reduce_range] or self.projection(reduce_range)).of(x)
+        return self.projection(reduce_range).of(x)
 
     def projection(self, reduce_range: bool = True) -> _kernels.Projection:
-        """What layers with real inputs take of this weight; made once."""
+        """What layers with real inputs take of this weight; made once for a bias."""
         kept = self._projections[reduce_range]
-        if kept is None:
-            bias = None if self.bias_tensor is None else self.bias_tensor._array
+        bias = None if self.bias_tensor is None else self.bias_tensor._array
+        if kept is None or not kept.adds(bias):
             kept = self._projections[reduce_range] = _kernels.Projection(
                 self.packed,
                 self.zero_points,
