@@ -286,8 +286,9 @@ def quantized_conv_transpose(
     Parameters
     ----------
     weight
-        Integers ``(C, N // groups, *kernel)``; per-channel zero points run along
-        axis 1 and need ``groups == 1``.
+        Integers ``(C, N // groups, *kernel)``.
+    weight_zero_points
+        A scalar, ``(1,)`` or ``(N,)``: the outputs of the first group come first.
     output_padding
         Extra rows at the far end, one number for each spatial dimension.
 
@@ -301,9 +302,11 @@ def quantized_conv_transpose(
     >>> quantized_conv_transpose(x, 10, weight, 0, requant, [2], [0], [0], [1], 1).tolist()
     [[[10, 1, 20, 2]]]
     """
+    # Swapped, so that axis 0 is the outputs of all groups, and swapped back.
+    swapped = _centred(transpose_weight(weight, groups), weight_zero_points, 0)
     accumulator = conv_transpose_accumulator(
         _centred(x, x_zero_point, 0),
-        _centred(weight, weight_zero_points, 1),
+        transpose_weight(swapped, groups),
         stride,
         padding,
         output_padding,

@@ -174,15 +174,21 @@ def test_eq_conv_accumulator__empty_batch() -> None:
     assert y.shape == (0, 3, 3, 3)
 
 
-def test_eq_conv_transpose_accumulator__per_channel() -> None:
-    """Zero points of a transposed weight run along its second axis."""
-    x = RNG.integers(0, 256, (1, 2, 3)).astype(np.uint8)
-    w = RNG.integers(-128, 128, (2, 3, 2)).astype(np.int8)
-    zero_points = np.array([1, -2, 3])
-    requant = requantization("qnnpack", 0.1, [0.1, 0.2, 0.3], 2.0, 9)
-    centred_w = w.astype(int) - zero_points[None, :, None]
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_eq_conv_transpose_accumulator__per_channel(groups: int) -> None:
+    """Zero points of a transposed weight: one for each output, group after group."""
+    channels, per_group = 2 * groups, 3
+    x = RNG.integers(0, 256, (1, channels, 3)).astype(np.uint8)
+    w = RNG.integers(-128, 128, (channels, per_group, 2)).astype(np.int8)
+    zero_points = np.arange(groups * per_group) * 3 - 4
+    requant = requantization("qnnpack", 0.1, np.linspace(0.1, 0.3, groups * per_group), 2.0, 9)
+    centred_w = [
+        w[c].astype(int) - zero_points[c // 2 * per_group :][:per_group, None]
+        for c in range(channels)
+    ]
     accumulator = np.array(
-        brute_transpose(x.astype(int) - 4, centred_w, [1], [0], [0], [1], 1), dtype=np.int64
+        brute_transpose(x.astype(int) - 4, np.array(centred_w), [1], [0], [0], [1], groups),
+        dtype=np.int64,
     )
-    y = quantized_conv_transpose(x, 4, w, zero_points, requant, [1], [0], [0], [1], 1)
+    y = quantized_conv_transpose(x, 4, w, zero_points, requant, [1], [0], [0], [1], groups)
     assert np.moveaxis(requantize(accumulator, requant), -1, 1).tolist() == y.tolist()

@@ -106,8 +106,7 @@ def test_weights_with_zero_points(kernel: str, case: Case) -> None:
     """What lies between the inputs stands for 0.0, whatever the zero point of the weight is."""
     rng = np.random.default_rng(3)
     check(rng, case, weight_zero_points=-3)
-    if case.groups == 1:
-        check(rng, case, weight_zero_points=rng.integers(-128, 128, case.outputs))
+    check(rng, case, weight_zero_points=rng.integers(-128, 128, case.outputs))
 
 
 @pytest.mark.parametrize("seed", range(60))
