@@ -11,7 +11,14 @@ from .convolution import windows
 from .rounding import clamp_to_int, round_half_even
 from .types import Engine, IntArray
 
-__all__ = ["adaptive_avg_pool", "avg_pool", "max_pool", "pooled_size", "quantized_mean"]
+__all__ = [
+    "adaptive_avg_pool",
+    "avg_pool",
+    "max_pool",
+    "pooled_size",
+    "pooled_sizes",
+    "quantized_mean",
+]
 
 
 def pooled_size(
@@ -36,6 +43,37 @@ def pooled_size(
     if ceil_mode and (count - 1) * stride >= size + padding:
         count -= 1
     return count
+
+
+def pooled_sizes(
+    size: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool = False,
+) -> tuple[int, ...]:
+    """Numbers of windows along all axes (``eq-pooled-size``), at least one along each.
+
+    Raises
+    ------
+    ValueError
+        No window fits into the padded input.
+
+    Examples
+    --------
+    >>> pooled_sizes((5, 6), (2, 3), (2, 1), (0, 1), (1, 1))
+    (2, 6)
+    """
+    axes = zip(size, kernel, stride, padding, dilation, strict=True)
+    sizes = tuple([pooled_size(i, k, s, p, d, ceil_mode) for i, k, s, p, d in axes])
+    if min(sizes) < 1:
+        raise ValueError(
+            f"input of size {list(size)} with padding {list(padding)} is too small for "
+            f"kernel_size {list(kernel)} with dilation {list(dilation)}: the output would have "
+            f"size {list(sizes)}"
+        )
+    return sizes
 
 
 def _padded(
@@ -64,8 +102,7 @@ def _pooled_windows(
     dilation: Sequence[int],
     ceil_mode: bool,
 ) -> np.ndarray:
-    arguments = zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
-    sizes = [pooled_size(*each, ceil_mode=ceil_mode) for each in arguments]
+    sizes = pooled_sizes(x.shape[2:], kernel, stride, padding, dilation, ceil_mode)
     padded = _padded(x, fill, sizes, kernel, stride, padding, dilation)
     view = windows(padded, kernel, stride, dilation)
     return view[(slice(None), slice(None), *(slice(0, o) for o in sizes))]
@@ -92,6 +129,11 @@ def max_pool(
         Integers ``(B, C, *in)``; padding never wins.
     kernel, stride, padding, dilation
         One number for each spatial dimension.
+
+    Raises
+    ------
+    ValueError
+        No window fits into the padded input.
 
     Examples
     --------
@@ -183,6 +225,11 @@ def avg_pool(
         With ``ceil_mode`` every engine divides as fbgemm does.
     scale
         Of the input; see :func:`quantized_mean`.
+
+    Raises
+    ------
+    ValueError
+        No window fits into the padded input.
 
     Examples
     --------

@@ -12,34 +12,12 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref.numerics.pooling import pooled_sizes
 
 from .operation import Array, Operation
 from .windows import Windows, pad_spatial
 
-__all__ = ["AvgPool", "MaxPool", "pooled_size"]
-
-
-def pooled_size(
-    size: tuple[int, ...],
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-    ceil_mode: bool,
-) -> tuple[int, ...]:
-    """Number of windows along each axis.
-
-    With ``ceil_mode`` a last window may reach past the end, if it starts inside the
-    array or its left padding.
-    """
-    result = []
-    for length, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
-        room = length + 2 * p - d * (k - 1) - 1
-        count = (room + (s - 1 if ceil_mode else 0)) // s + 1
-        if ceil_mode and (count - 1) * s >= length + p:
-            count -= 1
-        result.append(count)
-    return tuple(result)
+__all__ = ["AvgPool", "MaxPool"]
 
 
 def pooling_windows(
@@ -84,7 +62,7 @@ class MaxPool(Operation):
         return_indices: bool,
     ) -> Array | tuple[Array, Array]:
         self.size = x.shape[-len(kernel) :]
-        self.count = pooled_size(self.size, kernel, stride, padding, dilation, ceil_mode)
+        self.count = pooled_sizes(self.size, kernel, stride, padding, dilation, ceil_mode)
         self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, dilation)
         if self.needs[0] or return_indices:
             y, winner = _kernels.largest(x, self.windows, self.count)
@@ -132,7 +110,7 @@ class AvgPool(Operation):
     ) -> Array:
         ones = (1,) * len(kernel)
         self.size = x.shape[-len(kernel) :]
-        self.count = pooled_size(self.size, kernel, stride, padding, ones, ceil_mode)
+        self.count = pooled_sizes(self.size, kernel, stride, padding, ones, ceil_mode)
         self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, ones)
         self.divisor: Any = divisor_override
         if divisor_override is None:

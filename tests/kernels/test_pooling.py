@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -34,6 +35,8 @@ CASES = [
     Case((1, 16, 7, 7), (7, 7), (1, 1)),
     Case((1, 65, 9, 4), (2, 3), (3, 1), (1, 1), ceil_mode=True),
     Case((1, 4, 8, 8), (3, 3), (2, 2), (0, 0), ceil_mode=True),
+    # Larger than the image, in which it begins.
+    Case((1, 5, 3, 4), (4, 5), (2, 3), (0, 0), ceil_mode=True),
     Case((2, 5, 1, 1), (1, 1), (1, 1)),
     Case((3, 33, 12), (4,), (3,), (2,), (1,)),
     Case((0, 3, 6, 6), (2, 2), (2, 2)),
@@ -105,6 +108,27 @@ def test_means_near_ties(kernel: str) -> None:
         for zero_point in (0, 1, 128):
             arguments = (zero_point, (1, 2), (1, 2), (0, 0), False, True, None, engine, 0.1)
             assert_same_bits(pooling.avg_pool(x, *arguments), _kernels.avg_pool(x, *arguments))
+
+
+@pytest.mark.parametrize(
+    ("size", "window", "padding", "result"),
+    [((3, 3), 4, 0, "[0, 0]"), ((9, 3), 6, 1, "[6, 0]"), ((3, 3), 8, 0, "[-4, -4]")],
+)
+@pytest.mark.parametrize("ceil_mode", [False, True])
+@pytest.mark.parametrize("batch", [0, 1])
+def test_windows_that_do_not_fit(
+    kernel: str, size: Any, window: int, padding: int, result: str, ceil_mode: bool, batch: int
+) -> None:
+    """No window fits (eq-pooled-size): every kernel and the equations say so in the same words."""
+    x = np.ones((batch, 2, *size), np.uint8)
+    at = ((window,) * 2, (1, 1), (padding,) * 2)
+    message = f"is too small for kernel_size [{window}, {window}] with dilation [1, 1]: the output"
+    message = f"{re.escape(message)} would have size {re.escape(result)}$"
+    for module in (_kernels, pooling):
+        with pytest.raises(ValueError, match=message):
+            module.max_pool(x, *at, (1, 1), ceil_mode)
+        with pytest.raises(ValueError, match=message):
+            module.avg_pool(x, 3, *at, ceil_mode)
 
 
 def test_large_sums_fit(kernel: str) -> None:

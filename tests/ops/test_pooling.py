@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,21 @@ def test_max_pool_of_three_dimensions_and_empty_stride() -> None:
     assert expected == ops.max_pool2d(x, [2, 2], [], [0, 0], [1, 1], False).dequantize().tolist()
     row = _image(2, 3, 6)
     assert tuple(ops.max_pool1d(row, 2).shape) == (2, 3, 3)
+
+
+def test_windows_that_reach_past_the_end_alone() -> None:
+    """With ceil_mode a window may be larger than the input, as in torch."""
+    x = _image(1, 2, 3, 3)
+    for y in (ops.max_pool2d(x, 4, 2, ceil_mode=True), F.max_pool2d(x, 4, 2, ceil_mode=True)):
+        assert x.int_repr().amax((2, 3)).flatten().tolist() == y.int_repr().flatten().tolist()
+
+
+@pytest.mark.parametrize("pool", [ops.max_pool2d, F.max_pool2d, F.avg_pool2d])
+def test_windows_that_do_not_fit(pool: Any) -> None:
+    with pytest.raises(
+        RuntimeError, match=r"input of size \[3, 3\] .*too small for .* size \[0, 0\]"
+    ):
+        pool(_image(1, 2, 3, 3), 4, 1)
 
 
 def test_average_is_rounded_once() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref.numerics import pooling as reference
-from pyqref.numerics.pooling import pooled_size
+from pyqref.numerics.pooling import pooled_sizes
 from pyqref.numerics.types import Engine, IntArray
 
 from . import one_by_one
@@ -129,9 +129,11 @@ def _geometry(
     if not _is_covered(shape, kernel):
         return None
     dilation = dilation or (1,) * len(kernel)
+    counts = pooled_sizes(shape[2:], kernel, stride, padding, dilation, ceil_mode)
+    places = zip(shape[2:], kernel, stride, padding, dilation, strict=True)
     axes = [
-        _windows(*each, ceil_mode, count_include_pad)
-        for each in zip(shape[2:], kernel, stride, padding, dilation, strict=True)
+        _windows(count, *each, count_include_pad)
+        for count, each in zip(counts, places, strict=True)
     ]
     return _made(axes, (1, 1, *dilation)[-3:])
 
@@ -170,16 +172,15 @@ def _three(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _windows(
+    count: int,
     size: int,
     kernel: int,
     stride: int,
     padding: int,
     dilation: int,
-    ceil_mode: bool,
     count_include_pad: bool,
 ) -> np.ndarray:
     """First and last place (exclusive) of each window inside the axis, and its divisor."""
-    count = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
     start = np.arange(count, dtype=np.int64) * stride - padding
     # The first place under a tap that is not in the padding before the axis.
     first = np.where(start < 0, start + -(start // dilation) * dilation, start)

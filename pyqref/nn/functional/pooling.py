@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from pyqref.numerics.pooling import pooled_sizes
+
 from ...tape import pooling as tape
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
@@ -101,12 +103,10 @@ def _check_windows(
         f"{function}(): padding must be at most half of kernel_size, got padding {list(padding)} "
         f"and kernel_size {list(kernel)}",
     )
-    count = tape.pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
-    require(
-        all(n > 0 for n in count),
-        f"{function}(): input of size {list(size)} is too small for kernel_size {list(kernel)}: "
-        f"the output would have size {list(count)}",
-    )
+    try:
+        pooled_sizes(size, kernel, stride, padding, dilation, ceil_mode)
+    except ValueError as error:
+        raise RuntimeError(f"{function}(): {error}") from None
 
 
 def _max_pool(

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyqref import _kernels
 from pyqref.backends import quantized as settings
+from pyqref.numerics.pooling import pooled_sizes
 from pyqref.tape.adaptive_pooling import AdaptiveAvgPool
 from pyqref.tape.pooling import AvgPool, MaxPool
 from pyqref.tensor.dispatch import quantized_implementation
@@ -95,13 +96,13 @@ def _max_pool(
         raise RuntimeError(
             f"{name}: padding must be at most half of kernel_size, got {padding} and {kernel}"
         )
-    for size, k, p, d in zip(qx.shape[-spatial:], kernel, padding, dilation, strict=True):
-        if d * (k - 1) + 1 > size + 2 * p or k > LARGEST_KERNEL:
-            raise RuntimeError(
-                f"{name}: kernel_size {kernel} with dilation {dilation} does not fit the input "
-                f"with padding {padding}, got shape {tuple(qx.shape)}"
-            )
     ceil_mode = require_flag(name, "ceil_mode", ceil_mode)
+    if max(kernel) > LARGEST_KERNEL:
+        raise RuntimeError(f"{name}: kernel_size must be at most {LARGEST_KERNEL}, got {kernel}")
+    try:
+        pooled_sizes(qx.shape[-spatial:], kernel, steps, padding, dilation, ceil_mode)
+    except ValueError as error:
+        raise RuntimeError(f"{name}: {error}") from None
     return _max_pool_of_tensor(qx, kernel, steps, padding, dilation, ceil_mode, False)
 
 
