@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .layout import PART, contiguous, empty
 
-__all__ = ["by_parts", "by_rows", "copied_by_parts", "parts"]
+__all__ = ["by_parts", "by_rows", "copied_by_parts", "parts", "room_for", "under"]
 
 #: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
 MOST = 1 << 13
@@ -80,6 +80,34 @@ def by_parts(
     for at in parts(x, whole, most):
         result[at] = function(x[at], *(each[at] for each in spread))
     return result
+
+
+def room_for(arrays: Sequence[np.ndarray], dtype: Any, order: Any = "K") -> np.ndarray:
+    """Room for what NumPy computes element by element: of the shape and in the order of its result.
+
+    Examples
+    --------
+    >>> room_for([np.zeros((2, 3)).T, np.zeros(2)], np.bool_).strides
+    (1, 3)
+    """
+    flags: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
+    types = [*(each.dtype for each in arrays), dtype]
+    walk = np.nditer((*arrays, None), ["zerosize_ok"], flags, types, order=order)
+    return walk.operands[-1]
+
+
+def under(at: tuple[slice, ...], shape: Sequence[int]) -> tuple[slice, ...]:
+    """Where in an array of ``shape`` the part ``at`` of what it is broadcast to comes from.
+
+    Examples
+    --------
+    >>> under((slice(0, 2), slice(2, 4)), (1,))
+    (slice(None, None, None),)
+    """
+    own = at[len(at) - len(shape) :]
+    return tuple(
+        part if length != 1 else slice(None) for part, length in zip(own, shape, strict=True)
+    )
 
 
 def copied_by_parts(

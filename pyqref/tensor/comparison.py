@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels.layout import PART, lies_in_result_order
+from .._kernels.parts import parts, room_for, under
 from .base import TensorBase, wrap
 from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
@@ -36,16 +38,49 @@ def _values(operand: Any) -> Any:
     return operand
 
 
+def _is_large(operand: Any) -> bool:
+    """Whether it is a quantized tensor that would take much room as real numbers."""
+    is_quantized = isinstance(operand, TensorBase) and operand.is_quantized
+    return is_quantized and operand._array.size > PART
+
+
 def _compare(function: Any, input: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         other = wrap(other)
+    if _is_large(input) or _is_large(other):
+        return wrap(_by_parts(function, input, other))
+    return wrap(_compared(function, input, other))
+
+
+def _compared(function: Any, input: Any, other: Any) -> Any:
     a, b = promote(_values(input), _values(other))
     arrays = getattr(a, "_array", a), getattr(b, "_array", b)
     try:
         with np.errstate(all="ignore"):
-            return wrap(np.asarray(function(*arrays)))
+            return np.asarray(function(*arrays))
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
+
+
+def _by_parts(function: Any, *operands: Any) -> Any:
+    """What it would be at once: it lies as real numbers would, those of odd views in C order."""
+    arrays = [each._array for each in operands if isinstance(each, TensorBase)]
+    is_odd = any(_is_large(x) and not lies_in_result_order(x._array) for x in operands)
+    try:
+        result = room_for(arrays, np.bool_, "C" if is_odd else "K")
+    except ValueError as error:
+        raise broadcast_error(error, arrays) from None
+    for at in parts(result, most=PART):
+        result[at] = _compared(function, *(_part_of(each, at) for each in operands))
+    return result
+
+
+def _part_of(operand: Any, at: tuple[slice, ...]) -> Any:
+    if not isinstance(operand, TensorBase):
+        return operand
+    x: Any = operand
+    where = under(at, x._array.shape)
+    return x[where] if x.is_quantized else wrap(x._array[(*where, ...)])
 
 
 def eq(input: Any, other: Any) -> Any:
@@ -137,9 +172,16 @@ def equal(input: Any, other: Any) -> bool:
         return (
             input.is_quantized == other.is_quantized
             and input._quantizer == other._quantizer
-            and np.array_equal(input._array, other._array)
+            and _all_equal(wrap(input._array), wrap(other._array))
         )
-    return input._array.shape == other._array.shape and bool(np.all(eq(input, other)._array))
+    return _all_equal(input, other)
+
+
+def _all_equal(input: Any, other: Any) -> bool:
+    return input._array.shape == other._array.shape and all(
+        bool(np.all(_compared(np.equal, _part_of(input, at), _part_of(other, at))))
+        for at in parts(input._array, most=PART)
+    )
 
 
 def isclose(

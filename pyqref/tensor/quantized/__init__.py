@@ -1,12 +1,13 @@
 """Quantized tensors: integers with a scale and a zero point.
 
 Read :mod:`.quantizer` (what the integers mean), :mod:`.tensor` (the class),
-:mod:`.create` (quantize and dequantize), :mod:`.views`, :mod:`.operations` and :mod:`.moments`
-(what the functions of ordinary tensors do with quantized ones).
+:mod:`.create` (quantize and dequantize), :mod:`.views`, :mod:`.operations`, :mod:`.moments` and
+:mod:`.sorting` (what the functions of ordinary tensors do with quantized ones).
 """
 
 from . import moments as moments
 from . import operations as operations
+from . import sorting as sorting
 from . import views as views
 from .create import dequantize as dequantize
 from .create import int_repr as int_repr

@@ -1,7 +1,7 @@
 """What operations on tensors do when the tensor is quantized.
 
-Order is kept by quantizing (scales are positive), so extremes and sorting work on the
-integers. The functions of a fixed range have fixed output parameters.
+Order is kept by quantizing (scales are positive), so extremes work on the integers. The
+functions of a fixed range have fixed output parameters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ... import _kernels
 from ...dtypes import qint8, quint8
 from ...tape import Operation
 from ...tape.bounds import Clamp
-from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect, Sort
+from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
 from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
@@ -63,7 +63,7 @@ def _on_integers(operation: type[Operation]) -> None:
         return make_quantized(np.asarray(result), quantizer)
 
 
-for _operation in (Amax, Amin, Max, MaxDim, Min, MinDim, Sort):
+for _operation in (Amax, Amin, Max, MaxDim, Min, MinDim):
     _on_integers(_operation)
 
 

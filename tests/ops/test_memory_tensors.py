@@ -1,0 +1,108 @@
+"""Functions and methods of tensors, given large quantized ones: as :mod:`ops.test_memory` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from ops.test_memory import COMPILED, SCRATCH, Operation, quantized, scratch
+
+import pyqref
+from pyqref.tensor.quantized import make_per_channel, make_per_tensor
+
+SHAPE = (2, 16, 131, 300)
+ORDERS: dict[str, Callable[[Any], Any]] = {
+    "first": lambda x: x,
+    "last": lambda x: x.contiguous(memory_format=pyqref.channels_last),
+    "exchanged": lambda x: x.permute(0, 1, 3, 2),
+    "every other": lambda x: x[..., ::2],
+}
+KINDS: dict[str, Callable[[], Any]] = {
+    "quint8": lambda: quantized(*SHAPE),
+    "qint32": lambda: make_per_tensor(
+        quantized(*SHAPE)._array.astype(np.int32), 0.05, 3, pyqref.qint32
+    ),
+    "per channel": lambda: make_per_channel(
+        quantized(*SHAPE)._array, [0.05] * 16, [3] * 16, 1, pyqref.quint8
+    ),
+}
+
+
+def in_every_order(
+    name: str, run: Callable[[Any], Any], kinds: tuple[str, ...] = ("quint8", "qint32")
+) -> dict[str, Callable[[], Operation]]:
+    def make(kind: str, order: str) -> Operation:
+        x = ORDERS[order](KINDS[kind]())
+        return lambda: run(x)
+
+    return {
+        f"{name}, {kind}, {order}": lambda kind=kind, order=order: make(kind, order)
+        for kind in kinds
+        for order in ORDERS
+    }
+
+
+def comparison(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], Operation]]:
+    return in_every_order(name, run, ("quint8", "per channel"))
+
+
+def compared(run: Callable[[Any, Any], Any], order: str) -> Operation:
+    """With a tensor that lies in another order, and is on another grid."""
+    x = quantized(*SHAPE)
+    y = make_per_tensor(ORDERS[order](x)._array, 0.07, 2, pyqref.quint8)
+    x = x.permute(0, 1, 3, 2).contiguous() if order == "exchanged" else x
+    x = x[..., :150] if order == "every other" else x
+    return lambda: run(x, y)
+
+
+def answer(run: Callable[[], Any]) -> Callable[[], None]:
+    """What gives no tensor."""
+
+    def ignore() -> None:
+        run()
+
+    return ignore
+
+
+def equal(order: str) -> Operation:
+    x = ORDERS[order](quantized(*SHAPE))
+    y = x.contiguous()
+    return answer(lambda: x.equal(y))
+
+
+COMPARISONS = (
+    comparison("with a number", lambda x: x > 0.5)
+    | comparison("with itself", lambda x: x == x)
+    | {f"two, {order}": lambda order=order: compared(pyqref.ne, order) for order in ORDERS}
+    | {f"equal, {order}": lambda order=order: equal(order) for order in ORDERS}
+)
+
+
+def sorted_line(run: Callable[[Any], Any], *shape: int) -> Operation:
+    x = quantized(*shape)
+    return lambda: run(x)
+
+
+SORTED = (
+    in_every_order("sort of channels", lambda x: x.sort(1))
+    | in_every_order("sort of the last", lambda x: x.sort(-1, descending=True))
+    | in_every_order("topk of channels", lambda x: x.topk(3, 1))
+    | in_every_order("topk of the last", lambda x: x.topk(3))
+    | {
+        "sort of a long line": lambda: sorted_line(pyqref.sort, 2_000_000),
+        "sort of long columns": lambda: sorted_line(lambda x: x.sort(0), 600_000, 3),
+        "topk of a long line": lambda: sorted_line(lambda x: x.topk(1_000_000), 2_000_000),
+        "topk of long columns": lambda: sorted_line(lambda x: x.topk(9, 0), 600_000, 3),
+    }
+)
+
+OPERATIONS = COMPARISONS | SORTED
+
+
+@pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_takes_at_most_a_mebibyte_a_thread(name: str, n_threads: int) -> None:
+    assert scratch(OPERATIONS[name], n_threads) <= SCRATCH * n_threads
