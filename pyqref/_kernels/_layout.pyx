@@ -10,6 +10,8 @@ import numpy as np
 
 from pyqref._kernels import layout
 
+from pyqref._kernels._pages cimport FRESH, Pages, lend
+
 cdef extern from "numpy/arrayobject.h":
     cnp.ndarray PyArray_NewLikeArray(
         cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr* stolen, int subok
@@ -23,8 +25,6 @@ cnp.import_array()
 
 cdef Py_ssize_t LINE = layout.LINE
 cdef Py_ssize_t LARGE = layout.LARGE
-cdef Py_ssize_t PAGE = layout.PAGE
-cdef Py_ssize_t FRESH = layout.FRESH
 
 
 cdef enum:
@@ -38,9 +38,9 @@ cdef cnp.ndarray room(
 ):
     """An array without gaps that begins where ``empty`` lets it begin; in C order by default."""
     cdef cnp.npy_intp size = dtype.itemsize
-    cdef Py_ssize_t align
-    cdef cnp.ndarray buffer, result
+    cdef cnp.ndarray result
     cdef char* first
+    cdef object owner = None
     cdef int axis
     for axis in range(ndim):
         size *= sizes[axis]
@@ -49,16 +49,21 @@ cdef cnp.ndarray room(
         return PyArray_NewFromDescr(
             np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
         )
-    align = PAGE if size >= FRESH and (PAGE - size % PAGE) % PAGE <= PAGE // 2 else LINE
-    size += align
-    buffer = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
-    first = <char*> cnp.PyArray_DATA(buffer)
+    if size >= FRESH:
+        owner = lend(size)
+    if owner is not None:
+        first = <char*> (<Pages> owner).first
+    else:
+        size += LINE
+        owner = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
+        first = <char*> cnp.PyArray_DATA(owner)
+        first += (-<size_t> first) % <size_t> LINE
     Py_INCREF(dtype)
     result = PyArray_NewFromDescr(
         np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,
-        first + (-<size_t> first) % <size_t> align, cnp.NPY_ARRAY_CARRAY, None,
+        first, cnp.NPY_ARRAY_CARRAY, None,
     )
-    cnp.set_array_base(result, buffer)
+    cnp.set_array_base(result, owner)
     return result
 
 

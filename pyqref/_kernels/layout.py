@@ -34,25 +34,20 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 LINE, LARGE = 64, 1 << 14
 #: Elements of an array that is copied as a whole; of larger ones parts are.
 PART = 1 << 16
-#: Bytes of a huge page, and of arrays for which the system is asked each time.
-PAGE, FRESH = 1 << 21, 1 << 25
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """As ``np.empty``, but a large array begins at a cache line, a very large one at a huge page.
+    """As ``np.empty``, but a large array begins at a cache line.
 
-    Kernels take up to half as much time again to write real results that do not begin at a line.
-    The system clears huge pages five times as fast as small ones, but none that an array only
-    begins or ends in: an array that begins with a page needs no small ones. Its last page may reach
-    1 MiB beyond it, not more.
+    Kernels take up to half as much time again to write real results that do not. Compiled, a very
+    large array has pages that are used again (``_pages.pyx``).
     """
     size = prod(shape) * dtype.itemsize
     if size < LARGE:
         return np.empty(shape, dtype)
-    align = PAGE if size >= FRESH and -size % PAGE <= PAGE // 2 else LINE
-    buffer = np.empty(size + align, np.uint8)
+    buffer = np.empty(size + LINE, np.uint8)
     address: int = buffer.__array_interface__["data"][0]
-    return np.ndarray(shape, dtype, buffer, -address % align)
+    return np.ndarray(shape, dtype, buffer, -address % LINE)
 
 
 def contiguous(x: Any) -> np.ndarray:

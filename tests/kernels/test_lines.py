@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyqref._kernels import arrays, layout
-from pyqref._kernels.layout import FRESH, LARGE, LINE, PAGE
+from pyqref._kernels.layout import LARGE, LINE
 
 
 @pytest.mark.parametrize("module", [arrays, layout])
@@ -29,18 +29,6 @@ def test_large_arrays_begin_at_a_cache_line(
     )
     assert array.flags.writeable
     assert array.nbytes < LARGE or array.ctypes.data % LINE == 0
-
-
-@pytest.mark.parametrize("module", [arrays, layout])
-@pytest.mark.parametrize(
-    ("size", "align"),
-    [(FRESH, PAGE), (FRESH + PAGE - 1, PAGE), (FRESH + 1, LINE), (FRESH - 1, LINE)],
-)
-def test_very_large_arrays_begin_at_a_huge_page(module: ModuleType, size: int, align: int) -> None:
-    """Unless the last page would reach far beyond them."""
-    array = module.empty((size,), np.dtype(np.uint8))
-    assert (size,) == array.shape
-    assert array.ctypes.data % align == 0
 
 
 @pytest.mark.parametrize("module", [arrays, layout])

@@ -17,7 +17,6 @@ from pyqref._kernels.simd.primitives cimport *
 cdef enum:
     ACROSS = 4                  # vectors at a time, of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
-    FRESH = 1 << 25             # bytes of results for which the system is asked each time
     # Elements that are worth a thread: fake-quantized, and masked.
     WORK_PER_THREAD = 1 << 15
     MASKED_PER_THREAD = 1 << 17
@@ -45,14 +44,6 @@ cdef struct FakeQuantize:
     Rule rule
     bint streams              # whether ``y`` goes past the caches
     Py_ssize_t size, head, channels, inner, runs, runs_per_task
-
-
-cdef inline bint goes_past_caches(const void* y, Py_ssize_t run, Py_ssize_t size) noexcept nogil:
-    """Whether runs of results are many and whole lines, but not so many that memory is fresh.
-
-    The system has just cleared that, so that its lines are in the caches.
-    """
-    return size < FRESH and suits_streams(y, run, run, size)
 
 
 include "vectors.pxi"
@@ -122,12 +113,12 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
         f.head = whole_bytes(elements_to_line(f.y, sizeof(float), f.size), f.size)
-        f.streams = goes_past_caches(f.y, LINE, size)
+        f.streams = suits_streams(f.y, LINE, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = runs_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
-    f.streams = goes_past_caches(f.y, run, size)
+    f.streams = suits_streams(f.y, run, run, size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 

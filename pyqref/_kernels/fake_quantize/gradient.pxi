@@ -80,6 +80,6 @@ def straight_through(grad, cnp.ndarray mask, out, int n_threads):
     n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     with nogil:
         m.head = elements_to_line(m.out, sizeof(float), m.size)
-        m.streams = goes_past_caches(m.out, LINE, m.size * <Py_ssize_t> sizeof(float))
+        m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
         parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)
     return result

@@ -1,12 +1,5 @@
 # Fake quantization of runs and rows, vector by vector: included by body.pxi.
 
-cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil:
-    if streams:
-        stream_f32(target, value)
-    else:
-        store_f32(target, value)
-
-
 cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noexcept nogil:
     """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
     cdef f32v value = load_f32(x)

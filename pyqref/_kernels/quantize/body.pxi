@@ -9,10 +9,12 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
+from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
+    FAR = 1 << 25               # bytes of results that caches would not hold until they are read
     # Elements that are worth a thread: on one grid, and on that of their channel.
     WORK_PER_THREAD = 1 << 17
     CHANNELS_PER_THREAD = 1 << 16
@@ -23,6 +25,7 @@ cdef struct Affine:
     float* x                  # real numbers
     uint8_t* q                # integers of 1 or 4 bytes
     bint wide, is_signed
+    bint streams              # whether ``x``, from bytes, goes past the caches
     Py_ssize_t size, channels, inner, runs, runs_per_task
     float scale, inverse, offset
     int64_t zero_point

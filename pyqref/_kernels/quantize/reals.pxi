@@ -5,16 +5,16 @@ cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noex
 
 
 cdef inline void dequantize_bytes(
-    const uint8_t* q, float* x, Py_ssize_t n, float scale, int32_t zero_point, bint is_signed
+    const Affine* a, const uint8_t* q, float* x, Py_ssize_t n, bint is_signed
 ) noexcept nogil:
     """``eq-affine-dequantize`` from bytes."""
-    cdef f32v scales = set_f32(scale)
-    cdef i32v zero_points = set_i32(zero_point)
+    cdef f32v scales = set_f32(a.scale)
+    cdef i32v zero_points = set_i32(<int32_t> a.zero_point)
     cdef float[LANES_MAX] stored
     cdef uint8_t[LANES_MAX] rest
     cdef Py_ssize_t i = 0
     while i + SIMD_LANES <= n:
-        store_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales))
+        put_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales), a.streams)
         i += SIMD_LANES
     if i < n:
         memset(rest, 0, sizeof(rest))
@@ -34,9 +34,11 @@ cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept 
         for i in range(n):
             x[i] = (<float> (<int64_t> q[i] - a.zero_point)) * a.scale
     elif a.is_signed:
-        dequantize_bytes(a.q + start, x, n, a.scale, <int32_t> a.zero_point, True)
+        dequantize_bytes(a, a.q + start, x, n, True)
     else:
-        dequantize_bytes(a.q + start, x, n, a.scale, <int32_t> a.zero_point, False)
+        dequantize_bytes(a, a.q + start, x, n, False)
+    if a.streams:
+        finish_streams()
 
 
 def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
@@ -52,6 +54,9 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
     a.size, a.scale, a.zero_point = cnp.PyArray_SIZE(q), scale, zero_point
+    a.streams = (
+        a.size >= FAR // <Py_ssize_t> sizeof(float) and suits_streams(a.x, LINE, LINE, FAR)
+    )
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(dequantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)

@@ -148,3 +148,11 @@ cdef extern from *:
 cdef inline i32v load_bytes_of(const uint8_t* source, bint is_signed) noexcept nogil:
     """Bytes of either kind, widened; ``is_signed`` is a constant where it is inlined."""
     return load_s8(<const int8_t*> source) if is_signed else load_u8(source)
+
+
+cdef inline void put_f32(float* target, f32v value, bint streams) noexcept nogil:
+    """A store that goes past the caches or does not."""
+    if streams:
+        stream_f32(target, value)
+    else:
+        store_f32(target, value)
