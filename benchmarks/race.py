@@ -84,19 +84,17 @@ def settle() -> None:
         time.sleep(LOOK)
 
 
-#: Seconds of a turn with several threads, and runs that it has at least.
+#: Seconds of a turn, and runs that it has at least.
 BURST, LEAST = 0.005, 3
 
 
-def seconds_of(work: Work, threads: int) -> list[float]:
-    """How long a run takes; with several threads, which wake at the beginning of a burst."""
-    if threads > 1:
-        settle()
-        work()
-    burst, least = (BURST, LEAST) if threads > 1 else (0.0, 1)
+def seconds_of(work: Work) -> list[float]:
+    """How long each run of a turn takes."""
+    settle()
+    work()
     seconds: list[float] = []
     start = time.perf_counter()
-    while len(seconds) < least or time.perf_counter() - start < burst:
+    while len(seconds) < LEAST or time.perf_counter() - start < BURST:
         before = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - before)
@@ -120,7 +118,7 @@ def run(race: Race, seconds: float, pinned: Pinned) -> Result:
     while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
         first = turn % len(runners)  # what one library leaves in the caches helps another in turn
         for name, work in [*runners.items()][first:] + [*runners.items()][:first]:
-            times[name].append(seconds_of(work, pinned.threads))
+            times[name].append(seconds_of(work))
         turn += 1
     # The first two turns are left out.
     medians = {name: float(np.median(np.concatenate(each[2:]))) for name, each in times.items()}
