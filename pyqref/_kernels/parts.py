@@ -10,7 +10,16 @@ import numpy as np
 
 from .layout import PART, contiguous, empty
 
-__all__ = ["by_parts", "by_rows", "copied_by_parts", "parts", "room_for", "under"]
+__all__ = [
+    "by_parts",
+    "by_rows",
+    "copied_by_parts",
+    "first_extreme",
+    "parts",
+    "room_for",
+    "taken",
+    "under",
+]
 
 #: Elements of a part: for each of them there may be ten numbers of eight bytes at a time.
 MOST = 1 << 13
@@ -108,6 +117,55 @@ def under(at: tuple[slice, ...], shape: Sequence[int]) -> tuple[slice, ...]:
     return tuple(
         part if length != 1 else slice(None) for part, length in zip(own, shape, strict=True)
     )
+
+
+def taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
+    """``np.take(x, index, axis)``, for which NumPy would copy what does not lie in C order.
+
+    Examples
+    --------
+    >>> taken(np.array([[1, 2], [3, 4]]).T, np.array([1, 1]), 0)
+    array([[2, 4],
+           [2, 4]])
+    """
+    if x.flags.c_contiguous or x.size <= PART:
+        return np.take(x, index, axis=axis)
+    result = np.empty((*x.shape[:axis], len(index), *x.shape[axis:][1:]), x.dtype)
+    for at in parts(result, most=PART):
+        chosen: tuple[Any, ...] = (*at[:axis], index[at[axis]], *at[axis + 1 :])
+        result[at] = x[chosen]
+    return result
+
+
+def first_extreme(find: Callable[..., Any], x: np.ndarray, axis: int | None) -> np.ndarray:
+    """``find(x, axis)``, where ``find`` is ``np.argmax`` or ``np.argmin``.
+
+    NumPy would copy what does not lie in C order, or whose ``axis`` is not the last.
+
+    Examples
+    --------
+    >>> first_extreme(np.argmax, np.array([[1, 2], [3, 0]]), 0)
+    array([1, 0])
+    """
+    if x.size <= PART or (x.flags.c_contiguous and axis in (None, x.ndim - 1)):
+        return np.asarray(find(x, axis=axis))
+    if axis is None:
+        return np.asarray(_first_of_line(find, x.flat, x.size))
+    lines = np.moveaxis(x, axis, -1)
+    result = np.empty(lines.shape[:-1], np.intp)
+    if lines.shape[-1] <= PART:
+        for at in parts(lines, whole=(x.ndim - 1,), most=PART):
+            result[at[:-1]] = find(lines[at], axis=-1)
+    else:
+        for where in np.ndindex(result.shape):
+            result[where] = _first_of_line(find, lines[where], lines.shape[-1])
+    return result
+
+
+def _first_of_line(find: Callable[..., Any], line: Any, length: int) -> Any:
+    """The first of those that come first in a piece of the line."""
+    found = [first + find(line[first : first + PART]) for first in range(0, length, PART)]
+    return found[find(line[found])]
 
 
 def copied_by_parts(

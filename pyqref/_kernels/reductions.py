@@ -107,7 +107,10 @@ def _room(q: np.ndarray, axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
     one = slice(0, 1) if keepdim else 0
     taken = q[tuple(one if axis in axes else slice(None) for axis in range(q.ndim))]
     room = np.empty_like(taken, order="K" if lies_in_result_order(q) else "C")
-    return room if lies_in_result_order(room) else np.empty_like(room, order="C")
+    if not lies_in_result_order(room):
+        del room
+        room = np.empty_like(taken, order="C")
+    return room
 
 
 def _of_rows(

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels.parts import taken
+
 from .operation import Array, Operation, unbroadcast
 
 __all__ = [
@@ -163,7 +165,7 @@ class IndexSelect(Operation):
 
     def forward(self, x: Array, axis: int, index: Array) -> Array:
         self.shape, self.axis, self.index = x.shape, axis, index
-        return np.take(x, index, axis=axis)
+        return taken(x, index, axis)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         result = np.zeros(self.shape, dtype=grads[0].dtype)

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import parts
+
 from .operation import Array, Operation
 
 __all__ = ["MODES", "Pad", "border_indices", "gather", "scatter"]
@@ -63,6 +66,20 @@ def border_indices(length: int, before: int, after: int, mode: str) -> Array:
     return index[left : len(index) - right]
 
 
+def _bordered(x: Array, indices: list[Array]) -> Array:
+    """Elements of the last axes of ``x``, one axis after the other; some results at a time."""
+    leading = x.ndim - len(indices)
+    result = np.empty((*x.shape[:leading], *map(len, indices)), x.dtype)
+    for at in parts(result, most=PART):
+        chosen = [index[where] for index, where in zip(indices, at[leading:], strict=True)]
+        key: tuple[Any, ...] = (*at[:leading], chosen[0])
+        some = x[key]
+        for axis, index in enumerate(chosen[1:], leading + 1):
+            some = np.take(some, index, axis)
+        result[at] = some
+    return result
+
+
 class Pad(Operation):
     """``Pad(x, pairs, mode, value)``.
 
@@ -81,8 +98,7 @@ class Pad(Operation):
             for axis, pair in enumerate(pairs, -len(pairs)):
                 index = border_indices(x.shape[axis], *pair, mode)
                 self.indices.append(index[:, None])
-                x = gather(x, axis, self.indices[-1]) if any(pair) else x
-            return np.ascontiguousarray(x)
+            return _bordered(x, [index[:, 0] for index in self.indices])
         size = x.shape[leading:]
         padded = tuple(n + before + after for n, (before, after) in zip(size, pairs, strict=True))
         y = np.full((*x.shape[:leading], *padded), value, dtype=x.dtype)

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pyqref._kernels.parts import first_extreme
+
 from .operation import Array, Operation
 from .unary import sign
 
@@ -227,12 +229,12 @@ class _ExtremeAndIndex(Operation):
         if x.ndim == 0:
             self.shape, self.axis = (), None
             return x.copy(), np.zeros((), dtype=np.int64)
-        index = np.expand_dims(np.asarray(self.find(x, axis)), axis)
-        self.shape, self.axis, self.keepdim, self.index = x.shape, axis, keepdim, index
+        index = np.expand_dims(self.find(x, axis), axis)
+        self.shape, self.axis, self.keepdim = x.shape, axis, keepdim
         values = np.take_along_axis(x, index, axis)
-        if keepdim:
-            return values, index.copy()
-        return values.squeeze(axis), index.squeeze(axis).copy()
+        if self.needs[0]:
+            self.index = index.copy()
+        return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.axis is None:
@@ -249,7 +251,7 @@ class MaxDim(_ExtremeAndIndex):
     label = "MaxBackward0"
 
     def find(self, x: Array, axis: int) -> Array:
-        return np.argmax(x, axis=axis)
+        return first_extreme(np.argmax, x, axis)
 
 
 class MinDim(_ExtremeAndIndex):
@@ -258,7 +260,7 @@ class MinDim(_ExtremeAndIndex):
     label = "MinBackward0"
 
     def find(self, x: Array, axis: int) -> Array:
-        return np.argmin(x, axis=axis)
+        return first_extreme(np.argmin, x, axis)
 
 
 class Norm(_Reduction):

@@ -191,7 +191,13 @@ class Repeat(Operation):
     def forward(self, x: Array, repeats: tuple[int, ...]) -> Array:
         self.shape = (1,) * (len(repeats) - x.ndim) + x.shape
         self.original, self.repeats = x.shape, repeats
-        return np.tile(x, repeats)
+        # np.tile copies once for each axis.
+        pairs = list(zip(repeats, self.shape, strict=True))
+        result = np.empty([times * length for times, length in pairs], x.dtype)
+        added = (np.newaxis,) * (2 * (len(pairs) - x.ndim))
+        spread = x[(*added, *(np.newaxis, slice(None)) * x.ndim)]
+        result.reshape([each for pair in pairs for each in pair])[...] = spread
+        return result
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         split: list[int] = []

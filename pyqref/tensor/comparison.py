@@ -9,7 +9,7 @@ import numpy as np
 from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import parts, room_for, under
 from .base import TensorBase, wrap
-from .dispatch import broadcast_error, require_tensor
+from .dispatch import broadcast_error, refuse_quantized, require_tensor
 from .inplace import in_place
 from .promotion import promote
 
@@ -70,17 +70,19 @@ def _by_parts(function: Any, *operands: Any) -> Any:
         result = room_for(arrays, np.bool_, "C" if is_odd else "K")
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    for at in parts(result, most=PART):
+    for at in parts(result, most=PART // 2):
         result[at] = _compared(function, *(_part_of(each, at) for each in operands))
     return result
 
 
 def _part_of(operand: Any, at: tuple[slice, ...]) -> Any:
+    """A part of it, in real numbers."""
     if not isinstance(operand, TensorBase):
         return operand
     x: Any = operand
     where = under(at, x._array.shape)
-    return x[where] if x.is_quantized else wrap(x._array[(*where, ...)])
+    array = x._array[(*where, ...)]
+    return wrap(x._quantizer.of_part(where).dequantize(array) if x.is_quantized else array)
 
 
 def eq(input: Any, other: Any) -> Any:
@@ -222,6 +224,7 @@ def allclose(
 
 def _same_type(name: str, input: Any, other: Any) -> None:
     require_tensor(name, "other", other)
+    refuse_quantized(name, input, other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
 

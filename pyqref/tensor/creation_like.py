@@ -25,8 +25,8 @@ __all__ = [
 
 def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
     if input.is_quantized and "dtype" not in options:
-        real = maker(np.empty(input._array.shape, dtype=np.float32), *args)
-        return input._like(input._quantizer.quantize(real))
+        result = input._like(np.empty(input._array.shape, input._array.dtype))
+        return result.fill_(maker(np.float32(0), *args).item())
     dtype = options.pop("dtype", None)
     memory_format = options.pop("memory_format", None) or preserve_format
     requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)

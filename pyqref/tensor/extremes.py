@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels.parts import first_extreme
 from ..tape import reduction
 from .arguments import as_flag
 from .arithmetic import maximum, minimum
@@ -135,7 +136,7 @@ def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
             "Specify the reduction dim with the 'dim' argument."
         )
     if dim is None:
-        found = np.asarray(function(array))
+        found = first_extreme(function, array, None)
         return wrap(found.reshape((1,) * array.ndim) if keepdim else found)
     axis = axis_of(dim, array.ndim)
     if array.ndim == 0:
@@ -144,7 +145,8 @@ def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
         raise IndexError(
             f"{function.__name__}(): Expected reduction dim {axis} to have non-zero size."
         )
-    return wrap(np.asarray(function(array, axis=axis, keepdims=keepdim)))
+    found = first_extreme(function, array, axis)
+    return wrap(np.expand_dims(found, axis) if keepdim else found)
 
 
 def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:

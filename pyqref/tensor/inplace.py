@@ -8,21 +8,31 @@ from typing import Any
 
 from ..tape import is_grad_enabled
 from .base import TensorBase, wrap
-from .dispatch import check_in_place, store
+from .dispatch import change, check_in_place, store
 
 __all__ = ["in_place"]
 
 
-def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place(function: Callable[..., Any], elementwise: bool = False) -> Callable[..., Any]:
     """The same function, which stores its result in its first argument and returns that.
 
     The result must have the shape of the first argument, and a type that fits it.
+
+    Parameters
+    ----------
+    function
+        What is computed.
+    elementwise
+        Whether it takes quantized tensors and works element by element: then part by part.
     """
 
     @functools.wraps(function)
     def changed(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_in_place(input)
-        store(input, function(_before(input), *args, **kwargs))
+        if elementwise and input.is_quantized:
+            change(input, function, *args, **kwargs)
+        else:
+            store(input, function(_before(input), *args, **kwargs))
         return input
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"

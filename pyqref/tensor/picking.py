@@ -302,6 +302,6 @@ scatter_add_ = in_place(scatter_add)
 index_add_ = in_place(index_add)
 index_copy_ = in_place(index_copy)
 index_fill_ = in_place(index_fill)
-masked_fill_ = in_place(masked_fill)
+masked_fill_ = in_place(masked_fill, elementwise=True)
 masked_scatter_ = in_place(masked_scatter)
 argwhere = nonzero

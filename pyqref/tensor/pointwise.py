@@ -299,7 +299,7 @@ sgn = sign
 abs_ = in_place(abs)
 square_ = in_place(square)
 reciprocal_ = in_place(reciprocal)
-relu_ = in_place(relu)
+relu_ = in_place(relu, elementwise=True)
 round_ = in_place(round)
 floor_ = in_place(floor)
 ceil_ = in_place(ceil)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._kernels.parts import taken
 from .promotion import get_default_dtype
 
 __all__ = ["set_printoptions", "tensor_repr"]
@@ -165,15 +166,36 @@ def _shortened(array: Any) -> Any:
     for axis, length in enumerate(array.shape):
         if length > 2 * edge:
             ends = [*range(edge), *range(length - edge, length)]
-            array = np.take(array, ends, axis=axis)
+            array = taken(array, np.array(ends, np.intp), axis)
     return array
 
 
-def array_text(array: Any, indent: int) -> str:
-    """The elements of an array in brackets, as they stand after ``indent`` characters."""
+def ends(shape: tuple[int, ...]) -> list[tuple[int, Any]] | None:
+    """Axes whose ends alone are written, and their places: one too many, for which ``...`` stands.
+
+    None where all of an array is written.
+    """
+    edge = _options.edgeitems
+    if math.prod(shape) <= _options.threshold:
+        return None
+    return [
+        (axis, np.array([*range(edge + 1), *range(length - edge, length)]))
+        for axis, length in enumerate(shape)
+        if length > 2 * edge
+    ]
+
+
+def array_text(array: Any, indent: int, shorten: bool | None = None) -> str:
+    """The elements of an array in brackets, as they stand after ``indent`` characters.
+
+    Parameters
+    ----------
+    shorten
+        Whether long axes are shortened; None: those of a large array.
+    """
     if array.size == 0:
         return "[]"
-    shorten = array.size > _options.threshold
+    shorten = array.size > _options.threshold if shorten is None else shorten
     formatter = _Formatter(_shortened(array) if shorten else array)
     return _block(array, indent, formatter, shorten)
 

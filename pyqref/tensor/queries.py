@@ -10,6 +10,7 @@ from ..dtypes import dtype as dtype_
 from ..dtypes import from_numpy_dtype
 from ..tape import is_grad_enabled
 from .base import TensorBase, wrap
+from .dispatch import refuse_quantized
 
 __all__ = [
     "can_cast",
@@ -249,5 +250,6 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
     >>> pyqref.isin(pyqref.tensor([1, 2, 3]), pyqref.tensor([2, 3])).tolist()
     [False, True, True]
     """
+    refuse_quantized("isin", elements, test_elements)
     a, b = (getattr(each, "_array", each) for each in (elements, test_elements))
     return wrap(np.asarray(np.isin(a, b, invert=invert)))

@@ -200,6 +200,7 @@ def observer(name: str, *arguments: float) -> Operation:
 
 
 SCALES = pyqref.full((64,), 0.1)
+HALVES = pyqref.full((64,), 0.5)
 NUMBERS: dict[str, Callable[[], Operation]] = {
     "broadcast": broadcast,
     "quantize_per_tensor": lambda: of_real(
@@ -215,6 +216,9 @@ NUMBERS: dict[str, Callable[[], Operation]] = {
         lambda x: pyqref.fake_quantize_per_channel_affine(
             x, SCALES, pyqref.zeros(64, dtype=pyqref.int32), 1, 0, 255
         )
+    ),
+    "fake_quantize_per_channel, real zero points": lambda: of_real(
+        lambda x: pyqref.fake_quantize_per_channel_affine(x, SCALES, HALVES, 1, 0, 255)
     ),
 } | {
     name: lambda name=name, arguments=arguments: observer(name, *arguments)

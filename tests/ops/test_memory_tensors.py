@@ -10,6 +10,7 @@ import pytest
 from ops.test_memory import COMPILED, SCRATCH, Operation, quantized, scratch
 
 import pyqref
+from pyqref.nn import functional as F
 from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
 SHAPE = (2, 16, 131, 300)
@@ -45,7 +46,7 @@ def in_every_order(
 
 
 def comparison(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], Operation]]:
-    return in_every_order(name, run, ("quint8", "per channel"))
+    return in_every_order(name, run, ("quint8", "qint32", "per channel"))
 
 
 def compared(run: Callable[[Any, Any], Any], order: str) -> Operation:
@@ -98,7 +99,58 @@ SORTED = (
     }
 )
 
-OPERATIONS = COMPARISONS | SORTED
+
+def changed(run: Callable[[Any], Any], kind: str, order: str) -> Operation:
+    """In place: there is no result."""
+    x = ORDERS[order](KINDS[kind]())
+    return answer(lambda: run(x))
+
+
+def in_place(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], Operation]]:
+    return {
+        f"{name}, {kind}, {order}": lambda kind=kind, order=order: changed(run, kind, order)
+        for kind in ("quint8", "qint32")
+        for order in ORDERS
+    }
+
+
+def assign(x: Any) -> None:
+    x[:, 3:] = 0.5
+
+
+MASK = pyqref.from_numpy(np.ones((2, 1, 1, 1), np.bool_))
+CHANGED = (
+    in_place("relu_", lambda x: x.relu_())
+    | in_place("relu6, in place", lambda x: F.relu6(x, inplace=True))
+    | in_place("sigmoid_", lambda x: x.sigmoid_())
+    | in_place("masked_fill_", lambda x: x.masked_fill_(MASK, 0.5))
+    | in_place("fill_", lambda x: x.fill_(0.5))
+    | in_place("copy_", lambda x: x.copy_(pyqref.zeros(16, 1, 1)))
+    | in_place("assignment", assign)
+)
+
+
+def chosen(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], Operation]]:
+    return in_every_order(name, run, ("quint8",))
+
+
+ROWS = pyqref.from_numpy(np.arange(130)[::-1].copy())
+CHOSEN = (
+    chosen("index_select", lambda x: x.index_select(2, ROWS))
+    | chosen("repeat", lambda x: x.repeat(1, 2, 1, 2))
+    | chosen("repeat_interleave", lambda x: x.repeat_interleave(2, 1))
+    | chosen("max of channels", lambda x: x.max(1))
+    | chosen("min of the last", lambda x: x.min(-1))
+    | chosen("argmax", lambda x: x.argmax())
+    | chosen("mean of lines", lambda x: x.mean(-1))
+    | chosen("pad", lambda x: F.pad(x, (1, 2, 3, 4), mode="reflect"))
+    | chosen("gelu", F.gelu)
+    | chosen("zeros_like", pyqref.zeros_like)
+    | chosen("repr", lambda x: answer(lambda: repr(x))())
+    | {"argmax of long columns": lambda: sorted_line(lambda x: x.argmax(0), 600_000, 3)}
+)
+
+OPERATIONS = COMPARISONS | SORTED | CHANGED | CHOSEN
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.parts import copied_by_parts
+from pyqref._kernels.parts import by_parts, copied_by_parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.affine import quantize_per_tensor
 from pyqref.numerics.elementwise import Grid
@@ -31,7 +31,7 @@ def relu(q: IntArray, zero_point: int) -> IntArray:
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.clamp` (``eq-quantized-clamp``)."""
     if q.itemsize != 1:
-        return reference.clamp(q, grid, low, high)
+        return by_parts(lambda part: reference.clamp(part, grid, low, high), q)
     lower = int(np.iinfo(q.dtype).min)
     upper = lower + 255
     if low is not None:
@@ -44,7 +44,7 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
 def relu6(q: IntArray, grid: Grid) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.relu6` (``eq-quantized-relu6``)."""
     if q.itemsize != 1:
-        return reference.relu6(q, grid)
+        return by_parts(lambda part: reference.relu6(part, grid), q)
     return _bounded(q, grid.zero_point, _integer(6.0, grid))
 
 

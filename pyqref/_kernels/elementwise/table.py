@@ -10,7 +10,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, in_one_order, side_by_side
 from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import copied_by_parts, parts
+from pyqref._kernels.parts import by_parts, copied_by_parts, parts
 from pyqref._kernels.quantize import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
@@ -93,7 +93,7 @@ def _moved(q: IntArray, grid: Grid, out: Grid) -> IntArray:
     """Integers of one grid on another grid."""
     if out.storage in _BYTES:
         return look_up(_between(grid, out), q)
-    return _requantized(q, grid, out)
+    return by_parts(lambda part: _requantized(part, grid, out), q)
 
 
 def _are_one(grid: Grid, out: Grid) -> bool:

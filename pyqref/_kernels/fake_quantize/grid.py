@@ -15,7 +15,7 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import contiguous, empty
 from pyqref._kernels.layout import PART
-from pyqref._kernels.parts import copied_by_parts, parts
+from pyqref._kernels.parts import MOST, copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
 
@@ -37,6 +37,11 @@ _FUSED, _BEFORE, _AFTER = 0, 1, 2
 _EXACT = 2**23
 
 
+def _is_whole(x: np.ndarray) -> bool:
+    """Whether the equation in NumPy takes it as a whole: it makes some arrays on the way."""
+    return x.size <= MOST or (registry.twin("fake_quantize") is None and _is_plain(x))
+
+
 def _is_plain(x: np.ndarray) -> bool:
     return x.flags.c_contiguous and x.flags.aligned
 
@@ -44,10 +49,13 @@ def _is_plain(x: np.ndarray) -> bool:
 def _by_parts(
     function: Callable[..., tuple[FloatArray, MaskArray | None]], x: np.ndarray, masked: bool
 ) -> tuple[FloatArray, MaskArray | None]:
-    """Of copies of parts of an array that is not contiguous; the results are in C order."""
+    """Of copies of parts of an array; the results are in C order.
+
+    Those of one that is contiguous are small: no kernel has taken it.
+    """
     y = np.empty(x.shape, x.dtype.newbyteorder("="))
     mask = np.empty(x.shape, _BOOL) if masked else None
-    for at in parts(x, most=PART):
+    for at in parts(x, most=MOST if _is_plain(x) else PART):
         y[at], some = function(np.array(x[at], order="C"), at)
         if mask is not None and some is not None:
             mask[at] = unpacked(some, mask[at].shape)
@@ -106,7 +114,7 @@ def fake_quantize_per_tensor(
         if found is not None:
             return found
     x = np.asarray(x)
-    run = reference.fake_quantize_per_tensor if _is_plain(x) else _per_tensor_by_parts
+    run = reference.fake_quantize_per_tensor if _is_whole(x) else _per_tensor_by_parts
     return run(x, scale, zero_point, quant_min, quant_max, convention, masked)
 
 
@@ -147,7 +155,7 @@ def fake_quantize_per_channel(
         if found is not None:
             return found
     x = np.asarray(x)
-    run = reference.fake_quantize_per_channel if _is_plain(x) else _per_channel_by_parts
+    run = reference.fake_quantize_per_channel if _is_whole(x) else _per_channel_by_parts
     return run(x, scales, zero_points, axis, quant_min, quant_max, convention, masked)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.parts import by_parts
 from pyqref.numerics import activation as numerics
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.tape.activation import Hardsigmoid, Hardtanh, LeakyRelu, Threshold
@@ -58,10 +59,17 @@ def _gelu(x: Any, approximate: str) -> Any:
     own = require_per_tensor("gelu", x)
     operation = Gelu()
     operation.needs = (False, False)
-    numbers = dequantize_per_tensor(x._array, own.scale, own.zero_point)
-    real = operation.forward(numbers.astype(np.float64), approximate).astype(np.float32)
     out = per_tensor_quantizer(own.dtype, float(np.float32(own.scale)), own.zero_point)
-    return make_quantized(quantize_per_tensor(real, *out.grid), out)
+
+    def run(q: np.ndarray) -> np.ndarray:
+        numbers = dequantize_per_tensor(q, own.scale, own.zero_point).astype(np.float64)
+        real = operation.forward(numbers, approximate).astype(np.float32)
+        return quantize_per_tensor(real, *out.grid)
+
+    if x.dtype.itemsize > 1:
+        return make_quantized(by_parts(run, x._array), out)
+    table = run(np.arange(256, dtype=np.uint8).view(own.grid.storage))
+    return make_quantized(_kernels.look_up(table, x._array), out)
 
 
 @quantized_implementation(Interpolate)

@@ -203,7 +203,7 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
     quant_min, quant_max = quant_range(dtype)
     if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2
-    low, high = _kernels.min_max(np.ascontiguousarray(array)) if array.size else (0.0, 0.0)
+    low, high = _kernels.min_max(array) if array.size else (0.0, 0.0)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(
             "quantize_per_tensor_dynamic: input holds nan or infinity, which no scale covers, got "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
-from ..._kernels.layout import PART, lies_in_result_order
+from ..._kernels.layout import PART
 from ..._kernels.reductions import Total, reduced_by_parts
 from ...backends import quantized as settings
 from ...dtypes import quint8
@@ -44,8 +44,9 @@ def _mean(tensor: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     kept = array.shape[: ndim - len(axes)]
     if images:
         sizes: tuple[int, ...] = (1, 1)
-    elif array.size > PART and not lies_in_result_order(array):
-        return _by_parts(_mean_of_integers(array, axes, quantizer), tensor, axes, keepdim)
+    elif array.size > PART and not array.flags.c_contiguous:
+        made = reduced_by_parts(_mean_of_integers(array, axes, quantizer), array, axes, keepdim)
+        return make_quantized(np.ascontiguousarray(made).reshape(made.shape), quantizer)
     else:
         array, sizes = array.reshape(1, math.prod(kept), -1), (1,)
     integers = _kernels.adaptive_avg_pool(

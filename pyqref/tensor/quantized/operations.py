@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
+from ..._kernels.parts import by_parts
 from ...dtypes import qint8, quint8
 from ...tape import Operation
 from ...tape.bounds import Clamp
@@ -106,8 +107,9 @@ def _fixed_range(
         own, array = per_tensor_of(operation.__name__.lower(), tensor), tensor._array
         out = per_tensor_quantizer(own.dtype, scale, zero_points.get(own.dtype, 0))
         narrow = array.dtype.itemsize == 1
-        made = _kernels.look_up(table(own, out), array) if narrow else integers_of(array, own, out)
-        return make_quantized(made, out)
+        if narrow:
+            return make_quantized(_kernels.look_up(table(own, out), array), out)
+        return make_quantized(by_parts(lambda q: integers_of(q, own, out), array), out)
 
 
 _fixed_range(Sigmoid, sigmoid, 1 / 256, middle=False)

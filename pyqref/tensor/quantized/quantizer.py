@@ -77,6 +77,10 @@ class PerTensorQuantizer:
         """Always ``per_tensor_affine``."""
         return per_tensor_affine
 
+    def of_part(self, at: tuple[slice, ...]) -> PerTensorQuantizer:
+        """The quantizer of a part of a tensor."""
+        return self
+
     def quantize(self, x: Array) -> Array:
         """Integers of real numbers (equation ``eq-affine-quantize``)."""
         scale, zero_point, low, high, storage = self.grid
@@ -220,6 +224,11 @@ class PerChannelQuantizer:
         return PerChannelQuantizer(
             self.dtype, self.scales[index], self.zero_points[index], self.axis, self.qscheme
         )
+
+    def of_part(self, at: tuple[slice, ...]) -> PerChannelQuantizer:
+        """The quantizer of a part of a tensor, of whose channels it may have some."""
+        channels = at[self.axis]
+        return self if channels == slice(0, len(self.scales)) else self.taken(channels)
 
     def of_channel(self, index: int) -> PerTensorQuantizer:
         """Scale and zero point of one channel."""

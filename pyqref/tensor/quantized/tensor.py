@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernels.layout import PART
+from ..._kernels.parts import parts
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
@@ -14,7 +16,7 @@ from ...tape import Array
 from .. import conversion, indexing
 from ..base import TensorBase, wrap
 from ..dispatch import mark_view
-from ..printing import array_text, tensor_repr, with_suffixes
+from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
 from .quantizer import (
     PerChannelQuantizer,
@@ -180,7 +182,7 @@ class QuantizedTensor(Tensor):
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
         number = value._array.item() if isinstance(value, TensorBase) else value
-        self._write(np.full(self._array.shape, number, dtype=np.float32))
+        self._write(np.broadcast_to(np.float32(number), self._array.shape))
         self._version[0] += 1
         return self
 
@@ -189,7 +191,10 @@ class QuantizedTensor(Tensor):
         return self.fill_(0.0)
 
     def _write(self, numbers: Array) -> None:
-        np.copyto(self._array, self._quantizer.quantize(np.asarray(numbers, dtype=np.float32)))
+        """Write real numbers of this shape, some at a time."""
+        for at in parts(self._array, most=PART):
+            some = np.array(numbers[at], np.float32, order="C")
+            self._array[at] = self._quantizer.of_part(at).quantize(some)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
@@ -199,13 +204,15 @@ class QuantizedTensor(Tensor):
         if isinstance(value, QuantizedTensor):
             integers = value._array
         else:
-            numbers = np.asarray(getattr(value, "_array", value), dtype=np.float32)
+            numbers = np.asarray(getattr(value, "_array", value))
             self._per_tensor("item assignment") if advanced else None
             while numbers.ndim > target.ndim and numbers.shape[0] == 1:
                 numbers = numbers[0]
             if not advanced:
-                numbers = np.broadcast_to(numbers, target._array.shape)
-            integers = target._quantizer.quantize(numbers)
+                target._write(np.broadcast_to(numbers, target._array.shape))
+                self._version[0] += 1
+                return
+            integers = target._quantizer.quantize(np.asarray(numbers, dtype=np.float32))
         target._array[advanced or ...] = integers
         self._version[0] += 1
 
@@ -329,7 +336,11 @@ def quantized_repr(tensor: Any) -> str:
             f"zero_point={tensor_repr(wrap(quantizer.zero_points))}",
             f"axis={quantizer.axis}",
         ]
-    text = prefix + array_text(quantizer.dequantize(tensor._array), len(prefix))
+    shortened = ends(tensor._array.shape)
+    for axis, places in shortened or ():
+        tensor = tensor.index_select(axis, wrap(places))
+    numbers = tensor._quantizer.dequantize(tensor._array)
+    text = prefix + array_text(numbers, len(prefix), shortened is not None)
     if as_torch or isinstance(quantizer, PerChannelQuantizer):
         return with_suffixes(text, suffixes, len(prefix))
     return ", ".join([text, *suffixes]) + ")"

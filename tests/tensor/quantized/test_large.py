@@ -1,4 +1,4 @@
-"""Large quantized tensors, which are compared and sorted part by part."""
+"""Large quantized tensors, which are compared, sorted and changed part by part."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import pyqref
 from pyqref._kernels.layout import PART
+from pyqref._kernels.parts import first_extreme
 from pyqref.tape.indexing import Sort
 from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 from pyqref.tensor.quantized.operations import run_operation
@@ -109,3 +110,111 @@ def test_sorts_as_an_argsort_does(
             ):
                 assert one.dtype == other.dtype
                 assert np.array_equal(one, other)
+
+
+def _in_order(order: str, storage: Any = np.uint8) -> Any:
+    return ORDERS[order](_integers(SHAPE, 5, storage))
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "relu": lambda x: x.relu_(),
+    "sigmoid": lambda x: x.sigmoid_(),
+    "clamp": lambda x: x.clamp_(-0.1, 0.5),
+    "masked_fill": lambda x: x.masked_fill_(pyqref.from_numpy(np.arange(90) % 3 == 1), 0.5),
+    "fill": lambda x: x.fill_(0.5),
+    "copy": lambda x: x.copy_(pyqref.from_numpy(np.linspace(-1, 1, 90))),
+}
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint32])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_in_place(name: str, order: str, dtype: Any) -> None:
+    """What each row gives alone, and one change of the version."""
+    array = _in_order(order, dtype.numpy_dtype)
+    x = make_per_tensor(array, 0.1, 3, dtype)
+    rows = [make_per_tensor(row, 0.1, 3, dtype) for row in array.reshape(-1, 90).copy()]
+    expected = [CHANGES[name](row) for row in rows]
+    assert CHANGES[name](x) is x
+    assert x._array is array
+    assert x._version == [1]
+    assert x._quantizer == expected[0]._quantizer
+    assert np.array_equal(np.stack([row._array for row in expected]), array.reshape(-1, 90))
+
+
+def test_changes_of_another_shape() -> None:
+    """The error of small tensors, and nothing is changed."""
+    x = make_per_tensor(_integers(SHAPE), 0.1, 3, pyqref.quint8)
+    mask = pyqref.from_numpy(np.ones((3, 1, 1, 1, 1), np.bool_))
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        x.masked_fill_(mask, 0.5)
+    assert np.array_equal(_integers(SHAPE), x._array)
+
+
+@pytest.mark.parametrize("axis", range(4))
+def test_writes_channels(axis: int) -> None:
+    """Parts may hold some of the channels, or one."""
+    shape = (3, 40, 31, 50)
+    channels = shape[axis]
+    numbers = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    scales, zero_points = np.linspace(0.01, 0.1, channels), np.arange(channels)
+    x = make_per_channel(np.zeros(shape, np.uint8), scales, zero_points, axis, pyqref.quint8)
+    assert x.numel() > PART
+    expected = x._quantizer.quantize(numbers)
+    assert np.array_equal(expected, x.copy_(pyqref.from_numpy(numbers))._array)
+    ones = np.ones(shape, np.float32)
+    assert np.array_equal(x._quantizer.quantize(ones), pyqref.ones_like(x)._array)
+    x[1:] = pyqref.from_numpy(2 * ones[1:])
+    kept = x._quantizer.quantize(np.concatenate([numbers[:1], 2 * ones[1:]]))
+    assert np.array_equal(kept, x._array)
+
+
+CHOICES: dict[str, Callable[[Any], Any]] = {
+    "index_select": lambda x: x.index_select(2, pyqref.tensor([3, 3, 79, 0])),
+    "many": lambda x: x.index_select(3, pyqref.from_numpy(np.arange(300) % 90)),
+    "repeat": lambda x: x.repeat(2, 1, 1, 3, 1),
+    "max": lambda x: x.max(1),
+    "min of the first": lambda x: x.min(0, keepdim=True),
+    "mean of lines": lambda x: x.mean(-1),
+    "mean of images": lambda x: x.mean((2, 3), keepdim=True),
+    "reflect": lambda x: pyqref.nn.functional.pad(x, (1, 2, 3, 4), mode="reflect"),
+    "circular": lambda x: pyqref.nn.functional.pad(x, (-1, 2, 3, -4), mode="circular"),
+    "text": repr,
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", CHOICES)
+def test_order_does_not_matter(name: str, order: str) -> None:
+    """A view gives what a tensor in C order does."""
+
+    def outcome(array: Any) -> Any:
+        made = CHOICES[name](make_per_tensor(array, 0.1, 3, pyqref.quint8))
+        made = made if isinstance(made, tuple) else (made,)
+        return [each if isinstance(each, str) else each._array.tolist() for each in made]
+
+    array = _in_order(order)
+    assert outcome(np.array(array, order="C")) == outcome(array)
+
+
+@pytest.mark.parametrize("find", [np.argmax, np.argmin])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((300, 400), 0), ((300, 400), 1), ((300, 400), None), ((2 * PART, 2), 0), ((PART + 1, 3), 0)],
+)
+def test_the_first_extreme(find: Any, shape: tuple[int, ...], axis: int | None) -> None:
+    """Of equal ones the first, of nan the first nan: as NumPy finds it."""
+    numbers = np.random.default_rng(0).integers(0, 9, shape).astype(np.float32)
+    for x in (numbers, np.where(numbers == 8, np.nan, numbers), numbers.astype(np.int8)):
+        for each in (x, np.asfortranarray(x)):
+            assert np.array_equal(find(each, axis=axis), first_extreme(find, each, axis))
+
+
+@pytest.mark.parametrize("name", ["isclose", "allclose"])
+def test_what_torch_refuses(name: str) -> None:
+    """Tolerances mean nothing for integers."""
+    x = make_per_tensor(_integers((3,)), 0.1, 3, pyqref.quint8)
+    with pytest.raises(RuntimeError, match=f"{name} is not defined for quantized tensors"):
+        getattr(pyqref, name)(x, x)
+    with pytest.raises(RuntimeError, match="isin is not defined for quantized tensors"):
+        pyqref.isin(x, x)
