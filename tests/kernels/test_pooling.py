@@ -1,4 +1,4 @@
-"""Pooling of bytes by every kernel against the equations in NumPy."""
+"""Pooling by every kernel, of bytes and of integers, against the equations in NumPy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DILATED = [
     Case((1, 3, 2, 2), (2, 2), (1, 1), (1, 1), (3, 3)),
     Case((1, 3, 4, 30), (3, 3), (2, 1), (1, 1), (1, 5)),
 ]
-STORAGES = [np.uint8, np.int8]
+STORAGES = [np.uint8, np.int8, np.int32]
 
 
 def orders(x: np.ndarray) -> list[np.ndarray]:
@@ -152,6 +152,8 @@ def test_channels_that_are_last_in_memory_stay_so(compiled_kernel: str) -> None:
 def few_bytes(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """So few may be copied that images are cut along every axis, or windows taken one by one."""
     monkeypatch.setattr(bands, "_MOST", request.param)
+    for module in (bands, windows):
+        monkeypatch.setattr(module, "MOST_WIDE", request.param)
     monkeypatch.setattr(bands, "_OUTPUTS", 2)
 
 
@@ -161,6 +163,8 @@ def no_sum_has_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cached = windows._geometry, windows._adaptive_geometry
     monkeypatch.setattr(windows, "_LARGEST_WINDOW", 1)
     monkeypatch.setattr(bands, "_MOST", 1)
+    for module in (bands, windows):
+        monkeypatch.setattr(module, "MOST_WIDE", 1)
     for each in cached:
         each.cache_clear()
     yield

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ops.test_memory import COMPILED, SCRATCH, Operation, quantized, scratch
+from ops.test_memory import COMPILED, SCRATCH, Operation, ops, quantized, scratch
 
 import pyqref
 from pyqref.nn import functional as F
@@ -150,7 +150,25 @@ CHOSEN = (
     | {"argmax of long columns": lambda: sorted_line(lambda x: x.argmax(0), 600_000, 3)}
 )
 
-OPERATIONS = COMPARISONS | SORTED | CHANGED | CHOSEN
+
+def wide(name: str, run: Callable[[Any], Any]) -> dict[str, Callable[[], Operation]]:
+    return in_every_order(name, run, ("qint32",))
+
+
+WIDE = (
+    wide("max_pool2d", lambda x: F.max_pool2d(x, 3, 2, 1))
+    | wide("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1))
+    | wide("avg_pool2d, large", lambda x: F.avg_pool2d(x, 110, 20))
+    | wide("avg_pool3d", lambda x: F.avg_pool3d(x, 3, 2, 1))
+    | wide("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 7))
+    | wide("adaptive_avg_pool2d, one", lambda x: F.adaptive_avg_pool2d(x, 1))
+    | wide("adaptive_avg_pool2d, more", lambda x: F.adaptive_avg_pool2d(x, 300))
+    | wide("clamp", lambda x: x.clamp(0.0, 0.5))
+    | wide("sigmoid", pyqref.sigmoid)
+    | wide("cat", lambda x: ops.cat([x, x], 1, 0.07, 2))
+)
+
+OPERATIONS = COMPARISONS | SORTED | CHANGED | CHOSEN | WIDE
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")

@@ -11,12 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyqref._kernels.arrays import contiguous, images
+from pyqref._kernels.parts import parts
 from pyqref.numerics.types import IntArray
 
-__all__ = ["Geometry", "channels_first", "run_in_bands"]
+__all__ = [
+    "MOST_WIDE",
+    "Geometry",
+    "channels_first",
+    "channels_last",
+    "run_by_planes",
+    "run_in_bands",
+]
 
 #: Bytes of a copy, and windows along an axis that see it.
 _MOST, _OUTPUTS = 1 << 18, 1 << 12
+#: Wider integers of a copy: for each there may be five of eight bytes at a time.
+MOST_WIDE = 1 << 14
 
 
 class Geometry(NamedTuple):
@@ -63,19 +73,24 @@ def run_in_bands(
     geometry: Geometry,
     *rest: Any,
 ) -> IntArray:
-    """``pool(q, None, geometry, *rest)`` of images that it does not take.
+    """``pool(q, result, geometry, *rest)`` of images that it does not take.
 
     They are copied: channels last, small ones as a whole, of large ones what some windows see.
     Where a window is too large for that, ``one_by_one(q, geometry, *rest)`` needs no copy.
     """
-    if q.size <= _MOST:
+    most = _MOST if q.itemsize == 1 else MOST_WIDE
+    if q.size <= most:
         q, result = images(q, geometry.sizes)
         return pool(q, result, geometry, *rest)
-    channels, *places = _most(q.shape, geometry)
-    if prod(places) > _MOST:
+    channels, *places = _most(q.shape, geometry, most)
+    if prod(places) > most:
         return one_by_one(q, geometry, *rest)
-    out = np.empty((q.shape[0], *geometry.sizes, q.shape[1]), q.dtype)
-    lines = q.transpose(0, *range(2, q.ndim), 1)
+    batch, every = q.shape[:2]
+    if q.flags.c_contiguous or q.itemsize > 1:
+        out = channels_last(np.empty((batch, every, *geometry.sizes), q.dtype))
+    else:
+        out = np.empty((batch, *geometry.sizes, every), q.dtype)
+    lines = channels_last(q)
     first_channels = range(0, q.shape[1], channels)
     axes = [list(_bands(*each)) for each in zip(geometry.windows, places, strict=True)]
     for image, first, bands in product(range(q.shape[0]), first_channels, product(*axes)):
@@ -88,12 +103,30 @@ def run_in_bands(
     return channels_first(out)
 
 
+def run_by_planes(pool: Callable[[IntArray], IntArray], q: IntArray, n: int) -> IntArray:
+    """``pool(q)``, an equation in NumPy, of some channels at a time; each has ``n`` axes."""
+    if q.size <= MOST_WIDE or q.ndim != n + 2:
+        return pool(q)
+    made = ((at, pool(q[at])) for at in parts(q, range(2, q.ndim), MOST_WIDE))
+    at, some = next(made)
+    out = np.empty((*q.shape[:2], *some.shape[2:]), q.dtype)
+    out[at[:2]] = some
+    for at, some in made:
+        out[at[:2]] = some
+    return out
+
+
 def channels_first(images: np.ndarray) -> np.ndarray:
     """``(batch, channels, *size)`` of images with their channels last."""
     return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
 
 
-def _most(shape: tuple[int, ...], geometry: Geometry) -> list[int]:
+def channels_last(images: np.ndarray) -> np.ndarray:
+    """``(batch, *size, channels)`` of images with their channels first."""
+    return images.transpose(0, *range(2, images.ndim), 1)
+
+
+def _most(shape: tuple[int, ...], geometry: Geometry, copied: int) -> list[int]:
     """Channels, and places along each axis, that are copied at a time: enough for a window.
 
     Lines are cut last, and images first.
@@ -102,7 +135,7 @@ def _most(shape: tuple[int, ...], geometry: Geometry) -> list[int]:
     most = [geometry.longest[0], 1, *geometry.longest[1:]]
     whole = [shape[2], shape[1], *shape[3:]]
     size = prod(shape[2:])
-    room = _MOST * size // max(size, prod(geometry.sizes))  # the results take no more
+    room = copied * size // max(size, prod(geometry.sizes))  # the results take no more
     for axis in reversed(range(len(most))):
         least = most[axis]
         most[axis] = max(least, min(whole[axis], least * room // prod(most)))

@@ -17,8 +17,8 @@ from pyqref.numerics import pooling as reference
 from pyqref.numerics.pooling import pooled_sizes
 from pyqref.numerics.types import Engine, IntArray
 
-from . import one_by_one
-from .bands import Geometry, run_in_bands
+from . import one_by_one, wide
+from .bands import MOST_WIDE, Geometry, run_by_planes, run_in_bands
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
@@ -44,9 +44,11 @@ def max_pool(
         pooled: IntArray | None = twin.max_pool(q, None, geometry, threads.limit)
         if pooled is not None:
             return pooled
-        if q.itemsize == 1:
-            return run_in_bands(twin.max_pool, one_by_one.max_pool, q, geometry, threads.limit)
-    return reference.max_pool(q, kernel, stride, padding, dilation, ceil_mode)
+        if _is_cut(q):
+            pool = twin.max_pool if q.itemsize == 1 else wide.max_pool
+            return run_in_bands(pool, one_by_one.max_pool, q, geometry, threads.limit)
+    windows = kernel, stride, padding, dilation, ceil_mode
+    return run_by_planes(lambda part: reference.max_pool(part, *windows), q, len(kernel))
 
 
 def avg_pool(
@@ -72,20 +74,13 @@ def avg_pool(
         )
         if pooled is not None:
             return pooled
-        if q.itemsize == 1:
+        if _is_cut(q):
+            pool = twin.mean_pool if q.itemsize == 1 else wide.mean_pool
             rest = zero_point, divisor, by_reciprocal, scale, threads.limit
-            return run_in_bands(twin.mean_pool, one_by_one.mean_pool, q, geometry, *rest)
-    return reference.avg_pool(
-        q,
-        zero_point,
-        kernel,
-        stride,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
-        engine,
-        scale,
+            return run_in_bands(pool, one_by_one.mean_pool, q, geometry, *rest)
+    windows = kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
+    return run_by_planes(
+        lambda part: reference.avg_pool(part, zero_point, *windows, engine, scale), q, len(kernel)
     )
 
 
@@ -109,10 +104,19 @@ def adaptive_avg_pool(
         )
         if pooled is not None:
             return pooled
-        if q.itemsize == 1:
+        if _is_cut(q):
+            pool = twin.mean_pool if q.itemsize == 1 else wide.mean_pool
             rest = zero_point, 0, by_reciprocal, scale, threads.limit
-            return run_in_bands(twin.mean_pool, one_by_one.mean_pool, q, geometry, *rest)
-    return reference.adaptive_avg_pool(q, zero_point, output_size, engine, scale)
+            return run_in_bands(pool, one_by_one.mean_pool, q, geometry, *rest)
+    others = zero_point, output_size, engine, scale
+    return run_by_planes(
+        lambda part: reference.adaptive_avg_pool(part, *others), q, len(output_size)
+    )
+
+
+def _is_cut(q: IntArray) -> bool:
+    """Whether images that no kernel takes as they are, are cut; others are equations in NumPy."""
+    return q.itemsize == 1 or prod(q.shape[2:]) > MOST_WIDE
 
 
 @lru_cache(maxsize=64)
