@@ -205,25 +205,29 @@ cdef bint has_plain_elements(x):
     )
 
 
-cdef cnp.ndarray room_beside(x, out, bint any_order):
-    cdef cnp.ndarray array
+include "rooms.pxi"
+
+
+cdef cnp.ndarray room_beside(x, out, int kinds, bint any_order):
+    cdef cnp.ndarray array, result
     if not has_plain_elements(x):
         return None
     array = x
     if not (has_no_gaps(array) if any_order else lies_in_result_order(array)):
         return None
     if isinstance(out, cnp.ndarray):
+        require_room_beside("out", out, kinds, array)
         return out
-    return room_like(array, array.dtype if out is None else out)
+    result = room_like(array, array.dtype if out is None else out)
+    return result if kind_of(result) & kinds else None
 
 
-cdef cnp.ndarray room_for_rows(x, out, Py_ssize_t columns):
+cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns):
     cdef cnp.npy_intp[MOST_AXES] shape
-    cdef cnp.ndarray array
+    cdef cnp.ndarray array, result
+    cdef Py_ssize_t rows = 1
     cdef int ndim, axis
-    if isinstance(out, cnp.ndarray):
-        return out
-    if not has_plain_elements(x) or not lies_in_c_order(x):
+    if not has_plain_elements(x):
         return None
     array = x
     ndim = cnp.PyArray_NDIM(array)
@@ -231,15 +235,22 @@ cdef cnp.ndarray room_for_rows(x, out, Py_ssize_t columns):
         return None
     for axis in range(ndim - 1):
         shape[axis] = cnp.PyArray_DIM(array, axis)
+        rows *= shape[axis]
+    if isinstance(out, cnp.ndarray):
+        require_rows("out", out, kinds, rows, columns)
+        return out
+    if not lies_in_c_order(array):
+        return None
     shape[ndim - 1] = columns
-    return room(ndim, shape, array.dtype if out is None else out)
+    result = room(ndim, shape, array.dtype if out is None else out)
+    return result if kind_of(result) & kinds else None
 
 
 cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.ndarray array
     cdef int ndim, axis
-    cdef bint in_c_order
+    cdef bint in_c_order, last
     if not has_plain_elements(x):
         return None
     array = x
@@ -249,11 +260,18 @@ cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)
     in_c_order = either and lies_in_c_order(array)
     if not in_c_order and not has_channels_innermost(array):
         return None
-    if isinstance(out, cnp.ndarray):
-        return out
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1)
     for axis in range(2, ndim):
         shape[axis] = sizes[axis - 2]
+    if isinstance(out, cnp.ndarray):
+        # What lies in both orders may have a result in either.
+        last = not in_c_order or has_channels_innermost(array)
+        if last and in_c_order and lies_in_c_order(out):
+            last = False
+        require_room(
+            "out", out, kind_of(array), ndim, shape, CHANNELS_LAST if last else C_ORDER
+        )
+        return out
     if in_c_order:
         return room(ndim, shape, array.dtype)
     return room_with_channels_last(ndim, shape, array.dtype)

@@ -86,10 +86,11 @@ cdef void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nog
         scale_lines(&s, first, last, GRADIENT)
 
 
-cdef void run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads):
+cdef int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) except -1:
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
+    require_room_beside("out", out, OF_FLOAT32, x)
     if size == 0:
-        return
+        return 0
     s.x, s.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
     s.channels, s.length = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     s.lines = size // s.length
@@ -99,6 +100,7 @@ cdef void run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads)
         parallel_for(
             scaling_task, s, (s.lines + s.lines_per_task - 1) // s.lines_per_task, n_threads
         )
+    return 0
 
 
 def scale(

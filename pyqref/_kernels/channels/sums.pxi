@@ -140,9 +140,12 @@ cdef void sums_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         add_channels(&s, index, s.first, SQUARE)
 
 
-cdef void run_sums(
-    Sums* s, cnp.ndarray a, cnp.ndarray first, cnp.ndarray second, int n_threads
-):
+cdef int run_sums(
+    Sums* s, cnp.ndarray a, str name, cnp.ndarray first, str other, cnp.ndarray second,
+    int n_threads,
+) except -1:
+    require_room(name, first, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
+    require_room(other, second, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
     s.a = <const float*> cnp.PyArray_DATA(a)
     s.b = s.a if s.b == NULL else s.b
     s.first, s.second = <float*> cnp.PyArray_DATA(first), <float*> cnp.PyArray_DATA(second)
@@ -156,6 +159,7 @@ cdef void run_sums(
         parallel_for(
             sums_task, s, (s.channels + s.channels_per_task - 1) // s.channels_per_task, n_threads
         )
+    return 0
 
 
 def moments_of_channels(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):
@@ -163,7 +167,7 @@ def moments_of_channels(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances,
     cdef Sums s
     s.b = NULL
     s.term, s.count = SQUARE, <double> (cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 2))
-    run_sums(&s, x, means, variances, n_threads)
+    run_sums(&s, x, "means", means, "variances", variances, n_threads)
 
 
 def add_up(
@@ -174,4 +178,4 @@ def add_up(
     cdef Sums s
     s.b, s.centers = <const float*> cnp.PyArray_DATA(b), <const float*> cnp.PyArray_DATA(centers)
     s.term, s.count = PRODUCT, 1
-    run_sums(&s, a, sums, products, n_threads)
+    run_sums(&s, a, "sums", sums, "products", products, n_threads)

@@ -3,7 +3,9 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
-from pyqref._kernels._layout cimport room_beside
+from pyqref._kernels._layout cimport (
+    ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, require_room, require_room_beside, room_beside,
+)
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
@@ -39,12 +41,20 @@ cdef inline Py_ssize_t start_of(const Pair* p, Py_ssize_t index) noexcept nogil:
     return task_start(index, p.size, p.head, CHUNK)
 
 
-cdef void set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
+cdef int set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
     p.a = <const uint8_t*> cnp.PyArray_DATA(a)
     p.b = <const uint8_t*> cnp.PyArray_DATA(b)
     p.out = <uint8_t*> cnp.PyArray_DATA(out)
     p.size = cnp.PyArray_SIZE(out)
     p.is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
+    return 0
+
+
+cdef int set_pair(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
+    """The same of arrays of one type; ``b`` and ``out`` lie as ``a`` does."""
+    cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
+    require_room_beside("out", out, OF_INT8 if is_signed else OF_UINT8, a)
+    return set_arrays(p, a, b, out)
 
 
 cdef inline void store_scaled(
@@ -140,7 +150,7 @@ def add(
 ):
     """``eq-quantized-add`` of contiguous bytes."""
     cdef Pair p
-    set_arrays(&p, a, b, out)
+    set_pair(&p, a, b, out)
     p.scale_a, p.offset_a = scale_a, <float> -zero_point_a * scale_a
     p.scale_b, p.offset_b = scale_b, <float> -zero_point_b * scale_b
     p.multiplier = <float> 1 / scale
@@ -176,7 +186,7 @@ def add_fixed_point(
     22 bits, so that the sum fits 32.
     """
     cdef Pair p
-    set_arrays(&p, a, b, out)
+    set_pair(&p, a, b, out)
     p.multiplier_a, p.zero_point_a, p.multiplier_b, p.zero_point_b = factors
     p.shift, p.zero_point, p.lower, p.upper = shift, zero_point, lower, upper
     with nogil:
@@ -190,7 +200,7 @@ def mul(
 ):
     """``eq-quantized-mul`` of contiguous bytes."""
     cdef Pair p
-    set_arrays(&p, a, b, out)
+    set_pair(&p, a, b, out)
     p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
     p.multiplier = scale_a * scale_b * (<float> 1 / scale)
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
@@ -212,7 +222,7 @@ def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     Into ``out``, or room of that dtype.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, out, True)
+    cdef cnp.ndarray result = room_beside(q, out, OF_BYTES | OF_BOOL, True)
     if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
         return None
     set_arrays(&p, q, q, result)
@@ -253,7 +263,7 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     of another type or has gaps.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, out, True)
+    cdef cnp.ndarray result = room_beside(q, out, OF_BYTES, True)
     if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
         return None
     set_arrays(&p, q, q, result)

@@ -66,6 +66,14 @@ def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threa
     """
     cdef Joined j
     cdef Py_ssize_t i
+    cdef cnp.npy_intp total = 0
+    for i in range(len(parts)):
+        total += cnp.PyArray_SIZE(<cnp.ndarray?> parts[i])
+    if cnp.PyArray_SIZE(out) != total:
+        raise ValueError(f"out must hold the {total} bytes of all parts, got {out.size}")
+    require_room(
+        "out", out, OF_BYTES, cnp.PyArray_NDIM(out), cnp.PyArray_DIMS(out), ANY_ORDER
+    )
     j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
     j.row = cnp.PyArray_SIZE(out) // rows
     j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)

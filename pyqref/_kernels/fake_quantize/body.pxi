@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.float cimport FLT_MAX
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport room_beside
+from pyqref._kernels._layout cimport OF_FLOAT32, room_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
@@ -129,7 +129,7 @@ cdef bint is_covered(x) noexcept:
 
 cdef tuple rooms_for(x, out, bint masked):
     """Both results, no marks if they are not wanted; None where ``x`` is not covered."""
-    cdef cnp.ndarray y = room_beside(x, out, False) if is_covered(x) else None
+    cdef cnp.ndarray y = room_beside(x, out, OF_FLOAT32, False) if is_covered(x) else None
     cdef cnp.npy_intp size
     if y is None:
         return None

@@ -47,6 +47,8 @@ def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
     """Bytes ``(batch, pixels, channels)`` to ``(batch, channels, pixels)``; 16 channels or more."""
     cdef Turn t
     cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
+    cdef cnp.npy_intp[3] sizes = [batch, cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)]
+    require_room("out", out, OF_BYTES | OF_BOOL, 3, sizes)
     t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     t.pixels, t.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)

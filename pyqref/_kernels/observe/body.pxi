@@ -6,6 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
+from pyqref._kernels._layout cimport OF_FLOAT32, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
 from pyqref._kernels.simd.primitives cimport *

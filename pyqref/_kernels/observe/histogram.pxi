@@ -151,6 +151,7 @@ def histogram(cnp.ndarray x, float first, float last, cnp.ndarray counts, int n_
     cdef Py_ssize_t tasks
     cdef float low = INFINITY
     cdef float high = -INFINITY
+    require_room("counts", counts, OF_FLOAT32, 1, cnp.PyArray_DIMS(counts))
     c.x, c.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
     c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
     c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX

@@ -13,6 +13,7 @@ cdef struct Layer:
     Py_ssize_t groups, joined
     bint is_depthwise, in_strips
     Py_ssize_t place                # where the first output goes
+    int64_t[3] whole                # size of the whole result
     Py_ssize_t room                 # bytes of scratch for transformed tiles, for each thread
 
 
@@ -51,7 +52,8 @@ include "bands.pxi"
 
 cdef void place_results(Layer* layer, tuple geometry) except *:
     """Where the outputs of a layer go, in bytes."""
-    cdef int64_t[3] whole, first, apart
+    cdef int64_t[3] first, apart
+    cdef int64_t* whole = layer.whole
     cdef Py_ssize_t line, plane
     cdef Py_ssize_t pixel = layer.epilogue.columns * bytes_of_result(&layer.epilogue)
     cdef int axis
@@ -90,6 +92,18 @@ cdef void read_layer(Layer* layer, tuple part) except *:
     place_results(layer, geometry)
 
 
+cdef int require_result(const Layer* layer, int axes, cnp.ndarray out) except -1:
+    """Refuse all but ``(batch, *out, outputs)``, of which the layer has its share."""
+    cdef cnp.npy_intp[5] sizes
+    cdef int axis
+    if not 1 <= axes <= 3:
+        raise ValueError(f"x must have 3 to 5 axes, got {axes + 2}")
+    sizes[0], sizes[1 + axes] = layer.image.batch, layer.epilogue.columns
+    for axis in range(axes):
+        sizes[1 + axis] = layer.whole[3 - axes + axis]
+    return require_room("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
+
+
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple parts, weight_zero_points,
     cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier, int32_t zero_point,
@@ -115,8 +129,6 @@ def conv(
     cdef Py_ssize_t count = 0
     cdef int shift = 128 if is_signed else 0
     cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
-    if cnp.PyArray_SIZE(out) == 0:
-        return
     look_at(&source, x)
     source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
     shared.room = TILES_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
@@ -137,9 +149,12 @@ def conv(
             layer = &layers[count]
             layer[0] = shared
             read_layer(layer, part)
+            require_result(layer, cnp.PyArray_NDIM(x) - 2, out)
             # A result smaller than the stride has phases without outputs.
             if layer.image.out[0] and layer.image.out[1] and layer.image.out[2]:
                 count += 1
+        if cnp.PyArray_SIZE(out) == 0:
+            return
         with nogil:
             if not has_channels_last(&source):
                 run_in_bands(layers, count, &source, result, n_threads)

@@ -6,6 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line, suits_streams, whole_lines
 from pyqref._kernels.simd.primitives cimport *
@@ -29,6 +30,12 @@ def recurrent_step(
     float32 and contiguous.
     """
     cdef Step s
+    cdef cnp.npy_intp[2] sizes = [
+        cnp.PyArray_DIM(from_hidden, 0), cnp.PyArray_DIM(from_hidden, 1) // kind
+    ]
+    require_room("hidden", hidden, OF_FLOAT32, 2, sizes)
+    if cell is not None:
+        require_room("cell", cell, OF_FLOAT32, 2, sizes)
     s.kind, s.rows, s.size = <Kind> kind, cnp.PyArray_DIM(hidden, 0), cnp.PyArray_DIM(hidden, 1)
     s.from_input = <const float*> cnp.PyArray_DATA(from_input)
     s.from_hidden = <const float*> cnp.PyArray_DATA(from_hidden)

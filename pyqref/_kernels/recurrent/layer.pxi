@@ -43,6 +43,31 @@ cdef int multiply_rows(
     return multiply(&d.product, n_threads)
 
 
+cdef int require_rooms(
+    int kind, cnp.ndarray batch_sizes, cnp.ndarray from_input, cnp.ndarray from_hidden,
+    cnp.ndarray hidden, cell, cnp.ndarray outputs, Py_ssize_t columns,
+) except -1:
+    """Refuse what does not hold the rows of all steps, the states of a step, or projections."""
+    cdef const int64_t* counts = <const int64_t*> cnp.PyArray_DATA(batch_sizes)
+    cdef cnp.npy_intp[2] sizes = [0, columns // kind]
+    cdef cnp.npy_intp most = cnp.PyArray_DIM(hidden, 0)
+    cdef Py_ssize_t step
+    for step in range(cnp.PyArray_SIZE(batch_sizes)):
+        sizes[0] += counts[step]
+        most = max(most, counts[step])
+    require_room("outputs", outputs, OF_FLOAT32, 2, sizes, ROWS_APART)
+    sizes[0] = most
+    require_room("hidden", hidden, OF_FLOAT32, 2, sizes)
+    if cell is not None:
+        require_room("cell", cell, OF_FLOAT32, 2, sizes)
+    sizes[1] = columns
+    sizes[0] = cnp.PyArray_DIM(from_input, 0)
+    require_room("from_input", from_input, OF_FLOAT32, 2, sizes)
+    sizes[0] = cnp.PyArray_DIM(from_hidden, 0)
+    require_room("from_hidden", from_hidden, OF_FLOAT32, 2, sizes)
+    return 0
+
+
 def recurrent_layer(
     int kind, cnp.ndarray x, tuple grid, cnp.ndarray batch_sizes, bint reverse, tuple of_input,
     tuple of_hidden, cnp.ndarray from_input, cnp.ndarray from_hidden, cnp.ndarray hidden, cell,
@@ -73,6 +98,10 @@ def recurrent_layer(
     cdef float low = 0
     cdef float high = 0
     cdef bint has_grid = grid is not None
+    require_rooms(
+        kind, batch_sizes, from_input, from_hidden, hidden, cell, outputs,
+        cnp.PyArray_SIZE(<cnp.ndarray?> (<tuple> of_hidden[1])[2]),
+    )
     s.kind, s.size = <Kind> kind, cnp.PyArray_DIM(hidden, 1)
     s.from_hidden = <const float*> cnp.PyArray_DATA(from_hidden)
     s.out_step = cnp.PyArray_STRIDE(outputs, 0) // <Py_ssize_t> sizeof(float)

@@ -3,7 +3,9 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
-from pyqref._kernels._layout cimport room_for_images
+from pyqref._kernels._layout cimport (
+    CHANNELS_LAST, OF_INT8, OF_UINT8, require_room, room_for_images,
+)
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.images cimport Image, image_of
 from pyqref._kernels.simd.primitives cimport *
@@ -183,6 +185,12 @@ def bilinear(
     ``rows`` and ``columns`` hold the first source of every result, then the second of every one.
     """
     cdef Resize r
+    cdef cnp.npy_intp[5] sizes
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    sizes[0], sizes[1], sizes[2] = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), 1
+    sizes[ndim - 2] = cnp.PyArray_SIZE(rows) // 2
+    sizes[ndim - 1] = cnp.PyArray_SIZE(columns) // 2
+    require_room("out", out, OF_INT8 if is_signed else OF_UINT8, ndim, sizes, CHANNELS_LAST)
     fill_sizes(&r, x, out)
     r.rows = <const int64_t*> cnp.PyArray_DATA(rows)
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)

@@ -7,6 +7,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport OF_FLOAT32, OF_UINT8, require_room, require_rows
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 
 cdef extern from "simd/copy.h":
@@ -48,6 +49,10 @@ cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept n
 def transpose(cnp.ndarray x, cnp.ndarray out, int n_threads):
     """``out[i] = x[i].T`` for float32 ``x (matrices, rows, columns)``, contiguous."""
     cdef Matrices m
+    cdef cnp.npy_intp[3] sizes = [
+        cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)
+    ]
+    require_room("out", out, OF_FLOAT32, 3, sizes)
     m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
     m.rows, m.columns = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     m.blocks = (m.rows + BLOCK - 1) // BLOCK
@@ -189,9 +194,9 @@ cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry,
     w.room = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
 
 
-cdef void run_windows(
+cdef int run_windows(
     cnp.ndarray images, cnp.ndarray rows, tuple geometry, bint folds, int n_threads
-):
+) except -1:
     cdef Windows w
     cdef Task task = fold_task if folds else unfold_task
     lay_out(&w, images, (<object> rows).shape[1:5], geometry, folds)
@@ -203,6 +208,17 @@ cdef void run_windows(
     with nogil:
         parallel_for(task, &w, cnp.PyArray_DIM(images, 0) * w.bands, n_threads)
         free(w.scratch)
+    return 0
+
+
+cdef int require_images(
+    str name, cnp.ndarray images, Py_ssize_t batch, Py_ssize_t channels
+) except -1:
+    cdef cnp.npy_intp[4] sizes = [batch, channels, 1, 1]
+    cdef int axis
+    for axis in range(2, min(cnp.PyArray_NDIM(images), 4)):
+        sizes[axis] = cnp.PyArray_DIM(images, axis)
+    return require_room(name, images, OF_FLOAT32, 4, sizes)
 
 
 def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_threads):
@@ -211,11 +227,18 @@ def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_thre
     Both are float32, contiguous and not empty, with two spatial axes. ``geometry``: strides,
     dilations and how much is padded before, each along height and width.
     """
+    cdef cnp.npy_intp[6] sizes
+    cdef int axis
+    for axis in range(1, 5):
+        sizes[axis] = cnp.PyArray_DIM(rows, axis) if axis < cnp.PyArray_NDIM(rows) else 1
+    sizes[0], sizes[5] = cnp.PyArray_DIM(images, 0), cnp.PyArray_DIM(images, 1)
+    require_room("rows", rows, OF_FLOAT32, 6, sizes)
     run_windows(images, rows, geometry, False, n_threads)
 
 
 def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_threads):
     """The adjoint: fill ``images`` with the sums of what ``rows`` has of each pixel."""
+    require_images("images", images, cnp.PyArray_DIM(rows, 0), cnp.PyArray_DIM(rows, 5))
     run_windows(images, rows, geometry, True, n_threads)
 
 

@@ -120,6 +120,12 @@ def largest(
 ):
     """Fill ``out`` and ``winner``, uint8, from float32 ``x``; all ``(planes, *size)``."""
     cdef Maxima m
+    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(x, 0), 1, 1]
+    cdef int axis
+    for axis in range(1, min(cnp.PyArray_NDIM(winner), 3)):
+        sizes[axis] = cnp.PyArray_DIM(winner, axis)
+    require_room("winner", winner, OF_UINT8, 3, sizes)
+    require_room("out", out, OF_FLOAT32, 3, sizes)
     m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
     run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
 
@@ -130,5 +136,10 @@ def gradient_of_largest(
 ):
     """Add the gradient of each window to its winner in ``out``, which is zero."""
     cdef Maxima m
+    cdef cnp.npy_intp[3] sizes = [cnp.PyArray_DIM(grad, 0), 1, 1]
+    cdef int axis
+    for axis in range(1, min(cnp.PyArray_NDIM(out), 3)):
+        sizes[axis] = cnp.PyArray_DIM(out, axis)
+    require_room("out", out, OF_FLOAT32, 3, sizes)
     m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
     run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)

@@ -148,6 +148,10 @@ def multiply_windows(
     width, and their size. ``geometry`` as for :func:`unfold_rows`; ``step`` images are a task.
     """
     cdef Products p
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(images, 0) * <Py_ssize_t> windows[0]
+    require_rows(
+        "out", out, OF_FLOAT32, rows * <Py_ssize_t> windows[1], cnp.PyArray_DIM(filters, 0)
+    )
     memset(&p, 0, sizeof(Products))
     p.matrix, p.filters = <float*> cnp.PyArray_DATA(out), <float*> cnp.PyArray_DATA(filters)
     p.outputs, p.depth = cnp.PyArray_DIM(filters, 0), cnp.PyArray_DIM(filters, 1)
@@ -164,6 +168,16 @@ def gradients_of_products(
     ``grad_images``, or ``images`` and ``sums``, are None where theirs is not wanted.
     """
     cdef Products p
+    cdef Py_ssize_t taps = <Py_ssize_t> windows[2] * <Py_ssize_t> windows[3]
+    cdef Py_ssize_t batch = (
+        cnp.PyArray_DIM(grad, 0) // (<Py_ssize_t> windows[0] * <Py_ssize_t> windows[1])
+    )
+    cdef cnp.npy_intp[3] sizes = [(batch + step - 1) // step, cnp.PyArray_DIM(grad, 1), 0]
+    if grad_images is not None:
+        require_images("grad_images", grad_images, batch, cnp.PyArray_DIM(filters, 1) // taps)
+    if sums is not None:
+        sizes[2] = taps * cnp.PyArray_DIM(images, 1)
+        require_room("sums", sums, OF_FLOAT32, 3, sizes)
     memset(&p, 0, sizeof(Products))
     p.matrix = <float*> cnp.PyArray_DATA(grad)
     p.outputs = cnp.PyArray_DIM(grad, 1)

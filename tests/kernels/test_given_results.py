@@ -1,0 +1,298 @@
+"""A result that a caller brings fits, or is refused: no kernel writes beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+from kernels.guarded import Guarded
+
+from pyqref import _kernels
+from pyqref._kernels import registry
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.requantize import requantization
+from pyqref.numerics.windows import Windows
+
+RNG = np.random.default_rng(0)
+ON = Grid(0.1, 3)
+
+
+def reals(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def octets(*shape: int) -> np.ndarray:
+    return RNG.integers(0, 256, shape).astype(np.uint8)
+
+
+IMAGE = octets(2, 20, 6, 5)
+LAST = np.moveaxis(octets(2, 6, 5, 20), -1, 1)
+LINES = reals(2, 5, 7)
+WINDOWS = Windows.make((3, 3), (1, 1), (1, 1), (1, 1))
+PIXELS = reals(2, 3, 6, 5)
+LINEAR = _kernels.pack_linear(RNG.integers(-128, 128, (20, 16)).astype(np.int8))
+FINISH = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(20, np.float32))
+CONV = _kernels.pack_conv2d(RNG.integers(-9, 9, (20, 20, 3, 3)).astype(np.int8))
+
+
+def multiply_windows() -> None:
+    product = _kernels.multiply_windows(PIXELS, WINDOWS, reals(4, 27), 1, 1)
+    assert product is not None
+    _kernels.gradients_of_products(product, WINDOWS, reals(4, 27), PIXELS, PIXELS.shape, 1, 1)
+
+
+def recur(kind: str, gates: int) -> None:
+    of_input, of_hidden = (
+        _kernels.Projection(
+            _kernels.pack_linear(np.ones((gates * 6, depth), np.int8)),
+            0,
+            np.float64(0.1),
+            np.ones(gates * 6, np.float32),
+        )
+        for depth in (5, 6)
+    )
+    states = [reals(2, 6), reals(2, 6)]
+    _kernels.recurrent_layer(kind, reals(5, 5), of_input, of_hidden, states, [2, 2, 1])
+
+
+#: Calls by their folder, and what the kernel writes to in each of its functions, by place.
+CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
+    "quantize": (
+        "quantize",
+        lambda: _kernels.quantize_per_tensor(LINES, 0.1, 3, 0, 255, np.dtype(np.uint8)),
+        {"quantize_per_tensor": (1,)},
+    ),
+    "dequantize": (
+        "quantize",
+        lambda: _kernels.dequantize_per_tensor(LAST, 0.1, 3),
+        {"dequantize_per_tensor": (1,)},
+    ),
+    "quantize channels": (
+        "quantize",
+        lambda: _kernels.quantize_per_channel(
+            LINES, np.ones(5), np.ones(5), 1, 0, 9, np.dtype(np.int32)
+        ),
+        {"quantize_per_channel": (1,)},
+    ),
+    "dequantize channels": (
+        "quantize",
+        lambda: _kernels.dequantize_per_channel(IMAGE, np.ones(20), np.ones(20, int), 1),
+        {"dequantize_per_channel": (1,)},
+    ),
+    "fake quantize": (
+        "fake_quantize",
+        lambda: _kernels.fake_quantize_per_tensor(LINES, 0.1, 3, 0, 255, masked=False),
+        {"fake_quantize_per_tensor": (1,)},
+    ),
+    "fake quantize channels": (
+        "fake_quantize",
+        lambda: _kernels.fake_quantize_per_channel(
+            LINES, np.ones(5), np.ones(5, int), 1, 0, 255, masked=False
+        ),
+        {"fake_quantize_per_channel": (1,)},
+    ),
+    "straight through": (
+        "fake_quantize",
+        lambda: _kernels.straight_through(LINES, LINES > 0),
+        {"straight_through": (2,)},
+    ),
+    "histogram": (
+        "observe",
+        lambda: _kernels.batch_histogram(None, LINES, 40),
+        {"histogram": (3,)},
+    ),
+    "add": ("elementwise", lambda: _kernels.add(LAST, ON, LAST, ON, ON), {"add": (2,)}),
+    "add in fixed point": (
+        "elementwise",
+        lambda: _kernels.add(LAST, ON, LAST, ON, ON, "qnnpack"),
+        {"add_fixed_point": (2,)},
+    ),
+    "mul": ("elementwise", lambda: _kernels.mul(IMAGE, ON, IMAGE, ON, ON), {"mul": (2,)}),
+    "look up": (
+        "elementwise",
+        lambda: _kernels.look_up(np.arange(256, dtype=np.uint8), IMAGE),
+        {"look_up": (2,)},
+    ),
+    "clamp": ("elementwise", lambda: _kernels.relu(IMAGE, 9), {"clamp": (1,)}),
+    "cat": ("elementwise", lambda: _kernels.cat([LAST, LAST], [ON, ON], 1, ON), {"cat": (2,)}),
+    "max pool": (
+        "pooling",
+        lambda: _kernels.max_pool(IMAGE, (2, 2), (1, 1), (0, 0), (1, 1)),
+        {"max_pool": (1,)},
+    ),
+    "mean pool": (
+        "pooling",
+        lambda: _kernels.avg_pool(LAST, 3, (2, 2), (1, 1), (0, 0)),
+        {"mean_pool": (1,)},
+    ),
+    "nearest": ("resize", lambda: _kernels.nearest(LAST, (9, 8)), {"nearest": (4,)}),
+    "bilinear": ("resize", lambda: _kernels.bilinear(LAST, 3, (9, 8)), {"bilinear": (9,)}),
+    "layer norm": (
+        "normalization",
+        lambda: _kernels.layer_norm(octets(3, 20), ON, None, None, 1e-5, ON),
+        {"layer_norm": (12,)},
+    ),
+    "C order": ("normalization", lambda: _kernels.in_c_order(LAST), {"put_channels_first": (1,)}),
+    "linear": (
+        "qgemm",
+        lambda: _kernels.linear(octets(3, 16), 3, LINEAR, 0, FINISH),
+        {"linear": (2,)},
+    ),
+    "sums": (
+        "qgemm",
+        lambda: _kernels.linear_accumulator(octets(3, 16), 3, LINEAR, 0),
+        {"linear": (2,)},
+    ),
+    "dynamic": (
+        "qgemm",
+        lambda: _kernels.linear_dynamic(
+            reals(3, 16), LINEAR, 0, np.float64(0.1), np.ones(20, np.float32), "fbgemm"
+        ),
+        {"linear_dynamic": (2,)},
+    ),
+    "conv": (
+        "qconv",
+        lambda: _kernels.conv2d(LAST, 3, CONV, 0, FINISH, (1, 1), (1, 1), (1, 1)),
+        {"conv": (12,)},
+    ),
+    "moments": (
+        "channels",
+        lambda: _kernels.moments_of_channels(LINES),
+        {"moments_of_channels": (1, 2)},
+    ),
+    "channel sums": (
+        "channels",
+        lambda: _kernels.sums_of_channels(LINES, LINES, reals(5)),
+        {"add_up": (3, 4)},
+    ),
+    "scale": (
+        "channels",
+        lambda: _kernels.scale_channels(LINES, reals(5), reals(5)),
+        {"scale": (3,)},
+    ),
+    "normalized": (
+        "channels",
+        lambda: _kernels.gradient_of_normalized(LINES, LINES, *[reals(5)] * 4),
+        {"gradient": (3,)},
+    ),
+    "transpose": ("windows", lambda: _kernels.channels_last(PIXELS), {"transpose": (1,)}),
+    "unfold": ("windows", lambda: _kernels.unfold_rows(PIXELS, WINDOWS), {"unfold_rows": (1,)}),
+    "fold": (
+        "windows",
+        lambda: _kernels.fold_rows(reals(2, 6, 5, 3, 3, 3), WINDOWS, (6, 5)),
+        {"fold_rows": (1,)},
+    ),
+    "largest": (
+        "windows",
+        lambda: _kernels.largest(PIXELS, WINDOWS, (6, 5)),
+        {"largest": (1, 2)},
+    ),
+    "gradient of largest": (
+        "windows",
+        lambda: _kernels.gradient_of_largest(PIXELS, (PIXELS > 0).view(np.uint8), WINDOWS, (6, 5)),
+        {"gradient_of_largest": (2,)},
+    ),
+    "products": (
+        "windows",
+        multiply_windows,
+        {"multiply_windows": (2,), "gradients_of_products": (2, 4)},
+    ),
+    "lstm step": (
+        "recurrent",
+        lambda: _kernels.lstm_step(reals(2, 24), reals(2, 24), reals(2, 6)),
+        {"recurrent_step": (3, 4)},
+    ),
+    "gru step": (
+        "recurrent",
+        lambda: _kernels.gru_step(reals(2, 18), reals(2, 18), reals(2, 6)),
+        {"recurrent_step": (3,)},
+    ),
+    "lstm": ("recurrent", lambda: recur("LSTM", 4), {"recurrent_layer": (7, 8, 9, 10, 11)}),
+}
+
+
+def wrong_ones(right: np.ndarray) -> dict[str, np.ndarray]:
+    """Results of which each is wrong in one way."""
+    read_only = right.copy(order="K")
+    read_only.flags.writeable = False
+    shape = right.shape
+    wrong = {
+        "too small": np.zeros_like(right)[..., :-1].copy(),
+        "too large": np.zeros((*shape[:-1], shape[-1] + 1), right.dtype),
+        "flat": np.zeros((2, *shape), right.dtype),
+        "of another type": right.astype(np.float64),
+        "of float16": np.zeros(shape, np.float16),
+        "read-only": read_only,
+        "with gaps": np.repeat(right, 2, axis=-1)[..., ::2],
+        "backwards": right[..., ::-1],
+    }
+    if right.itemsize > 1:
+        wrong["swapped"] = right.astype(right.dtype.newbyteorder())
+        odd = np.zeros(right.nbytes + 1, np.uint8)[1:].view(right.dtype)
+        wrong["at an odd address"] = odd.reshape(shape)
+    return wrong
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are guarded by mprotect")
+@pytest.mark.parametrize("name", CALLS)
+def test_results_that_do_not_fit(
+    compiled_kernel: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is refused with a word on which and why, and stays as it is; the right one is not."""
+    operation, call, places = CALLS[name]
+    module = registry.twin(operation)
+    seen: set[str] = set()
+
+    class Checked:
+        def __getattr__(self, function: str) -> Any:
+            run = getattr(module, function)
+            if function not in places:
+                return run
+            seen.add(function)
+
+            def checked(*arguments: Any) -> Any:
+                result = run(*arguments)
+                results = result if isinstance(result, tuple) else (result,)
+                for place in places[function]:
+                    right = arguments[place]
+                    if not isinstance(right, np.ndarray):  # the kernel has made room
+                        right = results[0]
+                        again = np.zeros_like(right)
+                        run(*arguments[:place], again, *arguments[place + 1 :])
+                        assert_same_bits(right, again)
+                    refuse_all(run, arguments, place, right)
+                return result
+
+            return checked
+
+    found = {operation: Checked()}
+    twin = registry.twin
+    monkeypatch.setattr(registry, "twin", lambda each: found.get(each) or twin(each))
+    call()
+    assert set(places) == seen
+
+
+def refuse_all(run: Any, arguments: tuple[Any, ...], place: int, right: np.ndarray) -> None:
+    for at_end in (False, True):
+        for reason, wrong in wrong_ones(right).items():
+            if takes(run, place, reason):
+                continue
+            guarded = Guarded(at_end=at_end)
+            # Those that lie oddly are what they are in ordinary memory.
+            plain = wrong.flags.c_contiguous and wrong.flags.aligned and wrong.flags.writeable
+            given = guarded.place(wrong) if plain else wrong
+            before = given.copy()
+            with pytest.raises((TypeError, ValueError), match=r"must .*got"):
+                run(*arguments[:place], given, *arguments[place + 1 :])
+            assert_same_bits(before, given)
+
+
+def takes(run: Any, place: int, reason: str) -> bool:
+    """What is no fault: as many bins as there are counts, and images of any size."""
+    of_any_size = run.__name__ in ("histogram", "fold_rows", "gradient_of_largest")
+    of_any_size = of_any_size or (run.__name__ == "gradients_of_products" and place == 2)
+    return of_any_size and reason in ("too small", "too large")
