@@ -5,6 +5,10 @@ from cpython.mem cimport PyMem_RawCalloc as calloc
 cdef extern from "simd/prefetch.h":
     void prefetch_bytes(const void* first, Py_ssize_t count) nogil
 
+cdef extern from "simd/flag.h":
+    bint is_raised(const int* flag) nogil
+    void raise_flag(int* flag) nogil
+
 cdef enum:
     AHEAD = 1 << 11                 # elements that are fetched before they are looked at
     BLOCK = 256                     # elements whose bins are found before they are counted
@@ -23,7 +27,7 @@ cdef struct Counting:
     Py_ssize_t table                # of a table: bins, and room for whole vectors
     int32_t* tables
     int tables_per_thread
-    bint left                       # whether a number was met outside of the bins
+    int left                        # whether a number was met outside of the bins: a flag
     float* lows                     # what each task has met
     float* highs
 
@@ -104,7 +108,7 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     for i in range(TABLES):
         tables[i] = own + (i * c.table if c.tables_per_thread == TABLES else 0)
     find_bins(c, c.x + at, n, found[0], &met)
-    while at < end and not c.left:
+    while at < end and not is_raised(&c.left):
         coming = min(<Py_ssize_t> BLOCK, end - at - n)
         prefetch_bytes(c.x + at + AHEAD, n * sizeof(float))
         if coming == BLOCK:
@@ -120,7 +124,7 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     # What was not counted, as counts are worth nothing once a number lies outside.
     range_of(c.x + at, end - at, c.lows + index, c.highs + index)
     if not (c.lows[index] >= c.first and c.highs[index] <= c.last):
-        c.left = True
+        raise_flag(&c.left)
 
 
 cdef void add_tables(const Counting* c, int n_threads, float* out) noexcept nogil:
@@ -156,7 +160,7 @@ def histogram(cnp.ndarray x, float first, float last, cnp.ndarray counts, int n_
     c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
     c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX
     c.tables_per_thread = 1 if c.size <= FEW else TABLES
-    c.left = False
+    c.left = 0
     n_threads = useful_threads(<double> c.size, COUNTS_PER_THREAD, n_threads)
     if c.bins >= MOST_BINS_OF_TABLES:
         c.tables_per_thread = n_threads = 1
