@@ -149,24 +149,29 @@ cdef bint lie_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     return True
 
 
+cdef inline bint are_plain(cnp.ndarray x) noexcept:
+    """Whether elements are aligned, and their bytes in the order of this machine."""
+    return cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and cnp.PyArray_ISNOTSWAPPED(x)
+
+
 def contiguous(x):
     cdef cnp.ndarray array = np.asarray(x) if type(x) is not np.ndarray else x
-    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED):
+    if lies_in_c_order(array) and are_plain(array):
         return array
-    return np.array(array, order="C")
+    return layout.copied(array, "C")
 
 
 cpdef cnp.ndarray dense(cnp.ndarray x):
-    if cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED) and has_no_gaps(x):
+    if are_plain(x) and has_no_gaps(x):
         return x
-    return np.array(x, order="K")
+    return layout.copied(x, "K")
 
 
 def in_result_order(x):
     cdef cnp.ndarray array = np.asarray(x) if type(x) is not np.ndarray else x
-    if cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_ALIGNED) and lies_in_result_order(array):
+    if are_plain(array) and lies_in_result_order(array):
         return array
-    return np.array(array, order="C")
+    return layout.copied(array, "C")
 
 
 def in_one_order(arrays):
@@ -198,11 +203,7 @@ cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
 
 
 cdef bint has_plain_elements(x):
-    return (
-        isinstance(x, cnp.ndarray)
-        and cnp.PyArray_CHKFLAGS(x, cnp.NPY_ARRAY_ALIGNED)
-        and cnp.PyArray_ISNOTSWAPPED(x)
-    )
+    return isinstance(x, cnp.ndarray) and are_plain(x)
 
 
 include "rooms.pxi"

@@ -13,6 +13,7 @@ import numpy as np
 
 __all__ = [
     "contiguous",
+    "copied",
     "dense",
     "elements_per_channel",
     "empty",
@@ -53,8 +54,23 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
 def contiguous(x: Any) -> np.ndarray:
     """Return ``x`` itself if its elements lie in C order without gaps, else a copy that does."""
     x = np.asarray(x)
-    flags = x.flags
-    return x if flags.c_contiguous and flags.aligned else np.array(x, order="C")
+    return x if x.flags.c_contiguous and _are_plain(x) else copied(x, "C")
+
+
+def copied(x: np.ndarray, order: Any) -> np.ndarray:
+    """Return a copy in this order, its bytes in the order of this machine.
+
+    Examples
+    --------
+    >>> copied(np.array([1, 2], ">i4"), "C").dtype.isnative
+    True
+    """
+    return np.array(x, x.dtype.newbyteorder("="), order=order)
+
+
+def _are_plain(x: np.ndarray) -> bool:
+    """Whether elements are aligned, and their bytes in the order of this machine."""
+    return x.flags.aligned and x.dtype.isnative
 
 
 def dense(x: np.ndarray) -> np.ndarray:
@@ -63,12 +79,12 @@ def dense(x: np.ndarray) -> np.ndarray:
     Whatever that is, :func:`room_like` makes room for a result in the same order, so that a kernel
     may walk through the memory of both.
     """
-    return x if is_dense(x) else np.array(x, order="K")
+    return x if is_dense(x) else copied(x, "K")
 
 
 def is_dense(x: np.ndarray) -> bool:
     """Whether :func:`dense` gives an array itself."""
-    return x.flags.aligned and (x.flags.forc or _has_no_gaps(x))
+    return _are_plain(x) and (x.flags.forc or _has_no_gaps(x))
 
 
 def _has_no_gaps(x: np.ndarray) -> bool:
@@ -92,12 +108,12 @@ def in_result_order(x: Any) -> np.ndarray:
     That is the order in which a result lies; :func:`room_like` makes room for it.
     """
     x = np.asarray(x)
-    return x if lies_in_result_order(x) else np.array(x, order="C")
+    return x if lies_in_result_order(x) else copied(x, "C")
 
 
 def lies_in_result_order(x: np.ndarray) -> bool:
     """Whether :func:`in_result_order` gives an array itself."""
-    return x.flags.aligned and (x.flags.c_contiguous or _has_channels_last(x))
+    return _are_plain(x) and (x.flags.c_contiguous or _has_channels_last(x))
 
 
 def in_one_order(arrays: Sequence[np.ndarray]) -> bool:
@@ -198,7 +214,7 @@ def in_groups(x: np.ndarray) -> np.ndarray | None:
     >>> in_groups(x[..., :100].swapaxes(0, 1)).shape
     (1000, 3, 100)
     """
-    if x.size <= PART or x.flags.c_contiguous:
+    if x.size <= PART or x.flags.c_contiguous or not x.dtype.isnative:
         return contiguous(x)
     lengths: list[int] = []
     steps: list[int] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .layout import PART, contiguous, empty
+from .layout import PART, contiguous, copied, empty
 
 __all__ = [
     "by_parts",
@@ -185,7 +185,7 @@ def copied_by_parts(
     """
     result = np.empty_like(x, dtype, order)
     for at in parts(x, most=PART):
-        result[at] = function(np.array(x[at], order=order), at)
+        result[at] = function(copied(x[at], order), at)
     return result
 
 

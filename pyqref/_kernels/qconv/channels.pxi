@@ -46,6 +46,8 @@ include "reals.pxi"
 cdef void look_at(Source* s, cnp.ndarray x) except *:
     cdef int missing = 5 - cnp.PyArray_NDIM(x)
     cdef int axis
+    if not cnp.PyArray_ISNOTSWAPPED(x):
+        raise TypeError(f"x must be in the byte order of this machine, got {x.dtype.str}")
     s.x, s.batch = <const uint8_t*> cnp.PyArray_DATA(x), cnp.PyArray_DIM(x, 0)
     s.channels = cnp.PyArray_DIM(x, 1)
     s.step[0], s.step[1] = cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(x, 1)
