@@ -15,6 +15,7 @@ from pyqref import nn
 from pyqref._kernels.parts import parts
 from pyqref.numerics.recurrent import lstm_step
 from pyqref.ops import quantized as ops
+from pyqref.ops.quantized import run_recurrent_layer
 
 dynamic = nn.quantized.dynamic
 CELLS = [
@@ -338,3 +339,23 @@ def test_some_rows_of_a_cell_at_a_time(dtype: Any, monkeypatch: pytest.MonkeyPat
     # Sums of integers are exact; those of 8 real numbers may be added in another order.
     tolerance = 0.0 if dtype is pyqref.qint8 else 1e-5
     np.testing.assert_allclose(expected.numpy(), cell(x, hidden).numpy(), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("cls", [dynamic.LSTM, dynamic.GRU])
+@pytest.mark.parametrize("dtype", [pyqref.qint8, pyqref.float16])
+@pytest.mark.parametrize("rows", [2, 150])
+def test_layers_replace_what_is_below(cls: Any, dtype: Any, rows: int) -> None:
+    """Of two directions: the bits of layers whose results have places of their own."""
+    layer = cls(5, 24, num_layers=3, bidirectional=True, dtype=dtype)
+    x, sizes = pyqref.randn(20, rows, 5), [rows] * 20
+    below = x._array.reshape(-1, 5)
+    for first in (0, 2, 4):
+        made = np.empty((20 * rows, 48), np.float32)
+        for direction, packed in enumerate(layer._all_weight_values[first : first + 2]):
+            states = [np.zeros((rows, 24), np.float32) for _ in range(2)]
+            own = packed.param.of_input, packed.param.of_hidden
+            states = states if cls is dynamic.LSTM else states[:1]
+            out = made[:, 24 * direction : 24 * (direction + 1)]
+            run_recurrent_layer(layer.mode, below, *own, states, sizes, direction == 1, out)
+        below = made
+    assert np.array_equal(below, layer(x)[0]._array.reshape(-1, 48))

@@ -202,39 +202,50 @@ class RNNBase(Module):
 
         States, in C order, become those at the end.
         """
-        directions, size = 2 if self.bidirectional else 1, self.hidden_size
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
                 for at in parts(output, whole=(1,)):
                     F.dropout(wrap(output[at]), self.dropout, inplace=True)
-            # A layer replaces what the one before it gave, row by row; where both directions want
-            # it, as bytes.
-            weights = [
-                self._all_weight_values[layer * directions + direction].param
-                for direction in range(directions)
-            ]
-            results, grid = output, None
-            if layer > 0 and directions == 2 and output.size > PART:
-                quantized = quantize_in_place(
-                    output, [one for each in weights for one in (each.of_input, each.of_hidden)]
-                )
-                output, grid = quantized or (output, None)
-            if grid is None and (layer == 0 or directions == 2):
-                results = np.empty((sum(batch_sizes), directions * size), np.float32)
-            for direction, packed in enumerate(weights):
-                run_recurrent_layer(
-                    self.mode,
-                    output,
-                    packed.of_input,
-                    packed.of_hidden,
-                    [each[layer * directions + direction] for each in states],
-                    batch_sizes,
-                    direction == 1,
-                    results[:, direction * size : (direction + 1) * size],
-                    grid,
-                )
-            output = results
+            output = self._layer(layer, output, states, batch_sizes)
         return output
+
+    def _layer(self, layer: int, x: Any, states: list[Any], batch_sizes: list[int]) -> Any:
+        """One layer, in one direction or two.
+
+        It replaces what the one before it gave, row by row. Where both directions want that, it
+        becomes bytes; if it cannot, what the first one gives is kept aside.
+        """
+        directions, size = 2 if self.bidirectional else 1, self.hidden_size
+        weights = [
+            self._all_weight_values[layer * directions + direction].param
+            for direction in range(directions)
+        ]
+        results, grid, aside = x, None, None
+        if layer == 0:
+            results = np.empty((sum(batch_sizes), directions * size), np.float32)
+        elif directions == 2:
+            both = [one for each in weights for one in (each.of_input, each.of_hidden)]
+            quantized = quantize_in_place(x, both) if x.size > PART else None
+            if quantized:
+                x, grid = quantized
+            else:
+                aside = np.empty((len(results), size), np.float32)
+        for direction, packed in enumerate(weights):
+            place = results[:, direction * size : (direction + 1) * size]
+            run_recurrent_layer(
+                self.mode,
+                x,
+                packed.of_input,
+                packed.of_hidden,
+                [each[layer * directions + direction] for each in states],
+                batch_sizes,
+                direction == 1,
+                place if aside is None or direction == 1 else aside,
+                grid,
+            )
+        if aside is not None:
+            results[:, :size] = aside
+        return results
 
     def _check_input(self, input: Any, dimensions: int) -> None:
         """Raise unless the input, or the data of a packed sequence, fits."""
