@@ -15,6 +15,7 @@ from kernels.test_conv_sums import test_all_sums as check_sums
 from pyqref import _kernels
 from pyqref._kernels.qconv import convolution, cuts, pack, sums
 from pyqref._kernels.qconv import transposed as transposed_layers
+from pyqref._kernels.qgemm.finish import fits
 from pyqref.numerics import convolution as reference
 
 #: One group, or one channel a group: others are joined or strips where they are not deep.
@@ -107,3 +108,23 @@ def test_depthwise_kernels_that_reach_far(
     case = Case(1, 70, (7, 30), 70, kernel_size, (2, 1), padding, (1, 1), 70)
     for channels_last in (False, True):
         check(np.random.default_rng(5), case, stored=stored, channels_last=channels_last)
+
+
+@pytest.mark.parametrize("each", [1, 4, 8, 16])
+@pytest.mark.parametrize("centred", [False, True])
+def test_deep_groups_are_packed_one_by_one(each: int, centred: bool) -> None:
+    """Neither joined nor strips: pieces are taken out of panels. Others are refused."""
+    for groups in (2, 4, 16):
+        depth = each
+        while fits(depth, None, 0 if centred else 1):
+            depth += 1024 * each
+        shape = (each * groups, each, depth // each)
+        deep = pack.pack_conv(np.broadcast_to(np.int8(1), shape), groups, centred=centred)
+        assert deep.joined == 1
+        assert not deep.in_strips
+        assert len(next(iter(cuts.in_pieces(deep, centred=centred)))) == 2
+    for groups, size in ((4, 2), (4, 8)):
+        shallow = pack.pack_conv(np.ones((size * groups, size, 3), np.int8), groups)
+        assert shallow.joined > 1 or shallow.in_strips
+        with pytest.raises(AssertionError):
+            next(iter(cuts.in_pieces(shallow, centred=True)))

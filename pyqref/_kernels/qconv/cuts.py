@@ -79,7 +79,11 @@ def in_pieces(packed: PackedConv, *, centred: bool) -> Cut:
     """So few depths at a time that 32 bits hold the sums, and scratch what an output sees.
 
     These are some taps of a depthwise weight, or what is packed anew for the outputs of one panel.
+    Of others the weights are panels, one group after the other: groups of so many depths are
+    neither joined nor strips.
     """
+    assert packed.joined == 1
+    assert not packed.in_strips
     if packed.is_depthwise and centred:
         yield slice(packed.shape[0]), partial(_taps, packed)
         return
