@@ -14,6 +14,7 @@ from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTen
 from .arguments import as_integer, as_number, described
 from .base import TensorBase
 from .dispatch import apply
+from .quantized.validation import no_such_axis
 from .tensor import Tensor
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
@@ -165,7 +166,7 @@ def _checked_grid(
     axis = as_integer(axis, f"{name}: axis")
     ndim = len(shape)
     if not -ndim <= axis < ndim:
-        raise IndexError(f"{name}: axis must be in [{-ndim}, {ndim - 1}], got {axis}")
+        raise no_such_axis(f"{name}: axis", axis, ndim)
     channels = shape[axis]
     if not scales.shape == zero_points.shape == (channels,):
         what, value = (

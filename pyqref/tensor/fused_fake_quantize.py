@@ -19,6 +19,7 @@ from .fake_quantize import (
     fake_quantize_per_channel_affine,
     fake_quantize_per_tensor_affine,
 )
+from .quantized.validation import no_such_axis
 
 __all__ = ["fused_moving_avg_obs_fake_quant"]
 
@@ -215,7 +216,7 @@ def _assign(tensor: Any, values: Array) -> None:
 
 def _channel_axis(name: str, axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
-        raise IndexError(f"{name}: ch_axis must be in [{-ndim}, {ndim - 1}], got {axis}")
+        raise no_such_axis(f"{name}: ch_axis", axis, ndim)
     return axis % ndim
 
 

@@ -114,6 +114,10 @@ def test_bad_parameters_per_channel() -> None:
         pyqref.fake_quantize_per_channel_affine(normal(2, 3), one, zero, 0, 0, 255)
     with pytest.raises(IndexError, match=r"axis must be in \[-2, 1\], got 5"):
         pyqref.fake_quantize_per_channel_affine(normal(2, 3), one, zero, 5, 0, 255)
+    with pytest.raises(IndexError, match="axis 0 is none of the input, which has no dimensions"):
+        pyqref.fake_quantize_per_channel_affine(pyqref.tensor(1.0), one, zero, 0, 0, 255)
+    with pytest.raises(ValueError, match="axis 0 is none of the tensor, which has no dimensions"):
+        pyqref.quantize_per_channel(pyqref.tensor(1.0), one, zero, 0, pyqref.quint8)
 
 
 def test_infinity_saturates() -> None:

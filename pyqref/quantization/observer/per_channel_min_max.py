@@ -13,6 +13,7 @@ from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
+from pyqref.tensor.quantized.validation import no_such_axis
 
 from .checks import calibration_array, check_finite, named
 from .uniform import UniformQuantizationObserverBase
@@ -139,10 +140,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     def _axis_of(self, x: Array) -> int:
         axis, ndim = self.ch_axis, x.ndim
         if not -ndim <= axis < ndim:
-            raise IndexError(
-                f"{named(self)}: ch_axis must be in [{-ndim}, {ndim - 1}] for a tensor of "
-                f"shape {x.shape}, got {axis}"
-            )
+            raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
         return axis % ndim
 
     def _update(self, low: Array, high: Array) -> None:

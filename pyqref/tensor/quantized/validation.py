@@ -68,7 +68,16 @@ def parameters_of(
     return scale, as_integer(zero_point, names[1])
 
 
+def no_such_axis(name: str, axis: int, ndim: int) -> IndexError:
+    """What to raise where ``axis`` is none of the ``ndim`` axes of the input."""
+    if ndim == 0:
+        return IndexError(f"{name} {axis} is none of the input, which has no dimensions")
+    return IndexError(f"{name} must be in [{-ndim}, {ndim - 1}], got {axis}")
+
+
 def check_axis(axis: int, ndim: int) -> None:
     """Raise unless ``axis`` is one of ``ndim`` axes, counted from the front."""
+    if ndim == 0:
+        raise ValueError(f"axis {axis} is none of the tensor, which has no dimensions")
     if not 0 <= axis < ndim:
         raise ValueError(f"axis must be in [0, {ndim - 1}] for a {ndim}-D tensor, got {axis}")
