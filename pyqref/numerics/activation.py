@@ -256,12 +256,14 @@ def prelu(
     Equation ``eq-quantized-prelu``:
 
     .. math::
-        q' = \mathrm{sat}\big(\mathrm{rne}(m \, (q - z)\, w) + z_y\big), \qquad
+        \begin{gathered}
+        q' = \mathrm{sat}\big(\mathrm{rne}(m \, (q - z)\, w) + z_y\big), \\[1ex]
         (m, w) = \begin{cases}
             (s_x s_w\, \iota(s_y),\; q_w - z_w) & q \le z \\
             (s_x\, \iota(s_y),\; 1) & q > z, \text{ documented} \\
             (s_x s_w\, \iota(s_y),\; \mathrm{quantize}_w(1) - z_w) & q > z, \text{ torch}
         \end{cases}
+        \end{gathered}
 
     torch 2.13 takes the slope 1, too, from the weight's grid, where it may saturate.
 

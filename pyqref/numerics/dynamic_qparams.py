@@ -33,10 +33,13 @@ def symmetric_range(
 
     Equation ``eq-symmetric-range``:
 
-    .. math:: s = \max\left(\left|\frac{x_{min}}{h + 1}\right|,
-                            \left|\frac{x_{max}}{h}\right|\right), \qquad
-              (x_{min}, x_{max}) \mapsto (-(h + 1) s,\; h s), \qquad
-              h = \lfloor (q_{max} - q_{min}) / 2 \rfloor
+    .. math::
+        \begin{gathered}
+        s = \max\left(\left|\frac{x_{min}}{h + 1}\right|,
+                      \left|\frac{x_{max}}{h}\right|\right), \\[1ex]
+        (x_{min}, x_{max}) \mapsto (-(h + 1) s,\; h s), \qquad
+        h = \lfloor (q_{max} - q_{min}) / 2 \rfloor
+        \end{gathered}
 
     A range on one side of zero stays as it is. Quotients and results are float32.
 
@@ -81,11 +84,13 @@ def choose_qparams_dynamic(
     Equation ``eq-choose-qparams-dynamic``:
 
     .. math::
-        s_0 = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}, \qquad
+        \begin{gathered}
+        s_0 = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}, \\[1ex]
         s = \begin{cases}
             0.1 & \mathrm{fl}_{32}(s_0) = 0 \text{ or } 1 / s_0 \text{ overflows} \\
             \max(s_0,\; 6.1 \cdot 10^{-5}) & \text{otherwise}
         \end{cases}
+        \end{gathered}
 
     The zero point comes from the end of the range that is met with the smaller
     error, :math:`z_- = q_{min} - x_{min} / s` or :math:`z_+ = q_{max} - x_{max} / s`,

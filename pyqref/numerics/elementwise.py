@@ -125,10 +125,12 @@ def add_fixed_point(
     Equation ``eq-add-fixed-point``:
 
     .. math::
+        \begin{gathered}
         r_a = s_a / s_y, \quad r_b = s_b / s_y, \quad
         t = 21 - \lfloor \log_2 \max(r_a, r_b) \rfloor, \quad
-        m = \mathrm{rne}(r \cdot 2^t), \qquad
+        m = \mathrm{rne}(r \cdot 2^t), \\[1ex]
         q = \mathrm{sat}\big(\mathrm{rsr}(m_a (a - z_a) + m_b (b - z_b),\; t) + z_y\big)
+        \end{gathered}
 
     The ratios are float32; the larger multiplier has 22 bits, so the sum fits 32.
 

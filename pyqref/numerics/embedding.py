@@ -200,10 +200,13 @@ def quantize_rows_byte(
 
     Equation ``eq-embedding-rows-byte``:
 
-    .. math:: o_r = \min_d x_{r,d}, \quad \rho_r = \max_d x_{r,d} - o_r, \quad
-              s_r = \rho_r / 255, \quad
-              q_{r,d} = \mathrm{rne}\left((x_{r,d} - o_r) \cdot
-              \frac{255}{\rho_r + 10^{-8}}\right)
+    .. math::
+        \begin{gathered}
+        o_r = \min_d x_{r,d}, \quad \rho_r = \max_d x_{r,d} - o_r, \quad
+        s_r = \rho_r / 255, \\[1ex]
+        q_{r,d} = \mathrm{rne}\left((x_{r,d} - o_r) \cdot
+        \frac{255}{\rho_r + 10^{-8}}\right)
+        \end{gathered}
 
     Parameters
     ----------

@@ -80,8 +80,11 @@ def fused_observe(
 
     Equation ``eq-fused-observe``:
 
-    .. math:: (x_{min}', x_{max}') = (\text{fused average of both ends}), \qquad
-              (s, z) = \text{choose-qparams-dynamic}(x_{min}', x_{max}')
+    .. math::
+        \begin{gathered}
+        (x_{min}', x_{max}') = (\text{fused average of both ends}), \\[1ex]
+        (s, z) = \text{choose-qparams-dynamic}(x_{min}', x_{max}')
+        \end{gathered}
 
     with the scale rounded to float32 before the zero point is found.
 

@@ -150,8 +150,11 @@ def merge_histogram(
 
     Equation ``eq-histogram-merge``:
 
-    .. math:: lo' = \min(lo, \min X), \quad hi' = \max(hi, \max X), \qquad
-              n' = rebin(n; lo', hi') + counts(X; lo', hi')
+    .. math::
+        \begin{gathered}
+        lo' = \min(lo, \min X), \quad hi' = \max(hi, \max X), \\[1ex]
+        n' = rebin(n; lo', hi') + counts(X; lo', hi')
+        \end{gathered}
 
     Parameters
     ----------

@@ -107,9 +107,12 @@ def bilinear(
 
     Equation ``eq-quantized-bilinear``:
 
-    .. math:: v = (1 - \lambda_h)\big((1 - \lambda_w) q_{00} + \lambda_w q_{01}\big)
-                + \lambda_h \big((1 - \lambda_w) q_{10} + \lambda_w q_{11}\big), \qquad
-              y = \mathrm{sat}(\mathrm{rne}((v - z) + z))
+    .. math::
+        \begin{gathered}
+        v = (1 - \lambda_h)\big((1 - \lambda_w) q_{00} + \lambda_w q_{01}\big)
+          + \lambda_h \big((1 - \lambda_w) q_{10} + \lambda_w q_{11}\big), \\[1ex]
+        y = \mathrm{sat}(\mathrm{rne}((v - z) + z))
+        \end{gathered}
 
     in float32, in this order.
 

@@ -65,7 +65,7 @@ def average_range(
     Equation ``eq-average-range``:
 
     .. math:: (x_{min}', x_{max}') = \begin{cases}
-        (\min X, \max X) & \text{first batch: the old range is empty} \\
+        (\min X, \max X) & \text{the old range is empty} \\
         (\mathrm{ma}(x_{min}, \min X), \mathrm{ma}(x_{max}, \max X)) & \text{later}
         \end{cases}
 

@@ -40,10 +40,12 @@ def batch_norm_coefficients(
     Equation ``eq-batch-norm-coefficients``:
 
     .. math::
+        \begin{gathered}
         a_c = \frac{1}{\sqrt{\sigma_c^2 + \epsilon}} \cdot w_c, \qquad
-        b_c = \beta_c - \mu_c a_c, \qquad
+        b_c = \beta_c - \mu_c a_c, \\[1ex]
         \alpha_c = \mathrm{fl}_{32}\big(\mathrm{fl}_{64}(a_c s_x) / s_y\big), \quad
         \beta'_c = \mathrm{fl}_{32}\big(b_c / s_y\big)
+        \end{gathered}
 
     a and b in float32, the divisions by the scales in double.
 

@@ -134,9 +134,11 @@ def affine_qparams(
     Equation ``eq-affine-qparams``:
 
     .. math::
-        x^-_{} = \min(x_{min}, 0), \quad x^+ = \max(x_{max}, 0), \qquad
+        \begin{gathered}
+        x^-_{} = \min(x_{min}, 0), \quad x^+ = \max(x_{max}, 0), \\[1ex]
         s = \max\left(\frac{x^+ - x^-}{q_{max} - q_{min}},\, \varepsilon\right), \qquad
         z = \mathrm{sat}\big(q_{min} - \mathrm{rne}(x^- / s)\big)
+        \end{gathered}
 
     in float32 with true divisions. Real zero is an integer exactly: ``z`` itself,
     ``eq-real-zero``.

@@ -28,10 +28,13 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     (``eq-fake-quantize``). In between, scale and zero point are chosen in double
     (``eq-choose-qparams-dynamic``):
 
-    .. math:: s = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}
-              \quad\text{(affine)}, \qquad
-              s = \max\left(\frac{-x_{min}}{128}, \frac{x_{max}}{127}\right)
-              \quad\text{(symmetric, int8)}
+    .. math::
+        \begin{gathered}
+        s = \frac{\max(x_{max}, 0) - \min(x_{min}, 0)}{q_{max} - q_{min}}
+        \quad\text{(affine)}, \\[1ex]
+        s = \max\left(\frac{-x_{min}}{128}, \frac{x_{max}}{127}\right)
+        \quad\text{(symmetric, int8)}
+        \end{gathered}
 
     Parameters
     ----------
