@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import contiguous_format
+from ..dtypes import contiguous_format, per_tensor_affine
 from ..tape import shape as operations
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply
 from .layout import clone
-from .shape import as_strided, flatten, transpose
+from .shape import as_strided, flatten, transpose, unsqueeze
 
 __all__ = [
     "flip",
@@ -141,6 +141,9 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     >>> pyqref.repeat_interleave(pyqref.tensor([1, 2]), pyqref.tensor([1, 3])).tolist()
     [1, 2, 2, 2]
     """
+    per_tensor = input.is_quantized and input.qscheme() is per_tensor_affine
+    if per_tensor and isinstance(repeats, int) and repeats > 1:
+        return _spread(input, repeats, dim)
     if dim is None:
         input, dim = flatten(input), 0
     axis = axis_of(dim, input.ndim)
@@ -149,6 +152,15 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
         raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {counts}")
     where = np.repeat(np.arange(input._array.shape[axis]), counts)
     return input.index_select(axis, input.new_tensor(where))
+
+
+def _spread(input: Any, repeats: int, dim: int | None) -> Any:
+    """Each slice repeated as often, without an index, which is larger than bytes are."""
+    axis = input.ndim - 1 if dim is None else axis_of(dim, input.ndim)
+    shape = list(input._array.shape)
+    longer = shape[:axis] + [repeats * each for each in shape[axis : axis + 1]] + shape[axis + 1 :]
+    spread = unsqueeze(input, axis + 1).expand(*shape[: axis + 1], repeats, *shape[axis + 1 :])
+    return spread.reshape(-1 if dim is None else longer)
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:

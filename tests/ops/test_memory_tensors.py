@@ -139,6 +139,7 @@ CHOSEN = (
     chosen("index_select", lambda x: x.index_select(2, ROWS))
     | chosen("repeat", lambda x: x.repeat(1, 2, 1, 2))
     | chosen("repeat_interleave", lambda x: x.repeat_interleave(2, 1))
+    | chosen("repeat_interleave of all", lambda x: x.repeat_interleave(2))
     | chosen("max of channels", lambda x: x.max(1))
     | chosen("min of the last", lambda x: x.min(-1))
     | chosen("argmax", lambda x: x.argmax())

@@ -173,6 +173,8 @@ CHOICES: dict[str, Callable[[Any], Any]] = {
     "index_select": lambda x: x.index_select(2, pyqref.tensor([3, 3, 79, 0])),
     "many": lambda x: x.index_select(3, pyqref.from_numpy(np.arange(300) % 90)),
     "repeat": lambda x: x.repeat(2, 1, 1, 3, 1),
+    "repeat_interleave": lambda x: x.repeat_interleave(3),
+    "repeat_interleave of channels": lambda x: x.repeat_interleave(2, -3),
     "max": lambda x: x.max(1),
     "min of the first": lambda x: x.min(0, keepdim=True),
     "mean of lines": lambda x: x.mean(-1),
@@ -195,6 +197,19 @@ def test_order_does_not_matter(name: str, order: str) -> None:
 
     array = _in_order(order)
     assert outcome(np.array(array, order="C")) == outcome(array)
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1, -1])
+@pytest.mark.parametrize("repeats", [0, 1, 3])
+def test_repeats_slices(dim: int | None, repeats: int) -> None:
+    """As NumPy does; a copy."""
+    array = _integers((2, 3, 4))
+    for each in (array, array.swapaxes(0, 2), array[..., ::2]):
+        made = make_per_tensor(each, 0.1, 3, pyqref.quint8).repeat_interleave(repeats, dim)
+        assert np.array_equal(np.repeat(each, repeats, dim), made._array)
+        assert not np.shares_memory(each, made._array) or (repeats == 1 and dim is None)
+    one = make_per_tensor(np.uint8(7), 0.1, 3, pyqref.quint8)
+    assert one.repeat_interleave(3)._array.tolist() == [7, 7, 7]
 
 
 @pytest.mark.parametrize("find", [np.argmax, np.argmin])
