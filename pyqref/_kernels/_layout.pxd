@@ -24,9 +24,9 @@ cdef enum Order:
     ANY_ORDER
     ROWS_APART
 
-# One result an element, that lies as ``x`` does: in C order or with the channels last, or, where
-# ``any_order``, in any order without gaps.
-cdef cnp.ndarray room_beside(x, out, int kinds, bint any_order)
+# One result an element of ``x``, whose type is one of ``of``; it lies as ``x`` does: in C order or
+# with the channels last, or, where ``any_order``, in any order without gaps.
+cdef cnp.ndarray room_beside(x, int of, out, int kinds, bint any_order)
 
 # Rows (..., columns) for those of ``x``, which is in C order where room is to be made.
 cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns)

@@ -209,23 +209,29 @@ cdef bint has_plain_elements(x):
 include "rooms.pxi"
 
 
-cdef cnp.ndarray room_beside(x, out, int kinds, bint any_order):
-    cdef cnp.ndarray array, result
+cdef cnp.ndarray room_beside(x, int of, out, int kinds, bint any_order):
+    cdef cnp.ndarray array
+    cdef cnp.dtype dtype
     if not has_plain_elements(x):
         return None
     array = x
+    dtype = array.descr
+    if not kind_of(dtype) & of:
+        return None
     if not (has_no_gaps(array) if any_order else lies_in_result_order(array)):
         return None
     if isinstance(out, cnp.ndarray):
         require_room_beside("out", out, kinds, array)
         return out
-    result = room_like(array, array.dtype if out is None else out)
-    return result if kind_of(result) & kinds else None
+    if out is not None:
+        dtype = out if isinstance(out, cnp.dtype) else np.dtype(out)
+    return room_like(array, dtype) if kind_of(dtype) & kinds else None
 
 
 cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns):
     cdef cnp.npy_intp[MOST_AXES] shape
-    cdef cnp.ndarray array, result
+    cdef cnp.ndarray array
+    cdef cnp.dtype dtype
     cdef Py_ssize_t rows = 1
     cdef int ndim, axis
     if not has_plain_elements(x):
@@ -243,8 +249,8 @@ cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns):
     if not lies_in_c_order(array):
         return None
     shape[ndim - 1] = columns
-    result = room(ndim, shape, array.dtype if out is None else out)
-    return result if kind_of(result) & kinds else None
+    dtype = array.descr if out is None else out
+    return room(ndim, shape, dtype) if kind_of(dtype) & kinds else None
 
 
 cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either):
@@ -270,7 +276,7 @@ cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)
         if last and in_c_order and lies_in_c_order(out):
             last = False
         require_room(
-            "out", out, kind_of(array), ndim, shape, CHANNELS_LAST if last else C_ORDER
+            "out", out, kind_of(array.descr), ndim, shape, CHANNELS_LAST if last else C_ORDER
         )
         return out
     if in_c_order:

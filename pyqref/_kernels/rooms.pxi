@@ -2,10 +2,10 @@
 # write wrongly, is refused here, and nowhere else.
 
 
-cdef inline int kind_of(cnp.ndarray x) noexcept:
-    """The one of Kinds that the elements are, or 0."""
-    cdef char kind = x.descr.kind
-    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(x)
+cdef inline int kind_of(cnp.dtype dtype) noexcept:
+    """The one of Kinds that such elements are, or 0."""
+    cdef char kind = dtype.kind
+    cdef Py_ssize_t itemsize = dtype.itemsize
     if kind == b"u" or kind == b"i":
         if itemsize == 1:
             return OF_UINT8 if kind == b"u" else OF_INT8
@@ -56,7 +56,7 @@ cdef int require_elements(str name, out, int kinds) except -1:
     if not isinstance(out, cnp.ndarray):
         raise TypeError(f"{name} must be an array, got {type(out).__name__}")
     cdef cnp.ndarray array = out
-    if not kind_of(array) & kinds:
+    if not kind_of(array.descr) & kinds:
         raise TypeError(f"{name} must be of {names_of(kinds)}, got {array.dtype}")
     if not cnp.PyArray_ISNOTSWAPPED(array):
         raise TypeError(f"{name} must be in the byte order of this machine, got {array.dtype.str}")

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import pyqref
+from pyqref import _kernels
+from pyqref._kernels.pooling import windows
 from pyqref.ops import quantized
 
 #: Of its int8 bytes: beside them stand a sum, a scale, a zero point, a bias, a multiplier and
@@ -44,3 +46,24 @@ def test_packed_weight_takes_its_integers_and_little_more(columns: int) -> None:
         tracemalloc.stop()
     assert packed is not None
     assert columns * depth <= held < MOST * columns * depth
+
+
+def test_no_room_is_made_where_no_kernel_computes(compiled_kernel: str) -> None:
+    """NumPy's equations do, and make the result themselves."""
+    x = np.zeros((1, 4, 64, 64))
+    twin = _kernels.registry.twin
+    geometry = windows._geometry(x.shape, (2, 2), (1, 1), (0, 0), (1, 1), False, True)
+    calls: list[tuple[str, str, type, tuple[object, ...]]] = [
+        ("elementwise", "clamp", np.int32, (None, 0, 255, 1)),
+        ("quantize", "quantize_per_tensor", np.float64, (np.dtype(np.uint8), 0.1, 3, 0, 255, 1)),
+        ("quantize", "dequantize_per_tensor", np.int64, (np.dtype(np.float32), 0.1, 3, 1)),
+        ("pooling", "max_pool", np.int32, (None, geometry, 1)),
+    ]
+    for operation, name, dtype, rest in calls:
+        run, given = getattr(twin(operation), name), x.astype(dtype)
+        tracemalloc.start()
+        try:
+            assert run(given, *rest) is None
+            assert tracemalloc.get_traced_memory()[1] < x.size
+        finally:
+            tracemalloc.stop()

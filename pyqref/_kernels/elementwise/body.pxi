@@ -222,8 +222,8 @@ def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     Into ``out``, or room of that dtype.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, out, OF_BYTES | OF_BOOL, True)
-    if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
+    cdef cnp.ndarray result = room_beside(q, OF_BYTES, out, OF_BYTES | OF_BOOL, True)
+    if result is None:
         return None
     set_arrays(&p, q, q, result)
     p.table = <const uint8_t*> cnp.PyArray_DATA(table)
@@ -263,8 +263,8 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     of another type or has gaps.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, out, OF_BYTES, True)
-    if result is None or cnp.PyArray_ITEMSIZE(q) != 1:
+    cdef cnp.ndarray result = room_beside(q, OF_BYTES, out, OF_BYTES, True)
+    if result is None:
         return None
     set_arrays(&p, q, q, result)
     p.lower, p.upper = lower, min(upper, 127 if p.is_signed else 255)

@@ -129,7 +129,7 @@ cdef bint is_covered(x) noexcept:
 
 cdef tuple rooms_for(x, out, bint masked):
     """Both results, no marks if they are not wanted; None where ``x`` is not covered."""
-    cdef cnp.ndarray y = room_beside(x, out, OF_FLOAT32, False) if is_covered(x) else None
+    cdef cnp.ndarray y = room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False) if is_covered(x) else None
     cdef cnp.npy_intp size
     if y is None:
         return None

@@ -70,7 +70,7 @@ def straight_through(grad, cnp.ndarray mask, out, int n_threads):
             return None
     elif cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or not cnp.PyArray_SAMESHAPE(grad, mask):
         return None
-    result = room_beside(grad, out, OF_FLOAT32, False)
+    result = room_beside(grad, OF_FLOAT32, out, OF_FLOAT32, False)
     if result is None:
         return None
     m.grad = <const int32_t*> cnp.PyArray_DATA(grad)

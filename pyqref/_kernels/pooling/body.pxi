@@ -114,10 +114,11 @@ cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
     cdef int axis
     if x is None or len(wanted) != cnp.PyArray_NDIM(x) - 2 or len(wanted) > 3:
         return None
+    if cnp.PyArray_ITEMSIZE(x) != 1:
+        return None
     for axis in range(len(wanted)):
         sizes[axis] = wanted[axis]
-    out = room_for_images(x, out, sizes, True)
-    return out if out is not None and cnp.PyArray_ITEMSIZE(x) == 1 else None
+    return room_for_images(x, out, sizes, True)
 
 
 cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -1:

@@ -36,11 +36,6 @@ cdef struct Affine:
     const double* zero_points
 
 
-cdef bint are_integers(cnp.ndarray q) noexcept:
-    """Whether these are integers that kernels read and write."""
-    return cnp.PyArray_TYPE(q) in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32)
-
-
 cdef cnp.ndarray doubles(x):
     """Parameters of channels as contiguous float64, which holds what they come as."""
     return cnp.PyArray_ContiguousFromAny(x, cnp.NPY_FLOAT64, 0, 0)

@@ -40,8 +40,8 @@ def quantize_per_tensor(
     results lie in.
     """
     cdef Affine a
-    cdef cnp.ndarray q = room_beside(x, out, OF_INTEGERS, False)
-    if q is None or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32:
+    cdef cnp.ndarray q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    if q is None:
         return None
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
@@ -181,8 +181,10 @@ def quantize_per_channel(
     cdef const double* zero_point
     cdef float* inverses
     cdef float* offsets
-    cdef cnp.ndarray q = room_beside(x, out, OF_INTEGERS, False) if is_in_c_order(x) else None
-    if q is None or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32:
+    cdef cnp.ndarray q = None
+    if is_in_c_order(x):
+        q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    if q is None:
         return None
     each_scale, each_zero_point = doubles(scales), doubles(zero_points)
     scale = <const double*> cnp.PyArray_DATA(each_scale)

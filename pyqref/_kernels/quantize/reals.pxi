@@ -47,8 +47,8 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
     Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
     """
     cdef Affine a
-    cdef cnp.ndarray x = room_beside(q, out, OF_FLOAT32, False)
-    if x is None or not are_integers(q):
+    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    if x is None:
         return None
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
@@ -119,8 +119,10 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     """The same with a scale and a zero point for each index of an axis, of ``q`` in C order."""
     cdef Affine a
     cdef cnp.ndarray each_scale, each_zero_point
-    cdef cnp.ndarray x = room_beside(q, out, OF_FLOAT32, False) if is_in_c_order(q) else None
-    if x is None or not are_integers(q):
+    cdef cnp.ndarray x = None
+    if is_in_c_order(q):
+        x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    if x is None:
         return None
     each_scale, each_zero_point = doubles(scales), doubles(zero_points)
     a.x = <float*> cnp.PyArray_DATA(x)
