@@ -1,4 +1,4 @@
-"""Quantized tensors in order: integers and their places are sorted as one number, where they end.
+"""Quantized tensors in order: some lines at a time; in long ones, integers with their places.
 
 ``value * 2**32 + place`` has the order of a stable sort, and room in the int64 of a place. So
 nothing else is as long as the result.
@@ -17,13 +17,13 @@ from ...tape import Array
 from ...tape.indexing import Sort
 from ..base import wrap
 from ..dispatch import quantized_implementation
-from .operations import per_tensor_of
+from .operations import per_tensor_of, run_operation
 from .tensor import make_quantized
 
 __all__ = ["sort_integers"]
 
-#: Elements of a line that is sorted in a copy, and of parts of a longer one.
-_LINE, _PIECE = 1 << 15, 1 << 14
+#: Elements of lines that are sorted in a copy, and of parts of a longer one.
+_LINE = 1 << 14
 _PLACES = np.int64(2**32 - 1)
 
 
@@ -43,28 +43,28 @@ def sort_integers(x: Array, axis: int, descending: bool, count: int | None) -> t
     >>> values.tolist(), index.tolist()
     ([3, 3], [0, 2])
     """
-    if x.ndim == 0:
-        return x.copy(), np.zeros((), np.int64)
-    lines = np.moveaxis(x, axis, -1)
+    if x.size <= _LINE:
+        return run_operation(Sort, x, axis, descending, count)
+    lines, last = np.moveaxis(x, axis, -1), x.ndim - 1
     length = lines.shape[-1]
     kept = length if count is None else count
     places = _room(lines, axis, kept)
+    index = np.moveaxis(places, -1, axis)
+    values = np.empty(index.shape, x.dtype)
     if length <= _LINE:
-        for at in parts(lines, whole=[lines.ndim - 1], most=_LINE):
-            keys = np.array(lines[at], np.int64, order="C")
-            _make_keys(keys, 0, descending)
-            keys.sort()
-            places[at] = keys[..., :kept]
+        of_lines = np.moveaxis(values, axis, -1)
+        for at in parts(lines, whole=[last], most=_LINE):
+            some = np.ascontiguousarray(lines[at])
+            made = run_operation(Sort, some, last, descending, count)
+            of_lines[at[:-1]], places[at[:-1]] = made
     elif kept:
         for where in np.ndindex(lines.shape[:-1]):
             _put_first(lines[where], descending, places[where])
             places[where].sort()
-    values = np.empty(np.moveaxis(places, -1, axis).shape, x.dtype)
-    index = np.moveaxis(places, -1, axis)
-    for at in parts(index, most=_PIECE):
-        keys = index[at] >> 32
-        values[at] = ~keys if descending else keys
-        index[at] &= _PLACES
+        for at in parts(index, most=_LINE):
+            keys = index[at] >> 32
+            values[at] = ~keys if descending else keys
+            index[at] &= _PLACES
     return values, index
 
 
@@ -89,7 +89,7 @@ def _make_keys(integers: Array, first: int, descending: bool) -> None:
 
 
 def _pieces(line: Array) -> Iterator[tuple[int, Array]]:
-    return ((i, line[i : i + _PIECE]) for i in range(0, len(line), _PIECE))
+    return ((i, line[i : i + _LINE]) for i in range(0, len(line), _LINE))
 
 
 def _put_first(line: Array, descending: bool, keys: Array) -> None:

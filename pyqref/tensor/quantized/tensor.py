@@ -192,8 +192,11 @@ class QuantizedTensor(Tensor):
 
     def _write(self, numbers: Array) -> None:
         """Write real numbers of this shape, some at a time."""
+        if numbers.size <= PART:
+            self._array[...] = self._quantizer.quantize(np.asarray(numbers, np.float32))
+            return
         for at in parts(self._array, most=PART):
-            some = np.array(numbers[at], np.float32, order="C")
+            some = np.asarray(numbers[at], np.float32)
             self._array[at] = self._quantizer.of_part(at).quantize(some)
 
     def __setitem__(self, key: Any, value: Any) -> None:
