@@ -129,8 +129,10 @@ cdef bint is_covered(x) noexcept:
 
 cdef tuple rooms_for(x, out, bint masked):
     """Both results, no marks if they are not wanted; None where ``x`` is not covered."""
-    cdef cnp.ndarray y = room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False) if is_covered(x) else None
+    cdef cnp.ndarray y = None
     cdef cnp.npy_intp size
+    if is_covered(x):
+        y = room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False)
     if y is None:
         return None
     size = cnp.PyArray_SIZE(y) // 8 + BEYOND
