@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +46,7 @@ def max_pool(
         if pooled is not None:
             return pooled
         if _is_cut(q):
-            pool = twin.max_pool if q.itemsize == 1 else wide.max_pool
-            return run_in_bands(pool, one_by_one.max_pool, q, geometry, threads.limit)
+            return _cut(twin, "max_pool", q, geometry)
     windows = kernel, stride, padding, dilation, ceil_mode
     return run_by_planes(lambda part: reference.max_pool(part, *windows), q, len(kernel))
 
@@ -75,9 +75,7 @@ def avg_pool(
         if pooled is not None:
             return pooled
         if _is_cut(q):
-            pool = twin.mean_pool if q.itemsize == 1 else wide.mean_pool
-            rest = zero_point, divisor, by_reciprocal, scale, threads.limit
-            return run_in_bands(pool, one_by_one.mean_pool, q, geometry, *rest)
+            return _cut(twin, "mean_pool", q, geometry, zero_point, divisor, by_reciprocal, scale)
     windows = kernel, stride, padding, ceil_mode, count_include_pad, divisor_override
     return run_by_planes(
         lambda part: reference.avg_pool(part, zero_point, *windows, engine, scale), q, len(kernel)
@@ -105,9 +103,7 @@ def adaptive_avg_pool(
         if pooled is not None:
             return pooled
         if _is_cut(q):
-            pool = twin.mean_pool if q.itemsize == 1 else wide.mean_pool
-            rest = zero_point, 0, by_reciprocal, scale, threads.limit
-            return run_in_bands(pool, one_by_one.mean_pool, q, geometry, *rest)
+            return _cut(twin, "mean_pool", q, geometry, zero_point, 0, by_reciprocal, scale)
     others = zero_point, output_size, engine, scale
     return run_by_planes(
         lambda part: reference.adaptive_avg_pool(part, *others), q, len(output_size)
@@ -117,6 +113,12 @@ def adaptive_avg_pool(
 def _is_cut(q: IntArray) -> bool:
     """Whether images that no kernel takes as they are, are cut; others are equations in NumPy."""
     return q.itemsize == 1 or prod(q.shape[2:]) > MOST_WIDE
+
+
+def _cut(twin: Any, name: str, q: IntArray, geometry: Geometry, *rest: Any) -> IntArray:
+    """What the kernel of this name gives for images that it does not take as they are."""
+    pool = getattr(twin if q.itemsize == 1 else wide, name)
+    return run_in_bands(pool, getattr(one_by_one, name), q, geometry, *rest, threads.limit)
 
 
 @lru_cache(maxsize=64)
