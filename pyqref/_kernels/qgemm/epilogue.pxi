@@ -22,11 +22,11 @@ cdef struct Epilogue:
 
 # The same for one panel of columns, padded with zeros to whole vectors.
 cdef struct Columns:
-    bint in_registers                   # whether tile.h may finish the sums
     int32_t[PANEL_COLUMNS] offset       # added to the uncentred sums
     int32_t[PANEL_COLUMNS] weight_zero_point
     float[PANEL_COLUMNS] multiplier
     float[PANEL_COLUMNS] bias
+    bint in_registers                   # whether tile.h may finish the sums
 
 
 cdef void load_columns(
@@ -42,7 +42,14 @@ cdef void load_columns(
     cdef uint32_t each = <uint32_t> e.depth * x_zero_point
     cdef uint32_t* offset = <uint32_t*> columns.offset
     cdef const uint32_t* weight_sums = <const uint32_t*> e.weight_sums + first
-    cdef bint is_small = True
+    # Named here, for the compiler to know that no store changes them.
+    cdef float* multiplier = columns.multiplier
+    cdef const float* bias = columns.bias
+    cdef const float* multipliers = e.multiplier
+    cdef const int32_t* integer_bias = e.integer_bias
+    cdef float x_scale = e.x_scale
+    cdef float bias_multiplier = e.bias_multiplier
+    cdef int is_small = 1
     cdef float most
     columns.in_registers = False
     if count < PANEL_COLUMNS:
@@ -57,15 +64,15 @@ cdef void load_columns(
             offset[c] += each * <uint32_t> columns.weight_zero_point[c]
     if e.integer_bias != NULL:
         for c in range(count):
-            offset[c] += <uint32_t> e.integer_bias[first + c]
+            offset[c] += <uint32_t> integer_bias[first + c]
     if e.store == SUMS:
         return
     if e.multiplier_step:
         for c in range(count):
-            columns.multiplier[c] = e.x_scale * e.multiplier[first + c]
+            multiplier[c] = x_scale * multipliers[first + c]
     else:
         for c in range(count):
-            columns.multiplier[c] = e.x_scale * e.multiplier[0]
+            multiplier[c] = x_scale * multipliers[0]
     if e.bias != NULL:
         memcpy(columns.bias, e.bias + first, count * sizeof(float))
     else:
@@ -77,8 +84,8 @@ cdef void load_columns(
     if e.store == BYTES and e.lower >= 0:
         for c in range(count):
             # Of sums, which fit 32 bits, multiplied: below 2^31, and no nan.
-            most = (fabsf(columns.bias[c] * e.bias_multiplier) + <float> 2.147483648e9)
-            is_small &= fabsf(columns.multiplier[c]) * most < <float> 2e9
+            most = fabsf(bias[c] * bias_multiplier) + <float> 2.147483648e9
+            is_small &= fabsf(multiplier[c]) * most < <float> 2e9
         columns.in_registers = is_small
 
 

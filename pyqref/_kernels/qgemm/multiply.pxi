@@ -141,7 +141,9 @@ cdef void multiply_panel(
     cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] room
     cdef int32_t[PANEL_COLUMNS] zeros
     cdef int32_t* sums = <int32_t*> next_line(room)
-    cdef Columns columns
+    # Vectors that tiles read of it shall not straddle lines: room for one that begins with a line.
+    cdef Columns[2] room_of_columns
+    cdef Columns* columns = <Columns*> next_line(room_of_columns)
     cdef Tile tile
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16
@@ -151,8 +153,8 @@ cdef void multiply_panel(
     cdef const uint8_t* x
     cdef const uint8_t* y
     cdef int column, vectors, tile_rows
-    load_columns(p.epilogue, &columns, first_column, used)
-    fill_tile(p, &columns, &tile, sums)
+    load_columns(p.epilogue, columns, first_column, used)
+    fill_tile(p, columns, &tile, sums)
     tile.step = width * 4
     out += first_column * p.out_itemsize
     if width < TILE_VECTORS * SIMD_LANES:
@@ -190,7 +192,7 @@ cdef void multiply_panel(
             column += TILE_VECTORS * SIMD_LANES
         if not columns.in_registers:
             finish_tile(
-                p.epilogue, &columns, 0, sums, row_sums + row, tile_rows, out, tile.out_stride,
+                p.epilogue, columns, 0, sums, row_sums + row, tile_rows, out, tile.out_stride,
                 used,
             )
         out += tile_rows * tile.out_stride
