@@ -10,12 +10,10 @@ Quantized tensors take the implementation registered for them with
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._kernels.parts import parts, under
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, wrap
@@ -23,9 +21,7 @@ from .base import CopySlices, TensorBase, wrap
 __all__ = [
     "CATEGORY",
     "apply",
-    "apply_",
     "broadcast_error",
-    "change",
     "check_in_place",
     "mark_view",
     "quantized",
@@ -166,74 +162,6 @@ def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
                 f"at non-singleton dimension {axis}"
             )
     return RuntimeError(str(error))
-
-
-def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs: Any) -> Any:
-    """Run an operation with ``target`` as first argument and store the result in it.
-
-    Raises
-    ------
-    RuntimeError
-        ``target`` is a leaf (or a view of one) that requires a gradient, or the
-        result does not have its shape or fits no element of it.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> from pyqref.tape.unary import Relu
-    >>> x = pyqref.tensor([-1.0, 1.0])
-    >>> apply_(Relu, x) is x, x.tolist()
-    (True, [0.0, 1.0])
-    """
-    check_in_place(target)
-    change(target, partial(apply, operation), *args, **kwargs)
-    return target
-
-
-#: Bytes of a quantized tensor that are changed at a time.
-_CHANGED = 1 << 18
-
-
-def change(target: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Store ``function(target, *args)``, which works element by element, in ``target``.
-
-    Of a large quantized tensor some at a time, so that no other one is made.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x = pyqref.zeros(2)
-    >>> change(x, pyqref.add, pyqref.ones(2))
-    >>> x.tolist()
-    [1.0, 1.0]
-    """
-    array = target._array
-    shapes = [each._array.shape for each in args if isinstance(each, TensorBase)]
-    small = not target.is_quantized or array.nbytes <= _CHANGED or overlaps(array)
-    if small or not all(_broadcasts(shape, array.shape) for shape in shapes):
-        store(target, function(target, *args, **kwargs))
-        return
-    for at in parts(array, most=_CHANGED // array.itemsize):
-        part = target._like(array[at])
-        some = [_under(at, each) for each in args]
-        store(part, function(part, *some, **kwargs))
-    target._quantizer = part._quantizer
-    target._version[0] += 1
-
-
-def _under(at: tuple[slice, ...], operand: Any) -> Any:
-    """What a part meets of a tensor that is broadcast; a number is the same for all."""
-    if not isinstance(operand, TensorBase):
-        return operand
-    tensor: Any = operand
-    return tensor[under(at, tensor._array.shape)]
-
-
-def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, target) == target
-    except ValueError:
-        return False
 
 
 def check_in_place(target: TensorBase) -> None:

@@ -1,16 +1,21 @@
-"""From a function to its in-place form: ``add_ = in_place(add)``."""
+"""What changes a tensor in place: ``add_ = in_place(add)``."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ..tape import is_grad_enabled
-from .base import TensorBase, wrap
-from .dispatch import change, check_in_place, store
+import numpy as np
 
-__all__ = ["in_place"]
+from .._kernels.parts import parts, under
+from ..tape import Array, Operation, is_grad_enabled
+from ..tape.memory import overlaps
+from .base import TensorBase, wrap
+from .dispatch import apply, check_in_place, store
+
+__all__ = ["apply_", "change", "in_place"]
 
 
 def in_place(function: Callable[..., Any], elementwise: bool = False) -> Callable[..., Any]:
@@ -50,3 +55,74 @@ def _before(tensor: Any) -> Any:
     before: TensorBase = wrap(tensor._array.copy())
     before._node, before._output_index = edge
     return before
+
+
+def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs: Any) -> Any:
+    """Run an operation with ``target`` as first argument and store the result in it.
+
+    Raises
+    ------
+    RuntimeError
+        ``target`` is a leaf (or a view of one) that requires a gradient, or the
+        result does not have its shape or fits no element of it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tape.unary import Relu
+    >>> x = pyqref.tensor([-1.0, 1.0])
+    >>> apply_(Relu, x) is x, x.tolist()
+    (True, [0.0, 1.0])
+    """
+    check_in_place(target)
+    change(target, partial(apply, operation), *args, **kwargs)
+    return target
+
+
+#: Bytes of a quantized tensor that are changed at a time.
+_CHANGED = 1 << 18
+
+
+def change(target: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Store ``function(target, *args)``, which works element by element, in ``target``.
+
+    Of a large quantized tensor some at a time, so that no other one is made.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.zeros(2)
+    >>> change(x, pyqref.add, pyqref.ones(2))
+    >>> x.tolist()
+    [1.0, 1.0]
+    """
+    array = target._array
+    small = not target.is_quantized or array.nbytes <= _CHANGED or overlaps(array)
+    if small or not all(_can_be_cut(each, array) for each in args):
+        store(target, function(target, *args, **kwargs))
+        return
+    for at in parts(array, most=_CHANGED // array.itemsize):
+        part = target._like(array[at])
+        some = [_under(at, each) for each in args]
+        store(part, function(part, *some, **kwargs))
+    target._quantizer = part._quantizer
+    target._version[0] += 1
+
+
+def _under(at: tuple[slice, ...], operand: Any) -> Any:
+    """What a part meets of a tensor that is broadcast; a number is the same for all."""
+    if not isinstance(operand, TensorBase):
+        return operand
+    tensor: Any = operand
+    return tensor[under(at, tensor._array.shape)]
+
+
+def _can_be_cut(operand: Any, target: Array) -> bool:
+    """Whether a part of what is changed needs a part of an operand alone, not yet changed."""
+    if not isinstance(operand, TensorBase):
+        return not isinstance(operand, np.ndarray)
+    try:
+        shape = np.broadcast_shapes(operand._array.shape, target.shape)
+    except ValueError:
+        return False
+    return shape == target.shape and not np.may_share_memory(operand._array, target)

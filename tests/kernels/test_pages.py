@@ -45,7 +45,7 @@ def test_pages_are_used_again() -> None:
     first = room(40 * MIB)
     where = first.ctypes.data
     del first
-    assert pages.kept()[-1] == 40 * MIB
+    assert pages.kept()[-1] == (40 * MIB, True)
     for size in (40 * MIB, 40 * MIB - 3, 20 * MIB):
         assert room(size).ctypes.data == where
     assert room(20 * MIB - 1).ctypes.data != where
@@ -81,7 +81,7 @@ def test_no_more_are_kept_than_there_may_be() -> None:
     """Sixteen blocks, 512 MiB: older ones are given back; so is one that is larger alone."""
     many = [room(20 * MIB) for _ in range(20)]
     del many
-    assert pages.kept() == [20 * MIB] * 16
+    assert [size for size, _ in pages.kept()] == [20 * MIB] * 16
     two = [room(300 * MIB), room(301 * MIB)]
     del two
     assert len(pages.kept()) == 1
@@ -89,6 +89,17 @@ def test_no_more_are_kept_than_there_may_be() -> None:
     huge = room(513 * MIB)
     del huge
     assert pages.kept() == last
+
+
+def test_the_system_may_take_all_but_the_last_ones() -> None:
+    """Of those that are free, 32 MiB at most are no free memory of the system."""
+    blocks = [room(12 * MIB) for _ in range(4)]
+    while blocks:
+        blocks.pop()
+    assert [marked for _, marked in pages.kept()][-4:] == [True, True, False, False]
+    huge = room(33 * MIB)
+    del huge
+    assert pages.kept()[-1] == (34 * MIB, True)
 
 
 def test_tracemalloc_sees_them() -> None:

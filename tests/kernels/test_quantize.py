@@ -139,3 +139,23 @@ def test_parameters_that_lie_otherwise(kernel: str, kind: str) -> None:
         assert_same_bits(expected, q)
         real = affine.dequantize_per_channel(q, values, values, 1)
         assert_same_bits(real, _kernels.dequantize_per_channel(q, each, each, 1))
+
+
+@pytest.mark.parametrize("storage", [np.uint8, np.int8])
+@pytest.mark.parametrize("off", [0, 1])
+def test_results_past_the_caches(
+    compiled_kernel: str, storage: Any, off: int, n_threads: int
+) -> None:
+    """Results of 4 MiB, and real ones of 32, go there if they begin at a line."""
+    kernel = _kernels.registry.twin("quantize")
+    low, high = np.iinfo(storage).min, np.iinfo(storage).max
+    some = numbers(np.random.default_rng(10), 100_003)
+    x = np.resize(some, (1 << 23) + 5)
+    q = _kernels.arrays.empty((x.size + off,), np.dtype(storage))[off:]
+    kernel.quantize_per_tensor(x, q, 0.05, 3.0, low, high, n_threads)
+    expected = affine.quantize_per_tensor(some, 0.05, 3, low, high, storage)
+    assert_same_bits(np.resize(expected, x.size), q)
+    y = _kernels.arrays.empty((x.size + off,), np.dtype(np.float32))[off:]
+    kernel.dequantize_per_tensor(q, y, 0.05, 3, n_threads)
+    expected = affine.dequantize_per_tensor(expected, 0.05, 3)
+    assert_same_bits(np.resize(expected, x.size), y)

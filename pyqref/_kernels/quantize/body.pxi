@@ -9,10 +9,11 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
-from pyqref._kernels.cache cimport LINE, suits_streams
+from pyqref._kernels.cache cimport LINE, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
+    BLOCK = 1 << 10             # bytes that are made before they go past the caches
     CHUNK = 1 << 15             # elements a task
     FAR = 1 << 25               # bytes of results that caches would not hold until they are read
     # Elements that are worth a thread: on one grid, and on that of their channel.
@@ -25,7 +26,7 @@ cdef struct Affine:
     float* x                  # real numbers
     uint8_t* q                # integers of 1 or 4 bytes
     bint wide, is_signed
-    bint streams              # whether ``x``, from bytes, goes past the caches
+    bint streams              # whether the result, of or from bytes, goes past the caches
     Py_ssize_t size, channels, inner, runs, runs_per_task
     float scale, inverse, offset
     int64_t zero_point

@@ -11,7 +11,8 @@ from typing import Any
 
 from ...tape import Operation, gated, unary
 from ...tape import activation as tape
-from ...tensor.dispatch import apply, apply_
+from ...tensor.dispatch import apply
+from ...tensor.inplace import apply_
 from .checks import require, require_floating, require_tensor
 
 __all__ = [

@@ -6,7 +6,8 @@ import warnings
 from typing import Any
 
 from ...tape import dropout as tape
-from ...tensor.dispatch import apply, apply_
+from ...tensor.dispatch import apply
+from ...tensor.inplace import apply_
 from .checks import require, require_probability, require_tensor, shape_text
 
 __all__ = [

@@ -142,6 +142,14 @@ def test_changes_in_place(name: str, order: str, dtype: Any) -> None:
     assert np.array_equal(np.stack([row._array for row in expected]), array.reshape(-1, 90))
 
 
+def test_copies_what_it_overwrites() -> None:
+    """A large tensor that takes its own elements, each one place further."""
+    integers = (np.arange(1 << 20) % 251).astype(np.uint8)
+    x = make_per_tensor(integers.copy(), 0.1, 3, pyqref.quint8)
+    x[1:].copy_(x[:-1])
+    assert np.array_equal(integers[:-1], x._array[1:])
+
+
 def test_changes_of_another_shape() -> None:
     """The error of small tensors, and nothing is changed."""
     x = make_per_tensor(_integers(SHAPE), 0.1, 3, pyqref.quint8)
