@@ -4,6 +4,7 @@ On a small activation a kernel is done sooner than NumPy's functions are called 
 """
 
 cimport numpy as cnp
+from cpython.memoryview cimport PyMemoryView_FromObject
 from cpython.ref cimport Py_INCREF
 
 import numpy as np
@@ -58,6 +59,7 @@ cdef cnp.ndarray room(
         owner = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
         first = <char*> cnp.PyArray_DATA(owner)
         first += (-<size_t> first) % <size_t> LINE
+        owner = PyMemoryView_FromObject(owner)  # what is in front is no part of the storage
     Py_INCREF(dtype)
     result = PyArray_NewFromDescr(
         np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,

@@ -38,17 +38,12 @@ PART = 1 << 16
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """As ``np.empty``, but a large array begins at a cache line.
+    """As ``np.empty``; compiled, a large array begins at a cache line.
 
-    Kernels take up to half as much time again to write real results that do not. Compiled, a very
-    large array has pages that are used again (``_pages.pyx``).
+    Kernels take up to half as much time again to write real results that do not. And a very large
+    array has pages that are used again (``_pages.pyx``).
     """
-    size = prod(shape) * dtype.itemsize
-    if size < LARGE:
-        return np.empty(shape, dtype)
-    buffer = np.empty(size + LINE, np.uint8)
-    address: int = buffer.__array_interface__["data"][0]
-    return np.ndarray(shape, dtype, buffer, -address % LINE)
+    return np.empty(shape, dtype)
 
 
 def contiguous(x: Any) -> np.ndarray:

@@ -11,7 +11,6 @@ import numpy as np
 
 from .._kernels.parts import parts, under
 from ..tape import Array, Operation, is_grad_enabled
-from ..tape.memory import overlaps
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, store
 
@@ -97,16 +96,27 @@ def change(target: Any, function: Callable[..., Any], *args: Any, **kwargs: Any)
     [1.0, 1.0]
     """
     array = target._array
-    small = not target.is_quantized or array.nbytes <= _CHANGED or overlaps(array)
-    if small or not all(_can_be_cut(each, array) for each in args):
+    whole = not target.is_quantized or array.nbytes <= _CHANGED or not _lies_apart(array)
+    if whole or not all(_can_be_cut(each, array) for each in (*args, *kwargs.values())):
         store(target, function(target, *args, **kwargs))
         return
+    target._version[0] += 1
     for at in parts(array, most=_CHANGED // array.itemsize):
         part = target._like(array[at])
         some = [_under(at, each) for each in args]
-        store(part, function(part, *some, **kwargs))
+        named = {name: _under(at, each) for name, each in kwargs.items()}
+        store(part, function(part, *some, **named))
     target._quantizer = part._quantizer
-    target._version[0] += 1
+
+
+def _lies_apart(array: Array) -> bool:
+    """Whether the strides show that no two elements share memory."""
+    extent = array.itemsize
+    for step, length in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if length > 1 and step < extent:
+            return False
+        extent += step * (length - 1)
+    return True
 
 
 def _under(at: tuple[slice, ...], operand: Any) -> Any:

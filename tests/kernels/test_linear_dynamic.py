@@ -157,3 +157,14 @@ def test_one_projection_serves_many_inputs(kernel: str, engine: Any) -> None:
         expected = dynamic.linear_dynamic(x, weight, scales, 0, bias, engine=engine)
         assert_same_bits(expected, projection.of(x)[0])
         bias += 1
+
+
+def test_more_axes_than_kernels_know(kernel: str) -> None:
+    """NumPy has 64, kernels 32."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((*(1,) * 31, 3, 2, 8)).astype(np.float32)
+    packed = _kernels.pack_linear(integers(rng, (4, 8), np.int8))
+    whole = _kernels.linear_dynamic(x.reshape(-1, 8), packed, np.zeros(1, np.int64), np.ones(1))
+    found = _kernels.linear_dynamic(x, packed, np.zeros(1, np.int64), np.ones(1))
+    assert found[0].shape == (*x.shape[:-1], 4)
+    assert_same_bits(whole[0], found[0].reshape(-1, 4))

@@ -12,6 +12,7 @@ import pytest
 
 from pyqref._kernels import arrays, layout
 from pyqref._kernels.layout import LARGE, LINE
+from pyqref.tape.memory import storage_of
 
 
 @pytest.mark.parametrize("module", [arrays, layout])
@@ -28,7 +29,18 @@ def test_large_arrays_begin_at_a_cache_line(
         array.strides,
     )
     assert array.flags.writeable
-    assert array.nbytes < LARGE or array.ctypes.data % LINE == 0
+    begins_at_a_line = array.ctypes.data % LINE == 0
+    assert begins_at_a_line or array.nbytes < LARGE or module.empty is layout.empty
+
+
+@pytest.mark.parametrize("module", [arrays, layout])
+@pytest.mark.parametrize("size", [100, 5000, 300_000, 2 << 20])
+def test_the_storage_of_an_array_is_its_own(module: ModuleType, size: int) -> None:
+    """What makes it begin at a line is seen by nobody."""
+    array = module.empty((size,), np.dtype(np.float32))
+    for each in (array, array[3:].reshape(-1, 1)):
+        assert storage_of(each).ctypes.data == array.ctypes.data
+        assert storage_of(each).nbytes == array.nbytes
 
 
 @pytest.mark.parametrize("module", [arrays, layout])

@@ -92,7 +92,7 @@ class Projection:
                 return self._of_parts(x)
             out = empty((*x.shape[:-1], self.columns), _FLOAT32)
             done = kernel.linear_dynamic(rows, self.quant_max, out, self.weight, threads.limit)
-        return done
+        return self._of_parts(x) if done is None else done
 
     def of_bytes(self, q: Any, scale: float, zero_point: int) -> FloatArray:
         """Project rows that are quantized, to uint8."""

@@ -208,6 +208,8 @@ class QuantizedTensor(Tensor):
             integers = value._array
         else:
             numbers = np.asarray(getattr(value, "_array", value))
+            if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
+                numbers = numbers.astype(np.float32)
             self._per_tensor("item assignment") if advanced else None
             while numbers.ndim > target.ndim and numbers.shape[0] == 1:
                 numbers = numbers[0]

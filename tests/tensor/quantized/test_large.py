@@ -150,6 +150,34 @@ def test_copies_what_it_overwrites() -> None:
     assert np.array_equal(integers[:-1], x._array[1:])
 
 
+def test_operands_by_name() -> None:
+    """A mask of rows, and a bound that is changed on the way, as in a small tensor."""
+    integers = _integers((700, 1000))
+    x = make_per_tensor(integers.copy(), 0.1, 3, pyqref.quint8)
+    mask = pyqref.from_numpy(np.arange(700)[:, None] % 3 == 1)
+    expected = x.masked_fill(mask, 0.5)
+    assert np.array_equal(expected._array, x.masked_fill_(mask=mask, value=0.5)._array)
+    expected = x.clamp(min=x[0, 0])
+    assert np.array_equal(expected._array, x.clamp_(min=x[0, 0])._array)
+
+
+def test_elements_that_share_memory() -> None:
+    """Changed once, also where a part ends."""
+    rows = make_per_tensor(_integers((400_000,)), 0.1, 3, pyqref.quint8).unfold(0, 4, 2)
+    expected = rows.clone().sigmoid()
+    assert np.array_equal(expected._array, rows.sigmoid_()._array)
+
+
+def test_what_is_no_number_is_said_before_any_is_written() -> None:
+    integers = _integers((300, 400))
+    x = make_per_tensor(integers.copy(), 0.1, 3, pyqref.quint8)
+    values = np.zeros((300, 400), object)
+    values[-1, -1] = "a"
+    with pytest.raises(ValueError, match="could not convert"):
+        x[...] = values
+    assert np.array_equal(integers, x._array)
+
+
 def test_changes_of_another_shape() -> None:
     """The error of small tensors, and nothing is changed."""
     x = make_per_tensor(_integers(SHAPE), 0.1, 3, pyqref.quint8)
