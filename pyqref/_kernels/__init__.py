@@ -36,15 +36,13 @@ if TYPE_CHECKING:
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
     from .normalization import layer_norm_of_row as layer_norm_of_row
-    from .observe import are_finite as are_finite
-    from .observe import average_range as average_range
-    from .observe import batch_histogram as batch_histogram
     from .observe import choose_qparams_dynamic as choose_qparams_dynamic
-    from .observe import extreme_range as extreme_range
     from .observe import extremes as extremes
     from .observe import fused_average as fused_average
+    from .observe import merge_histogram as merge_histogram
     from .observe import min_max as min_max
     from .observe import min_max_per_channel as min_max_per_channel
+    from .observe import running_range as running_range
     from .order import in_c_order as in_c_order
     from .pooling import adaptive_avg_pool as adaptive_avg_pool
     from .pooling import avg_pool as avg_pool
@@ -108,15 +106,13 @@ __getattr__ = on_first_use(
         ),
         ".normalization": ("group_norm", "layer_norm", "layer_norm_of_row"),
         ".observe": (
-            "are_finite",
-            "average_range",
-            "batch_histogram",
             "choose_qparams_dynamic",
-            "extreme_range",
             "extremes",
             "fused_average",
+            "merge_histogram",
             "min_max",
             "min_max_per_channel",
+            "running_range",
         ),
         ".order": ("in_c_order",),
         ".pooling": ("adaptive_avg_pool", "avg_pool", "max_pool"),
@@ -179,10 +175,7 @@ __all__ = [
     "PackedLinear",
     "adaptive_avg_pool",
     "add",
-    "are_finite",
-    "average_range",
     "avg_pool",
-    "batch_histogram",
     "bilinear",
     "cat",
     "channels_first",
@@ -196,7 +189,6 @@ __all__ = [
     "conv_transpose",
     "dequantize_per_channel",
     "dequantize_per_tensor",
-    "extreme_range",
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
     "fold_rows",
@@ -219,6 +211,7 @@ __all__ = [
     "look_up",
     "lstm_step",
     "max_pool",
+    "merge_histogram",
     "min_max",
     "min_max_per_channel",
     "moments_of_channels",
@@ -237,6 +230,7 @@ __all__ = [
     "relu",
     "relu6",
     "rnn_step",
+    "running_range",
     "scale_channels",
     "set_num_threads",
     "straight_through",

@@ -75,7 +75,8 @@ OF_REALS: dict[str, Callable[[np.ndarray], Any]] = {
     "min_max": _kernels.min_max,
     "min_max, nan": lambda x: _kernels.min_max(np.where(x == x.max(), np.nan, x)),
     "min_max_per_channel": lambda x: _kernels.min_max_per_channel(x, 1),
-    "histogram": lambda x: histogram_of(_kernels.batch_histogram(None, x, 64)),
+    "running_range": lambda x: _kernels.running_range(np.float32([]), np.float32([]), x),
+    "histogram": lambda x: histogram_of(_kernels.merge_histogram(None, x, 64, 16)),
     "linear_dynamic": lambda x: _kernels.linear_dynamic(x, LINEAR, 0, np.float64(0.1)),
 }
 

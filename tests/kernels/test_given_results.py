@@ -100,11 +100,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.straight_through(LINES, LINES > 0),
         {"straight_through": (2,)},
     ),
-    "histogram": (
-        "observe",
-        lambda: _kernels.batch_histogram(None, LINES, 40),
-        {"histogram": (3,)},
-    ),
     "add": ("elementwise", lambda: _kernels.add(LAST, ON, LAST, ON, ON), {"add": (2,)}),
     "add in fixed point": (
         "elementwise",
@@ -293,6 +288,6 @@ def refuse_all(run: Any, arguments: tuple[Any, ...], place: int, right: np.ndarr
 
 def takes(run: Any, place: int, reason: str) -> bool:
     """What is no fault: as many bins as there are counts, and images of any size."""
-    of_any_size = run.__name__ in ("histogram", "fold_rows", "gradient_of_largest")
+    of_any_size = run.__name__ in ("fold_rows", "gradient_of_largest")
     of_any_size = of_any_size or (run.__name__ == "gradients_of_products" and place == 2)
     return of_any_size and reason in ("too small", "too large")

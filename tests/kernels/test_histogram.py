@@ -12,6 +12,10 @@ from pyqref._kernels.observe.histogram import count_and_range
 from pyqref.numerics import histogram as numerics
 
 
+def nothing(bins: int) -> np.ndarray:
+    return np.zeros(bins, np.float32)
+
+
 @pytest.mark.parametrize("bins", [1, 2, 255, 2048, 2**16 - 1, 2**16 + 1])
 def test_counts_around_the_vector(kernel: str, n_threads: int, bins: int) -> None:
     """eq-histogram-bin, with numbers at the edges of bins, and the range in the same pass."""
@@ -19,8 +23,9 @@ def test_counts_around_the_vector(kernel: str, n_threads: int, bins: int) -> Non
     for size in (*filter(None, SIZES), 255, 257, 512, 767, 769, 2**12 + 1, 2**16 + 1):
         x = rng.standard_normal(size).astype(np.float32).clip(-1.5, 2.0)
         x[::7] = rng.integers(-1, 3, len(x[::7]))
-        counts, low, high = count_and_range(x, bins, -1.5, 2.0)
-        assert_same_bits(numerics.histogram_counts(x, bins, -1.5, 2.0), counts)
+        kept = rng.integers(0, 2**24, bins).astype(np.float32) / 16
+        counts, low, high = count_and_range(x, kept, -1.5, 2.0)
+        assert_same_bits(kept + numerics.histogram_counts(x, bins, -1.5, 2.0), counts)
         assert (x.min(), x.max()) == (low, high)
 
 
@@ -34,38 +39,40 @@ def test_what_lies_outside_is_in_the_range(
     for place in (0, size // 2, size - 1):
         x = rng.standard_normal(size).astype(np.float32).clip(-1.5, 2.0)
         x[place] = value
-        _, low, high = count_and_range(x, 64, -1.5, 2.0)
+        _, low, high = count_and_range(x, nothing(64), -1.5, 2.0)
         assert_same_bits(x.min(), np.float32(low))
         assert_same_bits(x.max(), np.float32(high))
 
 
 def test_infinities_of_both_signs_are_no_nan(kernel: str) -> None:
     x = np.float32([np.inf, -np.inf, 1] * 30)
-    assert count_and_range(x, 4, 0, 4)[1:] == (-np.inf, np.inf)
+    assert count_and_range(x, nothing(4), 0, 4)[1:] == (-np.inf, np.inf)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_batch_that_is_not_finite_says_so(kernel: str, value: float) -> None:
-    first = _kernels.batch_histogram(None, np.float32([0, 1]), 4)
+    first = _kernels.merge_histogram(None, np.float32([0, 1]), 4, 16)
     for before in (None, first):
-        batch = _kernels.batch_histogram(before, np.float32([0.5, value, 0.5]), 4)
-        assert not np.isfinite([batch.min_val, batch.max_val]).all()
+        seen = _kernels.merge_histogram(before, np.float32([0.5, value, 0.5]), 4, 16)
+        assert not np.isfinite([seen.min_val, seen.max_val]).all()
 
 
 def test_ranges_beyond_float32(kernel: str) -> None:
     """eq-histogram-bin where its product would overflow: worked out in double."""
     x = np.float32([-3e38, -1e38, 0, 3e38])
-    assert count_and_range(x, 6, -3e38, 3e38)[0].tolist() == [1, 0, 1, 1, 0, 1]
-    assert count_and_range(x / 100, 6, -3e36, 3e36)[0].tolist() == [1, 0, 1, 1, 0, 1]
+    assert count_and_range(x, nothing(6), -3e38, 3e38)[0].tolist() == [1, 0, 1, 1, 0, 1]
+    assert count_and_range(x / 100, nothing(6), -3e36, 3e36)[0].tolist() == [1, 0, 1, 1, 0, 1]
 
 
 @pytest.mark.parametrize("value", [5.0, 2.0**24, 1e9, -3e38, float(np.finfo(np.float32).max)])
 def test_constants(kernel: str, value: float) -> None:
     """eq-histogram-bin over a range that has no width but the one that it is given."""
     x = np.full(300, value, np.float32)
-    expected = numerics.merge_histogram(None, x, 64, 16)
-    assert_same_bits(expected.counts, _kernels.batch_histogram(None, x, 64).counts)
-    assert_same_bits(expected.counts, _kernels.batch_histogram(expected, x, 64).counts)
+    expected = actual = None
+    for _ in range(2):
+        expected = numerics.merge_histogram(expected, x, 64, 16)
+        actual = _kernels.merge_histogram(actual, x, 64, 16)
+        assert_same_bits(expected.counts, actual.counts)
 
 
 def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
@@ -75,6 +82,13 @@ def test_merging_is_that_of_the_equations(kernel: str, n_threads: int) -> None:
     for scale in (0, 0, 1, 3, 0, 2, 9, 9, 1):
         x = (rng.standard_normal(300) * scale).astype(np.float32)
         expected = numerics.merge_histogram(expected, x, 64, 16)
-        actual = numerics.merge_counts(actual, _kernels.batch_histogram(actual, x, 64), 16)
+        actual = _kernels.merge_histogram(actual, x, 64, 16)
         assert_same_bits(expected.counts, actual.counts)
         assert (expected.min_val, expected.max_val) == (actual.min_val, actual.max_val)
+
+
+@pytest.mark.parametrize("kept", [np.arange(4.0), np.arange(8, dtype=np.float32)[::2]])
+def test_counts_of_other_kinds_are_kept_as_float32(kernel: str, kept: np.ndarray) -> None:
+    """As an observer that was made double has them, or one whose counts have gaps."""
+    seen = _kernels.merge_histogram(numerics.Histogram(kept, 0.0, 4.0), np.float32([1, 4]), 4, 16)
+    assert_same_bits(kept.astype(np.float32) + np.float32([0, 1, 0, 1]), seen.counts)

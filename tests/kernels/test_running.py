@@ -11,6 +11,18 @@ from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
 
 SPECIAL = np.float32([np.inf, -np.inf, np.nan, 0.0, 1e-45, 3e38, -3e38, 1.5])
 SHAPES = [(), (0,), (1,), (3,), (64,), (1000,), (2, 5)]
+#: Shapes of batches, and where their channels are.
+BATCHES = [
+    ((), None),
+    ((1,), None),
+    ((17, 3), None),
+    ((300, 131), None),
+    ((1,), 0),
+    ((5, 3), 1),
+    ((2, 64, 3), 1),
+    ((9, 70), 0),
+    ((4, 1000), 1),
+]
 
 
 def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -22,41 +34,63 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("shape", SHAPES)
-def test_ranges_are_those_of_the_equations(kernel: str, shape: tuple[int, ...]) -> None:
-    """eq-running-range, eq-average-range and eq-fused-average, of numbers and of arrays."""
+def test_averages_are_those_of_the_equation(kernel: str, shape: tuple[int, ...]) -> None:
+    """eq-fused-average, of numbers and of arrays."""
     rng = np.random.default_rng(0)
     for constant in (0.0, 0.01, 0.1, 1.0):
-        state = [_numbers(rng, shape) for _ in range(4)]
-        is_new = rng.random(shape) < 0.3
-        state[0], state[1] = (
+        state = [_numbers(rng, shape) for _ in range(2)]
+        expected_mean = fused_observe.fused_average(*state, constant)
+        assert_same_bits(expected_mean, _kernels.fused_average(*state, constant))
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(("shape", "axis"), BATCHES)
+@pytest.mark.parametrize("constant", [None, 0.0, 0.01, 1.0])
+def test_ranges_are_those_of_the_equations(
+    kernel: str, n_threads: int, shape: tuple[int, ...], axis: int | None, constant: float | None
+) -> None:
+    """eq-running-range and eq-average-range, of all numbers or of channels, whatever was seen."""
+    rng = np.random.default_rng(0)
+    x = np.asarray(rng.standard_normal(shape) * 10.0 ** rng.integers(-30, 30, shape), np.float32)
+    ranges = expected_ranges(x, axis)
+    empty = np.empty(0, np.float32)
+    for expected, found in zip(
+        ranges, _kernels.running_range(empty, empty, x, axis, constant), strict=True
+    ):
+        assert_same_bits(expected, found)
+    for _ in range(4):
+        seen = [_numbers(rng, ranges[0].shape) for _ in range(2)]
+        is_new = rng.random(ranges[0].shape) < 0.3
+        low, high = (
             np.asarray(np.where(is_new, end, each), np.float32)
-            for end, each in zip((np.inf, -np.inf), state[:2], strict=True)
+            for end, each in zip((np.inf, -np.inf), seen, strict=True)
         )
-        pairs = [
-            (moving_average.extreme_range(*state), _kernels.extreme_range(*state)),
-            (
-                moving_average.average_range(*state, constant),
-                _kernels.average_range(*state, constant),
-            ),
-        ]
-        for expected, actual in pairs:
-            for each, found in zip(expected, actual, strict=True):
-                assert_same_bits(each, found)
-        expected_mean = fused_observe.fused_average(state[0], state[2], constant)
-        assert_same_bits(expected_mean, _kernels.fused_average(state[0], state[2], constant))
+        if constant is None:
+            wanted = moving_average.extreme_range(low, high, *ranges)
+        else:
+            wanted = moving_average.average_range(low, high, *ranges, constant)
+        found = _kernels.running_range(low, high, x, axis, constant)
+        for expected, actual in zip(wanted, found, strict=True):
+            assert_same_bits(expected, actual)
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 64, 1000])
-def test_one_number_that_is_not_finite_is_found(kernel: str, size: int) -> None:
+def expected_ranges(x: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
+    others = None if axis is None else tuple(each for each in range(x.ndim) if each != axis)
+    return np.asarray(x.min(others) + np.float32(0)), np.asarray(x.max(others) + np.float32(0))
+
+
+@pytest.mark.parametrize("size", [1, 3, 64, 1000])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_one_number_that_is_not_finite_is_found(kernel: str, size: int, axis: int | None) -> None:
     """Wherever it is; the largest numbers, subnormal ones and zeros are finite."""
-    x = np.resize(np.float32([3.4028235e38, -3.4028235e38, 1e-45, -0.0]), size)
-    assert _kernels.are_finite(x, x)
-    for place in {0, size // 2, size - 1} if size else ():
+    x = np.resize(np.float32([3.4028235e38, -3.4028235e38, 1e-45, -0.0]), (2, size))
+    empty = np.empty(0, np.float32)
+    assert _kernels.running_range(empty, empty, x, axis) is not None
+    for place in {0, size // 2, size - 1}:
         for special in (np.inf, -np.inf, np.nan):
             one = x.copy()
-            one[place] = special
-            assert not _kernels.are_finite(one, x)
-            assert not _kernels.are_finite(x, one)
+            one[1, place] = special
+            assert _kernels.running_range(empty, empty, one, axis) is None
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
@@ -86,12 +120,16 @@ def test_parameters_are_those_of_the_equation(
 def test_other_arrays_go_to_the_equations(kernel: str) -> None:
     """With gaps, in double, or of shapes that are broadcast."""
     rng = np.random.default_rng(1)
-    low, high, batch_low, batch_high = rng.standard_normal((4, 6)).astype(np.float32)
-    for first in (low[::2], low[:3].astype(np.float64), low[:1]):
-        arguments = first, high[: first.size], batch_low[:3], batch_high[:3]
-        expected = moving_average.average_range(*arguments, 0.5)
-        for each, found in zip(expected, _kernels.average_range(*arguments, 0.5), strict=True):
-            assert_same_bits(each, found)
+    low, high = rng.standard_normal((2, 6)).astype(np.float32)
+    x = rng.standard_normal((5, 3)).astype(np.float32)
+    for batch in (x, x.astype(np.float64), np.asfortranarray(x)):
+        for first in (low[::2], low[:3].astype(np.float64), low[:1]):
+            seen = first, high[: first.size]
+            expected = moving_average.average_range(*seen, *expected_ranges(batch, 1), 0.5)
+            for each, found in zip(
+                expected, _kernels.running_range(*seen, batch, 1, 0.5), strict=True
+            ):
+                assert_same_bits(each, found)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i8", "i2", "u1"])

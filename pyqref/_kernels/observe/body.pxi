@@ -5,8 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
-from pyqref._kernels._layout cimport OF_FLOAT32, require_room
+from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
 from pyqref._kernels.simd.primitives cimport *
@@ -41,13 +40,12 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     )
 
 
-def min_max(cnp.ndarray x, int n_threads):
-    """Smallest and largest of float32 ``x``, contiguous; both nan if nan is among them."""
+cdef int find_range(cnp.ndarray x, float* low, float* high, int n_threads) except -1:
+    """``min_max``, into numbers."""
     cdef Ranges r
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     cdef Py_ssize_t chunks = (size + CHUNK - 1) // CHUNK
-    cdef float low = INFINITY
-    cdef float high = -INFINITY
+    low[0], high[0] = INFINITY, -INFINITY
     r.x, r.size = <const float*> cnp.PyArray_DATA(x), size
     r.lows = <float*> malloc(2 * chunks * sizeof(float))
     if r.lows == NULL:
@@ -56,8 +54,15 @@ def min_max(cnp.ndarray x, int n_threads):
     n_threads = useful_threads(<double> size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(range_task, &r, chunks, n_threads)
-        join_ranges(r.lows, r.highs, chunks, &low, &high)
+        join_ranges(r.lows, r.highs, chunks, low, high)
         free(r.lows)
+    return 0
+
+
+def min_max(cnp.ndarray x, int n_threads):
+    """Smallest and largest of float32 ``x``, contiguous; both nan if nan is among them."""
+    cdef float low, high
+    find_range(x, &low, &high, n_threads)
     return low, high
 
 
@@ -196,20 +201,42 @@ cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
     r.lows[channel], r.highs[channel] = low, high
 
 
-def min_max_per_channel(x, int axis, int n_threads):
-    """Ranges of each index of an axis; no zero is -0.0.
+cdef tuple ranges_of(x, axis, int n_threads):
+    """As arrays, of all numbers or of each index of an axis; no zero is -0.0.
 
     None where ``x`` is no array of float32 in C order, or there is nothing in it.
     """
-    cdef Ranges r
-    cdef Py_ssize_t channel, inner
-    cdef cnp.npy_intp channels
     cdef cnp.ndarray lows, highs
     if not (
         is_in_c_order(x) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
         and cnp.PyArray_ISCARRAY_RO(x) and cnp.PyArray_SIZE(x)
     ):
         return None
+    if axis is not None:
+        return ranges_of_channels(x, axis, n_threads)
+    lows = cnp.PyArray_EMPTY(0, NULL, cnp.NPY_FLOAT32, 0)
+    highs = cnp.PyArray_EMPTY(0, NULL, cnp.NPY_FLOAT32, 0)
+    find_range(
+        x, <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs), n_threads
+    )
+    (<float*> cnp.PyArray_DATA(lows))[0] += 0
+    (<float*> cnp.PyArray_DATA(highs))[0] += 0
+    return lows, highs
+
+
+def min_max_per_channel(x, int axis, int n_threads):
+    """Ranges of each index of an axis; no zero is -0.0.
+
+    None where ``x`` is no array of float32 in C order, or there is nothing in it.
+    """
+    return ranges_of(x, axis, n_threads)
+
+
+cdef tuple ranges_of_channels(cnp.ndarray x, int axis, int n_threads):
+    cdef Ranges r
+    cdef Py_ssize_t channel, inner
+    cdef cnp.npy_intp channels
+    cdef cnp.ndarray lows, highs
     channels = cnp.PyArray_DIM(x, axis if axis >= 0 else axis + cnp.PyArray_NDIM(x))
     lows = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
     highs = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)

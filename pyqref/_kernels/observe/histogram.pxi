@@ -127,35 +127,43 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         raise_flag(&c.left)
 
 
-cdef void add_tables(const Counting* c, int n_threads, float* out) noexcept nogil:
+cdef void add_tables(
+    const Counting* c, int n_threads, const float* kept, float* out
+) noexcept nogil:
+    """Sum up the tables, and add that to counts of other numbers."""
     cdef Py_ssize_t tables = n_threads * c.tables_per_thread
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t table
     cdef float[LANES_MAX] rest
     cdef i32v total
+    memset(rest, 0, sizeof(rest))
     while i < c.bins:
         total = load_i32(c.tables + i)
         for table in range(1, tables):
             total = add_i32(total, load_i32(c.tables + table * c.table + i))
         if i + SIMD_LANES <= c.bins:
-            store_f32(out + i, to_f32(total))
+            store_f32(out + i, add_f32(load_f32(kept + i), to_f32(total)))
         else:
-            store_f32(rest, to_f32(total))
+            memcpy(rest, kept + i, (c.bins - i) * sizeof(float))
+            store_f32(rest, add_f32(load_f32(rest), to_f32(total)))
             memcpy(out + i, rest, (c.bins - i) * sizeof(float))
         i += SIMD_LANES
 
 
-def histogram(cnp.ndarray x, float first, float last, cnp.ndarray counts, int n_threads):
-    """Count float32 ``x``, contiguous, fewer than 2^31, in the bins of ``counts``, float32.
+def histogram(cnp.ndarray x, float first, float last, kept, int n_threads):
+    """Count float32 ``x``, contiguous, fewer than 2^31, and add the counts to ``kept``.
 
-    Return the smallest and largest of ``x`` as ``min_max`` does. If they lie outside of the range,
-    the counts mean nothing.
+    Return the sums, and the smallest and largest of ``x`` as ``min_max`` does. If they lie outside
+    of the range, the sums mean nothing.
     """
     cdef Counting c
     cdef Py_ssize_t tasks
     cdef float low = INFINITY
     cdef float high = -INFINITY
-    require_room("counts", counts, OF_FLOAT32, 1, cnp.PyArray_DIMS(counts))
+    cdef cnp.ndarray before = cnp.PyArray_FROMANY(
+        kept, cnp.NPY_FLOAT32, 1, 1, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST
+    )
+    cdef cnp.ndarray counts = floats_like(before)
     c.x, c.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
     c.first, c.last, c.bins = first, last, cnp.PyArray_SIZE(counts)
     c.table = (c.bins + LANES_MAX - 1) // LANES_MAX * LANES_MAX
@@ -175,6 +183,9 @@ def histogram(cnp.ndarray x, float first, float last, cnp.ndarray counts, int n_
     with nogil:
         parallel_for(count_task, &c, tasks, n_threads)
         join_ranges(c.lows, c.highs, tasks, &low, &high)
-        add_tables(&c, n_threads, <float*> cnp.PyArray_DATA(counts))
+        add_tables(
+            &c, n_threads, <const float*> cnp.PyArray_DATA(before),
+            <float*> cnp.PyArray_DATA(counts),
+        )
         free(c.tables)
-    return low, high
+    return counts, low, high

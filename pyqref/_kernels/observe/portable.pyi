@@ -7,19 +7,16 @@ def min_max_per_channel(
     x: Any, axis: int, n_threads: int
 ) -> tuple[np.ndarray, np.ndarray] | None: ...
 def histogram(
-    x: np.ndarray, first: float, last: float, counts: np.ndarray, n_threads: int
-) -> tuple[float, float]: ...
-def are_finite(first: np.ndarray, second: np.ndarray) -> bool: ...
+    x: np.ndarray, first: float, last: float, kept: np.ndarray, n_threads: int
+) -> tuple[np.ndarray, float, float]: ...
 def extremes(x: np.ndarray) -> tuple[Any, Any] | None: ...
-def extreme_range(
-    min_val: np.ndarray, max_val: np.ndarray, batch_min: np.ndarray, batch_max: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None: ...
-def average_range(
+def running_range(
     min_val: np.ndarray,
     max_val: np.ndarray,
-    batch_min: np.ndarray,
-    batch_max: np.ndarray,
-    constant: float,
+    x: Any,
+    axis: int | None,
+    constant: float | None,
+    n_threads: int,
 ) -> tuple[np.ndarray, np.ndarray] | None: ...
 def fused_average(running: np.ndarray, batch: np.ndarray, constant: float) -> np.ndarray | None: ...
 def choose_qparams_dynamic(

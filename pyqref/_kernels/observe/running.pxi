@@ -49,11 +49,6 @@ cdef bint has_finite(cnp.ndarray x) noexcept:
     return not others
 
 
-def are_finite(cnp.ndarray first, cnp.ndarray second):
-    """Whether there is neither nan nor infinity in float32 arrays, contiguous."""
-    return has_finite(first) and has_finite(second)
-
-
 cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     """Whether both are contiguous float32 arrays of one shape."""
     cdef int axis
@@ -73,69 +68,48 @@ cdef cnp.ndarray floats_like(cnp.ndarray x):
     return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_FLOAT32, 0)
 
 
-# Ranges seen so far, those of a batch, and room for what comes of both.
-cdef struct Ends:
-    const float* low
-    const float* high
-    const float* new_low
-    const float* new_high
-    float* out_low
-    float* out_high
-    Py_ssize_t size
+cdef inline float widened_low(float low, float new) noexcept nogil:
+    return low if low < new or low != low else new
 
 
-cdef tuple set_ends(
-    Ends* e, cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min,
-    cnp.ndarray batch_max,
+cdef inline float widened_high(float high, float new) noexcept nogil:
+    return high if high > new or high != high else new
+
+
+def running_range(
+    cnp.ndarray min_val, cnp.ndarray max_val, x, axis, constant, int n_threads
 ):
-    """Make room; None, and no size, where arrays are not contiguous float32 of one shape."""
-    cdef cnp.ndarray lows, highs
-    e.size = 0
-    if not (
-        are_alike(min_val, max_val) and are_alike(min_val, batch_min)
-        and are_alike(min_val, batch_max)
-    ):
+    """``eq-running-range`` of what was seen and a batch; with a constant, ``eq-average-range``.
+
+    Of the whole batch, or with an axis of each channel; what was seen may be empty. None where
+    ``x`` is not finite, not float32 in C order, or empty, and where what was seen is of another
+    kind or shape.
+    """
+    cdef tuple found = ranges_of(x, axis, n_threads)
+    cdef const float* low
+    cdef const float* high
+    cdef float* new_low
+    cdef float* new_high
+    cdef float share
+    cdef Py_ssize_t i
+    if found is None or not (has_finite(found[0]) and has_finite(found[1])):
         return None
-    lows, highs = floats_like(min_val), floats_like(max_val)
-    e.size = cnp.PyArray_SIZE(lows)
-    e.out_low, e.out_high = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
-    e.low = <const float*> cnp.PyArray_DATA(min_val)
-    e.high = <const float*> cnp.PyArray_DATA(max_val)
-    e.new_low = <const float*> cnp.PyArray_DATA(batch_min)
-    e.new_high = <const float*> cnp.PyArray_DATA(batch_max)
-    return lows, highs
-
-
-def extreme_range(
-    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max
-):
-    """``eq-running-range`` of contiguous float32 arrays of one shape; None for others."""
-    cdef Ends e
-    cdef tuple found = set_ends(&e, min_val, max_val, batch_min, batch_max)
-    cdef float low, high
-    cdef Py_ssize_t i
-    for i in range(e.size):
-        low, high = e.low[i], e.high[i]
-        e.out_low[i] = low if low < e.new_low[i] or low != low else e.new_low[i]
-        e.out_high[i] = high if high > e.new_high[i] or high != high else e.new_high[i]
-    return found
-
-
-def average_range(
-    cnp.ndarray min_val, cnp.ndarray max_val, cnp.ndarray batch_min, cnp.ndarray batch_max,
-    float constant,
-):
-    """``eq-average-range`` of contiguous float32 arrays of one shape; None for others."""
-    cdef Ends e
-    cdef tuple found = set_ends(&e, min_val, max_val, batch_min, batch_max)
-    cdef float low, high
-    cdef bint first
-    cdef Py_ssize_t i
-    for i in range(e.size):
-        low, high = e.low[i], e.high[i]
-        first = low == INFINITY and high == -INFINITY
-        e.out_low[i] = e.new_low[i] if first else low + constant * (e.new_low[i] - low)
-        e.out_high[i] = e.new_high[i] if first else high + constant * (e.new_high[i] - high)
+    if cnp.PyArray_SIZE(min_val) == 0:
+        return found
+    if not (are_alike(min_val, found[0]) and are_alike(max_val, found[0])):
+        return None
+    low, high = <const float*> cnp.PyArray_DATA(min_val), <const float*> cnp.PyArray_DATA(max_val)
+    new_low, new_high = <float*> cnp.PyArray_DATA(found[0]), <float*> cnp.PyArray_DATA(found[1])
+    if constant is None:
+        for i in range(cnp.PyArray_SIZE(min_val)):
+            new_low[i] = widened_low(low[i], new_low[i])
+            new_high[i] = widened_high(high[i], new_high[i])
+        return found
+    share = constant
+    for i in range(cnp.PyArray_SIZE(min_val)):
+        if not (low[i] == INFINITY and high[i] == -INFINITY):
+            new_low[i] = low[i] + share * (new_low[i] - low[i])
+            new_high[i] = high[i] + share * (new_high[i] - high[i])
     return found
 
 

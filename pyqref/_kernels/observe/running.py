@@ -1,7 +1,7 @@
-"""Running statistics by the kernel in use: what is left once the ranges of a batch are known.
+"""Running statistics by the kernel in use: a small batch, and what is made of its few ranges.
 
-They are few numbers, one or as many as there are channels: NumPy's calls would take longer
-than the batch itself. Arrays that a kernel does not take go to the twin in NumPy.
+NumPy's calls would take longer than the numbers do. Arrays that a kernel does not take go to the
+twin in NumPy.
 """
 
 from __future__ import annotations
@@ -10,35 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels import registry
+from pyqref._kernels import registry, threads
 from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
 from pyqref.numerics.types import FloatArray, IntArray
 
+from .ranges import min_max, min_max_per_channel
+
 __all__ = [
-    "are_finite",
-    "average_range",
     "choose_qparams_dynamic",
-    "extreme_range",
     "extremes",
     "fused_average",
+    "running_range",
 ]
 
 _FLOAT32 = np.dtype(np.float32)
-
-
-def are_finite(first: FloatArray, second: FloatArray) -> bool:
-    """Whether there is neither nan nor infinity in two contiguous arrays.
-
-    Examples
-    --------
-    >>> ends = np.float32([1.0, 2.0])
-    >>> are_finite(ends, ends + 1), are_finite(ends, np.float32([1.0, np.inf]))
-    (True, False)
-    """
-    kernel = registry.twin("observe")
-    if kernel is None or first.dtype != _FLOAT32 or second.dtype != _FLOAT32:
-        return bool(np.isfinite(first).all() and np.isfinite(second).all())
-    return bool(kernel.are_finite(first, second))
 
 
 def extremes(x: np.ndarray) -> tuple[Any, Any]:
@@ -54,48 +39,50 @@ def extremes(x: np.ndarray) -> tuple[Any, Any]:
     return (x.min().item(), x.max().item()) if found is None else found
 
 
-def extreme_range(
-    min_val: FloatArray, max_val: FloatArray, batch_min: Any, batch_max: Any
-) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.moving_average.extreme_range` (``eq-running-range``).
+def running_range(
+    min_val: FloatArray,
+    max_val: FloatArray,
+    x: np.ndarray,
+    axis: int | None = None,
+    constant: float | None = None,
+) -> tuple[FloatArray, FloatArray] | None:
+    """The range of what was seen and of a batch (``eq-running-range``), or their average.
+
+    Parameters
+    ----------
+    min_val, max_val
+        What was seen; empty if nothing was.
+    x
+        The batch, at least one number.
+    axis
+        Where the channels are that have a range each; None for one range of all numbers.
+    constant
+        What the batch counts in a moving average (``eq-average-range``); None for extremes.
+
+    Returns
+    -------
+    float32 arrays, ``()`` or ``(C,)``; None where ``x`` holds nan or infinity.
 
     Examples
     --------
     >>> low, high = np.float32([-1.0, 0.0]), np.float32([1.0, 2.0])
-    >>> extreme_range(low, high, low - 2, high - 2)
-    (array([-3., -2.], dtype=float32), array([1., 2.], dtype=float32))
+    >>> running_range(low, high, np.float32([[-3.0, 0.0], [1.0, 4.0]]), 1)
+    (array([-3.,  0.], dtype=float32), array([1., 4.], dtype=float32))
     """
     kernel = registry.twin("observe")
-    if type(batch_min) is not np.ndarray:
-        batch_min, batch_max = np.asarray(batch_min), np.asarray(batch_max)
-    found = None
     if kernel is not None:
-        found = kernel.extreme_range(min_val, max_val, batch_min, batch_max)
-    if found is None:
-        return moving_average.extreme_range(min_val, max_val, batch_min, batch_max)
-    return found
-
-
-def average_range(
-    min_val: FloatArray, max_val: FloatArray, batch_min: Any, batch_max: Any, constant: float
-) -> tuple[FloatArray, FloatArray]:
-    """As :func:`pyqref.numerics.moving_average.average_range` (``eq-average-range``).
-
-    Examples
-    --------
-    >>> low, high = np.float32([-1.0, np.inf]), np.float32([1.0, -np.inf])
-    >>> average_range(low, high, np.float32([-3.0, -3.0]), np.float32([5.0, 5.0]), 0.5)
-    (array([-2., -3.], dtype=float32), array([3., 5.], dtype=float32))
-    """
-    kernel = registry.twin("observe")
-    if type(batch_min) is not np.ndarray:
-        batch_min, batch_max = np.asarray(batch_min), np.asarray(batch_max)
-    found = None
-    if kernel is not None:
-        found = kernel.average_range(min_val, max_val, batch_min, batch_max, constant)
-    if found is None:
-        return moving_average.average_range(min_val, max_val, batch_min, batch_max, constant)
-    return found
+        found = kernel.running_range(min_val, max_val, x, axis, constant, threads.limit)
+        if found is not None:
+            return found
+    batch = min_max(x) if axis is None else min_max_per_channel(x, axis)
+    low, high = (np.asarray(each, _FLOAT32) for each in batch)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return None
+    if min_val.size == 0:
+        return low, high
+    if constant is None:
+        return moving_average.extreme_range(min_val, max_val, low, high)
+    return moving_average.average_range(min_val, max_val, low, high, constant)
 
 
 def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> FloatArray:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from pyqref import _kernels
 from pyqref.nn.module_path import module_path
 from pyqref.quantization.diagnostics import UncalibratedWarning as UncalibratedWarning
 from pyqref.tape import Array
 
-__all__ = ["UncalibratedWarning", "calibration_array", "check_finite", "named"]
+__all__ = ["UncalibratedWarning", "calibration_array", "named", "not_finite"]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -42,34 +40,18 @@ def calibration_array(observer: Any, x: Any) -> Array:
             f"{named(observer)} got a tensor that is quantized already ({x.dtype!r}); "
             "observe the float model, before convert"
         )
-    if array.dtype == _FLOAT32 and array.ndim:
+    if array.dtype is _FLOAT32 and array.ndim:
         return array
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def check_finite(observer: Any, array: Array, low: Any, high: Any) -> None:
-    """Refuse nan and infinity, which would make every later scale nan or infinite.
+def not_finite(observer: Any, array: Array) -> ValueError:
+    """What to raise of calibration data with nan or infinity.
 
-    Parameters
-    ----------
-    observer
-        Who looks.
-    array
-        The calibration data.
-    low, high
-        Its smallest and largest element, or those of each channel; the data is searched only if
-        one is not finite.
-
-    Raises
-    ------
-    ValueError
-        ``array`` holds nan or infinity.
+    They would make every later scale nan or infinite.
     """
-    of_channels = isinstance(low, np.ndarray)
-    if _kernels.are_finite(low, high) if of_channels else isfinite(low) and isfinite(high):
-        return
     nans, infinities = int(np.isnan(array).sum()), int(np.isinf(array).sum())
-    raise ValueError(
+    return ValueError(
         f"{named(observer)}: calibration data must be finite, got {nans} nan and {infinities} "
         f"infinite of {array.size} elements; remove them, or set the qconfig of this module to None"
     )

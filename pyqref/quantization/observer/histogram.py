@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from pyqref import _kernels
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
-from pyqref.numerics.histogram import Histogram, merge_counts, search_range
+from pyqref.numerics.histogram import Histogram, search_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tensor.base import wrap
 
-from .checks import calibration_array, check_finite
+from .checks import calibration_array, not_finite
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["HistogramObserver"]
@@ -131,10 +132,10 @@ class HistogramObserver(UniformQuantizationObserverBase):
         x = calibration_array(self, x_orig)
         if x.size:
             before = self._histogram()
-            batch = _kernels.batch_histogram(before, x, self.bins)
-            check_finite(self, x, batch.min_val, batch.max_val)
-            seen = merge_counts(before, batch, self.upsample_rate)
-            self._buffers["histogram"] = wrap(seen.counts.astype(np.float32, copy=False))
+            seen = _kernels.merge_histogram(before, x, self.bins, self.upsample_rate)
+            if not (isfinite(seen.min_val) and isfinite(seen.max_val)):
+                raise not_finite(self, x)
+            self._buffers["histogram"] = wrap(seen.counts)
             if before is None or seen[1:] != before[1:]:
                 self._set_range(seen.min_val, seen.max_val)
         return x_orig

@@ -14,7 +14,7 @@ from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
-from .checks import calibration_array, check_finite
+from .checks import calibration_array, not_finite
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["MinMaxObserver"]
@@ -102,21 +102,23 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            low, high = _kernels.min_max(x)
-            check_finite(self, x, low, high)
-            self._update(low, high)
+            found = self._range_with(x)
+            if found is None:
+                raise not_finite(self, x)
+            self._set_range(*found)
         return x_orig
 
-    def _update(self, low: Any, high: Any) -> None:
-        self._set_range(*_kernels.extreme_range(*self._seen(), low, high))
+    def _range_with(self, x: Array) -> tuple[Array, Array] | None:
+        """What was seen and ``x`` together; None where ``x`` is not finite."""
+        return _kernels.running_range(*self._seen(), x)
 
     def _seen(self) -> tuple[Array, Array]:
         buffers = self._buffers
         return buffers["min_val"]._array, buffers["max_val"]._array
 
-    def _set_range(self, low: Any, high: Any) -> None:
-        self._buffers["min_val"] = wrap(np.asarray(low, dtype=np.float32))
-        self._buffers["max_val"] = wrap(np.asarray(high, dtype=np.float32))
+    def _set_range(self, low: Array, high: Array) -> None:
+        buffers = self._buffers
+        buffers["min_val"], buffers["max_val"] = wrap(low), wrap(high)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale (float32) and zero point, each of shape ``(1,)``.
@@ -128,7 +130,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        self._set_range(np.inf, -np.inf)
+        self._set_range(np.array(np.inf, np.float32), np.array(-np.inf, np.float32))
 
     def extra_repr(self) -> str:
         """The range."""

@@ -9,6 +9,7 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
+from pyqref.tape import Array
 
 from .min_max import MinMaxObserver
 
@@ -79,9 +80,8 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def _update(self, low: Any, high: Any) -> None:
-        constant = self.averaging_constant
-        self._set_range(*_kernels.average_range(*self._seen(), low, high, constant))
+    def _range_with(self, x: Array) -> tuple[Array, Array] | None:
+        return _kernels.running_range(*self._seen(), x, constant=self.averaging_constant)
 
 
 def check_averaging(name: str, averaging_constant: float, is_dynamic: bool) -> None:

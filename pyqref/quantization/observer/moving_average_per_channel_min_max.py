@@ -75,6 +75,5 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def _update(self, low: Array, high: Array) -> None:
-        constant = self.averaging_constant
-        self._set_range(*_kernels.average_range(*self._seen(), low, high, constant))
+    def _ranges_with(self, x: Array, axis: int) -> tuple[Array, Array] | None:
+        return _kernels.running_range(*self._seen(), x, axis, self.averaging_constant)

@@ -15,7 +15,7 @@ from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized.validation import no_such_axis
 
-from .checks import calibration_array, check_finite, named
+from .checks import calibration_array, named, not_finite
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["PerChannelMinMaxObserver"]
@@ -123,18 +123,16 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         x = calibration_array(self, x_orig)
         if x.size:
             axis = self._axis_of(x)
-            low, high = _kernels.min_max_per_channel(x, axis)
-            check_finite(self, x, low, high)
             before = self._buffers["min_val"]._array.size
-            if not before:
-                self._set_range(low, high)
-            elif before == low.size:
-                self._update(low, high)
-            else:
+            if before and before != x.shape[axis]:
                 raise ValueError(
                     f"{named(self)}: axis {axis} must have {before} channels as before, "
-                    f"got {low.size} in shape {x.shape}; call reset_min_max_vals() first"
+                    f"got {x.shape[axis]} in shape {x.shape}; call reset_min_max_vals() first"
                 )
+            found = self._ranges_with(x, axis)
+            if found is None:
+                raise not_finite(self, x)
+            self._set_range(*found)
         return x_orig
 
     def _axis_of(self, x: Array) -> int:
@@ -143,8 +141,9 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
         return axis % ndim
 
-    def _update(self, low: Array, high: Array) -> None:
-        self._set_range(*_kernels.extreme_range(*self._seen(), low, high))
+    def _ranges_with(self, x: Array, axis: int) -> tuple[Array, Array] | None:
+        """What was seen and ``x`` together; None where ``x`` is not finite."""
+        return _kernels.running_range(*self._seen(), x, axis)
 
     def _seen(self) -> tuple[Array, Array]:
         buffers = self._buffers
