@@ -118,6 +118,10 @@ def exercise() -> None:
                 _kernels.max_pool(each, (2, 2), (1, 1), (1, 1), (1, 1))
                 _kernels.avg_pool(each, 3, (2, 2), (1, 1), (1, 1))
                 _kernels.adaptive_avg_pool(each, 3, (1, 2))
+        # More taps than are listed at a time.
+        for image in (np.ones((1, size, 9, 8), np.uint8), np.ones((1, 9, 8, size), np.int8)):
+            for each in (image, image.transpose(0, 3, 1, 2)):
+                _kernels.adaptive_avg_pool(each, 3, (1, 1))
         for volume in (np.ones((2, size, 2, 3, 4), np.uint8), np.ones((2, 3, 4, 2, size), np.int8)):
             for each in (volume, np.moveaxis(volume, -1, 1)):
                 _kernels.max_pool(each, (2,) * 3, (1,) * 3, (1,) * 3, (1,) * 3)

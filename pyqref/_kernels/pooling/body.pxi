@@ -19,13 +19,16 @@ cdef extern from "pooling/bytes.h":
         Py_ssize_t planes, plane_step, rows, row_step, columns, column_step
     enum:
         LISTED
-    Py_ssize_t list_taps(const Taps* taps, Py_ssize_t start, Bytes* list) nogil
+    Py_ssize_t list_taps(
+        const Taps* taps, Py_ssize_t start, Py_ssize_t most, Bytes* list
+    ) nogil
     int32_t sum_u8(const uint8_t* x, Py_ssize_t n) nogil
     int32_t sum_s8(const int8_t* x, Py_ssize_t n) nogil
 
 cdef enum:
     WORK_PER_THREAD = 1 << 19   # bytes under all windows that are worth a thread
     FINISHED = 12               # bytes, in whose time a mean is divided and rounded
+    TASKS_PER_THREAD = 4        # at least, where there is so much to be cut
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
     ALONG = 1 << 12             # sums of one channel that are held at a time
@@ -58,11 +61,14 @@ cdef struct Pool:
     int32_t* sums                   # where there is one channel: `longest` a thread
     float* divisors
     Py_ssize_t longest
+    Py_ssize_t pieces               # of a line of results: tasks, each of some
+    Py_ssize_t spans, parts         # of the channels, and of the taps of a window: for means
 
 
 # What the windows of a line of results have in common.
 cdef struct Line:
     const uint8_t* x                # the first line of the volume that is inside them
+    uint8_t* out                    # the first result
     const Window* plane
     const Window* row
     Py_ssize_t plane_step, row_step
@@ -71,6 +77,7 @@ cdef struct Line:
 cdef inline Line line_of(const Pool* p, Py_ssize_t index) noexcept nogil:
     cdef Line line
     cdef Py_ssize_t above = index // p.out_height
+    line.out = p.out + index * p.out_width * p.inner
     line.row = p.rows + index % p.out_height
     line.plane = p.planes + above % p.out_depth
     line.row_step = p.width * p.inner
@@ -78,6 +85,47 @@ cdef inline Line line_of(const Pool* p, Py_ssize_t index) noexcept nogil:
     line.x = p.x + (above // p.out_depth * p.depth + line.plane.first) * line.plane_step
     line.x += line.row.first * line.row_step
     return line
+
+
+# What one task is about: results of a line, and of these some channels and a part of the taps.
+cdef struct Share:
+    Line line
+    Py_ssize_t begin, end
+    Py_ssize_t channel, channels    # the first one, and how many
+    Py_ssize_t part
+
+
+cdef inline Py_ssize_t take(Py_ssize_t* index, Py_ssize_t count) noexcept nogil:
+    """The last one of some numbers that are one, of ``count`` values; the others are left."""
+    cdef Py_ssize_t last
+    if count == 1:
+        return 0
+    last = index[0] % count
+    index[0] //= count
+    return last
+
+
+cdef inline Share share_of(const Pool* p, Py_ssize_t index) noexcept nogil:
+    cdef Share share
+    cdef Py_ssize_t at
+    share.part = take(&index, p.parts)
+    at = take(&index, p.spans)
+    share.channel = p.inner * at // p.spans
+    share.channels = p.inner * (at + 1) // p.spans - share.channel
+    at = take(&index, p.pieces)
+    share.begin = p.out_width * at // p.pieces
+    share.end = p.out_width * (at + 1) // p.pieces
+    share.line = line_of(p, index)
+    return share
+
+
+cdef inline Py_ssize_t cut_lines(Pool* p, int n_threads) noexcept nogil:
+    """Cut lines of results where they are few; gives how many tasks there are."""
+    cdef Py_ssize_t lines = p.outer * p.out_depth * p.out_height
+    cdef Py_ssize_t wanted = n_threads * TASKS_PER_THREAD if n_threads > 1 else 1
+    p.pieces = max(1, min(p.out_width, (wanted + lines - 1) // lines))
+    p.spans = p.parts = 1
+    return lines * p.pieces
 
 
 # Where the bytes of the first channel are under some taps; three places are left for one more, or
@@ -91,7 +139,9 @@ cdef inline Py_ssize_t count_of(const Taps* taps) noexcept nogil:
     return taps.planes * taps.rows * taps.columns
 
 
-cdef inline void fill_list(List* list, const Taps* taps, Py_ssize_t start) noexcept nogil:
+cdef inline void fill_list(
+    List* list, const Taps* taps, Py_ssize_t start, Py_ssize_t most
+) noexcept nogil:
     """List the taps from number ``start`` on; those of the next window of a line are moved."""
     cdef Py_ssize_t step, i
     if start == 0 and taps.columns == list.columns:
@@ -99,12 +149,14 @@ cdef inline void fill_list(List* list, const Taps* taps, Py_ssize_t start) noexc
         for i in range(list.length):
             list.taps[i] += step
         return
-    list.length = list_taps(taps, start, list.taps)
+    list.length = list_taps(taps, start, most, list.taps)
     list.columns = taps.columns if list.length == count_of(taps) else -1
 
 
 include "largest.pxi"
 include "mean.pxi"
+include "across.pxi"
+include "along.pxi"
 
 
 cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
@@ -163,7 +215,7 @@ def max_pool(cnp.ndarray x, out, geometry, int n_threads):
     work = set_pool(&p, x, result, geometry)
     with nogil:
         n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
-        parallel_for(max_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
+        parallel_for(max_task, &p, cut_lines(&p, n_threads), n_threads)
     return result
 
 
@@ -188,19 +240,11 @@ def mean_pool(
     work = set_pool(&p, x, result, geometry)
     p.zero_point, p.divisor = zero_point, divisor
     p.by_reciprocal, p.scale = by_reciprocal, scale
-    p.sums, p.divisors = NULL, NULL
     work += <double> FINISHED * cnp.PyArray_SIZE(result)
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
+    p.sums, p.divisors = NULL, NULL
     if p.inner == 1:
-        p.longest = (min(p.out_width, <Py_ssize_t> ALONG) + LANES_MAX + 15) // 16 * 16
-        p.sums = <int32_t*> calloc(p.longest * n_threads, sizeof(int32_t))
-        p.divisors = <float*> calloc(p.longest * n_threads, sizeof(float))
-        if p.sums == NULL or p.divisors == NULL:
-            free(p.sums)
-            free(p.divisors)
-            raise MemoryError()
-    with nogil:
-        parallel_for(mean_task, &p, p.outer * p.out_depth * p.out_height, n_threads)
-        free(p.sums)
-        free(p.divisors)
+        mean_of_lines(&p, n_threads)
+    else:
+        mean_of_channels(&p, (<tuple> geometry)[6], n_threads)
     return result

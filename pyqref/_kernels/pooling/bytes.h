@@ -12,10 +12,11 @@ typedef struct {
     ptrdiff_t planes, plane_step, rows, row_step, columns, column_step;
 } taps_t;
 
-#define LISTED 64 /* taps of one list */
+#define LISTED 64 /* taps of one list, at most */
 
-/* Where taps number `start` and following are, at most LISTED of them. Returns how many. */
-static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, const uint8_t **list) {
+/* Where taps number `start` and following are, at most `most` of them. Returns how many. */
+static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, ptrdiff_t most,
+                                  const uint8_t **list) {
     ptrdiff_t listed = 0, plane = 0, row = 0, column = 0;
     if (start) {
         row = start / taps->columns, column = start % taps->columns;
@@ -26,7 +27,7 @@ static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, const uin
             const uint8_t *x = taps->first + plane * taps->plane_step;
             x += row * taps->row_step + column * taps->column_step;
             for (; column < taps->columns; ++column, x += taps->column_step) {
-                if (listed == LISTED) return listed;
+                if (listed == most) return listed;
                 list[listed++] = x;
             }
         }

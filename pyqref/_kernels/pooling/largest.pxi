@@ -52,7 +52,7 @@ cdef inline void largest_of(
     if n == 0:
         memset(out, flip, channels)
         return
-    fill_list(list, taps, 0)
+    fill_list(list, taps, 0, LISTED)
     # Windows of 3 x 3 and 2 x 2 are common: compilers unroll a constant number.
     if n == 9 and not flip:
         largest_of_few(out, list.taps, 9, channels, 0)
@@ -62,17 +62,17 @@ cdef inline void largest_of(
         largest_listed(out, list.taps, list.length, channels, flip)
     start = list.length
     while start < n:
-        fill_list(list, taps, start)
+        fill_list(list, taps, start, LISTED)
         start += list.length
         list.taps[list.length] = out
         largest_listed(out, list.taps, list.length + 1, channels, flip)
 
 
 cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """One line of results."""
+    """Results of one line."""
     cdef const Pool* p = <const Pool*> context
-    cdef uint8_t* out = p.out + index * p.out_width * p.inner
-    cdef Line line = line_of(p, index)
+    cdef Share share = share_of(p, index)
+    cdef Line* line = &share.line
     cdef uint8_t flip = 0x80 if p.is_signed else 0
     cdef Taps taps
     cdef List list
@@ -81,7 +81,7 @@ cdef void max_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     taps.planes, taps.plane_step = count_taps(line.plane, p.step_z), p.step_z * line.plane_step
     taps.rows, taps.row_step = count_taps(line.row, p.step_y), p.step_y * line.row_step
     taps.column_step = p.step_x * p.inner
-    for x in range(p.out_width):
+    for x in range(share.begin, share.end):
         taps.columns = count_taps(p.columns + x, p.step_x)
         taps.first = line.x + p.columns[x].first * p.inner
-        largest_of(out + x * p.inner, &taps, &list, p.inner, flip)
+        largest_of(line.out + x * p.inner, &taps, &list, p.inner, flip)
