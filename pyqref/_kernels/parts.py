@@ -33,7 +33,8 @@ def parts(
     Parameters
     ----------
     x
-        Is cut first along the axis whose places are farthest apart in memory.
+        Is cut first along the axis whose places are farthest apart in memory, or of several the
+        first.
     whole
         Axes that are not cut.
 
@@ -43,7 +44,7 @@ def parts(
     [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
     """
     steps, size = list(x.shape), x.size
-    for axis in sorted(set(range(x.ndim)).difference(whole), key=lambda a: -abs(x.strides[a])):
+    for axis in sorted(set(range(x.ndim)).difference(whole), key=lambda a: (-abs(x.strides[a]), a)):
         if size <= most:
             break
         rest = size // steps[axis]

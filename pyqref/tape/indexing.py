@@ -11,6 +11,7 @@ from pyqref._kernels.parts import taken
 from .operation import Array, Operation, unbroadcast
 
 __all__ = [
+    "Argsort",
     "Gather",
     "Index",
     "IndexAdd",
@@ -18,6 +19,7 @@ __all__ = [
     "IndexSelect",
     "MaskedFill",
     "MaskedSelect",
+    "Msort",
     "Scatter",
     "ScatterAdd",
     "Slice",
@@ -246,3 +248,20 @@ class Sort(Operation):
         result = np.zeros(self.shape, dtype=grads[0].dtype)
         np.put_along_axis(result, self.index, grads[0], self.axis)
         return result, None, None, None
+
+
+class Argsort(Sort):
+    """Where each element in order was."""
+
+    def forward(self, x: Array, axis: int, descending: bool) -> Array:  # type: ignore[override]
+        return super().forward(x, axis, descending, None)[1]
+
+
+class Msort(Sort):
+    """Elements in order along the first axis."""
+
+    def forward(self, x: Array) -> Array:  # type: ignore[override]
+        return super().forward(x, 0, False, None)[0]
+
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return super().backward(*grads)[:1]

@@ -71,19 +71,19 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     >>> pyqref.rot90(pyqref.tensor([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
-    first, second = dims
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    first, second = axes_of(dims, input.ndim)
     match k % 4:
         case 1:
-            return clone(
-                transpose(flip(input, second), first, second), memory_format=contiguous_format
-            )
+            return transpose(flip(input, second), first, second)
         case 2:
             return flip(input, first, second)
         case 3:
-            return clone(
-                transpose(flip(input, first), first, second), memory_format=contiguous_format
-            )
-    return clone(input)
+            return transpose(flip(input, first), first, second)
+    return clone(input, memory_format=contiguous_format)
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:

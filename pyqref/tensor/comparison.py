@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import _kernels
 from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import parts, room_for, under
+from ..dtypes import per_tensor_affine
 from .base import TensorBase, wrap
 from .dispatch import broadcast_error, refuse_quantized, require_tensor
 from .inplace import in_place
@@ -48,7 +50,8 @@ def _compare(function: Any, input: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         other = wrap(other)
     if _is_large(input) or _is_large(other):
-        return wrap(_by_parts(function, input, other))
+        result = _of_bytes(function, input, other)
+        return wrap(_by_parts(function, input, other) if result is None else result)
     return wrap(_compared(function, input, other))
 
 
@@ -62,15 +65,44 @@ def _compared(function: Any, input: Any, other: Any) -> Any:
         raise broadcast_error(error, arrays) from None
 
 
-def _by_parts(function: Any, *operands: Any) -> Any:
-    """What it would be at once: it lies as real numbers would, those of odd views in C order."""
+def _room(*operands: Any) -> Any:
+    """Room for what it would be at once: it lies as real numbers would, of odd views in C order."""
     arrays = [each._array for each in operands if isinstance(each, TensorBase)]
     is_odd = any(_is_large(x) and not lies_in_result_order(x._array) for x in operands)
     try:
-        result = room_for(arrays, np.bool_, "C" if is_odd else "K")
+        return room_for(arrays, np.bool_, "C" if is_odd else "K")
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    for at in parts(result, most=PART // 2):
+
+
+def _of_bytes(function: Any, *operands: Any) -> Any:
+    """Bytes compared with one number, through a table, or with bytes on the same grid, as they are.
+
+    None where it is another comparison, where two bytes stand for the same real number, or where
+    the result would not lie as they do.
+    """
+    large: Any = next(filter(_is_large, operands))
+    array, quantizer = large._array, large._quantizer
+    if array.itemsize > 1 or quantizer.qscheme is not per_tensor_affine:
+        return None
+    if not lies_in_result_order(array):
+        return None
+    if not all(getattr(each, "ndim", 0) for each in operands):
+        each_byte = large._like(np.arange(256, dtype=np.uint8).view(array.dtype))
+        table = _compared(function, *(each_byte if x is large else x for x in operands))
+        return _kernels.look_up(table.view(np.uint8), array).view(np.bool_)
+    if not all(x.is_quantized and x._quantizer == quantizer for x in operands):
+        return None
+    limits = np.iinfo(array.dtype)
+    real = quantizer.dequantize(np.arange(limits.min, limits.max + 1).astype(array.dtype))
+    if not np.all(real[1:] > real[:-1]):
+        return None
+    return function(*(each._array for each in operands), out=_room(*operands))
+
+
+def _by_parts(function: Any, *operands: Any) -> Any:
+    result = _room(*operands)
+    for at in parts(result, most=PART):
         result[at] = _compared(function, *(_part_of(each, at) for each in operands))
     return result
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..tape import indexing
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, store
+from .dispatch import apply, check_in_place, refuse_quantized, store
 from .promotion import cast
 
 __all__ = [
@@ -179,6 +179,12 @@ def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: boo
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Write (or add) ``values`` at the places given by one index tensor an axis."""
     check_in_place(input)
+    if input.is_quantized:
+        if accumulate:
+            raise RuntimeError("index_put(accumulate=True) is not defined for quantized tensors")
+        input[tuple(indices)] = values
+        return input
+    refuse_quantized("index_put", values)
     _, advanced = taken_apart(input._array.shape, tuple(indices))
     if not isinstance(values, TensorBase):
         values = wrap(np.asarray(values, dtype=input._array.dtype))

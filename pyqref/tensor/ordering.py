@@ -60,7 +60,8 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     >>> pyqref.argsort(pyqref.tensor([3.0, 1.0, 2.0])).tolist()
     [1, 2, 0]
     """
-    return sort(input, dim, descending)[1]
+    flag = as_flag(descending, "argsort(): descending")
+    return apply(indexing.Argsort, input, axis_of(dim, input.ndim), flag)
 
 
 def msort(input: Any) -> Any:
@@ -72,7 +73,7 @@ def msort(input: Any) -> Any:
     >>> pyqref.msort(pyqref.tensor([[3, 1], [2, 4]])).tolist()
     [[2, 1], [3, 4]]
     """
-    return sort(input, 0)[0]
+    return apply(indexing.Msort, input)
 
 
 def topk(
@@ -107,6 +108,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     >>> value.item(), index.item()
     (2.0, 2)
     """
+    refuse_quantized("kthvalue", input)
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis] if input.ndim else 1
     if not 1 <= k <= length:
@@ -130,6 +132,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     >>> pyqref.median(x).item()  # the lower of the two in the middle
     2.0
     """
+    refuse_quantized("median", input)
     if dim is None:
         if input._array.size == 0:
             return wrap(np.asarray(np.nan, dtype=input._array.dtype))

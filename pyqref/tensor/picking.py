@@ -125,6 +125,7 @@ def take(input: Any, index: Any) -> Any:
     >>> pyqref.take(pyqref.tensor([[1, 2], [3, 4]]), pyqref.tensor([0, 3])).tolist()
     [1, 4]
     """
+    refuse_quantized("take", input)
     return input.reshape(-1)[index]
 
 
@@ -205,6 +206,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     >>> pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([2, 0]), rows).tolist()
     [6.0, 0.0, 5.0]
     """
+    refuse_quantized("index_copy", input, source)
     axis = axis_of(dim, input.ndim)
     where = _checked_index("index_copy", index, input._array.shape[axis])
     return apply(indexing.IndexPut, input, source, (slice(None),) * axis + (where,), False)
@@ -219,6 +221,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     >>> pyqref.index_fill(pyqref.zeros(3), 0, pyqref.tensor([0, 2]), 7.0).tolist()
     [7.0, 0.0, 7.0]
     """
+    refuse_quantized("index_fill", input, value)
     key = (slice(None),) * axis_of(dim, input.ndim) + (index._array,)
     if not isinstance(value, TensorBase):
         value = wrap(np.asarray(value, dtype=input._array.dtype))
@@ -236,13 +239,16 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """
     if mask._array.dtype.kind != "b":
         raise RuntimeError(f"masked_fill only supports boolean masks, but got mask {mask.dtype}")
-    if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(value, dtype=input._array.dtype))
-    elif value._array.ndim:
+    if isinstance(value, TensorBase) and value._array.ndim:
         raise RuntimeError(
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._array.ndim} dimension(s)."
         )
+    if input.is_quantized:
+        return apply(indexing.MaskedFill, input, mask, value)
+    refuse_quantized("masked_fill", mask, value)
+    if not isinstance(value, TensorBase):
+        value = wrap(np.asarray(value, dtype=input._array.dtype))
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
@@ -271,6 +277,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     >>> pyqref.masked_scatter(pyqref.zeros(3), mask, values).tolist()
     [5.0, 0.0, 6.0]
     """
+    refuse_quantized("masked_scatter", input, source)
     full = np.broadcast_to(mask._array, input._array.shape)
     count = int(full.sum())
     if source._array.size < count:

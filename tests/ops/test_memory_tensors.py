@@ -89,11 +89,17 @@ def sorted_line(run: Callable[[Any], Any], *shape: int) -> Operation:
 SORTED = (
     in_every_order("sort of channels", lambda x: x.sort(1))
     | in_every_order("sort of the last", lambda x: x.sort(-1, descending=True))
+    | in_every_order("argsort of channels", lambda x: x.argsort(1))
+    | in_every_order("argsort of the last", lambda x: x.argsort(-1, descending=True))
+    | in_every_order("msort", lambda x: x.msort())
     | in_every_order("topk of channels", lambda x: x.topk(3, 1))
     | in_every_order("topk of the last", lambda x: x.topk(3))
     | {
         "sort of a long line": lambda: sorted_line(pyqref.sort, 2_000_000),
         "sort of long columns": lambda: sorted_line(lambda x: x.sort(0), 600_000, 3),
+        "argsort of a long line": lambda: sorted_line(pyqref.argsort, 2_000_000),
+        "msort of a long line": lambda: sorted_line(pyqref.msort, 2_000_000),
+        "msort of long columns": lambda: sorted_line(pyqref.msort, 600_000, 3),
         "topk of a long line": lambda: sorted_line(lambda x: x.topk(1_000_000), 2_000_000),
         "topk of long columns": lambda: sorted_line(lambda x: x.topk(9, 0), 600_000, 3),
     }
@@ -118,6 +124,41 @@ def assign(x: Any) -> None:
     x[:, 3:] = 0.5
 
 
+def assign_at(*shape: int) -> Callable[[Any], None]:
+    """Real numbers of this shape, at indices of 4 bytes."""
+    lines, numbers = pyqref.arange(131, dtype=pyqref.int32), pyqref.ones(*shape)
+
+    def run(x: Any) -> None:
+        x[:, :, lines] = numbers[..., : x.shape[3]] if shape else numbers
+
+    return run
+
+
+def assign_under(mask: Any, *shape: int) -> Callable[[Any], None]:
+    """Real numbers of this shape, under a mask."""
+    under, numbers = pyqref.from_numpy(mask), pyqref.ones(*shape)
+
+    def run(x: Any) -> None:
+        x[..., :131, :131][(..., under)] = numbers
+
+    return run
+
+
+def put(x: Any) -> None:
+    x.index_put_((pyqref.tensor([1, 0]),), pyqref.ones(1, x.shape[1], 1, 1))
+
+
+def long_mask(*shape: int) -> Operation:
+    x, mask = quantized(600_000, 3), pyqref.from_numpy(np.arange(600_000) % 3 > 0)
+    numbers = pyqref.ones(*shape)
+
+    def run() -> None:
+        x[mask] = numbers
+
+    return run
+
+
+TRIANGLE = np.tri(131, dtype=np.bool_)
 MASK = pyqref.from_numpy(np.ones((2, 1, 1, 1), np.bool_))
 CHANGED = (
     in_place("relu_", lambda x: x.relu_())
@@ -127,6 +168,15 @@ CHANGED = (
     | in_place("fill_", lambda x: x.fill_(0.5))
     | in_place("copy_", lambda x: x.copy_(pyqref.zeros(16, 1, 1)))
     | in_place("assignment", assign)
+    | in_place("index_put_", put)
+    | in_place("number at indices", assign_at())
+    | in_place("numbers at indices", assign_at(2, 16, 131, 300))
+    | in_place("number under a mask", assign_under(TRIANGLE))
+    | in_place("numbers under a mask", assign_under(TRIANGLE, 2, 16, int(TRIANGLE.sum())))
+    | {
+        "number under a long mask": long_mask,
+        "numbers under a long mask": lambda: long_mask(400_000, 3),
+    }
 )
 
 
@@ -145,6 +195,9 @@ CHOSEN = (
     | chosen("argmax", lambda x: x.argmax())
     | chosen("mean of lines", lambda x: x.mean(-1))
     | chosen("pad", lambda x: F.pad(x, (1, 2, 3, 4), mode="reflect"))
+    | chosen("rot90", lambda x: x.rot90(1, (2, 3)))
+    | chosen("rot90 by half a turn", lambda x: x.rot90(2, (1, 3)))
+    | in_every_order("notebook", lambda x: answer(x._repr_html_)(), ("quint8", "qint32"))
     | chosen("gelu", F.gelu)
     | chosen("zeros_like", pyqref.zeros_like)
     | chosen("repr", lambda x: answer(lambda: repr(x))())

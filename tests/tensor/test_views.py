@@ -149,3 +149,30 @@ def test_negative_strides_are_refused() -> None:
         pyqref.arange(3)[::-1]
     with pytest.raises(RuntimeError, match="Negative strides"):
         pyqref.arange(3).as_strided((3,), (-1,), 2)
+
+
+@pytest.mark.parametrize("turns", range(-1, 5))
+@pytest.mark.parametrize("axes", [(0, 1), (2, 0), (-1, 1)])
+def test_turns_as_numpy_does(turns: int, axes: tuple[int, int]) -> None:
+    """A quarter of a turn is one copy, of which the result is a view, as in torch."""
+    x = pyqref.arange(24).reshape(2, 3, 4)
+    turned = x.rot90(turns, axes)
+    assert np.array_equal(np.rot90(x._array, turns, axes), turned._array)
+    assert not np.shares_memory(x._array, turned._array)
+    copied = np.flip(x._array, axes[turns % 4 == 1]).copy() if turns % 2 else turned._array.copy()
+    expected = copied.swapaxes(*axes) if turns % 2 else copied
+    assert expected.strides == turned._array.strides
+
+
+def test_axes_to_turn_must_be_two() -> None:
+    """As torch says."""
+    x = pyqref.zeros(2, 3, 4)
+    for axes in ((0,), (0, 1, 2)):
+        with pytest.raises(RuntimeError, match="expected total rotation dims == 2"):
+            x.rot90(1, axes)
+    with pytest.raises(RuntimeError, match="appears multiple times"):
+        x.rot90(1, (0, -3))
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        x.rot90(1, (0, 3))
+    with pytest.raises(RuntimeError, match="expected total dims >= 2"):
+        x[0, 0].rot90()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ..._kernels.layout import PART
+from ..._kernels.parts import parts
 from ..html import Markup, bars, block, element, faint, number, span, table
 from .quantizer import PerChannelQuantizer, quant_range
 
@@ -20,11 +23,14 @@ SMALL_AXIS = 16
 BARS = 64
 """Bars of the histogram of a large tensor, at most."""
 
+SPAN = 1 << 18
+"""Integers, from the smallest to the largest, of which each is looked for."""
+
 
 def quantized_html(tensor: Any) -> str:
     """A table with every element of a small tensor, a histogram of the integers of a large one."""
     quantizer = tensor._quantizer
-    integers = np.asarray(tensor.int_repr())
+    integers = tensor._array
     shape = " × ".join(str(size) for size in integers.shape) or "one number"
     facts = [shape, f"{tensor.dtype!r}", quantizer.qscheme._name]
     below = []
@@ -65,19 +71,31 @@ def columns(integers: Any) -> int:
 
 
 def summary(tensor: Any, integers: Any) -> Markup:
-    """Ranges, how many elements lie at the ends of the integers, and a histogram."""
-    values = np.asarray(tensor.dequantize())
+    """Ranges, how many elements lie at the ends of the integers, and a histogram.
+
+    Some elements at a time. Different integers are counted where they are not too far apart.
+    """
     low, high = quant_range(tensor.dtype)
     first, last = int(integers.min()), int(integers.max())
-    at_ends = np.count_nonzero((integers == low) | (integers == high)) / integers.size
+    seen = np.zeros(last - first + 1 if last - first < SPAN else 0, np.bool_)
+    bins = min(BARS, last - first + 1)
+    counts = np.zeros(bins, np.int64)
+    least, most, at_ends = math.inf, -math.inf, 0
+    for at in parts(integers, most=PART // 4):
+        some = integers[at]
+        values = tensor._quantizer.of_part(at).dequantize(some)
+        least, most = min(least, float(values.min())), max(most, float(values.max()))
+        at_ends += int(np.count_nonzero((some == low) | (some == high)))
+        counts += np.histogram(some, bins=bins, range=(first - 0.5, last + 0.5))[0]
+        if seen.size:
+            seen[some.astype(np.int64) - first] = True
     rows = [
-        ("real numbers", span(values.min(), values.max())),
+        ("real numbers", span(least, most)),
         ("integers", f"{first} … {last}, of {low} … {high}"),
-        ("different integers", f"{np.unique(integers).size:,}"),
-        ("at an end of the range", f"{at_ends:.2%}"),
+        ("different integers", f"{np.count_nonzero(seen):,}"),
+        ("at an end of the range", f"{at_ends / integers.size:.2%}"),
     ]
-    count = min(BARS, last - first + 1)
-    counts = np.histogram(integers, bins=count, range=(first - 0.5, last + 0.5))[0]
+    rows = [row for row in rows if seen.size or row[0] != "different integers"]
     what = f"histogram of the integers, {first} to {last}"
     return element("div", table(rows, left=1), bars(counts.tolist(), str(first), str(last), what))
 

@@ -17,14 +17,14 @@ from ..._kernels.parts import by_parts
 from ...dtypes import qint8, quint8
 from ...tape import Operation
 from ...tape.bounds import Clamp
-from ...tape.indexing import IndexPut, MaskedFill, MaskedSelect
+from ...tape.indexing import MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
 from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, per_tensor_quantizer
-from .tensor import make_quantized
+from .tensor import make_quantized, number_of
 
 __all__ = ["per_tensor_of", "run_operation"]
 
@@ -163,8 +163,8 @@ def _stack(axis: int, *tensors: Any) -> Any:
 def _masked_fill(tensor: Any, mask: Any, value: Any) -> Any:
     """The quantized value where the mask holds."""
     quantizer = per_tensor_of("masked_fill", tensor)
-    number = np.float32(value._array if isinstance(value, TensorBase) else value)
-    filled = np.where(mask._array, quantizer.quantize(number.reshape(1))[0], tensor._array)
+    number = np.array([number_of(value)], np.float32)
+    filled = np.where(mask._array, quantizer.quantize(number)[0], tensor._array)
     return make_quantized(filled, quantizer)
 
 
@@ -174,15 +174,3 @@ def _masked_select(tensor: Any, mask: Any) -> Any:
     return make_quantized(
         run_operation(MaskedSelect, tensor._array, mask), per_tensor_of("masked_select", tensor)
     )
-
-
-@quantized_implementation(IndexPut)
-def _index_put(tensor: Any, values: Any, key: Any, accumulate: bool) -> Any:
-    """Quantized values written at ``key``."""
-    quantizer = per_tensor_of("index_put", tensor)
-    if accumulate:
-        raise RuntimeError("index_put(accumulate=True) is not defined for quantized tensors")
-    real = values._quantizer.dequantize(values._array) if values.is_quantized else values._array
-    integers = tensor._array.copy()
-    integers[key] = quantizer.quantize(real.astype(np.float32))
-    return make_quantized(integers, quantizer)

@@ -1,7 +1,8 @@
-"""Quantized tensors in order: some lines at a time; in long ones, integers with their places.
+"""Quantized tensors in order: some lines at a time; long ones where their places will be.
 
-``value * 2**32 + place`` has the order of a stable sort, and room in the int64 of a place. So
-nothing else is as long as the result.
+In a long line of bytes, those of each value are counted: so each part of the line, put in order,
+knows its places. Of wider integers, ``value * 2**32 + place`` has the order of a stable sort, and
+room in the int64 of a place. So nothing else is as long as the result.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..._kernels.parts import parts
 from ...tape import Array
-from ...tape.indexing import Sort
+from ...tape.indexing import Argsort, Msort, Sort
 from ..base import wrap
 from ..dispatch import quantized_implementation
 from .operations import per_tensor_of, run_operation
@@ -34,6 +35,21 @@ def _sort(tensor: Any, axis: int, descending: bool, count: int | None) -> Any:
     return make_quantized(values, quantizer), wrap(index)
 
 
+@quantized_implementation(Argsort)
+def _argsort(tensor: Any, axis: int, descending: bool) -> Any:
+    per_tensor_of("argsort", tensor)
+    x = tensor._array
+    if x.size <= _LINE:
+        return wrap(run_operation(Argsort, x, axis, descending))
+    return wrap(_order(x, axis, descending, x.shape[axis], None))
+
+
+@quantized_implementation(Msort)
+def _msort(tensor: Any) -> Any:
+    quantizer, x = per_tensor_of("msort", tensor), tensor._array
+    return make_quantized(_values_in_order(x) if x.ndim else x.copy(), quantizer)
+
+
 def sort_integers(x: Array, axis: int, descending: bool, count: int | None) -> tuple[Array, Array]:
     """What :class:`~pyqref.tape.indexing.Sort` gives for integers of at most 32 bits.
 
@@ -45,39 +61,114 @@ def sort_integers(x: Array, axis: int, descending: bool, count: int | None) -> t
     """
     if x.size <= _LINE:
         return run_operation(Sort, x, axis, descending, count)
+    kept = x.shape[axis] if count is None else count
+    values = np.empty((*x.shape[:axis], kept, *x.shape[axis + 1 :]), x.dtype)
+    return values, _order(x, axis, descending, kept, values)
+
+
+def _order(x: Array, axis: int, descending: bool, kept: int, values: Array | None) -> Array:
+    """Where the elements that come first in order are; these are written to ``values``."""
     lines, last = np.moveaxis(x, axis, -1), x.ndim - 1
-    length = lines.shape[-1]
-    kept = length if count is None else count
-    places = _room(lines, axis, kept)
+    of_lines = None if values is None else np.moveaxis(values, axis, -1)
+    places = _room(lines, axis, kept, np.int64)
     index = np.moveaxis(places, -1, axis)
-    values = np.empty(index.shape, x.dtype)
-    if length <= _LINE:
-        of_lines = np.moveaxis(values, axis, -1)
+    if lines.shape[-1] <= _LINE:
         for at in parts(lines, whole=[last], most=_LINE):
             some = np.ascontiguousarray(lines[at])
-            made = run_operation(Sort, some, last, descending, count)
-            of_lines[at[:-1]], places[at[:-1]] = made
-    elif kept:
-        for where in np.ndindex(lines.shape[:-1]):
+            made, places[at[:-1]] = run_operation(Sort, some, last, descending, kept)
+            if of_lines is not None:
+                of_lines[at[:-1]] = made
+        return index
+    for where in np.ndindex(lines.shape[:-1] if kept else 0):
+        if x.itemsize == 1:
+            counts = _counts(lines[where], descending)
+            _put_places(lines[where], descending, counts, places[where])
+            if of_lines is not None:
+                _put_values(counts, descending, of_lines[where])
+        else:
             _put_first(lines[where], descending, places[where])
             places[where].sort()
+    if x.itemsize > 1:
         for at in parts(index, most=_LINE):
-            keys = index[at] >> 32
-            values[at] = ~keys if descending else keys
+            if values is not None:
+                keys = index[at] >> 32
+                values[at] = ~keys if descending else keys
             index[at] &= _PLACES
-    return values, index
+    return index
 
 
-def _room(lines: Array, axis: int, kept: int) -> Array:
-    """Places ``(..., kept)`` of a result in C order; of long lines, each in one piece.
+def _values_in_order(x: Array) -> Array:
+    """Each column in order."""
+    lines = np.moveaxis(x, 0, -1)
+    values = _room(lines, 0, len(x), x.dtype)
+    if len(x) > _LINE and x.itemsize == 1:
+        for where in np.ndindex(lines.shape[:-1]):
+            _put_values(_counts(lines[where], False), False, values[where])
+    else:
+        values[...] = lines
+        values.sort(axis=-1, kind="stable" if x.itemsize == 1 else None)  # radix: faster for bytes
+    return np.moveaxis(values, -1, 0)
+
+
+def _room(lines: Array, axis: int, kept: int, kind: Any) -> Array:
+    """Room ``(..., kept)`` for a result in C order; of long lines, each in one piece.
 
     NumPy copies what it sorts if it has gaps.
     """
     shape = (*lines.shape[:-1], kept)
     if kept > _LINE:
-        return np.empty(shape, np.int64)
+        return np.empty(shape, kind)
     lying = (*shape[:axis], kept, *shape[axis:-1])
-    return np.moveaxis(np.empty(lying, np.int64), axis, -1)
+    return np.moveaxis(np.empty(lying, kind), axis, -1)
+
+
+def _pieces(line: Array) -> Iterator[tuple[int, Array]]:
+    return ((i, line[i : i + _LINE]) for i in range(0, len(line), _LINE))
+
+
+def _in_rising_order(integers: Array, descending: bool) -> Array:
+    """Unsigned bytes whose order is the one that is wanted; of these, the bytes again."""
+    keys = integers.view(np.uint8)
+    if integers.dtype == np.int8:
+        keys = keys ^ np.uint8(128)
+    return ~keys if descending else keys
+
+
+def _counts(line: Array, descending: bool) -> Array:
+    """How many bytes there are of each value, in the order that is wanted."""
+    counts = np.zeros(256, np.int64)
+    for _, piece in _pieces(line):
+        counts += np.bincount(_in_rising_order(piece, descending), minlength=256)
+    return counts
+
+
+def _put_places(line: Array, descending: bool, counts: Array, places: Array) -> None:
+    """Write where the bytes that come first in order are."""
+    kept = len(places)
+    next_places = np.cumsum(counts)
+    limit = np.searchsorted(next_places, kept)
+    next_places -= counts
+    for start, piece in _pieces(line):
+        keys = _in_rising_order(piece, descending)
+        chosen = np.flatnonzero(keys <= limit) if kept < len(line) else None
+        keys = keys if chosen is None else keys[chosen]
+        order, own = np.argsort(keys, kind="stable"), np.bincount(keys, minlength=256)
+        to = np.repeat(next_places - np.cumsum(own) + own, own)
+        to += np.arange(len(keys))
+        next_places += own
+        if chosen is not None:  # of those that equal the last one, the first ones
+            inside = to < kept
+            to, order = to[inside], chosen[order[inside]]
+        places[to] = order + start
+
+
+def _put_values(counts: Array, descending: bool, values: Array) -> None:
+    """Write bytes in order, of each value as many as there are."""
+    bytes_ = _in_rising_order(np.arange(256, dtype=np.uint8).view(values.dtype), descending)
+    first = 0
+    for key in np.flatnonzero(counts):
+        values[first : first + counts[key]] = bytes_.view(values.dtype)[key]
+        first += counts[key]
 
 
 def _make_keys(integers: Array, first: int, descending: bool) -> None:
@@ -86,10 +177,6 @@ def _make_keys(integers: Array, first: int, descending: bool) -> None:
         np.invert(integers, out=integers)
     integers <<= 32
     integers |= np.arange(first, first + integers.shape[-1])
-
-
-def _pieces(line: Array) -> Iterator[tuple[int, Array]]:
-    return ((i, line[i : i + _LINE]) for i in range(0, len(line), _LINE))
 
 
 def _put_first(line: Array, descending: bool, keys: Array) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._kernels.layout import PART
-from ..._kernels.parts import parts
+from ..._kernels.parts import parts, under
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
@@ -18,6 +18,7 @@ from ..base import TensorBase, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
+from .assigning import put_numbers
 from .quantizer import (
     PerChannelQuantizer,
     PerTensorQuantizer,
@@ -27,7 +28,7 @@ from .quantizer import (
     per_tensor_quantizer,
 )
 
-__all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized"]
+__all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized", "number_of"]
 
 
 _new = object.__new__
@@ -181,7 +182,7 @@ class QuantizedTensor(Tensor):
 
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
-        number = value._array.item() if isinstance(value, TensorBase) else value
+        number = number_of(value)
         self._write(np.broadcast_to(np.float32(number), self._array.shape))
         self._version[0] += 1
         return self
@@ -202,28 +203,54 @@ class QuantizedTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
         target = indexing.basic_view(self, basic)
-        if isinstance(value, QuantizedTensor) and value._quantizer != target._quantizer:
-            value = value.dequantize()
-        if isinstance(value, QuantizedTensor):
-            integers = value._array
+        if advanced:
+            target._put(advanced, value)
+        elif not isinstance(value, QuantizedTensor):
+            target._write(np.broadcast_to(_numbers(value, target.ndim), target._array.shape))
+        elif value._quantizer == target._quantizer:
+            target._array[...] = value._array
         else:
-            numbers = np.asarray(getattr(value, "_array", value))
-            if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
-                numbers = numbers.astype(np.float32)
-            self._per_tensor("item assignment") if advanced else None
-            while numbers.ndim > target.ndim and numbers.shape[0] == 1:
-                numbers = numbers[0]
-            if not advanced:
-                target._write(np.broadcast_to(numbers, target._array.shape))
-                self._version[0] += 1
-                return
-            integers = target._quantizer.quantize(np.asarray(numbers, dtype=np.float32))
-        target._array[advanced or ...] = integers
+            while value.ndim > target.ndim and value._array.shape[0] == 1:
+                value = value[0]
+            np.broadcast_to(value._array, target._array.shape)  # before any is written
+            for at in parts(target._array, most=PART):
+                numbers = value[under(at, value._array.shape)].dequantize()
+                target[at]._write(np.broadcast_to(numbers._array, target._array[at].shape))
         self._version[0] += 1
+
+    def _put(self, key: tuple[Any, ...], value: Any) -> None:
+        """Write real numbers at indices, as :func:`~pyqref.tensor.indexing.taken_apart` gives."""
+        if isinstance(value, QuantizedTensor):
+            raise RuntimeError(
+                "what is written at indices of a quantized tensor must be real numbers; "
+                "call dequantize() on the values"
+            )
+        quantizer, numbers = self._per_tensor("item assignment"), _numbers(value, self.ndim)
+        try:
+            put_numbers(self._array, key, numbers, quantizer)
+        except ValueError as error:
+            raise RuntimeError(f"shape mismatch: {error}") from None
 
     def numpy(self, *, force: bool = False) -> Any:
         """Not defined; use ``int_repr().numpy()`` or ``dequantize().numpy()``."""
         return conversion.numpy(self, force=force)
+
+
+def number_of(value: Any) -> Any:
+    """The real number that a tensor without axes is, or that a number is."""
+    if isinstance(value, QuantizedTensor):
+        value = value.dequantize()
+    return value._array.item() if isinstance(value, TensorBase) else value
+
+
+def _numbers(value: Any, ndim: int) -> Array:
+    """Real numbers that are assigned, without axes of length 1 in front of ``ndim`` others."""
+    numbers = np.asarray(getattr(value, "_array", value))
+    if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
+        numbers = numbers.astype(np.float32)
+    while numbers.ndim > ndim and numbers.shape[0] == 1:
+        numbers = numbers[0]
+    return numbers
 
 
 def _require_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:

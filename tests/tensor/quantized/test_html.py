@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pyqref
+from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
 
 def cells(tensor):
@@ -45,6 +46,25 @@ def test_large_tensor_shows_ranges_and_a_histogram():
     assert "0.50%" == rows["at an end of the range"]
     assert page.find(".//svg") is not None
     assert "histogram of the integers, 0 to 199" == page.find(".//svg/title").text
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint32])
+@pytest.mark.parametrize("by_channel", [False, True])
+def test_very_large_tensor_is_summed_up_as_a_whole(by_channel, dtype):
+    """Part by part; integers that are too far apart are not told from each other."""
+    integers = np.random.default_rng(0).integers(5, 200, (3, 50_000)).astype(dtype.numpy_dtype)
+    integers[1, 40_000] = 255
+    grid = ([0.5, 2.0, 1.0], [0, 0, 9], 0, dtype) if by_channel else (0.5, 0, dtype)
+    q = (make_per_channel if by_channel else make_per_tensor)(integers, *grid)
+    rows = dict(cells(q))
+    real = q.dequantize()._array
+    assert f"{real.min():.4g} … {real.max():.4g}" == rows["real numbers"]
+    assert f"5 … 255, of {dtype.quant_min} … {dtype.quant_max}" == rows["integers"]
+    assert str(np.unique(integers).size) == rows["different integers"]
+    assert "0.00%" == rows["at an end of the range"]
+    if dtype is pyqref.qint32:
+        integers[0, 0] = 2**31 - 1
+        assert "different integers" not in dict(cells(q))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (64,), (65,), (2, 17), (2, 2, 2)])

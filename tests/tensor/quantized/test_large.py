@@ -60,6 +60,27 @@ def test_compares_real_numbers(order: str, other: str) -> None:
         assert np.array_equal(compare(real, x.dequantize())._array, compare(y, x)._array)
 
 
+@pytest.mark.parametrize("storage", [np.uint8, np.int8])
+@pytest.mark.parametrize("order", ["first", "last", "exchanged"])
+@pytest.mark.parametrize("scale", [0.1, 1e37])
+@np.errstate(over="ignore")
+def test_compares_bytes_on_one_grid(scale: float, order: str, storage: Any) -> None:
+    """Every pair of bytes, also where several stand for one real number."""
+    dtype = pyqref.quint8 if storage == np.uint8 else pyqref.qint8
+    each = np.arange(256, dtype=np.uint8).view(storage)
+    x = make_per_tensor(ORDERS[order](np.tile(each, (2, 1, 256, 1))), scale, 3, dtype)
+    y = make_per_tensor(ORDERS[order](np.tile(each[:, None], (2, 1, 1, 256))), scale, 3, dtype)
+    assert x.numel() > PART
+    for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        expected, result = compare(x.dequantize(), y.dequantize()), compare(x, y)
+        assert np.array_equal(expected._array, result._array)
+        assert expected._array.strides == result._array.strides
+        row, number = y[:1, :, :1, :1], y[0, 0, 77, 0].dequantize().item()
+        assert np.array_equal(compare(x.dequantize(), row.dequantize())._array, compare(x, row))
+        assert np.array_equal(compare(x.dequantize(), number)._array, compare(x, number)._array)
+        assert np.array_equal(compare(number, x.dequantize())._array, compare(number, x)._array)
+
+
 def test_shapes_that_do_not_fit() -> None:
     """The error of small tensors."""
     x = make_per_tensor(_integers(SHAPE), 0.1, 3, pyqref.quint8)
@@ -110,6 +131,24 @@ def test_sorts_as_an_argsort_does(
             ):
                 assert one.dtype == other.dtype
                 assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8, pyqref.qint32])
+@pytest.mark.parametrize("shape", [(), (7,), (0, 3), (300, 70), (LONG,), (LONG, 2), (2, LONG)])
+def test_places_or_values_alone(shape: tuple[int, ...], dtype: Any) -> None:
+    """``argsort`` and ``msort`` give what ``sort`` does."""
+    limits = np.iinfo(dtype.numpy_dtype)
+    integers = np.random.default_rng(3).integers(limits.min, limits.max, shape, endpoint=True)
+    for array in (integers, integers[..., ::2] if shape else integers):
+        x = make_per_tensor(np.asarray(array, dtype.numpy_dtype), 0.1, 3, dtype)
+        for axis in range(-1, len(shape)):
+            for descending in (False, True):
+                places = x.argsort(axis, descending)
+                assert np.array_equal(x.sort(axis, descending)[1]._array, places._array)
+        values = x.msort()
+        assert values._quantizer == x._quantizer
+        assert np.array_equal(x.sort(0)[0]._array, values._array)
+        assert not np.shares_memory(x._array, values._array)
 
 
 def _in_order(order: str, storage: Any = np.uint8) -> Any:
@@ -217,7 +256,11 @@ CHOICES: dict[str, Callable[[Any], Any]] = {
     "mean of images": lambda x: x.mean((2, 3), keepdim=True),
     "reflect": lambda x: pyqref.nn.functional.pad(x, (1, 2, 3, 4), mode="reflect"),
     "circular": lambda x: pyqref.nn.functional.pad(x, (-1, 2, 3, -4), mode="circular"),
+    "rot90": lambda x: x.rot90(1, (2, 3)),
+    "rot90 of channels": lambda x: x.rot90(-1, (3, 1)),
+    "half a turn": lambda x: x.rot90(2, (0, 2)),
     "text": repr,
+    "notebook": lambda x: x._repr_html_(),
 }
 
 
@@ -259,13 +302,3 @@ def test_the_first_extreme(find: Any, shape: tuple[int, ...], axis: int | None) 
     for x in (numbers, np.where(numbers == 8, np.nan, numbers), numbers.astype(np.int8)):
         for each in (x, np.asfortranarray(x)):
             assert np.array_equal(find(each, axis=axis), first_extreme(find, each, axis))
-
-
-@pytest.mark.parametrize("name", ["isclose", "allclose"])
-def test_what_torch_refuses(name: str) -> None:
-    """Tolerances mean nothing for integers."""
-    x = make_per_tensor(_integers((3,)), 0.1, 3, pyqref.quint8)
-    with pytest.raises(RuntimeError, match=f"{name} is not defined for quantized tensors"):
-        getattr(pyqref, name)(x, x)
-    with pytest.raises(RuntimeError, match="isin is not defined for quantized tensors"):
-        pyqref.isin(x, x)
