@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .qconv import conv1d as conv1d
     from .qconv import conv2d as conv2d
     from .qconv import conv3d as conv3d
+    from .qconv import conv_add as conv_add
     from .qconv import conv_sums as conv_sums
     from .qconv import conv_transpose as conv_transpose
     from .qconv import pack_conv1d as pack_conv1d
@@ -122,6 +123,7 @@ __getattr__ = on_first_use(
             "conv1d",
             "conv2d",
             "conv3d",
+            "conv_add",
             "conv_sums",
             "conv_transpose",
             "pack_conv1d",
@@ -185,6 +187,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_add",
     "conv_sums",
     "conv_transpose",
     "dequantize_per_channel",

@@ -237,6 +237,9 @@ def exercise() -> None:
                         _kernels.conv2d(in_reals, 3, packed_conv, 0, requant, *steps, 0.1)
                         size = tuple(n + 2 * padding - kernel + 1 for n in (5, 4))
                         list(_kernels.conv_sums(each, 3, packed_conv, NONE, *steps, size))
+                        added = np.ones((2, outputs, *size), np.uint8)
+                        weight = packed_conv, np.float64(0.1), NONE, None
+                        _kernels.conv_add(each, on, *weight, *steps, added, on, on, True)
                 shape = (channels, outputs // groups, kernel, kernel)
                 spread = _kernels.pack_conv_transpose(
                     np.ones(shape, np.int8), (2, 3), (1, 1), groups

@@ -3,6 +3,7 @@
 The same results as :mod:`pyqref.numerics.convolution`.
 """
 
+from .added import conv_add as conv_add
 from .convolution import conv1d as conv1d
 from .convolution import conv2d as conv2d
 from .convolution import conv3d as conv3d
@@ -21,6 +22,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_add",
     "conv_sums",
     "conv_transpose",
     "pack_conv1d",

@@ -170,9 +170,11 @@ cdef int each_group(
     p.source, p.epilogue, p.panels = image, e, weights
     p.out, p.out_itemsize = out, bytes_of_result(e)
     p.out_stride = distance_of_results(image) // p.out_itemsize
-    p.put_rows = NULL
+    p.put_rows = p.fetch_rows = NULL
     if p.out_stride == 0:
         p.put_rows, p.out_stride = spread_windows, outputs
+        if e.store == ADDED:
+            p.fetch_rows = fetch_windows
     cut_lines(image, &pieces)
     if joined > 1 and pieces.padded > pieces.size:
         pieces.size = 0             # joined weights are laid out without gaps

@@ -104,10 +104,31 @@ cdef int require_result(const Layer* layer, int axes, cnp.ndarray out) except -1
     return require_room("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
 
 
+cdef void take_addend(Epilogue* e, tuple addend) except *:
+    cdef float scale
+    cdef Addend* own = &e.addend
+    if e.store != BYTES:
+        raise ValueError("what is added lies in bytes, and out is of another type")
+    own.scale, own.zero_point, scale, own.relu = addend
+    own.inverse = <float> 1 / scale
+    e.store = ADDED
+
+
+cdef int require_no_gaps(const Layer* layer) except -1:
+    """Refuse what does not write each output once, in its place."""
+    cdef bint is_whole = not (layer.is_depthwise or layer.in_strips or layer.place)
+    cdef int axis
+    for axis in range(3):
+        is_whole = is_whole and layer.image.out[axis] == layer.whole[axis]
+    if not is_whole:
+        raise ValueError("added to are all outputs of one part that is no depthwise one")
+    return 0
+
+
 def conv(
     cnp.ndarray x, bint is_signed, int32_t x_zero_point, tuple parts, weight_zero_points,
     cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier, int32_t zero_point,
-    int32_t lower, int32_t upper, cnp.ndarray out, int n_threads, float scale=1,
+    int32_t lower, int32_t upper, cnp.ndarray out, int n_threads, float scale=1, tuple addend=None,
 ):
     """Convolve ``x (batch, channels, *size)`` into ``out (batch, *out, outputs)``.
 
@@ -115,7 +136,10 @@ def conv(
 
     ``x`` may lie in any order, ``out`` is contiguous. Where ``x`` is float32, bytes are made of it
     with ``scale`` and its zero point (``eq-affine-quantize``). Where ``out`` is int32, it gets the
-    sums, of one part whose outputs are all of them, and whose weights are no strips. Each of
+    sums, of one part whose outputs are all of them, and whose weights are no strips. With an
+    ``addend``, a scale, a zero point, the scale of the output and whether sums are not below 0,
+    what ``out`` holds is added before the one rounding (``eq-requantize-function``): of one part
+    whose outputs are all of them, which is not depthwise, and whose weights are no strips. Each of
     ``parts`` computes some of the outputs: its geometry, groups, how many of them are joined in
     one, whether it is depthwise, whether its weights are strips, weights, their sums. A geometry
     is 27 numbers: size, kernel, stride, padding, dilation, out, the size of the whole result, where
@@ -141,6 +165,8 @@ def conv(
         multiplier, bias, integer_bias, bias_multiplier, zero_point, lower, upper,
         BYTES if cnp.PyArray_ITEMSIZE(out) == 1 else SUMS,
     )
+    if addend is not None:
+        take_addend(&shared.epilogue, addend)
     layers = <Layer*> malloc(len(parts) * sizeof(Layer))
     if layers == NULL:
         raise MemoryError()
@@ -150,6 +176,8 @@ def conv(
             layer[0] = shared
             read_layer(layer, part)
             require_result(layer, cnp.PyArray_NDIM(x) - 2, out)
+            if addend is not None:
+                require_no_gaps(layer)
             # A result smaller than the stride has phases without outputs.
             if layer.image.out[0] and layer.image.out[1] and layer.image.out[2]:
                 count += 1

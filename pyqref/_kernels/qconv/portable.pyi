@@ -18,4 +18,5 @@ def conv(
     out: np.ndarray,
     n_threads: int,
     scale: float = 1,
+    addend: tuple[float, int, float, bool] | None = None,
 ) -> None: ...

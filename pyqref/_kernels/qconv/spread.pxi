@@ -4,10 +4,6 @@ cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
 
 
-cdef inline Py_ssize_t bytes_of_result(const Epilogue* e) noexcept nogil:
-    return 1 if e.store == BYTES else <Py_ssize_t> sizeof(int32_t)
-
-
 cdef Py_ssize_t distance_of_results(const Image* image) noexcept nogil:
     """Bytes from each result to the next where these are always as many, else 0."""
     cdef Py_ssize_t distance = 0
@@ -38,19 +34,39 @@ cdef inline void spread_line(
         out += image.step[3]
 
 
-cdef void spread_windows(
-    const void* source, Py_ssize_t first, Py_ssize_t count, const uint8_t* results,
-    Py_ssize_t step, Py_ssize_t size, uint8_t* out,
+cdef inline void move_windows(
+    const Image* image, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
+    Py_ssize_t size, uint8_t* out, bint back,
 ) noexcept nogil:
-    """Put the results of some windows, from the ``first``, in their places."""
-    cdef const Image* image = <const Image*> source
-    cdef Py_ssize_t some
+    cdef Py_ssize_t i, some
     cdef Position p
+    cdef uint8_t* line
     locate(image, first, &p)
     while count > 0:
         some = min(count, image.out[2] - p.at[2])
-        spread_line(image, results, step, size, some, out + place_of_result(image, &p))
+        line = out + place_of_result(image, &p)
+        if back:
+            for i in range(some):
+                copy_bytes(results + i * step, line + i * image.step[3], size)
+        else:
+            spread_line(image, results, step, size, some, line)
         results += some * step
         count -= some
         p.at[2] += some - 1
         advance(image, &p)
+
+
+cdef void spread_windows(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
+    Py_ssize_t size, uint8_t* out,
+) noexcept nogil:
+    """Put the results of some windows, from the ``first``, in their places."""
+    move_windows(<const Image*> source, first, count, results, step, size, out, False)
+
+
+cdef void fetch_windows(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
+    Py_ssize_t size, uint8_t* out,
+) noexcept nogil:
+    """Take what lies in the places of some results, from those of the ``first`` window."""
+    move_windows(<const Image*> source, first, count, results, step, size, out, True)

@@ -111,7 +111,7 @@ cdef bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
     """Whether tiles may compute outputs at all."""
     cdef int64_t depths = image.size[0] * image.kernel[0] * image.out[0]
     cdef int axis
-    if not PAIR_PRICE or HAS_TILES or e.store != BYTES:
+    if not PAIR_PRICE or HAS_TILES or bytes_of_result(e) != 1:
         return False
     if image.flip or e.weight_zero_points != NULL:
         return False

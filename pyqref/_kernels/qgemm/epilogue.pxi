@@ -1,6 +1,14 @@
 # From accumulators to stored results: included by the bodies of qgemm and qconv.
 
 
+# What is added to real results before their one rounding: bytes that lie where the results go.
+cdef struct Addend:
+    float scale
+    int32_t zero_point
+    float inverse                       # of the scale of the results
+    bint relu
+
+
 # How the columns of a matrix product are finished; numerics/requantize.py states the order.
 # An array with step 0 holds one value for all columns.
 cdef struct Epilogue:
@@ -18,6 +26,11 @@ cdef struct Epilogue:
     float bias_multiplier
     int32_t zero_point, lower, upper
     Store store
+    Addend addend                       # where store is ADDED
+
+
+cdef inline int bytes_of_result(const Epilogue* e) noexcept nogil:
+    return 1 if e.store == BYTES or e.store == ADDED else 4
 
 
 # The same for one panel of columns, padded with zeros to whole vectors.
@@ -80,7 +93,7 @@ cdef void load_columns(
             columns.bias[c] = -0.0  # what can be added to either zero without changing it
     if e.weight_zero_points != NULL:
         return
-    columns.in_registers = e.store != BYTES
+    columns.in_registers = e.store == FUSED or e.store == SEPARATE
     if e.store == BYTES and e.lower >= 0:
         for c in range(count):
             # Of sums, which fit 32 bits, multiplied: below 2^31, and no nan.
@@ -109,6 +122,18 @@ cdef inline i32v requantize(
     return add_i32(to_i32(max_f32(real, low)), zero_point)
 
 
+cdef inline i32v add_and_quantize(
+    f32v real, const Addend* addend, const uint8_t* bytes, f32v offset, f32v low, f32v high
+) noexcept nogil:
+    """``eq-requantize-function`` of a sum, and of a sum not below 0."""
+    cdef i32v steps = sub_i32(load_u8(bytes), set_i32(addend.zero_point))
+    real = add_f32(real, mul_f32(to_f32(steps), set_f32(addend.scale)))
+    if addend.relu:
+        real = max_f32(set_f32(0), real)  # which keeps nan
+    real = fma_f32(real, set_f32(addend.inverse), offset)
+    return to_i32(max_f32(min_f32(real, high), low))
+
+
 cdef void finish_row(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int32_t row_sum,
     uint8_t* out, int count,
@@ -123,8 +148,10 @@ cdef void finish_row(
     cdef i32v total
     cdef f32v real, multiplier, bias
     cdef uint8_t[4 * LANES_MAX] stored
+    cdef uint8_t* target
     cdef int c = 0
     cdef int left
+    memset(stored, 0, LANES_MAX)
     while c < count:
         total = add_i32(load_i32(sums + c), load_i32(columns.offset + first + c))
         multiplier = load_f32(columns.multiplier + first + c)
@@ -138,7 +165,7 @@ cdef void finish_row(
             else:
                 store_i32(<int32_t*> stored, total)
                 memcpy(out + 4 * c, stored, 4 * left)
-        elif e.store != BYTES:
+        elif bytes_of_result(e) != 1:
             if e.store == FUSED:
                 real = fma_f32(to_f32(total), multiplier, bias)
             else:
@@ -149,13 +176,22 @@ cdef void finish_row(
                 store_f32(<float*> stored, real)
                 memcpy(out + 4 * c, stored, 4 * left)
         else:
-            total = requantize(
-                to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
-            )
-            if left >= SIMD_LANES:
-                store_low_bytes(out + c, total)
+            target = out + c
+            if left < SIMD_LANES:
+                memcpy(stored, target, left)
+                target = stored
+            if e.store == ADDED:
+                real = add_f32(mul_f32(to_f32(total), multiplier), bias)
+                total = add_and_quantize(
+                    real, &e.addend, target, set_f32(<float> e.zero_point),
+                    set_f32(<float> e.lower), set_f32(<float> e.upper),
+                )
             else:
-                store_low_bytes(stored, total)
+                total = requantize(
+                    to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
+                )
+            store_low_bytes(target, total)
+            if left < SIMD_LANES:
                 memcpy(out + c, stored, left)
         c += SIMD_LANES
 
@@ -269,7 +305,7 @@ cdef void finish_tile(
     ``out_stride`` is in bytes; ``row_sums`` are read where weights have zero points.
     """
     cdef int done = 0
-    cdef int itemsize = 1 if e.store == BYTES else 4
+    cdef int itemsize = bytes_of_result(e)
     cdef int r
     if e.weight_zero_points == NULL:
         # What most layers are.

@@ -26,10 +26,11 @@ ctypedef void (*GiveRows)(
     const Layout* layout, const uint8_t** rows,
 ) noexcept nogil
 
-# Puts `size` bytes of each of `count` results from `first`, `step` bytes apart, where they belong.
-ctypedef void (*PutRows)(
-    const void* source, Py_ssize_t first, Py_ssize_t count, const uint8_t* results,
-    Py_ssize_t step, Py_ssize_t size, uint8_t* out,
+# Puts `size` bytes of each of `count` results from `first`, `step` bytes apart, where they belong,
+# or takes what lies there.
+ctypedef void (*MoveRows)(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
+    Py_ssize_t size, uint8_t* out,
 ) noexcept nogil
 
 
@@ -67,7 +68,8 @@ cdef struct Product:
     uint8_t* out
     Py_ssize_t out_stride           # elements between rows
     Py_ssize_t out_itemsize
-    PutRows put_rows                # of bytes, where results are not evenly apart; else NULL
+    MoveRows put_rows               # of bytes, where results are not evenly apart; else NULL
+    MoveRows fetch_rows             # to which such results are added; else NULL
     bint streams                    # whether real results go past the caches
     bint in_tiles                   # whether tile registers are used
     bint copies                     # whether rows are written into scratch
@@ -231,19 +233,23 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
     cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
+    cdef Py_ssize_t column = panel * PANEL_COLUMNS
+    cdef Py_ssize_t columns = min(last * PANEL_COLUMNS, p.columns) - column
     cdef uint8_t* out = p.out + first_row * p.out_stride * p.out_itemsize
     if p.put_rows != NULL:
         out = scratch + p.results_at
+    if p.fetch_rows != NULL:
+        p.fetch_rows(
+            p.source, first_row, count, out + column, p.out_stride, columns, p.out + column
+        )
     if p.in_tiles:
         multiply_in_tiles(p, scratch, first_row, count, panel, last, out)
     else:
         take_rows(p, first_row, count, scratch, rows, row_sums)
         multiply_panels(p, first_row + count, count, rows, row_sums, panel, last, out)
     if p.put_rows != NULL:
-        panel *= PANEL_COLUMNS
-        last = min(last * PANEL_COLUMNS, p.columns)
         p.put_rows(
-            p.source, first_row, count, out + panel, p.out_stride, last - panel, p.out + panel
+            p.source, first_row, count, out + column, p.out_stride, columns, p.out + column
         )
     if p.streams:
         finish_streams()
@@ -295,6 +301,6 @@ cdef void fill_product(
     p.source, p.epilogue = source, e
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = 1 if e.store == BYTES else 4
+    p.out_itemsize = bytes_of_result(e)
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
-    p.pieces, p.has_edges, p.put_rows = 1, False, NULL
+    p.pieces, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL

@@ -44,7 +44,7 @@ cdef void lay_out(Product* p) noexcept nogil:
 
 cdef bint real_results_suit_streams(const Product* p) noexcept nogil:
     cdef Py_ssize_t row = p.columns * p.out_itemsize
-    if p.epilogue.store == BYTES or p.epilogue.store == SUMS:
+    if p.epilogue.store != FUSED and p.epilogue.store != SEPARATE:
         return False
     return suits_streams(p.out, row, p.out_stride * p.out_itemsize, p.rows * row)
 

@@ -54,6 +54,7 @@ typedef enum {
     SUMS,     /* int32, as they are */
     FUSED,    /* eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias) */
     SEPARATE, /* eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice */
+    ADDED,    /* eq-requantize-function: bytes, of SEPARATE plus what the bytes that are there mean */
 } Store;
 
 /* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile. */

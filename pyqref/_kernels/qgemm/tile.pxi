@@ -13,6 +13,7 @@ cdef extern from "qgemm/tile.h":
         SUMS        # int32, as they are
         FUSED       # eq-dynamic-output of fbgemm: float32, fma(sum, multiplier, bias)
         SEPARATE    # eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice
+        ADDED       # eq-requantize-function: of SEPARATE plus what the bytes that are there mean
     ctypedef struct Tile:
         const uint8_t** x
         Py_ssize_t pitch, pieces, quads

@@ -14,17 +14,20 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels.parts import parts
 from pyqref.dtypes import qint8, quint8
-from pyqref.numerics.affine import dequantize_per_tensor
-from pyqref.numerics.fused_function import leaky, plus, requantize_function
+from pyqref.numerics.fused_function import leaky
 from pyqref.tensor.quantized import make_per_tensor
 
 from .checks import require_number, require_output_parameters, require_per_tensor
 from .conv_run import require_conv_input, require_packed_conv
+from .grid import grid_of, output_grid, tensor_on
 from .linear import require_linear_input
-from .packed import PackedLinear, PackedWeight
+from .packed import PackedLinear
 from .packed_conv import PackedConv
 
 __all__ = ["conv2d_add", "conv2d_add_relu", "linear_leaky_relu", "linear_tanh"]
+
+#: Real numbers of a part, to which a function is applied.
+_PART = 1 << 15
 
 
 def linear_leaky_relu(
@@ -150,12 +153,23 @@ def _linear(
 ) -> Any:
     require_linear_input(name, x, packed)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
-    weight, result = packed.packed, np.empty((*x.shape[:-1], packed.shape[0]), np.uint8)
-    for at in parts(result, whole=(x.dim() - 1,)):
-        sums = _kernels.linear_accumulator(
-            x._array[at[:-1]], x.q_zero_point(), weight, packed.weight_zero_points
+    bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()
+    result = np.empty((*x.shape[:-1], packed.shape[0]), np.uint8)
+    for at in parts(result, whole=(x.dim() - 1,), most=_PART):
+        # The engine that has these operations multiplies and adds in two steps.
+        real = _kernels.linear_float(
+            x._array[at[:-1]],
+            x.q_zero_point(),
+            packed.packed,
+            packed.weight_zero_points,
+            x.q_scale(),
+            packed.weight_scales,
+            bias,
+            "qnnpack",
         )
-        result[at] = _requantize(sums, x, packed, function, scale, zero_point)
+        result[at] = _kernels.quantize_per_tensor(
+            function(real), scale, zero_point, 0, 255, np.uint8
+        )
     return make_per_tensor(result, scale, zero_point, quint8)
 
 
@@ -167,30 +181,11 @@ def _conv_add(
     require_packed_conv(name, packed, 2, transposed=False)
     scale, zero_point = require_output_parameters(name, scale, zero_point)
     require_conv_input(name, x, packed)
-    size = packed.out_size(tuple(x.shape[2:]))
-    shape = (x.shape[0], packed.shape[0], *size)
+    shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
     if tuple(other.shape) != shape:
         raise RuntimeError(
             f"{name}: qaccum must have the shape {shape} of the output, got {tuple(other.shape)}"
         )
-    result = np.empty((x.shape[0], *size, packed.shape[0]), np.uint8)
-    added = np.moveaxis(other._array, 1, -1)
-    for at, sums in packed.sums(x._array, x.q_zero_point(), size):
-        real = dequantize_per_tensor(added[at], other.q_scale(), other.q_zero_point())
-        result[at] = _requantize(sums, x, packed, plus(real, relu), scale, zero_point, at[-1])
-    return make_per_tensor(np.moveaxis(result, -1, 1), scale, zero_point, quint8)
-
-
-def _requantize(
-    accumulator: Any,
-    x: Any,
-    packed: PackedWeight,
-    function: Callable[[np.ndarray], np.ndarray],
-    scale: float,
-    zero_point: int,
-    columns: slice = slice(None),
-) -> np.ndarray:
-    bias = None if packed.bias_tensor is None else packed.bias_tensor.numpy()[columns]
-    scales = packed.weight_scales
-    scales = scales[columns] if scales.size > 1 else scales
-    return requantize_function(accumulator, x.q_scale(), scales, bias, function, scale, zero_point)
+    out = output_grid(scale, zero_point, quint8)
+    integers = packed.run_add(x._array, grid_of(x), other._array, grid_of(other), out, relu)
+    return tensor_on(integers, out, quint8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import _kernels
+from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import Requantization
 
 from .packed import PackedWeight
@@ -85,17 +86,24 @@ class PackedConv(PackedWeight):
             scale,
         )
 
-    def sums(self, x: Any, x_zero_point: int, out_size: tuple[int, ...]) -> Any:
-        """Exact sums of the input integers ``(B, C, *in)``, and where they are: part by part."""
-        return _kernels.conv_sums(
+    def run_add(
+        self, x: Any, x_grid: Grid, added: Any, added_grid: Grid, out: Grid, relu: bool
+    ) -> Any:
+        """As :meth:`run`, with other integers added before the one rounding."""
+        return _kernels.conv_add(
             x,
-            x_zero_point,
+            x_grid,
             self.packed,
+            self.weight_scales,
             self.weight_zero_points,
+            None if self.bias_tensor is None else self.bias_tensor.numpy(),
             self.stride,
             self.padding,
             self.dilation,
-            out_size,
+            added,
+            added_grid,
+            out,
+            relu,
         )
 
 

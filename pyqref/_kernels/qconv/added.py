@@ -1,0 +1,121 @@
+"""A convolution and the addition of a tensor, with one rounding for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.arrays import empty
+from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
+from pyqref.numerics.affine import dequantize_per_tensor
+from pyqref.numerics.elementwise import Grid
+from pyqref.numerics.fused_function import plus, requantize_function
+from pyqref.numerics.requantize import accumulator_scale
+from pyqref.numerics.types import FloatArray, IntArray
+
+from .cuts import reaches_far
+from .pack import PackedConv
+from .sums import conv_sums
+from .walk import are_centred, in_space, part_of
+
+__all__ = ["conv_add"]
+
+_UINT8 = np.dtype(np.uint8)
+
+
+def conv_add(
+    x: IntArray,
+    x_grid: Grid,
+    packed: PackedConv,
+    weight_scales: FloatArray,
+    weight_zero_points: IntArray,
+    bias: FloatArray | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    added: IntArray,
+    added_grid: Grid,
+    out: Grid,
+    relu: bool,
+) -> IntArray:
+    """As :func:`pyqref.numerics.fused_function.requantize_function` of sums, and of what is added.
+
+    Equation ``eq-requantize-function`` with the function :func:`~.fused_function.plus`.
+
+    Parameters
+    ----------
+    x
+        uint8 or int8 ``(B, C, *in)``.
+    packed
+        From :func:`pyqref._kernels.pack_conv2d`; knows the groups.
+    weight_scales, weight_zero_points
+        float64 and int64 ``(1,)`` or ``(N,)``.
+    bias
+        None or float32 ``(N,)``.
+    stride, padding, dilation
+        As of :func:`pyqref._kernels.conv2d`.
+    added
+        uint8 or int8 ``(B, N, *out)``.
+    out
+        Of the result, uint8; ``relu`` keeps sums from being negative.
+
+    Returns
+    -------
+    uint8 ``(B, N, *out)``
+        A view of memory in which the channels are last.
+    """
+    kernel = registry.twin("qconv")
+    size, rows = added.shape[2:], np.moveaxis(added, 1, -1)
+    result = empty(rows.shape, _UINT8)
+    first = np.moveaxis(result, -1, 1)
+    if kernel is None or not _is_product(packed, weight_zero_points):
+        for at, sums in conv_sums(
+            x, x_grid.zero_point, packed, weight_zero_points, stride, padding, dilation, size
+        ):
+            real = dequantize_per_tensor(rows[at], added_grid.scale, added_grid.zero_point)
+            result[at] = requantize_function(
+                sums,
+                x_grid.scale,
+                weight_scales[at[-1]] if weight_scales.size > 1 else weight_scales,
+                None if bias is None else bias[at[-1]],
+                plus(real, relu),
+                out.scale,
+                out.zero_point,
+            )
+        return first
+    zero_points = zero_points_or_none(weight_zero_points)
+    walk = in_space(
+        x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation), size, size
+    )
+    part = part_of(packed, walk, centred=are_centred(zero_points))
+    # What is added lies where the results go; signed bytes as unsigned ones, 128 higher.
+    shift = 128 if added.dtype == np.int8 else 0
+    np.bitwise_xor(rows.view(_UINT8), shift, out=result)
+    kernel.conv(
+        x,
+        x.dtype == np.int8,
+        x_grid.zero_point,
+        (part,),
+        zero_points,
+        np.atleast_1d(accumulator_scale(x_grid.scale, weight_scales)),
+        None if bias is None else np.ascontiguousarray(bias, np.float32),
+        None,
+        1.0,
+        out.zero_point,
+        out.quant_min,
+        out.quant_max,
+        result,
+        threads.limit,
+        1.0,
+        (added_grid.scale, added_grid.zero_point + shift, out.scale, relu),
+    )
+    return first
+
+
+def _is_product(packed: PackedConv, weight_zero_points: IntArray) -> bool:
+    """Whether it is one matrix product a group, whose sums 32 bits hold."""
+    if packed.is_depthwise or packed.in_strips or reaches_far(packed):
+        return False
+    return fits(packed.depth, None, weight_zero_points)
