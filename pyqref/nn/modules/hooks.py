@@ -51,18 +51,21 @@ class CallsHooks(Members):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run :meth:`forward`, with the hooks around it."""
-        if not (
+        # A class with ``__getattr__`` finds its attributes half as fast as a dict does. One of them
+        # says so where ``Module.__init__`` was never called.
+        own = self.__dict__
+        if (
             self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
+            or own["_forward_pre_hooks"]
+            or own["_backward_hooks"]
+            or own["_backward_pre_hooks"]
             or _forward
             or _forward_pre
             or _backward
             or _backward_pre
         ):
-            return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called: set[int] = set()

@@ -102,19 +102,16 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            found = self._range_with(x)
+            seen = self._buffers
+            found = self._range_with(seen["min_val"]._array, seen["max_val"]._array, x)
             if found is None:
                 raise not_finite(self, x)
             self._set_range(*found)
         return x_orig
 
-    def _range_with(self, x: Array) -> tuple[Array, Array] | None:
+    def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
         """What was seen and ``x`` together; None where ``x`` is not finite."""
-        return _kernels.running_range(*self._seen(), x)
-
-    def _seen(self) -> tuple[Array, Array]:
-        buffers = self._buffers
-        return buffers["min_val"]._array, buffers["max_val"]._array
+        return _kernels.running_range(low, high, x)
 
     def _set_range(self, low: Array, high: Array) -> None:
         buffers = self._buffers

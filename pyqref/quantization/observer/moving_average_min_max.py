@@ -80,8 +80,8 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def _range_with(self, x: Array) -> tuple[Array, Array] | None:
-        return _kernels.running_range(*self._seen(), x, constant=self.averaging_constant)
+    def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
+        return _kernels.running_range(low, high, x, None, self.averaging_constant)
 
 
 def check_averaging(name: str, averaging_constant: float, is_dynamic: bool) -> None:

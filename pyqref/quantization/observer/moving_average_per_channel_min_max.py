@@ -75,5 +75,7 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
         )
         self.averaging_constant = averaging_constant
 
-    def _ranges_with(self, x: Array, axis: int) -> tuple[Array, Array] | None:
-        return _kernels.running_range(*self._seen(), x, axis, self.averaging_constant)
+    def _ranges_with(
+        self, low: Array, high: Array, x: Array, axis: int
+    ) -> tuple[Array, Array] | None:
+        return _kernels.running_range(low, high, x, axis, self.averaging_constant)

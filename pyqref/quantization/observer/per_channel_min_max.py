@@ -122,14 +122,14 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range of each channel to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            axis = self._axis_of(x)
-            before = self._buffers["min_val"]._array.size
-            if before and before != x.shape[axis]:
+            seen, axis = self._buffers, self._axis_of(x)
+            low, high = seen["min_val"]._array, seen["max_val"]._array
+            if low.size and low.size != x.shape[axis]:
                 raise ValueError(
-                    f"{named(self)}: axis {axis} must have {before} channels as before, "
+                    f"{named(self)}: axis {axis} must have {low.size} channels as before, "
                     f"got {x.shape[axis]} in shape {x.shape}; call reset_min_max_vals() first"
                 )
-            found = self._ranges_with(x, axis)
+            found = self._ranges_with(low, high, x, axis)
             if found is None:
                 raise not_finite(self, x)
             self._set_range(*found)
@@ -141,13 +141,11 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
         return axis % ndim
 
-    def _ranges_with(self, x: Array, axis: int) -> tuple[Array, Array] | None:
+    def _ranges_with(
+        self, low: Array, high: Array, x: Array, axis: int
+    ) -> tuple[Array, Array] | None:
         """What was seen and ``x`` together; None where ``x`` is not finite."""
-        return _kernels.running_range(*self._seen(), x, axis)
-
-    def _seen(self) -> tuple[Array, Array]:
-        buffers = self._buffers
-        return buffers["min_val"]._array, buffers["max_val"]._array
+        return _kernels.running_range(low, high, x, axis)
 
     def _set_range(self, low: Array, high: Array) -> None:
         buffers = self._buffers
