@@ -23,6 +23,7 @@ __all__ = [
     "apply",
     "broadcast_error",
     "check_in_place",
+    "is_recorded",
     "mark_view",
     "quantized",
     "quantized_implementation",
@@ -137,6 +138,23 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     if recording:
         _record(node, args, outputs)
     return outputs if isinstance(result, tuple) else outputs[0]
+
+
+def is_recorded(tensor: TensorBase) -> bool:
+    """Whether :func:`apply` puts operations on this tensor into the graph.
+
+    Where it does not, a function of small arrays calls the kernel itself: the way through
+    :func:`apply` takes as long.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> is_recorded(pyqref.ones(1)), is_recorded(pyqref.ones(1, requires_grad=True))
+    (False, True)
+    """
+    if tensor._base is not None:
+        tensor._follow_base()
+    return (tensor._requires_grad or tensor._node is not None) and is_grad_enabled()
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:

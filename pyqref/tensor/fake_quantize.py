@@ -12,8 +12,8 @@ from pyqref.tape import Array
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
 
 from .arguments import as_integer, as_number, described
-from .base import TensorBase
-from .dispatch import apply
+from .base import TensorBase, wrap
+from .dispatch import apply, is_recorded
 from .quantized.validation import no_such_axis
 from .tensor import Tensor
 
@@ -81,6 +81,8 @@ def fake_quantize_per_tensor_affine(
         arrays = np.asarray(scale), np.asarray(zero_point)
         _check_parameters(name, *arrays, quant_min, quant_max)
     parameters = scale, zero_point, quant_min, quant_max, settings.conventions
+    if not is_recorded(input):
+        return wrap(_kernels.fake_quantize_per_tensor(input._array, *parameters, False)[0])
     return apply(FakeQuantizePerTensor, input, parameters=parameters)
 
 
@@ -148,6 +150,8 @@ def fake_quantize_per_channel_affine(
     else:
         grid = _checked_grid(name, shape, scale, zero_point, axis, quant_min, quant_max)
     parameters = *grid, quant_min, quant_max, settings.conventions
+    if not is_recorded(input):
+        return wrap(_kernels.fake_quantize_per_channel(input._array, *parameters, False)[0])
     return apply(FakeQuantizePerChannel, input, parameters=parameters)
 
 
