@@ -82,7 +82,9 @@ def fake_quantize_per_tensor_affine(
         _check_parameters(name, *arrays, quant_min, quant_max)
     parameters = scale, zero_point, quant_min, quant_max, settings.conventions
     if not is_recorded(input):
-        return wrap(_kernels.fake_quantize_per_tensor(input._array, *parameters, False)[0])
+        array = input._array
+        y, _ = _kernels.fake_quantize_per_tensor(array, *parameters, False)  # type: ignore[arg-type]
+        return wrap(y)
     return apply(FakeQuantizePerTensor, input, parameters=parameters)
 
 
@@ -151,7 +153,9 @@ def fake_quantize_per_channel_affine(
         grid = _checked_grid(name, shape, scale, zero_point, axis, quant_min, quant_max)
     parameters = *grid, quant_min, quant_max, settings.conventions
     if not is_recorded(input):
-        return wrap(_kernels.fake_quantize_per_channel(input._array, *parameters, False)[0])
+        array = input._array
+        y, _ = _kernels.fake_quantize_per_channel(array, *parameters, False)  # type: ignore[arg-type]
+        return wrap(y)
     return apply(FakeQuantizePerChannel, input, parameters=parameters)
 
 

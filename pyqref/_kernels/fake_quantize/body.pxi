@@ -197,36 +197,49 @@ def is_grid(
     return not others
 
 
+cdef cnp.ndarray numbers_of(x, int kind):
+    """Parameters of channels as contiguous numbers of one type."""
+    return cnp.PyArray_FROMANY(
+        x, kind, 0, 0, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST
+    )
+
+
 def fake_quantize_per_channel(
-    x, out, bint masked, cnp.ndarray scales, cnp.ndarray zero_points, int axis, float quant_min,
-    float quant_max, int rule, int n_threads,
+    x, out, bint masked, scales, zero_points, int axis, float quant_min, float quant_max, int rule,
+    int n_threads,
 ):
     """The same with a scale and a zero point for each index of an axis.
 
-    The parameters are float32, zero points may be int32.
+    None also where zero points are no integers.
     """
     cdef FakeQuantize f
     cdef float* inverses
     cdef float* offsets
     cdef const int32_t* whole
     cdef Py_ssize_t channel
-    cdef tuple results = rooms_for(x, out, masked)
+    cdef cnp.ndarray each_scale, each_zero_point
+    cdef tuple results
+    zero_points = cnp.PyArray_FROM_O(zero_points)
+    results = rooms_for(x, out, masked) if cnp.PyArray_ISINTEGER(zero_points) else None
     if results is None:
         return None
-    scales = cnp.PyArray_GETCONTIGUOUS(scales)
-    zero_points = cnp.PyArray_GETCONTIGUOUS(zero_points)
-    whole = <const int32_t*> cnp.PyArray_DATA(zero_points)
+    each_scale = numbers_of(scales, cnp.NPY_FLOAT32)
+    each_zero_point = numbers_of(
+        zero_points, cnp.NPY_INT32 if cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32
+        else cnp.NPY_FLOAT32,
+    )
+    whole = <const int32_t*> cnp.PyArray_DATA(each_zero_point)
     set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
-    f.scales = <const float*> cnp.PyArray_DATA(scales)
-    f.zero_points = <const float*> cnp.PyArray_DATA(zero_points)
-    f.channels, f.inner = cnp.PyArray_SIZE(scales), elements_per_channel(x, axis)
+    f.scales = <const float*> cnp.PyArray_DATA(each_scale)
+    f.zero_points = <const float*> cnp.PyArray_DATA(each_zero_point)
+    f.channels, f.inner = cnp.PyArray_SIZE(each_scale), elements_per_channel(x, axis)
     inverses = <float*> malloc((2 * f.channels + 1) * sizeof(float))
     if inverses == NULL:
         raise MemoryError()
     for channel in range(f.channels):
         inverses[channel] = (<float> 1) / f.scales[channel]
     f.inverses = inverses
-    if cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32:
+    if cnp.PyArray_TYPE(each_zero_point) == cnp.NPY_INT32:
         offsets = inverses + f.channels
         for channel in range(f.channels):
             offsets[channel] = <float> whole[channel]

@@ -27,7 +27,7 @@ __all__ = [
     "unpacked",
 ]
 
-_FLOAT32, _INT32 = np.dtype(np.float32), np.dtype(np.int32)
+_FLOAT32 = np.dtype(np.float32)
 _BOOL, _BITS = np.dtype(np.bool_), np.dtype(np.uint8)
 #: Booleans of the shape of the numbers, or bytes of a bit for each.
 MaskArray: TypeAlias = np.ndarray[Any, Any]
@@ -137,15 +137,13 @@ def fake_quantize_per_channel(
     Equations ``eq-fake-quantize-channel``, ``eq-fake-quantize-mask``.
     """
     kernel = registry.twin("fake_quantize")
-    zero_points = np.asarray(zero_points)
-    kind = zero_points.dtype
-    if kernel is not None and kind.kind in "iu" and quant_min >= -_EXACT and quant_max <= _EXACT:
+    if kernel is not None and quant_min >= -_EXACT and quant_max <= _EXACT:
         found: tuple[FloatArray, MaskArray | None] | None = kernel.fake_quantize_per_channel(
             x,
             _FLOAT32,
             masked,
-            np.asarray(scales, _FLOAT32),
-            zero_points if kind == _INT32 else zero_points.astype(_FLOAT32),
+            scales,
+            zero_points,
             axis,
             quant_min,
             quant_max,

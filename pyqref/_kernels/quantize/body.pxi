@@ -39,6 +39,9 @@ cdef struct Affine:
 
 cdef cnp.ndarray doubles(x):
     """Parameters of channels as contiguous float64, which holds what they come as."""
+    if isinstance(x, cnp.ndarray) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT64:
+        if cnp.PyArray_ISCARRAY_RO(x):
+            return x
     return cnp.PyArray_ContiguousFromAny(x, cnp.NPY_FLOAT64, 0, 0)
 
 

@@ -23,7 +23,7 @@ from ..base import TensorBase
 from ..tensor import Tensor
 from .quantizer import per_channel_quantizer, per_tensor_quantizer, quant_range
 from .tensor import make_per_channel, make_per_tensor, make_quantized
-from .validation import check_axis, check_dtype
+from .validation import check_dtype
 
 __all__ = [
     "dequantize",
@@ -123,10 +123,6 @@ def _each(name: str, values: Any) -> list[Any]:
     )
 
 
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, TensorBase)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, TensorBase) and value._array.ndim == 0
 
@@ -167,7 +163,6 @@ def quantize_per_channel(
     array = _real("quantize_per_channel", input)
     if type(axis) is not int:
         axis = as_integer(axis, "axis")
-    check_axis(axis, array.ndim)
     all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
     floating = all_zero_points.dtype.kind == "f"
     scheme = per_channel_affine_float_qparams if floating else per_channel_affine
@@ -219,6 +214,8 @@ def _halved(quant_min: int) -> int:
 
 def _real(name: str, input: Any) -> Any:
     """The array of a float32 or float64 tensor."""
+    if type(input) is Tensor and input._array.dtype is _FLOAT32:
+        return input._array
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if input.is_quantized:
@@ -231,6 +228,8 @@ def _real(name: str, input: Any) -> Any:
 
 
 def _vector(name: str, values: Any) -> Any:
+    if type(values) is Tensor and values._array.ndim == 1 and values._array.dtype.kind in "iuf":
+        return values._array
     array = values._array if isinstance(values, TensorBase) else _numbers(name, values)
     if array.dtype.kind not in "iuf" or getattr(values, "is_quantized", False):
         raise TypeError(f"{name} must hold numbers, got {described(values)}")
@@ -260,7 +259,7 @@ def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
     tensor = tensors if tensor is None else tensor
     if isinstance(tensor, (list, tuple)):
         return tuple(dequantize(each) for each in tensor)
-    if not _is_tensor(tensor):
+    if not isinstance(tensor, Tensor):
         raise TypeError(f"dequantize: tensor must be a tensor, got a {type(tensor).__name__}")
     if not tensor.is_quantized:
         if tensor.dtype.is_floating_point:
