@@ -290,6 +290,8 @@ def images(cnp.ndarray q, tuple sizes, bint either=True):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.ndarray result
     cdef int axis
+    if not 3 <= cnp.PyArray_NDIM(q) <= 5 or len(sizes) != cnp.PyArray_NDIM(q) - 2:
+        return layout.images(q, sizes, either)
     for axis in range(cnp.PyArray_NDIM(q) - 2):
         shape[axis] = sizes[axis]
     result = room_for_images(q, None, shape, either)
@@ -300,16 +302,21 @@ def side_by_side(tuple arrays, int axis):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.npy_intp[MOST_AXES] order
     cdef cnp.npy_intp[MOST_AXES] back
-    cdef cnp.ndarray array = arrays[0]
-    cdef cnp.ndarray out
-    cdef int ndim = cnp.PyArray_NDIM(array)
+    cdef cnp.ndarray array, out
+    cdef int ndim
     cdef cnp.npy_intp total = 0
     cdef cnp.npy_intp rows = 1
     cdef bint in_c_order = True
     cdef bint last = True
     cdef int place
     cdef cnp.PyArray_Dims dims
+    if not arrays:
+        return layout.side_by_side(arrays, axis)
+    array = arrays[0]
+    ndim = cnp.PyArray_NDIM(array)
     for array in arrays:
+        if cnp.PyArray_NDIM(array) != ndim or not 0 <= axis < ndim:
+            return layout.side_by_side(arrays, axis)
         in_c_order = in_c_order and lies_in_c_order(array)
         last = last and has_channels_last(array)
         total += cnp.PyArray_DIM(array, axis)
@@ -338,6 +345,8 @@ def elements_per_channel(cnp.ndarray x, int axis):
     cdef cnp.npy_intp inner = 1
     cdef int ndim = cnp.PyArray_NDIM(x)
     cdef int each
+    if not -ndim <= axis < ndim:
+        return layout.elements_per_channel(x, axis)
     for each in range(1 + (axis if axis >= 0 else axis + ndim), ndim):
         inner *= cnp.PyArray_DIM(x, each)
     return inner

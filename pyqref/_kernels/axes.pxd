@@ -9,6 +9,27 @@ cdef inline bint is_in_c_order(x) noexcept:
     )
 
 
+cdef inline cnp.npy_intp channels_at(cnp.ndarray x, int axis) except -1:
+    """How many channels there are at an axis; an error where ``x`` has no such axis."""
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"axis must be one of the {ndim} axes, got {axis}")
+    return cnp.PyArray_DIM(x, axis if axis >= 0 else axis + ndim)
+
+
+cdef inline int require_channels(
+    cnp.ndarray x, int axis, cnp.ndarray scales, cnp.ndarray zero_points
+) except -1:
+    """A scale and a zero point for each channel: more would be read and written elsewhere."""
+    cdef cnp.npy_intp channels = channels_at(x, axis)
+    if not cnp.PyArray_SIZE(scales) == cnp.PyArray_SIZE(zero_points) == channels:
+        raise ValueError(
+            f"axis {axis} has {channels} channels, got {scales.size} scales and "
+            f"{zero_points.size} zero points"
+        )
+    return 0
+
+
 cdef inline Py_ssize_t elements_per_channel(cnp.ndarray x, int axis) noexcept:
     """``inner`` where the channels are at ``axis``."""
     cdef Py_ssize_t inner = 1

@@ -161,6 +161,8 @@ def images(
     either
         Whether C order is as good.
     """
+    if len(sizes) != q.ndim - 2:
+        raise ValueError(f"sizes must be those of {q.ndim - 2} axes, got {sizes}")
     to_last = (0, *range(2, q.ndim), 1)
     to_first = np.argsort(to_last)
     if not (either and q.flags.c_contiguous):
@@ -229,4 +231,4 @@ def in_groups(x: np.ndarray) -> np.ndarray | None:
 
 def elements_per_channel(x: np.ndarray, axis: int) -> int:
     """``inner`` where ``x`` is seen as ``(outer, channels, inner)`` with channels at ``axis``."""
-    return prod(x.shape[axis % x.ndim + 1 :])
+    return prod(x.shape[range(x.ndim)[axis] + 1 :])

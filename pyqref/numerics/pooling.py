@@ -283,6 +283,11 @@ def adaptive_avg_pool(
     along each axis, with i inputs, n outputs and o the index of the output. Where n
     does not divide i, so that windows overlap, every engine divides as fbgemm does.
 
+    Raises
+    ------
+    ValueError
+        There are no pixels.
+
     Examples
     --------
     >>> adaptive_avg_pool(np.uint8([[[1, 2, 3, 10, 11]]]), 0, [2]).tolist()
@@ -290,9 +295,10 @@ def adaptive_avg_pool(
     """
     q = np.asarray(q)
     spatial = len(output_size)
-    even = all(
-        o > 0 and i % o == 0 for i, o in zip(q.shape[q.ndim - spatial :], output_size, strict=True)
-    )
+    sizes = q.shape[q.ndim - spatial :]
+    if 0 in sizes and 0 not in output_size:
+        raise ValueError(f"the input must have pixels, got size {list(sizes)}")
+    even = all(o > 0 and i % o == 0 for i, o in zip(sizes, output_size, strict=True))
     engine = engine if even else "fbgemm"
     total = q.astype(np.int64) - zero_point
     count = np.ones((1,) * q.ndim, np.int64)

@@ -63,6 +63,18 @@ def test_a_negative_axis_counts_from_the_end() -> None:
     assert [1.0, 2.0, 3.0] == observer.min_val.tolist()
 
 
+@pytest.mark.parametrize("axis", [0, -1, 1])
+@pytest.mark.parametrize(
+    "kind", [q.PerChannelMinMaxObserver, q.MovingAveragePerChannelMinMaxObserver]
+)
+def test_one_number_has_no_channels(kind: type[q.PerChannelMinMaxObserver], axis: int) -> None:
+    """As in torch, where it is an IndexError, too."""
+    observer = kind(ch_axis=axis)
+    with pytest.raises(IndexError, match="none of the input, which has no dimensions"):
+        observer(pyqref.tensor(1.0))
+    assert observer.min_val.numel() == 0
+
+
 def test_moving_average_per_channel() -> None:
     """``eq-average-range`` in each channel."""
     observer = q.MovingAveragePerChannelMinMaxObserver(averaging_constant=0.5)

@@ -9,6 +9,7 @@ from pyqref._kernels._layout cimport (
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
+from pyqref._kernels.axes cimport is_in_c_order
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:

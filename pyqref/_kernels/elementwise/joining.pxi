@@ -59,6 +59,16 @@ cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         row += step
 
 
+cdef int require_bytes(part, Py_ssize_t rows) except -1:
+    """Bytes in C order that are rows of equal length."""
+    cdef cnp.ndarray array = <cnp.ndarray?> part
+    if cnp.PyArray_ITEMSIZE(array) != 1 or not is_in_c_order(array):
+        raise ValueError("parts and tables must be bytes in C order")
+    if rows < 1 or cnp.PyArray_SIZE(array) % rows:
+        raise ValueError(f"{array.size} bytes are not {rows} rows of equal length")
+    return 0
+
+
 def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threads):
     """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows.
 
@@ -67,13 +77,22 @@ def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threa
     cdef Joined j
     cdef Py_ssize_t i
     cdef cnp.npy_intp total = 0
+    if len(tables) != len(parts):
+        raise ValueError(f"tables must be as many as parts, {len(parts)}, got {len(tables)}")
     for i in range(len(parts)):
-        total += cnp.PyArray_SIZE(<cnp.ndarray?> parts[i])
+        require_bytes(parts[i], rows)
+        if tables[i] is not None:
+            require_bytes(tables[i], 256)
+            if cnp.PyArray_SIZE(<cnp.ndarray> tables[i]) != 256:
+                raise ValueError("a table must have 256 bytes")
+        total += cnp.PyArray_SIZE(<cnp.ndarray> parts[i])
     if cnp.PyArray_SIZE(out) != total:
         raise ValueError(f"out must hold the {total} bytes of all parts, got {out.size}")
     require_room(
         "out", out, OF_BYTES, cnp.PyArray_NDIM(out), cnp.PyArray_DIMS(out), ANY_ORDER
     )
+    if total == 0:
+        return
     j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
     j.row = cnp.PyArray_SIZE(out) // rows
     j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)

@@ -10,7 +10,7 @@ from pyqref._kernels._layout cimport OF_FLOAT32, room_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
-from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
@@ -228,6 +228,7 @@ def fake_quantize_per_channel(
         zero_points, cnp.NPY_INT32 if cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32
         else cnp.NPY_FLOAT32,
     )
+    require_channels(x, axis, each_scale, each_zero_point)
     whole = <const int32_t*> cnp.PyArray_DATA(each_zero_point)
     set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(each_scale)

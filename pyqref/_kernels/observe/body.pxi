@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
-from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
+from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
 from pyqref._kernels.simd.primitives cimport *
 
 include "range.pxi"
@@ -237,7 +237,7 @@ cdef tuple ranges_of_channels(cnp.ndarray x, int axis, int n_threads):
     cdef Py_ssize_t channel, inner
     cdef cnp.npy_intp channels
     cdef cnp.ndarray lows, highs
-    channels = cnp.PyArray_DIM(x, axis if axis >= 0 else axis + cnp.PyArray_NDIM(x))
+    channels = channels_at(x, axis)
     lows = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
     highs = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
     inner = elements_per_channel(x, axis)

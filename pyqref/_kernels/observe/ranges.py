@@ -82,7 +82,8 @@ def min_max_per_channel(x: Any, axis: int) -> tuple[FloatArray, FloatArray]:
     if kernel is not None and x.dtype == _FLOAT32 and x.size:
         return _by_parts(x, axis) if x.size > PART else min_max_per_channel(contiguous(x), axis)
     zero = x.dtype.type(0)
-    others = tuple(each for each in range(x.ndim) if each != axis % x.ndim)
+    own = range(x.ndim)[axis]
+    others = tuple(each for each in range(x.ndim) if each != own)
     return x.min(axis=others) + zero, x.max(axis=others) + zero
 
 

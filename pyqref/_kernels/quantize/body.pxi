@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
-from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 

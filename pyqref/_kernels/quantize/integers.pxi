@@ -212,6 +212,7 @@ def quantize_per_channel(
     if q is None:
         return None
     each_scale, each_zero_point = doubles(scales), doubles(zero_points)
+    require_channels(x, axis, each_scale, each_zero_point)
     scale = <const double*> cnp.PyArray_DATA(each_scale)
     zero_point = <const double*> cnp.PyArray_DATA(each_zero_point)
     a.x = <float*> cnp.PyArray_DATA(x)

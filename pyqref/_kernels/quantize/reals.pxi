@@ -125,6 +125,7 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     if x is None:
         return None
     each_scale, each_zero_point = doubles(scales), doubles(zero_points)
+    require_channels(q, axis, each_scale, each_zero_point)
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8

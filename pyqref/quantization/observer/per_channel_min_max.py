@@ -122,7 +122,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range of each channel to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            seen, axis = self._buffers, self._axis_of(x)
+            seen, axis = self._buffers, self._axis_of(x_orig.ndim)
             low, high = seen["min_val"]._array, seen["max_val"]._array
             if low.size and low.size != x.shape[axis]:
                 raise ValueError(
@@ -135,8 +135,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             self._set_range(*found)
         return x_orig
 
-    def _axis_of(self, x: Array) -> int:
-        axis, ndim = self.ch_axis, x.ndim
+    def _axis_of(self, ndim: int) -> int:
+        axis = self.ch_axis
         if not -ndim <= axis < ndim:
             raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
         return axis % ndim

@@ -1,0 +1,104 @@
+"""What no layer above asks of kernels is refused, and never ends the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyqref import _kernels
+from pyqref._kernels import arrays, layout, registry
+from pyqref._kernels.observe import min_max_per_channel
+
+
+@pytest.mark.parametrize("form", [layout, arrays])
+@pytest.mark.parametrize("sizes", [(), (3,), (3, 3, 3), (3,) * 40])
+def test_sizes_of_other_images(form: ModuleType, sizes: tuple[int, ...]) -> None:
+    for shape in ((1, 2, 4, 4), (), (2,)):
+        with pytest.raises(ValueError, match=r"sizes must be those of -?\d axes"):
+            form.images(np.zeros(shape, np.uint8), sizes)
+
+
+@pytest.mark.parametrize("form", [layout, arrays])
+def test_arrays_that_cannot_stand_side_by_side(form: ModuleType) -> None:
+    x = np.zeros((2, 3), np.uint8)
+    for parts, axis in (((), 0), ((x, x), 2), ((x, x), -3), ((x, x[0]), 1)):
+        with pytest.raises(IndexError):
+            form.side_by_side(parts, axis)
+
+
+@pytest.mark.parametrize("form", [layout, arrays])
+@pytest.mark.parametrize(("shape", "axis"), [((), 0), ((2, 3), 2), ((2, 3), -3)])
+def test_axes_that_there_are_not(form: ModuleType, shape: tuple[int, ...], axis: int) -> None:
+    with pytest.raises(IndexError):
+        form.elements_per_channel(np.zeros(shape, np.uint8), axis)
+
+
+ROW = np.ones(6, np.uint8)
+TABLE = np.zeros(256, np.uint8)
+JOINED: dict[str, tuple[tuple[Any, ...], tuple[Any, ...], int, str]] = {
+    "no rows": ((ROW, ROW), (None, None), 0, "are not 0 rows"),
+    "fewer than none": ((ROW, ROW), (None, None), -1, "are not -1 rows"),
+    "rows of other lengths": ((ROW, ROW), (None, None), 4, "6 bytes are not 4 rows"),
+    "more rows than bytes": ((ROW, ROW), (None, None), 7, "6 bytes are not 7 rows"),
+    "too few tables": ((ROW, ROW), (None,), 1, "tables must be as many as parts"),
+    "short table": ((ROW, ROW), (None, TABLE[:9]), 1, "9 bytes are not 256 rows"),
+    "empty table": ((ROW, ROW), (None, TABLE[:0]), 1, "must have 256 bytes"),
+    "wide elements": ((ROW.astype(np.int32), ROW), (None, None), 1, "must be bytes in C order"),
+    "gaps": ((np.ones(12, np.uint8)[::2], ROW), (None, None), 1, "must be bytes in C order"),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_rows_that_cannot_be_joined(compiled_kernel: str, name: str) -> None:
+    parts, tables, rows, message = JOINED[name]
+    kernel: Any = registry.twin("elementwise")
+    with pytest.raises(ValueError, match=message):
+        kernel.cat(parts, tables, np.zeros(12, np.uint8), rows, 1)
+
+
+def test_nothing_is_joined(compiled_kernel: str) -> None:
+    kernel: Any = registry.twin("elementwise")
+    kernel.cat((), (), np.zeros(0, np.uint8), 1, 1)
+    kernel.cat((ROW[:0],), (None,), np.zeros(0, np.uint8), 3, 1)
+
+
+X, Q = np.ones((4, 3), np.float32), np.ones((4, 3), np.uint8)
+PER_CHANNEL: dict[str, Callable[[Any, Any, int], Any]] = {
+    "quantize": lambda s, z, axis: _kernels.quantize_per_channel(X, s, z, axis, 0, 255, np.uint8),
+    "dequantize": lambda s, z, axis: _kernels.dequantize_per_channel(Q, s, z, axis),
+    "fake quantize": lambda s, z, axis: _kernels.fake_quantize_per_channel(X, s, z, axis, 0, 255),
+}
+
+
+@pytest.mark.parametrize("name", PER_CHANNEL)
+def test_channels_without_parameters(kernel: str, name: str) -> None:
+    """Fewer scales or zero points, or more, than there are channels; an axis that there is not."""
+    run = PER_CHANNEL[name]
+    scales, zero_points = np.ones(9, np.float32), np.zeros(9, np.int32)
+    for sizes in ((4, 2), (2, 4), (2, 2), (9, 9), (0, 0), (3, 3)):
+        with pytest.raises(ValueError):
+            run(scales[: sizes[0]], zero_points[: sizes[1]], 0)
+    for axis in (2, -3, 100):
+        with pytest.raises(IndexError):
+            run(scales[:4], zero_points[:4], axis)
+
+
+@pytest.mark.parametrize("axis", [2, -3, 100])
+def test_ranges_of_channels_that_there_are_not(kernel: str, axis: int) -> None:
+    with pytest.raises(IndexError):
+        min_max_per_channel(X, axis)
+    with pytest.raises(IndexError):
+        min_max_per_channel(X[0, 0, ...], 0)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 0, 4), (1, 2, 4, 0), (2, 0, 0)])
+def test_means_of_no_pixels(kernel: str, shape: tuple[int, ...]) -> None:
+    """As torch: there are none; but no means are asked of them either."""
+    with pytest.raises(ValueError, match="the input must have pixels"):
+        _kernels.adaptive_avg_pool(np.zeros(shape, np.uint8), 0, (2, 2)[: len(shape) - 1])
+    none = _kernels.adaptive_avg_pool(np.zeros((1, 2, 0, 4), np.uint8), 0, (0, 2))
+    assert none.shape == (1, 2, 0, 2)
