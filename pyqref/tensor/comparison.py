@@ -55,12 +55,12 @@ def _compare(function: Any, input: Any, other: Any) -> Any:
     return wrap(_compared(function, input, other))
 
 
-def _compared(function: Any, input: Any, other: Any) -> Any:
+def _compared(function: Any, input: Any, other: Any, out: Any = None) -> Any:
     a, b = promote(_values(input), _values(other))
     arrays = getattr(a, "_array", a), getattr(b, "_array", b)
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(function(*arrays))
+            return np.asarray(function(*arrays, out=out))
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
 
@@ -103,7 +103,8 @@ def _of_bytes(function: Any, *operands: Any) -> Any:
 def _by_parts(function: Any, *operands: Any) -> Any:
     result = _room(*operands)
     for at in parts(result, most=PART):
-        result[at] = _compared(function, *(_part_of(each, at) for each in operands))
+        a, b = (_part_of(each, at) for each in operands)
+        _compared(function, a, b, result[at])
     return result
 
 

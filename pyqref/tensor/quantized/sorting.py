@@ -99,6 +99,9 @@ def _order(x: Array, axis: int, descending: bool, kept: int, values: Array | Non
 
 def _values_in_order(x: Array) -> Array:
     """Each column in order."""
+    if x.size <= _LINE:
+        in_order: Array = np.sort(np.array(x, order="C"), axis=0)
+        return in_order
     lines = np.moveaxis(x, 0, -1)
     values = _room(lines, 0, len(x), x.dtype)
     if len(x) > _LINE and x.itemsize == 1:
@@ -166,9 +169,9 @@ def _put_values(counts: Array, descending: bool, values: Array) -> None:
     """Write bytes in order, of each value as many as there are."""
     bytes_ = _in_rising_order(np.arange(256, dtype=np.uint8).view(values.dtype), descending)
     first = 0
-    for key in np.flatnonzero(counts):
-        values[first : first + counts[key]] = bytes_.view(values.dtype)[key]
-        first += counts[key]
+    for value, count in zip(bytes_.view(values.dtype).tolist(), counts.tolist(), strict=True):
+        values[first : first + count] = value
+        first += count
 
 
 def _make_keys(integers: Array, first: int, descending: bool) -> None:

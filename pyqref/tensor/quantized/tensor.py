@@ -182,8 +182,11 @@ class QuantizedTensor(Tensor):
 
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
-        number = number_of(value)
-        self._write(np.broadcast_to(np.float32(number), self._array.shape))
+        number = np.array([number_of(value)], np.float32)
+        if isinstance(self._quantizer, PerTensorQuantizer):
+            self._array[...] = self._quantizer.quantize(number)[0]
+        else:
+            self._write(np.broadcast_to(number[0], self._array.shape))
         self._version[0] += 1
         return self
 
