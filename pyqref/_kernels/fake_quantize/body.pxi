@@ -199,6 +199,8 @@ def is_grid(
 
 cdef cnp.ndarray numbers_of(x, int kind):
     """Parameters of channels as contiguous numbers of one type."""
+    if isinstance(x, cnp.ndarray) and cnp.PyArray_TYPE(x) == kind and cnp.PyArray_ISCARRAY_RO(x):
+        return x
     return cnp.PyArray_FROMANY(
         x, kind, 0, 0, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST
     )
@@ -219,7 +221,8 @@ def fake_quantize_per_channel(
     cdef Py_ssize_t channel
     cdef cnp.ndarray each_scale, each_zero_point
     cdef tuple results
-    zero_points = cnp.PyArray_FROM_O(zero_points)
+    if not isinstance(zero_points, cnp.ndarray):
+        zero_points = cnp.PyArray_FROM_O(zero_points)
     results = rooms_for(x, out, masked) if cnp.PyArray_ISINTEGER(zero_points) else None
     if results is None:
         return None
