@@ -100,11 +100,10 @@ def _of_bytes(function: Any, *operands: Any) -> Any:
     return function(*(each._array for each in operands), out=_room(*operands))
 
 
-def _by_parts(function: Any, *operands: Any) -> Any:
-    result = _room(*operands)
+def _by_parts(function: Any, input: Any, other: Any) -> Any:
+    result = _room(input, other)
     for at in parts(result, most=PART):
-        a, b = (_part_of(each, at) for each in operands)
-        _compared(function, a, b, result[at])
+        _compared(function, _part_of(input, at), _part_of(other, at), result[at])
     return result
 
 
