@@ -67,9 +67,9 @@ def conv_add(
         A view of memory in which the channels are last.
     """
     kernel = registry.twin("qconv")
-    size, rows = added.shape[2:], np.moveaxis(added, 1, -1)
+    size, rows = added.shape[2:], added.transpose(0, *range(2, added.ndim), 1)
     result = empty(rows.shape, _UINT8)
-    first = np.moveaxis(result, -1, 1)
+    first = result.transpose(0, added.ndim - 1, *range(1, added.ndim - 1))
     if kernel is None or not _is_product(packed, weight_zero_points):
         for at, sums in conv_sums(
             x, x_grid.zero_point, packed, weight_zero_points, stride, padding, dilation, size
@@ -91,8 +91,11 @@ def conv_add(
     )
     part = part_of(packed, walk, centred=are_centred(zero_points))
     # What is added lies where the results go; signed bytes as unsigned ones, 128 higher.
-    shift = 128 if added.dtype == np.int8 else 0
-    np.bitwise_xor(rows.view(_UINT8), shift, out=result)
+    np.copyto(result, rows.view(_UINT8))
+    shift = 0
+    if added.dtype != _UINT8:
+        shift = 128
+        np.bitwise_xor(result, shift, out=result)
     kernel.conv(
         x,
         x.dtype == np.int8,

@@ -42,6 +42,9 @@ cdef struct Columns:
     bint in_registers                   # whether tile.h may finish the sums
 
 
+include "added.pxi"
+
+
 cdef void load_columns(
     const Epilogue* e, Columns* columns, Py_ssize_t first, int count
 ) noexcept nogil:
@@ -122,18 +125,6 @@ cdef inline i32v requantize(
     return add_i32(to_i32(max_f32(real, low)), zero_point)
 
 
-cdef inline i32v add_and_quantize(
-    f32v real, const Addend* addend, const uint8_t* bytes, f32v offset, f32v low, f32v high
-) noexcept nogil:
-    """``eq-requantize-function`` of a sum, and of a sum not below 0."""
-    cdef i32v steps = sub_i32(load_u8(bytes), set_i32(addend.zero_point))
-    real = add_f32(real, mul_f32(to_f32(steps), set_f32(addend.scale)))
-    if addend.relu:
-        real = max_f32(set_f32(0), real)  # which keeps nan
-    real = fma_f32(real, set_f32(addend.inverse), offset)
-    return to_i32(max_f32(min_f32(real, high), low))
-
-
 cdef void finish_row(
     const Epilogue* e, const Columns* columns, int first, const int32_t* sums, int32_t row_sum,
     uint8_t* out, int count,
@@ -151,6 +142,8 @@ cdef void finish_row(
     cdef uint8_t* target
     cdef int c = 0
     cdef int left
+    cdef Adding adding
+    fill_adding(&adding, e)
     memset(stored, 0, LANES_MAX)
     while c < count:
         total = add_i32(load_i32(sums + c), load_i32(columns.offset + first + c))
@@ -182,10 +175,7 @@ cdef void finish_row(
                 target = stored
             if e.store == ADDED:
                 real = add_f32(mul_f32(to_f32(total), multiplier), bias)
-                total = add_and_quantize(
-                    real, &e.addend, target, set_f32(<float> e.zero_point),
-                    set_f32(<float> e.lower), set_f32(<float> e.upper),
-                )
+                total = add_and_quantize(real, target, &adding)
             else:
                 total = requantize(
                     to_f32(total), multiplier, bias, bias_multiplier, low, high, zero_point
@@ -314,6 +304,8 @@ cdef void finish_tile(
             return
         elif e.store == FUSED or e.store == SEPARATE:
             done = finish_reals(e, columns, first, sums, rows, out, out_stride, count)
+        elif e.store == ADDED:
+            done = finish_added(e, columns, first, sums, rows, out, out_stride, count)
     if done == count:
         return
     for r in range(rows):
@@ -343,6 +335,7 @@ cdef void fill_epilogue(
     e.bias_multiplier = bias_multiplier
     e.zero_point, e.lower, e.upper = zero_point, lower, upper
     e.store = store
+    e.addend.scale, e.addend.zero_point, e.addend.inverse, e.addend.relu = 0, 0, 0, False
 
 
 cdef bint all_zero(array):
