@@ -122,9 +122,9 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range of each channel to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            seen, axis = self._buffers, self._axis_of(x_orig.ndim)
+            seen, axis = self._buffers, self._axis_of(x_orig._array.ndim)
             low, high = seen["min_val"]._array, seen["max_val"]._array
-            if low.size and low.size != x.shape[axis]:
+            if low.size not in (0, x.shape[axis]):
                 raise ValueError(
                     f"{named(self)}: axis {axis} must have {low.size} channels as before, "
                     f"got {x.shape[axis]} in shape {x.shape}; call reset_min_max_vals() first"

@@ -260,12 +260,19 @@ def per_channel_quantizer(
     ValueError
         As of the class.
     """
-    kinds = scales.dtype, zero_points.dtype
-    are_numbers = kinds[0].kind in "iuf" and kinds[1].kind in "iuf"
+    scale_type, zero_point_type = scales.dtype, zero_points.dtype
+    are_numbers = scale_type.kind in "iuf" and zero_point_type.kind in "iuf"
     if not (are_numbers and scales.ndim == zero_points.ndim == 1 and scales.size <= _KEPT_CHANNELS):
         return PerChannelQuantizer(dtype, scales, zero_points, axis, qscheme)
-    numbers = scales.tobytes(), zero_points.tobytes()
-    return _quantizer_of_bytes(dtype, *numbers, axis, qscheme, *kinds)
+    return _quantizer_of_bytes(
+        dtype,
+        scales.tobytes(),
+        zero_points.tobytes(),
+        axis,
+        qscheme,
+        scale_type,
+        zero_point_type,
+    )
 
 
 @lru_cache(maxsize=128)
