@@ -151,10 +151,10 @@ cdef void multiply_panel(
     cdef int width = (used + 15) // 16 * 16
     cdef const int8_t* panel = p.panels + first_column * p.quads * 4
     cdef Py_ssize_t most_rows = TILE_ROWS
-    cdef Py_ssize_t i, tiles, row
+    cdef Py_ssize_t i, tiles, higher, row
     cdef const uint8_t* x
     cdef const uint8_t* y
-    cdef int column, vectors, tile_rows
+    cdef int column, vectors, least_rows, tile_rows
     load_columns(p.epilogue, columns, first_column, used)
     fill_tile(p, columns, &tile, sums)
     tile.step = width * 4
@@ -163,11 +163,12 @@ cdef void multiply_panel(
         most_rows = NARROW_TILE_ROWS
     if not columns.in_registers:
         memset(zeros, 0, sizeof(zeros))
+    # Equally high: one row alone would take nearly as long as a full tile.
     tiles = (count + most_rows - 1) // most_rows
+    least_rows, higher = <int> (count // tiles), count % tiles
     row = 0
     for i in range(tiles):
-        # Equally high: one row alone would take nearly as long as a full tile.
-        tile_rows = <int> (count // tiles + (i < count % tiles))
+        tile_rows = least_rows + (i < higher)
         tile.x = rows + row
         column = 0
         while column < width:
