@@ -49,7 +49,7 @@ def check(
 
 
 @pytest.mark.parametrize("rows", [*range(10), 13, 15, 16, 17, 31, 33, 64, 257])
-@pytest.mark.parametrize("depth", [1, 4, 15, 63, 64, 65, 130])
+@pytest.mark.parametrize("depth", [1, 4, 15, 28, 32, 33, 63, 64, 65, 130])
 def test_shapes(kernel: str, rows: int, depth: int, n_threads: int) -> None:
     """eq-linear-dynamic around tiles, vectors and blocks."""
     rng = np.random.default_rng(1)

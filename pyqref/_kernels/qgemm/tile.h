@@ -48,6 +48,17 @@
  * behind what is fetched. */
 #define FEW_ROWS 4
 
+/* Quads that are multiplied for some rows at a time, see last_quads, and sums of these rows. */
+#ifndef LAST_QUADS
+#define LAST_QUADS 0
+#define LAST_SUMS (TILE_ROWS * TILE_VECTORS)
+#endif
+
+/* Compilers would read what only two rows share from memory for each of them. */
+#ifndef STAYS_LOADED
+#define STAYS_LOADED(vector) ((void)0)
+#endif
+
 /* What is stored of the exact sums. */
 typedef enum {
     BYTES,    /* eq-requantize */
@@ -128,13 +139,13 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
     }
 }
 
-/* eq-dynamic-output */
-ALWAYS_INLINE void finish_reals_of(const int rows, const int vectors,
+/* eq-dynamic-output, for rows from `first` to before `end` */
+ALWAYS_INLINE void finish_reals_of(const int first, const int end, const int vectors,
                                    i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
     const int is_fused = tile->store == FUSED, streams = tile->streams, used = tile->used;
     const ptrdiff_t out_stride = tile->out_stride;
-    uint8_t *out = tile->out;
-    UNROLL for (int r = 0; r < rows; ++r) {
+    uint8_t *out = tile->out + first * out_stride;
+    UNROLL for (int r = first; r < end; ++r) {
         UNROLL for (int v = 0; v < vectors; ++v) {
             const f32v multiplier = load_f32(tile->multiplier + v * SIMD_LANES);
             const f32v bias = load_f32(tile->bias + v * SIMD_LANES);
@@ -172,13 +183,62 @@ ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile 
     }
 }
 
+/* Real results are many stores, which take longer than products: the last quads are multiplied for
+ * some rows at a time, which are finished while the products of the next are made. (Bytes are fewer
+ * stores, but so many operations before them that products waited behind them.) */
+ALWAYS_INLINE ptrdiff_t last_quads(const Tile *tile) {
+    if (tile->pieces > 1) return 0;
+    return tile->quads < LAST_QUADS ? tile->quads : LAST_QUADS;
+}
+
+/* Where a tile has come to: what it reads next, and what it fetches beside. */
+typedef struct {
+    const int8_t *panel, *ahead;
+} Place;
+
+/* Adds the products of rows from `first` to before `end`, of quads from `quad` to before `last`. */
+ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vectors,
+                                   const int is_part, const int lines_ahead, const int streamed,
+                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS],
+                                   const uint8_t *const *rows, ptrdiff_t quad, const ptrdiff_t last,
+                                   Place at, const Tile *tile) {
+    const ptrdiff_t step = tile->step, ahead_step = tile->ahead_step;
+    const uint8_t *x[MOST_TILE_ROWS];
+    UNROLL for (int r = first; r < end; ++r) x[r] = rows[r];
+    for (; quad < last; ++quad, at.panel += step) {
+        weights_v weights[TILE_VECTORS];
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            weights[v] = load_weights(at.panel + v * 4 * SIMD_LANES);
+            if (is_part) STAYS_LOADED(weights[v]);
+        }
+        UNROLL for (int v = 0; v < lines_ahead; ++v) {
+            if (streamed) {
+                WILL_BE_STREAMED(at.ahead + v * 64);
+            } else {
+                WILL_BE_READ(at.ahead + v * 64);
+            }
+        }
+        at.ahead += ahead_step;
+        UNROLL for (int r = first; r < end; ++r) {
+            const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                sum[r][v] = dot4(sum[r][v], inputs, weights[v]);
+            }
+        }
+    }
+    return at;
+}
+
 /* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
-ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
+ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors,
+                                 const Tile *tile) {
     i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
     const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
+    const int streamed = rows < TILE_ROWS;
+    const int some = LAST_SUMS / vectors, in_parts = reals && LAST_QUADS && rows > FEW_ROWS;
     /* What only the outer loop wants is read there from memory: the inner one needs registers. */
     const Tile *volatile kept = tile;
-    const int8_t *panel = tile->panel, *ahead = tile->ahead;
+    Place at = {tile->panel, tile->ahead};
     UNROLL for (int r = 0; r < rows; ++r) {
         UNROLL for (int v = 0; v < vectors; ++v) {
             sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
@@ -186,30 +246,19 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
     }
     expect_results(rows, vectors, tile);
     for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
-        const ptrdiff_t quads = tile->quads, step = tile->step, ahead_step = tile->ahead_step;
-        const uint8_t *const *const pointers = tile->x + piece * tile->pitch;
-        const uint8_t *x[MOST_TILE_ROWS];
-        UNROLL for (int r = 0; r < rows; ++r) x[r] = pointers[r];
-        for (ptrdiff_t quad = 0; quad < quads; ++quad, panel += step) {
-            weights_v weights[TILE_VECTORS];
-            UNROLL for (int v = 0; v < vectors; ++v) {
-                weights[v] = load_weights(panel + v * 4 * SIMD_LANES);
-            }
-            UNROLL for (int v = 0; v < lines_ahead; ++v) {
-                if (rows < TILE_ROWS) {
-                    WILL_BE_STREAMED(ahead + v * 64);
-                } else {
-                    WILL_BE_READ(ahead + v * 64);
-                }
-            }
-            ahead += ahead_step;
-            UNROLL for (int r = 0; r < rows; ++r) {
-                const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
-                UNROLL for (int v = 0; v < vectors; ++v) {
-                    sum[r][v] = dot4(sum[r][v], inputs, weights[v]);
-                }
-            }
+        at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
+                            tile->x + piece * tile->pitch, 0,
+                            tile->quads - (in_parts ? last_quads(tile) : 0), at, tile);
+    }
+    if (reals) {
+        const ptrdiff_t quads = tile->quads, last = in_parts ? last_quads(tile) : 0;
+        UNROLL for (int r = 0; r < rows; r += some) {
+            const int end = r + some < rows ? r + some : rows;
+            multiply_quads(r, end, vectors, 1, r ? 0 : lines_ahead, streamed, sum, tile->x,
+                           quads - last, quads, at, tile);
+            finish_reals_of(r, end, vectors, sum, tile);
         }
+        return;
     }
     if (tile->store == BYTES) {
         if (tile->bias_multiplier == 1.0f) {
@@ -219,14 +268,19 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
         }
         return;
     }
-    if (tile->store != SUMS) {
-        finish_reals_of(rows, vectors, sum, tile);
-        return;
-    }
     UNROLL for (int r = 0; r < rows; ++r) {
         UNROLL for (int v = 0; v < vectors; ++v) {
             store_i32(tile->sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
         }
+    }
+}
+
+/* Real results have code of their own: what becomes bytes took longer where both shared it. */
+ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
+    if (tile->store == FUSED || tile->store == SEPARATE) {
+        multiply_into(1, rows, vectors, tile);
+    } else {
+        multiply_into(0, rows, vectors, tile);
     }
 }
 

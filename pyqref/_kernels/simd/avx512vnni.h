@@ -13,6 +13,11 @@
 #define TILE_ROWS 6
 #define TILE_VECTORS 4
 #define NARROW_TILE_ROWS 8
+#define LAST_QUADS 8
+#define LAST_SUMS 8
+#if defined(__GNUC__)
+#define STAYS_LOADED(vector) __asm__("" : "+v"(vector))
+#endif
 #define INPUT_SHIFT 0
 #define PAIR_PRICE 2
 
