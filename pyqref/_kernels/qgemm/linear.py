@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ from .pack import PackedLinear
 __all__ = ["linear", "linear_accumulator", "linear_float"]
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+
+
+def as_rows(x: np.ndarray) -> np.ndarray:
+    """``x (..., K)`` as a matrix in C order: kernels know fewer axes than NumPy."""
+    return contiguous(x).reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def linear(
@@ -82,7 +88,7 @@ def linear(
         own = x_zero_point, packed, weight_zero_points
         return by_rows(lambda some: linear(some, *own, requant), x, packed.columns, requant.storage)
     out = empty((*x.shape[:-1], packed.columns), requant.storage)
-    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
+    kernel.linear(as_rows(x), x_zero_point, out, weight, threads.limit)
     return out
 
 
@@ -128,7 +134,7 @@ def linear_accumulator(
         return by_rows(lambda some: linear_accumulator(some, *own), x, packed.columns, np.int32)
     out = empty((*x.shape[:-1], packed.columns), _INT32)
     weight = for_kernel(packed, zero_points_or_none(weight_zero_points), ONE, SUMS)
-    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
+    kernel.linear(as_rows(x), x_zero_point, out, weight, threads.limit)
     return out
 
 
@@ -189,5 +195,5 @@ def linear_float(
         real_store(bias, engine),
         None if bias is None else np.ascontiguousarray(bias, np.float32),
     )
-    kernel.linear(contiguous(x), x_zero_point, out, weight, threads.limit)
+    kernel.linear(as_rows(x), x_zero_point, out, weight, threads.limit)
     return out
