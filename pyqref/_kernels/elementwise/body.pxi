@@ -235,26 +235,40 @@ def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
 
 # --- Clamp --------------------------------------------------------------------------------
 
+# Bounds of bytes. Signed ones have the order of unsigned ones when their highest bit is turned.
+cdef struct Bounds:
+    u8v top, low, high
+
+
+cdef inline u8v bounded(const Bounds* b, u8v value) noexcept nogil:
+    value = min_bytes(max_bytes(xor_bytes(value, b.top), b.low), b.high)
+    return xor_bytes(value, b.top)
+
+
 cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Pair* p = <const Pair*> context
     cdef const uint8_t* q = p.a
     cdef uint8_t* out = p.out
-    # Signed bytes have the order of unsigned ones when their highest bit is turned.
     cdef uint8_t flip = 0x80 if p.is_signed else 0
-    cdef u8v top = set_bytes(flip)
-    cdef u8v low = set_bytes(<uint8_t> p.lower ^ flip)
-    cdef u8v high = set_bytes(<uint8_t> p.upper ^ flip)
-    cdef u8v value
+    cdef Bounds b
+    cdef u8v[4] values
     cdef Py_ssize_t i = start_of(p, index)
     cdef Py_ssize_t stop = start_of(p, index + 1)
+    cdef int v
+    b.top = set_bytes(flip)
+    b.low, b.high = set_bytes(<uint8_t> p.lower ^ flip), set_bytes(<uint8_t> p.upper ^ flip)
+    # Loads come first: one waits for a store to the same place of another page.
+    while i + 16 * SIMD_LANES <= stop:
+        for v in range(4):
+            values[v] = bounded(&b, load_many_bytes(q + i + 4 * v * SIMD_LANES))
+        for v in range(4):
+            store_many_bytes(out + i + 4 * v * SIMD_LANES, values[v])
+        i += 16 * SIMD_LANES
     while i + 4 * SIMD_LANES <= stop:
-        value = xor_bytes(load_many_bytes(q + i), top)
-        store_many_bytes(out + i, xor_bytes(min_bytes(max_bytes(value, low), high), top))
+        store_many_bytes(out + i, bounded(&b, load_many_bytes(q + i)))
         i += 4 * SIMD_LANES
     if i < stop:
-        value = xor_bytes(load_some_bytes(q + i, stop - i), top)
-        value = xor_bytes(min_bytes(max_bytes(value, low), high), top)
-        store_some_bytes(out + i, value, stop - i)
+        store_some_bytes(out + i, bounded(&b, load_some_bytes(q + i, stop - i)), stop - i)
 
 
 def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):

@@ -254,8 +254,9 @@ static ptrdiff_t look_up_permuted(uint8_t *target, const uint8_t *source, ptrdif
         const __m512i x = _mm512_maskz_loadu_epi8(used, source + i);
         const __m512i low = _mm512_permutex2var_epi8(a, x, b);
         const __m512i high = _mm512_permutex2var_epi8(c, x, d);
-        const __mmask64 upper = _mm512_movepi8_mask(x);
-        _mm512_mask_storeu_epi8(target + i, used, _mm512_mask_blend_epi8(upper, low, high));
+        const __m512i found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), low, high);
+        if (n - i >= 64) _mm512_storeu_si512(target + i, found);
+        else _mm512_mask_storeu_epi8(target + i, used, found);
     }
     return n;
 }
