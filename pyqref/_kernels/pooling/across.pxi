@@ -136,33 +136,6 @@ cdef inline void mean_across(
         tap += list.length
 
 
-cdef inline void mean_of_few(
-    const Pool* p, const Taps* taps, int32_t start, Division* d, bint is_signed, uint8_t* out
-) noexcept nogil:
-    """Channels that are fewer than are averaged together."""
-    cdef uint8_t[LANES_MAX] rest
-    cdef const uint8_t* x
-    cdef i32v total
-    cdef Py_ssize_t c = 0
-    cdef Py_ssize_t left, z, y, at
-    while c < p.inner:
-        left = min(p.inner - c, <Py_ssize_t> SIMD_LANES)
-        total = set_i32(start)
-        for z in range(taps.planes):
-            for y in range(taps.rows):
-                x = taps.first + z * taps.plane_step + y * taps.row_step + c
-                for at in range(taps.columns):
-                    if left == SIMD_LANES:
-                        total = add_i32(total, load_bytes_of(x, is_signed))
-                    else:
-                        memset(rest, 0, sizeof(rest))
-                        memcpy(rest, x, left)
-                        total = add_i32(total, load_bytes_of(rest, is_signed))
-                    x += taps.column_step
-        store_mean(p, mean_of(p, total, d), out + c, left)
-        c += SIMD_LANES
-
-
 cdef inline int32_t* sums_of(const Pool* p, Py_ssize_t task) noexcept nogil:
     """Where the sums of a part of a window are."""
     return p.sums + task * p.longest
@@ -212,6 +185,7 @@ cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogi
     cdef uint8_t[QUADS + LINE] scratch
     cdef int32_t[SPAN + ACROSS * LANES_MAX] sums
     cdef uint8_t* out
+    cdef Py_ssize_t pixels = pixels_of(p.inner) if p.inner < ACROSS * SIMD_LANES else 1
     cdef Py_ssize_t x
     list.columns = -1
     quads.flip = 0x80 if p.is_signed else 0
@@ -231,9 +205,9 @@ cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogi
         out = share.line.out + x * p.inner + share.channel if p.parts == 1 else NULL
         if p.inner < ACROSS * SIMD_LANES:
             if p.is_signed:
-                mean_of_few(p, &taps, sort.start, &sort.division, True, out)
+                mean_of_few(p, &taps, pixels, sort.start, &sort.division, True, out)
             else:
-                mean_of_few(p, &taps, sort.start, &sort.division, False, out)
+                mean_of_few(p, &taps, pixels, sort.start, &sort.division, False, out)
         elif p.is_signed:
             mean_across(p, &taps, &part, &list, &quads, &sort, True, share.channels, out)
         else:

@@ -4,6 +4,26 @@ cdef inline int32_t sum_of(const uint8_t* x, Py_ssize_t n, bint is_signed) noexc
     return sum_s8(<const int8_t*> x, n) if is_signed else sum_u8(x, n)
 
 
+cdef int32_t sum_of_large(
+    const Pool* p, const Line* line, const Window* column
+) noexcept nogil:
+    """The sum of a window of many taps."""
+    cdef Taps taps
+    cdef int32_t total = 0
+    cdef Py_ssize_t z, y
+    taps.first = line.x + column.first
+    taps.planes, taps.plane_step = length_of(line.plane), line.plane_step
+    taps.rows, taps.row_step = length_of(line.row), line.row_step
+    taps.columns, taps.column_step = length_of(column), 1
+    add_most(p, &taps, ACROSS * SIMD_LANES, &total)
+    for z in range(taps.planes):
+        for y in range(taps.rows):
+            total += sum_of(
+                taps.first + z * taps.plane_step + y * taps.row_step, taps.columns, p.is_signed
+            )
+    return total
+
+
 cdef void finish(
     const Pool* p, const int32_t* sums, const float* divisors, Py_ssize_t n, uint8_t* out
 ) noexcept nogil:
@@ -39,6 +59,9 @@ cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil
             column = p.columns + begin + x
             sums[x] = start_of(p, line, column)
             divisors[x] = <float> divisor_of(p, line, column)
+            if p.are_large:
+                sums[x] += sum_of_large(p, line, column)
+                continue
             for z in range(length_of(line.plane)):
                 first = line.x + z * line.plane_step + column.first
                 for y in range(length_of(line.row)):
@@ -47,8 +70,12 @@ cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         begin += count
 
 
-cdef int mean_of_lines(Pool* p, int n_threads) except -1:
+cdef int mean_of_lines(Pool* p, tuple longest, int n_threads) except -1:
     """Means of images whose channels are one with the batch."""
+    cdef Py_ssize_t taps = 1
+    for places in longest:
+        taps *= <Py_ssize_t> places
+    p.are_large = taps >= LARGE
     p.longest = (min(p.out_width, <Py_ssize_t> ALONG) + LANES_MAX + 15) // 16 * 16
     p.sums = <int32_t*> calloc(p.longest * n_threads, sizeof(int32_t))
     p.divisors = <float*> calloc(p.longest * n_threads, sizeof(float))

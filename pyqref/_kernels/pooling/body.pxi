@@ -61,6 +61,7 @@ cdef struct Pool:
     int32_t* sums                   # where there is one channel: `longest` a thread
     float* divisors
     Py_ssize_t longest
+    bint are_large                  # windows, some of them
     Py_ssize_t pieces               # of a line of results: tasks, each of some
     Py_ssize_t spans, parts         # of the channels, and of the taps of a window: for means
 
@@ -156,6 +157,7 @@ cdef inline void fill_list(
 include "largest.pxi"
 include "mean.pxi"
 include "across.pxi"
+include "few.pxi"
 include "along.pxi"
 
 
@@ -244,7 +246,7 @@ def mean_pool(
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     p.sums, p.divisors = NULL, NULL
     if p.inner == 1:
-        mean_of_lines(&p, n_threads)
+        mean_of_lines(&p, (<tuple> geometry)[6], n_threads)
     else:
         mean_of_channels(&p, (<tuple> geometry)[6], n_threads)
     return result

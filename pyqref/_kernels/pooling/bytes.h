@@ -35,12 +35,12 @@ static inline ptrdiff_t list_taps(const taps_t *taps, ptrdiff_t start, ptrdiff_t
     return listed;
 }
 
-static int32_t sum_u8(const uint8_t *x, ptrdiff_t n) {
+static inline int32_t sum_u8(const uint8_t *x, ptrdiff_t n) {
     int32_t total = 0;
     for (ptrdiff_t i = 0; i < n; ++i) total += x[i];
     return total;
 }
-static int32_t sum_s8(const int8_t *x, ptrdiff_t n) {
+static inline int32_t sum_s8(const int8_t *x, ptrdiff_t n) {
     int32_t total = 0;
     for (ptrdiff_t i = 0; i < n; ++i) total += x[i];
     return total;
