@@ -42,8 +42,10 @@ cdef void finish(
         i += SIMD_LANES
 
 
-cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """Results of one line."""
+cdef inline void means_along(
+    void* context, Py_ssize_t index, int thread, bint are_large
+) noexcept nogil:
+    """Results of one line, of windows some of which are large or none is."""
     cdef const Pool* p = <const Pool*> context
     cdef Share share = share_of(p, index)
     cdef const Line* line = &share.line
@@ -59,7 +61,7 @@ cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil
             column = p.columns + begin + x
             sums[x] = start_of(p, line, column)
             divisors[x] = <float> divisor_of(p, line, column)
-            if p.are_large:
+            if are_large:
                 sums[x] += sum_of_large(p, line, column)
                 continue
             for z in range(length_of(line.plane)):
@@ -70,12 +72,19 @@ cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         begin += count
 
 
+cdef void along_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    means_along(context, index, thread, False)
+
+
+cdef void along_large_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    means_along(context, index, thread, True)
+
+
 cdef int mean_of_lines(Pool* p, tuple longest, int n_threads) except -1:
     """Means of images whose channels are one with the batch."""
     cdef Py_ssize_t taps = 1
     for places in longest:
         taps *= <Py_ssize_t> places
-    p.are_large = taps >= LARGE
     p.longest = (min(p.out_width, <Py_ssize_t> ALONG) + LANES_MAX + 15) // 16 * 16
     p.sums = <int32_t*> calloc(p.longest * n_threads, sizeof(int32_t))
     p.divisors = <float*> calloc(p.longest * n_threads, sizeof(float))
@@ -84,7 +93,9 @@ cdef int mean_of_lines(Pool* p, tuple longest, int n_threads) except -1:
         free(p.divisors)
         raise MemoryError()
     with nogil:
-        parallel_for(along_task, p, cut_lines(p, n_threads), n_threads)
+        parallel_for(
+            along_large_task if taps >= LARGE else along_task, p, cut_lines(p, n_threads), n_threads
+        )
         free(p.sums)
         free(p.divisors)
     return 0

@@ -61,7 +61,6 @@ cdef struct Pool:
     int32_t* sums                   # where there is one channel: `longest` a thread
     float* divisors
     Py_ssize_t longest
-    bint are_large                  # windows, some of them
     Py_ssize_t pieces               # of a line of results: tasks, each of some
     Py_ssize_t spans, parts         # of the channels, and of the taps of a window: for means
 
