@@ -197,6 +197,29 @@ def test_few_channels_under_every_small_window(kernel: str, channels: int) -> No
             check(rng, case, channels_last=True)
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4, 20])
+@pytest.mark.parametrize("width", range(1, 10))
+def test_windows_over_one_edge_or_both(kernel: str, channels: int, width: int) -> None:
+    """Lines of which the first pixels, the last ones, both or all lie in the padding."""
+    rng = np.random.default_rng(width)
+    for taps, padding, dilation in ((2, 1, 1), (3, 3, 1), (5, 2, 1), (7, 6, 1), (3, 4, 3)):
+        steps = ((1, 1 + taps % 2), (1, padding), (1, dilation))
+        case = Case(2, channels, (4, width), 17, (3, taps), *steps)
+        check(rng, case, channels_last=True)
+
+
+@pytest.mark.parametrize("outputs", [8, 16, 32, 48, 64])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_few_channels_and_many_pixels(
+    kernel: str, outputs: int, channels: int, n_threads: int
+) -> None:
+    """First layers: many tiles of few products, whose rows lie apart and whose results do not."""
+    rng = np.random.default_rng(outputs)
+    for taps in (3, 7):
+        case = plane(2, channels, 45, outputs, taps, stride=2, padding=taps // 2)
+        check(rng, case, channels_last=True, relu=taps == 3)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_layers(kernel: str, seed: int) -> None:
     """Whatever a layer may be, dense, grouped or depthwise."""

@@ -17,7 +17,7 @@ from pyqref.numerics.requantize import Requantization, requantization
 #: Around tiles of 2, 4, 6 and 16 rows, groups of 32, and blocks of 48 and 256.
 ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 97, 256, 257]
 #: Around vectors and slivers of 16, and panels of 64.
-COLUMNS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 128, 129]
+COLUMNS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 49, 63, 64, 65, 80, 112, 128, 129]
 #: Around four products at a time, and 64.
 DEPTHS = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 63, 64, 65, 127, 128, 300]
 
@@ -55,9 +55,18 @@ def test_rows_around_the_tile(kernel: str, rows: int, n_threads: int) -> None:
 
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_columns_around_the_panel(kernel: str, columns: int, n_threads: int) -> None:
-    for rows in (1, 5, 13, 40):
+    for rows in (1, 2, 3, 5, 13, 40):
         for depth in (4, 9, 70):
             check(np.random.default_rng(2), rows, columns, depth)
+
+
+@pytest.mark.parametrize("columns", [15, 16, 17, 31, 32, 33, 48, 64, 80, 144])
+def test_tiles_one_after_another(kernel: str, columns: int, n_threads: int) -> None:
+    """Tiles of one height or two, some of which fetch the next panel; with gaps and without."""
+    rng = np.random.default_rng(14)
+    for rows in (8, 9, 14, 15, 16, 17, 24, 25, 47, 48, 49, 50, 63, 64, 65, 66, 72, 73, 129, 200):
+        for depth, relu in ((9, False), (27, True), (68, False)):
+            check(rng, rows, columns, depth, relu=relu)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

@@ -98,8 +98,10 @@ cdef inline void point_to_windows(
             x, step = blank, 0
             if lines[i] != NULL:
                 x, step = lines[i] + first + k * pieces.step, stride
+            # Added, not multiplied: integers of 64 bits are multiplied slowly.
             for r in range(count):
-                rows[r] = x + r * step
+                rows[r] = x
+                x += step
             rows += pitch
 
 
@@ -110,20 +112,26 @@ cdef void copy_over_edge(
 ) noexcept nogil:
     """One window; only lines inside of the image are copied."""
     cdef Py_ssize_t n = image.inputs
-    cdef Py_ssize_t taps = image.kernel[2] // pieces.count  # of a piece
-    cdef Py_ssize_t i, k, tap, at
+    cdef Py_ssize_t taps = image.kernel[2] // pieces.count  # of a piece: pixels side by side
+    cdef Py_ssize_t i, k, at, before, end
     for i in range(n_lines):
         for k in range(pieces.count):
             row[0] = target
             if lines[i] == NULL:
                 row[0] = blank
             else:
-                for tap in range(taps):
-                    at = reach(image, p, 2, k + tap)
-                    if is_in(image, 2, at):
-                        memcpy(target + tap * n, lines[i] + at * image.channels, n)
-                    else:
-                        memset(target + tap * n, image.zero_point, n)
+                at = reach(image, p, 2, k)
+                before = min(max(-at, <Py_ssize_t> 0), taps)
+                end = max(min(<Py_ssize_t> image.size[2] - at, taps), before)
+                if before > 0:
+                    memset(target, image.zero_point, before * n)
+                if end > before:
+                    copy_bytes(
+                        target + before * n, lines[i] + (at + before) * image.channels,
+                        (end - before) * n,
+                    )
+                if end < taps:
+                    memset(target + end * n, image.zero_point, (taps - end) * n)
             target += pieces.padded
             row += pitch
 

@@ -226,7 +226,7 @@ ALWAYS_INLINE void finish_vectors(const int vectors, const int32_t *products, pt
         transform_products(products + v * SIMD_LANES, apart, sum[v]);
     }
     for (int i = 0; i < lines; ++i, tile->out += line) {
-        i32v row[MOST_TILE_ROWS][TILE_VECTORS];
+        i32v row[MOST_TILE_ROWS][WIDE_VECTORS];
         uint8_t *const out = tile->out;
         for (int x = 0; x < pixels; x += FINISHED, tile->out += FINISHED * tile->out_stride) {
             UNROLL for (int v = 0; v < vectors; ++v) {
@@ -239,10 +239,10 @@ ALWAYS_INLINE void finish_vectors(const int vectors, const int32_t *products, pt
                 }
             }
             if (pixels - x >= FINISHED) {
-                finish_bytes_of(FINISHED, vectors, row, tile, tile->bias_multiplier == 1.0f);
+                finish_bytes_of(FINISHED, 0, vectors, row, tile, tile->bias_multiplier == 1.0f);
             } else {
                 for (int r = 0; r < pixels - x; ++r, tile->out += tile->out_stride) {
-                    finish_bytes_of(1, vectors, row + r, tile, tile->bias_multiplier == 1.0f);
+                    finish_bytes_of(1, 0, vectors, row + r, tile, tile->bias_multiplier == 1.0f);
                 }
             }
         }

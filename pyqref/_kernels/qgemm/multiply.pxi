@@ -151,10 +151,11 @@ cdef void multiply_panel(
     cdef int width = (used + 15) // 16 * 16
     cdef const int8_t* panel = p.panels + first_column * p.quads * 4
     cdef Py_ssize_t most_rows = TILE_ROWS
-    cdef Py_ssize_t i, tiles, higher, row
+    cdef Py_ssize_t i, tiles, higher, row, alike
     cdef const uint8_t* x
     cdef const uint8_t* y
     cdef int column, vectors, least_rows, tile_rows
+    cdef bint is_whole
     load_columns(p.epilogue, columns, first_column, used)
     fill_tile(p, columns, &tile, sums)
     tile.step = width * 4
@@ -166,40 +167,49 @@ cdef void multiply_panel(
     # Equally high: one row alone would take nearly as long as a full tile.
     tiles = (count + most_rows - 1) // most_rows
     least_rows, higher = <int> (count // tiles), count % tiles
-    row = 0
-    for i in range(tiles):
+    # Where each reads all of its columns at once, those of one height are multiplied in one call.
+    is_whole = columns.in_registers and width <= TILE_VECTORS * SIMD_LANES
+    row = i = 0
+    while i < tiles:
         tile_rows = least_rows + (i < higher)
-        tile.x = rows + row
+        alike = (higher if i < higher else tiles) - i
+        tile.panel, tile.ahead, tile.ahead_step = panel, panel, 0
+        if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
+            x = rows[(p.pieces - 1) * p.block_rows + row + most_rows]
+            y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
+            alike = 1
+            if 0 < y - x < 256 * p.quads:
+                tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
+        elif tiles == 1:
+            tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
+        elif i < READ_AHEAD and next_panel != NULL:
+            alike = min(alike, READ_AHEAD - i)
+            tile.ahead_step = PANEL_COLUMNS * 4 // min(tiles, <Py_ssize_t> READ_AHEAD)
+            tile.ahead = next_panel + i * p.quads * tile.ahead_step
+        if not is_whole:
+            alike = 1
         column = 0
         while column < width:
-            vectors = min(<int> TILE_VECTORS, (width - column) // SIMD_LANES)
-            tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
-            if column == 0:
-                if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
-                    x = rows[(p.pieces - 1) * p.block_rows + row + most_rows]
-                    y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
-                    if 0 < y - x < 256 * p.quads:
-                        tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
-                elif tiles == 1:
-                    tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
-                elif i < READ_AHEAD and next_panel != NULL:
-                    tile.ahead_step = PANEL_COLUMNS * 4 // min(tiles, <Py_ssize_t> READ_AHEAD)
-                    tile.ahead = next_panel + i * p.quads * tile.ahead_step
+            vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES)
+            if column > 0:
+                tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
+            tile.tiles, tile.x = alike, rows + row
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
             tile.out = out + column * p.out_itemsize
             tile.used = min(used - column, vectors * SIMD_LANES)
             if not columns.in_registers:
                 tile.start, tile.sums = zeros, sums + column
-            multiply_tile(tile_rows, vectors, &tile)
-            column += TILE_VECTORS * SIMD_LANES
+            multiply_alike(tile_rows, vectors, &tile)
+            column += vectors * SIMD_LANES
         if not columns.in_registers:
             finish_tile(
                 p.epilogue, columns, 0, sums, row_sums + row, tile_rows, out, tile.out_stride,
                 used,
             )
-        out += tile_rows * tile.out_stride
-        row += tile_rows
+        out += alike * tile_rows * tile.out_stride
+        row += alike * tile_rows
+        i += alike
 
 
 cdef void multiply_panels(

@@ -19,7 +19,7 @@
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
 #endif
 
 #if defined(__GNUC__)
@@ -38,8 +38,27 @@
 #endif
 #define MOST_TILE_ROWS (NARROW_TILE_ROWS > TILE_ROWS ? NARROW_TILE_ROWS : TILE_ROWS)
 #if TILE_ROWS > 6 || NARROW_TILE_ROWS > 8
-#error "multiply_tile knows tiles of at most 6 rows, narrow ones of at most 8"
+#error "multiply_alike knows tiles of at most 6 rows, narrow ones of at most 8"
 #endif
+
+/* One row takes a whole panel where registers hold the sums, and two take half of one: they read
+ * weights in the order in which these lie. Each of four passes over a panel that comes from memory
+ * read one line of four, and all together took several times as long. */
+#define TILE_SUMS (TILE_ROWS * TILE_VECTORS)
+#if PANEL_COLUMNS / SIMD_LANES < TILE_SUMS
+#define WIDE_VECTORS (PANEL_COLUMNS / SIMD_LANES)
+#else
+#define WIDE_VECTORS TILE_SUMS
+#endif
+
+/* Vectors of a tile of so many rows, where so many are left. */
+static inline int vectors_of_tile(int rows, ptrdiff_t left) {
+    int vectors = WIDE_VECTORS;
+    while (vectors > TILE_VECTORS && (vectors > left || rows * vectors > WIDE_VECTORS)) {
+        vectors /= 2;
+    }
+    return vectors < left ? vectors : (int)left;
+}
 
 /* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. But one
  * row alone is multiplied as fast as weights come: the first line of a quad makes the processor fetch
@@ -68,8 +87,11 @@ typedef enum {
     ADDED,    /* eq-requantize-function: bytes, of SEPARATE plus what the bytes that are there mean */
 } Store;
 
-/* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile. */
+/* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile.
+ * Where several are multiplied, the rows of one follow those of another, as do their results and
+ * what they fetch: `tiles`, `x`, `ahead` and `out` move on. */
 typedef struct {
+    ptrdiff_t tiles;            /* that are left to multiply */
     const uint8_t *const *x;    /* pointers to the first piece of each row, */
     ptrdiff_t pitch;            /* so many pointers on to the second, and so forth */
     ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
@@ -101,26 +123,36 @@ ALWAYS_INLINE void store_some_f32(float *target, f32v value, int count) {
     }
 }
 
-/* Unsigned bytes: eq-requantize-bias, then eq-requantize. No real number is nan or reaches 2^31, so
- * the packing that saturates takes the place of bounds for each. Where the multiplier of the bias
- * is 1, a `plain` sum has the same bits, and is no work of the units that multiply. */
-ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
-                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile,
+/* Whether bytes of one row follow those of another, and all columns of vectors are stored. */
+ALWAYS_INLINE int lie_without_gaps(const int vectors, const Tile *tile) {
+    const int columns = vectors * SIMD_LANES;
+    return tile->used == columns && tile->out_stride == columns;
+}
+
+/* Unsigned bytes of vectors from `from`: eq-requantize-bias, then eq-requantize. No real number is
+ * nan or reaches 2^31, so the packing that saturates takes the place of bounds for each. Where the
+ * multiplier of the bias is 1, a `plain` sum has the same bits, and is no work of the units that
+ * multiply. */
+ALWAYS_INLINE void finish_bytes_of(const int rows, const int from, const int vectors,
+                                   i32v sum[MOST_TILE_ROWS][WIDE_VECTORS], const Tile *tile,
                                    const int plain) {
     const int together = 4 / vectors; /* rows that are packed into one vector of bytes */
     const f32v bias_multiplier = set_f32(tile->bias_multiplier);
     const int zero_point = tile->zero_point, lower = tile->lower, upper = tile->upper;
-    const int used = tile->used, bounded = lower > 0 || upper < 255;
-    const float *const multiplier = tile->multiplier, *const bias = tile->bias;
+    const int bounded = lower > 0 || upper < 255, column = from * SIMD_LANES;
+    const int left = tile->used - column, columns = vectors * SIMD_LANES;
+    const int used = left < columns ? left : columns;
+    const float *const multiplier = tile->multiplier + column, *const bias = tile->bias + column;
     const ptrdiff_t out_stride = tile->out_stride;
-    uint8_t *out = tile->out;
+    uint8_t *out = tile->out + column;
+    const int gapless = 4 % vectors == 0 && lie_without_gaps(vectors, tile);
     UNROLL for (int first = 0; first < rows; first += together) {
         f32v real[4];
         UNROLL for (int i = 0; i < 4; ++i) {
             const int r = first + i / vectors, v = i % vectors;
             if (i < together * vectors && r < rows) {
                 const f32v added = load_f32(bias + v * SIMD_LANES);
-                real[i] = to_f32(sum[r][v]);
+                real[i] = to_f32(sum[r][from + v]);
                 real[i] = plain ? add_f32(real[i], added)
                                 : fma_f32(added, bias_multiplier, real[i]);
                 real[i] = mul_f32(real[i], load_f32(multiplier + v * SIMD_LANES));
@@ -130,6 +162,11 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
         }
         bytes_v bytes = pack_rounded_u8(real[0], real[1], real[2], real[3], zero_point);
         if (bounded) bytes = clamp_u8(bytes, lower, upper);
+        if (together > 1 && first + together <= rows && gapless) {
+            store_quarters(out, bytes, 0, 4, 4 * SIMD_LANES);
+            out += 4 * SIMD_LANES;
+            continue;
+        }
         UNROLL for (int i = 0; i < together; ++i) {
             if (first + i < rows) {
                 store_quarters(out, bytes, i * vectors, vectors, used);
@@ -141,7 +178,7 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int vectors,
 
 /* eq-dynamic-output, for rows from `first` to before `end` */
 ALWAYS_INLINE void finish_reals_of(const int first, const int end, const int vectors,
-                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS], const Tile *tile) {
+                                   i32v sum[MOST_TILE_ROWS][WIDE_VECTORS], const Tile *tile) {
     const int is_fused = tile->store == FUSED, streams = tile->streams, used = tile->used;
     const ptrdiff_t out_stride = tile->out_stride;
     uint8_t *out = tile->out + first * out_stride;
@@ -168,7 +205,9 @@ ALWAYS_INLINE void finish_reals_of(const int first, const int end, const int vec
 ALWAYS_INLINE void expect_results(const int rows, const int vectors, const Tile *tile) {
     const int columns = vectors * SIMD_LANES;
     const uint8_t *out = tile->out;
-    if (tile->store == BYTES) {
+    if (tile->store == BYTES && columns < 64 && lie_without_gaps(vectors, tile)) {
+        UNROLL for (int b = 0; b < rows * columns; b += 64) WILL_BE_WRITTEN(out + b);
+    } else if (tile->store == BYTES) {
         UNROLL for (int r = 0; r < rows; ++r) {
             WILL_BE_WRITTEN(out);
             if (columns == PANEL_COLUMNS && (size_t)out % 64) WILL_BE_WRITTEN(out + columns - 1);
@@ -199,17 +238,19 @@ typedef struct {
 /* Adds the products of rows from `first` to before `end`, of quads from `quad` to before `last`. */
 ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vectors,
                                    const int is_part, const int lines_ahead, const int streamed,
-                                   i32v sum[MOST_TILE_ROWS][TILE_VECTORS],
+                                   i32v sum[MOST_TILE_ROWS][WIDE_VECTORS],
                                    const uint8_t *const *rows, ptrdiff_t quad, const ptrdiff_t last,
                                    Place at, const Tile *tile) {
     const ptrdiff_t step = tile->step, ahead_step = tile->ahead_step;
     const uint8_t *x[MOST_TILE_ROWS];
     UNROLL for (int r = first; r < end; ++r) x[r] = rows[r];
     for (; quad < last; ++quad, at.panel += step) {
-        weights_v weights[TILE_VECTORS];
-        UNROLL for (int v = 0; v < vectors; ++v) {
-            weights[v] = load_weights(at.panel + v * 4 * SIMD_LANES);
-            if (is_part) STAYS_LOADED(weights[v]);
+        weights_v weights[WIDE_VECTORS];
+        if (vectors <= TILE_VECTORS) {
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                weights[v] = load_weights(at.panel + v * 4 * SIMD_LANES);
+                if (is_part) STAYS_LOADED(weights[v]);
+            }
         }
         UNROLL for (int v = 0; v < lines_ahead; ++v) {
             if (streamed) {
@@ -219,6 +260,18 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
             }
         }
         at.ahead += ahead_step;
+        if (vectors > TILE_VECTORS) {
+            /* Registers hold the inputs of all rows, and weights one after the other. */
+            inputs_v inputs[TILE_ROWS];
+            UNROLL for (int r = first; r < end; ++r) inputs[r] = broadcast_inputs(x[r] + 4 * quad);
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                const weights_v one = load_weights(at.panel + v * 4 * SIMD_LANES);
+                UNROLL for (int r = first; r < end; ++r) {
+                    sum[r][v] = dot4(sum[r][v], inputs[r], one);
+                }
+            }
+            continue;
+        }
         UNROLL for (int r = first; r < end; ++r) {
             const inputs_v inputs = broadcast_inputs(x[r] + 4 * quad);
             UNROLL for (int v = 0; v < vectors; ++v) {
@@ -229,54 +282,61 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
     return at;
 }
 
-/* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred) */
-ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors,
-                                 const Tile *tile) {
-    i32v sum[MOST_TILE_ROWS][TILE_VECTORS];
+/* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred), for one tile after
+ * another: where products are few, what is done once for all of them counts. */
+ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors, Tile *tile) {
     const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
-    const int streamed = rows < TILE_ROWS;
+    const int streamed = rows < TILE_ROWS, group = vectors < TILE_VECTORS ? vectors : TILE_VECTORS;
     const int some = LAST_SUMS / vectors, in_parts = reals && LAST_QUADS && rows > FEW_ROWS;
-    /* What only the outer loop wants is read there from memory: the inner one needs registers. */
-    const Tile *volatile kept = tile;
-    Place at = {tile->panel, tile->ahead};
-    UNROLL for (int r = 0; r < rows; ++r) {
-        UNROLL for (int v = 0; v < vectors; ++v) {
-            sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
+    /* What only the outer loops want is read there from memory: the inner one needs registers. */
+    Tile *volatile kept = tile;
+    for (; tile->tiles > 0; tile = kept) {
+        i32v sum[MOST_TILE_ROWS][WIDE_VECTORS];
+        Place at = {tile->panel, tile->ahead};
+        UNROLL for (int r = 0; r < rows; ++r) {
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
+            }
         }
-    }
-    expect_results(rows, vectors, tile);
-    for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
-        at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
-                            tile->x + piece * tile->pitch, 0,
-                            tile->quads - (in_parts ? last_quads(tile) : 0), at, tile);
-    }
-    if (reals) {
-        const ptrdiff_t quads = tile->quads, last = in_parts ? last_quads(tile) : 0;
-        UNROLL for (int r = 0; r < rows; r += some) {
-            const int end = r + some < rows ? r + some : rows;
-            multiply_quads(r, end, vectors, 1, r ? 0 : lines_ahead, streamed, sum, tile->x,
-                           quads - last, quads, at, tile);
-            finish_reals_of(r, end, vectors, sum, tile);
+        expect_results(rows, vectors, tile);
+        for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
+            at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
+                                tile->x + piece * tile->pitch, 0,
+                                tile->quads - (in_parts ? last_quads(tile) : 0), at, tile);
         }
-        return;
-    }
-    if (tile->store == BYTES) {
-        if (tile->bias_multiplier == 1.0f) {
-            finish_bytes_of(rows, vectors, sum, tile, 1);
+        if (reals) {
+            const ptrdiff_t quads = tile->quads, last = in_parts ? last_quads(tile) : 0;
+            const Place before = at;
+            UNROLL for (int r = 0; r < rows; r += some) {
+                const int end = r + some < rows ? r + some : rows;
+                at = multiply_quads(r, end, vectors, 1, r ? 0 : lines_ahead, streamed, sum,
+                                    tile->x, quads - last, quads, before, tile);
+                finish_reals_of(r, end, vectors, sum, tile);
+            }
+        } else if (tile->store != BYTES) {
+            UNROLL for (int r = 0; r < rows; ++r) {
+                UNROLL for (int v = 0; v < vectors; ++v) {
+                    store_i32(tile->sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
+                }
+            }
+        } else if (tile->bias_multiplier == 1.0f) {
+            UNROLL for (int v = 0; v < vectors; v += group) {
+                finish_bytes_of(rows, v, group, sum, tile, 1);
+            }
         } else {
-            finish_bytes_of(rows, vectors, sum, tile, 0);
+            UNROLL for (int v = 0; v < vectors; v += group) {
+                finish_bytes_of(rows, v, group, sum, tile, 0);
+            }
         }
-        return;
-    }
-    UNROLL for (int r = 0; r < rows; ++r) {
-        UNROLL for (int v = 0; v < vectors; ++v) {
-            store_i32(tile->sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
-        }
+        tile->x += rows;
+        tile->ahead = at.ahead;
+        tile->out += rows * tile->out_stride;
+        --tile->tiles;
     }
 }
 
 /* Real results have code of their own: what becomes bytes took longer where both shared it. */
-ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile) {
+ALWAYS_INLINE void multiply(const int rows, const int vectors, Tile *tile) {
     if (tile->store == FUSED || tile->store == SEPARATE) {
         multiply_into(1, rows, vectors, tile);
     } else {
@@ -314,13 +374,24 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, const Tile *tile)
 #define TILE_5_TO_6(vectors)
 #endif
 
-static void multiply_tile(int rows, int vectors, const Tile *tile) {
+static void multiply_alike(int rows, int vectors, Tile *tile) {
     /* Panels are a multiple of 16 columns wide: only vectors of 16 lanes leave a remainder. */
 #if SIMD_LANES == 16
     switch (vectors) {
         case 1: NARROW_TILE_FOR_ROWS(1) return;
         case 2: NARROW_TILE_FOR_ROWS(2) return;
         case 3: NARROW_TILE_FOR_ROWS(3) return;
+    }
+#endif
+#if WIDE_VECTORS > TILE_VECTORS
+    if (vectors == WIDE_VECTORS) { multiply(1, WIDE_VECTORS, tile); return; }
+#endif
+#if WIDE_VECTORS > 2 * TILE_VECTORS
+    if (vectors == 2 * TILE_VECTORS) {
+        switch (rows) {
+            case 1: multiply(1, 2 * TILE_VECTORS, tile); return;
+            case 2: multiply(2, 2 * TILE_VECTORS, tile); return;
+        }
     }
 #endif
     TILE_FOR_ROWS(TILE_VECTORS)

@@ -15,6 +15,7 @@ cdef extern from "qgemm/tile.h":
         SEPARATE    # eq-dynamic-output of qnnpack: float32, sum * multiplier + bias, rounded twice
         ADDED       # eq-requantize-function: of SEPARATE plus what the bytes that are there mean
     ctypedef struct Tile:
+        Py_ssize_t tiles
         const uint8_t** x
         Py_ssize_t pitch, pieces, quads
         const int8_t* panel
@@ -31,4 +32,5 @@ cdef extern from "qgemm/tile.h":
         uint8_t* out
         Py_ssize_t out_stride
         int used, streams
-    void multiply_tile(int rows, int vectors, const Tile* tile) nogil
+    int vectors_of_tile(int rows, Py_ssize_t left) nogil
+    void multiply_alike(int rows, int vectors, Tile* tile) nogil
