@@ -35,69 +35,83 @@ cdef inline void largest_of_window(
     out[0], winner[0] = best, best_index
 
 
-cdef inline void largest_inside(
-    const Maxima* m, const float* first, Py_ssize_t kernel_y, Py_ssize_t kernel_x, float* out,
-    uint8_t* winner,
+cdef inline bint largest_inside(
+    const float* first, Py_ssize_t kernel_y, Py_ssize_t kernel_x, Py_ssize_t step_y,
+    Py_ssize_t step_x, float* out, uint8_t* winner,
 ) noexcept nogil:
     """:func:`largest_of_window` for a window that lies inside the plane, from its first number on.
 
-    Which number wins no processor foresees, so it is computed instead of branched on.
+    Which number wins no processor foresees, so it is computed instead of branched on. Gives False
+    where there was a nan: what was written is then not what was asked for.
     """
-    cdef Py_ssize_t best_at = 0
-    cdef Py_ssize_t best_index = 0
-    cdef Py_ssize_t index = 0
-    cdef Py_ssize_t ky, kx, at, wins
+    cdef float best = first[0]
     cdef float value
+    cdef uint32_t best_index = 0
+    cdef uint32_t index = 0
+    cdef uint32_t are_numbers = 1
+    cdef Py_ssize_t ky, kx
     for ky in range(kernel_y):
-        at = ky * m.dilation_y * m.width
         for kx in range(kernel_x):
-            value = first[at]
-            wins = (value > first[best_at]) | (value != value)
-            best_at += (at - best_at) * wins
-            best_index += (index - best_index) * wins
+            value = first[ky * step_y + kx * step_x]
+            best_index ^= (best_index ^ index) & -<uint32_t> (value > best)
+            best = value if value > best else best
+            are_numbers &= value == value
             index += 1
-            at += m.dilation_x
-    out[0], winner[0] = first[best_at], <uint8_t> best_index
+    out[0], winner[0] = best, <uint8_t> best_index
+    return are_numbers
 
 
 cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One plane."""
-    cdef const Maxima* m = <const Maxima*> context
+    cdef Maxima m = (<const Maxima*> context)[0]  # a copy: results might lie in what is pointed to
     cdef const float* plane = m.x + index * m.height * m.width
     cdef const float* first
-    cdef Py_ssize_t at = index * m.out_height * m.out_width
+    cdef float* out = m.out + index * m.out_height * m.out_width
+    cdef uint8_t* winner = m.winner + index * m.out_height * m.out_width
     cdef Py_ssize_t last_top = m.height - 1 - (m.kernel_y - 1) * m.dilation_y
     cdef Py_ssize_t last_left = m.width - 1 - (m.kernel_x - 1) * m.dilation_x
+    cdef Py_ssize_t step_y = m.dilation_y * m.width
+    cdef Py_ssize_t step_x = m.dilation_x
     cdef Py_ssize_t y, x, top, left
+    cdef bint is_done
     for y in range(m.out_height):
         top = y * m.stride_y - m.before_y
         for x in range(m.out_width):
             left = x * m.stride_x - m.before_x
-            if not (0 <= top <= last_top and 0 <= left <= last_left):
-                largest_of_window(m, plane, top, left, m.out + at, m.winner + at)
-                at += 1
-                continue
             first = plane + top * m.width + left
-            if m.kernel_y == 2 and m.kernel_x == 2:  # constants leave no loops
-                largest_inside(m, first, 2, 2, m.out + at, m.winner + at)
+            if not (0 <= top <= last_top and 0 <= left <= last_left):
+                is_done = False
+            elif m.kernel_y == 2 and m.kernel_x == 2:  # constants leave no loops
+                is_done = largest_inside(first, 2, 2, step_y, step_x, out + x, winner + x)
+            elif m.kernel_y == 3 and m.kernel_x == 3:
+                is_done = largest_inside(first, 3, 3, step_y, step_x, out + x, winner + x)
             else:
-                largest_inside(m, first, m.kernel_y, m.kernel_x, m.out + at, m.winner + at)
-            at += 1
+                is_done = largest_inside(
+                    first, m.kernel_y, m.kernel_x, step_y, step_x, out + x, winner + x
+                )
+            if not is_done:
+                largest_of_window(&m, plane, top, left, out + x, winner + x)
+        out += m.out_width
+        winner += m.out_width
 
 
 cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One plane. From the last window to the first: what meets comes in the order of the kernel."""
-    cdef const Maxima* m = <const Maxima*> context
+    cdef Maxima m = (<const Maxima*> context)[0]  # a copy, as above
     cdef float* plane = m.out + index * m.height * m.width
-    cdef Py_ssize_t first = index * m.out_height * m.out_width
-    cdef Py_ssize_t i, y, x, ky
-    for i in range(m.out_height * m.out_width - 1, -1, -1):
-        ky = m.winner[first + i] // m.kernel_x
-        y = i // m.out_width * m.stride_y - m.before_y + ky * m.dilation_y
-        x = m.winner[first + i] - ky * m.kernel_x
-        x = i % m.out_width * m.stride_x - m.before_x + x * m.dilation_x
-        if 0 <= y < m.height and 0 <= x < m.width:
-            plane[y * m.width + x] += m.grad[first + i]
+    cdef Py_ssize_t i = (index + 1) * m.out_height * m.out_width
+    cdef Py_ssize_t top, left, y, x, row, column
+    cdef uint32_t ky, kx
+    for row in range(m.out_height - 1, -1, -1):
+        top = row * m.stride_y - m.before_y
+        for column in range(m.out_width - 1, -1, -1):
+            left = column * m.stride_x - m.before_x
+            i -= 1
+            ky = m.winner[i] // <uint32_t> m.kernel_x
+            kx = m.winner[i] - ky * <uint32_t> m.kernel_x
+            y, x = top + ky * m.dilation_y, left + kx * m.dilation_x
+            if 0 <= y < m.height and 0 <= x < m.width:
+                plane[y * m.width + x] += m.grad[i]
 
 
 cdef void run_maxima(
