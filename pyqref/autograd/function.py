@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import Array, Operation, is_grad_enabled, no_grad
+from ..tape import Array, Edge, Operation, is_grad_enabled, no_grad
 from ..tensor.base import TensorBase, wrap
 from ..tensor.dispatch import mark_view
 
@@ -172,8 +172,7 @@ class Function:
         outputs = [cls._output(ctx, each, args) for each in (result if several else (result,))]
         if recording:
             node = _FunctionNode(cls, ctx)
-            node.edges = edges
-            node.needs = ctx.needs_input_grad
+            node.enter(edges)
             node.output_shapes = tuple(
                 (each._array.shape, each._array.dtype)
                 if isinstance(each, TensorBase)
@@ -189,7 +188,7 @@ class Function:
                     and not output.is_quantized
                     and id(original) not in without
                 ):
-                    output._node, output._output_index = node, index
+                    output._goes_to = Edge(node, index)
                     output._epoch += output in ctx._dirty if ctx._dirty else 0
         return tuple(outputs) if several else outputs[0]
 

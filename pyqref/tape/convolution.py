@@ -50,6 +50,14 @@ def channels_second(matrix: Array, batch: int, size: tuple[int, ...]) -> Array:
     )
 
 
+@functools.lru_cache
+def _windows_that_meet(
+    size: tuple[int, ...], *geometry: tuple[int, ...]
+) -> tuple[Windows, tuple[slice, ...]]:
+    """The windows of a layer on images of this size, and which of their taps meet these."""
+    return Windows.make(*geometry).within(size)
+
+
 def spatial_sum(grad: Array) -> Array:
     """Gradient of a bias: the sum over all but the axis of the channels."""
     return grad.sum(axis=(0, *range(2, grad.ndim)))
@@ -74,8 +82,8 @@ class Convolution(Operation):
         dilation: tuple[int, ...],
         groups: int,
     ) -> Array:
-        every = Windows.make(weight.shape[2:], stride, padding, dilation)
-        self.windows, self.taps = every.within(x.shape[2:])
+        geometry = weight.shape[2:], stride, padding, dilation
+        self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
         if weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)

@@ -1,17 +1,21 @@
 """The walk back along the tape.
 
 From the nodes of the results, every node is visited once, after all the nodes
-that use its outputs; gradients that arrive at the same output are added. As long as
+that use its outputs; gradients that arrive at the same output are added. A node is newer than those
+it uses, so of the nodes that gradients have arrived at, the newest is the next. As long as
 there is only one way to go, nothing needs to be put in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 
 from .operation import AccumulateGrad, Array, Edge, Operation
+from .quiet import quiet
 
 __all__ = ["run_backward"]
 
@@ -59,11 +63,8 @@ def run_backward(
         roots = _follow_chain(*roots[0], retain_graph)
         if not roots:
             return []
-    order = _in_order([edge.node for edge, _ in roots])
-    if all(node.is_quiet for node in order):
-        return _walk(order, roots, retain_graph, capture)
-    with np.errstate(all="ignore"):
-        return _walk(order, roots, retain_graph, capture)
+    with quiet():
+        return _walk(roots, retain_graph, capture)
 
 
 def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edge, Array]]:
@@ -74,67 +75,68 @@ def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edg
         if isinstance(node, AccumulateGrad):
             node.accumulate(grad, is_new)
             return []
-        if len(node.output_shapes) != 1 or len(node.edges) != 1:
+        if len(node.edges) != 1 or node.output_shapes:
             break
         if node.released or not node.saves_own:
-            _check_walkable(node)
-        gradient = node.backward(grad)[0]
-        next_edge = node.edges[0]
+            node.check_walkable()
+        gradient, next_edge = node.backward(grad)[0], node.edges[0]
         if not retain_graph:
             node.release()
         if next_edge is None or gradient is None:
             return []
-        if type(gradient) is not np.ndarray:
-            gradient = np.asarray(gradient)
-        edge, grad, is_new = next_edge, gradient, node.makes_gradients
+        edge, is_new = next_edge, node.makes_gradients
+        grad = gradient if type(gradient) is np.ndarray else np.asarray(gradient)
         node = edge.node
     return [(edge, grad)]
 
 
 def _walk(
-    order: Sequence[Operation],
-    roots: Sequence[tuple[Edge, Array]],
-    retain_graph: bool,
-    capture: Sequence[Edge] | None,
+    roots: Sequence[tuple[Edge, Array]], retain_graph: bool, capture: Sequence[Edge] | None
 ) -> list[Array | None]:
-    pending: dict[Operation, dict[int, Array]] = {}
-    for edge, grad in roots:
-        _add(pending, edge, grad)
+    arrived: dict[Operation, dict[int, Array]] = {}  # for nodes that wait, gradients of results
+    waiting: list[tuple[int, Operation]] = []  # a heap of these nodes, the newest first
+    new: set[Operation] = set()  # those whose gradient was made for them alone
     captured: dict[Edge, Array] = {}
-    new: set[Operation] = set()  # nodes whose gradient was made for them alone
-    for node in order:
-        arrived = pending.pop(node, None)
-        if arrived is None:
-            continue
+    edges: Sequence[Edge | None] = [edge for edge, _ in roots]
+    gradients: Sequence[Array | None] = [grad for _, grad in roots]
+    are_new = False
+    while True:
+        for edge, gradient in zip(edges, gradients, strict=False):
+            if edge is None or gradient is None:
+                continue
+            node, index = edge
+            grads = arrived.get(node)
+            if grads is None:
+                arrived[node] = {index: _as_array(gradient)}
+                heappush(waiting, (node.number, node))
+                if are_new:
+                    new.add(node)
+            elif index not in grads:
+                grads[index] = _as_array(gradient)
+            else:
+                grads[index] = _as_array(grads[index] + gradient)
+                new.add(node)
+        if not waiting:
+            return [captured.get(edge) for edge in capture or ()]
+        node = heappop(waiting)[1]
+        grads = arrived.pop(node)
         if node.hooks:
-            _run_hooks(node, arrived)
-        if capture is not None:
-            for edge in capture:
-                if edge.node is node and edge.output_index in arrived:
-                    captured[edge] = arrived[edge.output_index]
-        if isinstance(node, AccumulateGrad):
-            if capture is None:
-                node.accumulate(arrived[0], node in new and not node.hooks)
-            continue
-        for next_edge, gradient in zip(node.edges, _gradients(node, arrived), strict=False):
-            if next_edge is not None and gradient is not None:
-                _add(pending, next_edge, gradient)
-                (new.add if node.makes_gradients else new.discard)(next_edge.node)
-        if not retain_graph:
-            node.release()
-    return [captured.get(edge) for edge in capture or ()]
+            _run_hooks(node, grads)
+        for edge in capture or ():
+            if edge.node is node and edge.output_index in grads:
+                captured[edge] = grads[edge.output_index]
+        edges, are_new = node.edges, node.makes_gradients
+        if not isinstance(node, AccumulateGrad):
+            node.check_walkable()
+            gradients = node.backward(*node.gradients_of_results(grads))
+            if not retain_graph:
+                node.release()
+        elif capture is None:
+            node.accumulate(grads[0], node in new and not node.hooks)
 
 
-def _add(pending: dict[Operation, dict[int, Array]], edge: Edge, grad: Array) -> None:
-    node, index = edge
-    arrived = pending.get(node)
-    if arrived is None:
-        pending[node] = {index: np.asarray(grad)}
-    elif index not in arrived:
-        arrived[index] = np.asarray(grad)
-    else:
-        with np.errstate(all="ignore"):
-            arrived[index] = np.asarray(arrived[index] + grad)
+def _as_array(gradient: Any) -> Array:
+    return gradient if type(gradient) is np.ndarray else np.asarray(gradient)
 
 
 def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
@@ -144,48 +146,3 @@ def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:
                 replaced = hook(arrived[index])
                 if replaced is not None:
                     arrived[index] = replaced
-
-
-def _check_walkable(node: Operation) -> None:
-    """Raise if what backward needs was freed or changed."""
-    if node.released:
-        raise RuntimeError(
-            f"trying to go backward through {node.name()} a second time: the graph was freed; "
-            "call backward(retain_graph=True) the first time"
-        )
-    node.check_unmodified()
-
-
-def _gradients(node: Operation, arrived: dict[int, Array]) -> tuple[Array | None, ...]:
-    _check_walkable(node)
-    shapes = node.output_shapes
-    if len(shapes) == 1:
-        return node.backward(arrived[0])
-    grads = [
-        arrived[index] if index in arrived else np.zeros(shape, dtype)
-        for index, (shape, dtype) in enumerate(shapes)
-    ]
-    return node.backward(*grads)
-
-
-def _in_order(roots: Sequence[Operation]) -> list[Operation]:
-    """Every node that can be reached, users before the nodes that they use."""
-    order: list[Operation] = []
-    visited: set[Operation] = set()
-    for root in roots:
-        if root in visited:
-            continue
-        visited.add(root)
-        stack = [(root, iter(root.edges))]
-        while stack:
-            node, edges = stack[-1]
-            for edge in edges:
-                if edge is not None and edge.node not in visited:
-                    visited.add(edge.node)
-                    stack.append((edge.node, iter(edge.node.edges)))
-                    break
-            else:
-                order.append(node)
-                stack.pop()
-    order.reverse()
-    return order

@@ -16,11 +16,14 @@ it makes one instance, which is both the place where ``forward`` leaves what
 
 from __future__ import annotations
 
+import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from .quiet import ERRORS, IGNORED
 
 __all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
 
@@ -29,6 +32,9 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 _PLAIN = (type(None), bool, int, float, np.generic)
 """What may be saved without tying the graph to an array."""
+
+_numbers = itertools.count(0, -1)
+"""Of nodes, the newest being the smallest: that is the order in which a heap gives them."""
 
 
 class Edge(NamedTuple):
@@ -62,13 +68,15 @@ class Operation:
         The name of the node, where it is not the class's name.
     saved : tuple
         What ``forward`` gave to :meth:`save`.
-    needs : tuple of bool
-        For each positional argument, whether its gradient is wanted. All false
-        while nothing is recorded; ``forward`` may use it to save less.
     edges : tuple of Edge or None
         For each positional argument, where its gradient goes.
+    needs : tuple
+        For each positional argument, something true where its gradient is wanted. All false
+        while nothing is recorded; ``forward`` may use it to save less.
+    number : int
+        Smaller than those of the nodes that its gradients go to.
     output_shapes : tuple of (shape, dtype)
-        Of each result, so that a missing gradient can be taken as zero.
+        Where there are several results, of each, so that a missing gradient can be taken as zero.
     makes_gradients : bool
         Class attribute: what ``backward`` returns are new arrays, which nothing else holds, one
         for each edge. A leaf may keep its own without a copy.
@@ -102,8 +110,9 @@ class Operation:
     label: str | None = None
 
     saved: tuple[Any, ...] = ()
-    needs: tuple[bool, ...] = ()
     edges: tuple[Edge | None, ...] = ()
+    needs: tuple[Any, ...] = ()
+    number = 0
     output_shapes: tuple[tuple[tuple[int, ...], Any], ...] = ()
     hooks: dict[int, list[Callable[[Array], Array | None]]] | None = None
     released = False
@@ -112,6 +121,14 @@ class Operation:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""
         raise TypeError(f"{type(self).__name__} defines no forward")
+
+    def forward_quietly(self, *args: Any, **kwargs: Any) -> Any:
+        """The same where NumPy may find something to warn of."""
+        token = ERRORS.set(IGNORED)
+        try:
+            return self.forward(*args, **kwargs)
+        finally:
+            ERRORS.reset(token)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         """Gradients of the positional arguments of ``forward``, from those of the results.
@@ -124,20 +141,42 @@ class Operation:
         """Keep what ``backward`` needs; later changes in place are detected."""
         self.saved = values
 
-    def keeps(self, array: Array) -> bool:
-        """Whether ``array``, or a view of its memory, is among what was saved."""
-        for each in self.saved:
-            if each is array:
-                return True
-            # The base of a view of a view is what owns the memory, not the view between.
-            is_view = isinstance(each, np.ndarray) and each.base is not None
-            if is_view and np.may_share_memory(each, array):
-                return True
-        return False
+    def enter(self, edges: tuple[Edge | None, ...]) -> None:
+        """Take a place in the graph, in front of the nodes that gradients go to."""
+        self.needs = self.edges = edges
+        self.number = next(_numbers)
 
-    def watch(self, version: list[int]) -> None:
-        """Remember the version of a tensor whose array was saved."""
-        self._watched += ((version, version[0]),)
+    def watch(self, tensors: Sequence[Any]) -> None:
+        """Remember the versions of those whose array, or a view of its memory, was saved."""
+        watched = []
+        for each in self.saved:
+            if not isinstance(each, np.ndarray):
+                continue
+            # The base of a view of a view is what owns the memory, not the view between.
+            is_view = each.base is not None
+            for tensor in tensors:
+                array = tensor._array
+                if each is array or (is_view and np.may_share_memory(each, array)):
+                    watched.append((tensor._version, tensor._version[0]))
+        self._watched = tuple(watched)
+
+    def gradients_of_results(self, arrived: dict[int, Array]) -> list[Array]:
+        """One for each result; zeros where none has arrived."""
+        if not self.output_shapes:
+            return [arrived[0]]
+        return [
+            arrived[index] if index in arrived else np.zeros(shape, dtype)
+            for index, (shape, dtype) in enumerate(self.output_shapes)
+        ]
+
+    def check_walkable(self) -> None:
+        """Raise if what ``backward`` needs was freed, or changed in place after it was saved."""
+        if self.released:
+            raise RuntimeError(
+                f"trying to go backward through {self.name()} a second time: the graph was freed; "
+                "call backward(retain_graph=True) the first time"
+            )
+        self.check_unmodified()
 
     def check_unmodified(self) -> None:
         """Raise if a saved tensor was changed in place after it was saved."""
@@ -187,6 +226,7 @@ class AccumulateGrad(Operation):
 
     def __init__(self, leaf: weakref.ref[Any]) -> None:
         self.leaf = leaf  # which holds this node: were it held too, both would stay
+        self.number = next(_numbers)
 
     def name(self) -> str:
         return "AccumulateGrad"

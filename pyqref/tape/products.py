@@ -22,6 +22,7 @@ import numpy as np
 from pyqref import _kernels
 
 from .operation import Array
+from .quiet import quiet
 
 __all__ = ["OrderedSum", "held_back", "matmul", "run"]
 
@@ -144,7 +145,7 @@ def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
     lock = threading.Lock()
 
     def work() -> None:
-        with np.errstate(all="ignore"):
+        with quiet():
             while True:
                 with lock:
                     task = next(remaining, None)

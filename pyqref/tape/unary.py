@@ -342,7 +342,10 @@ class Relu(_OfResult):
     makes_gradients = True
 
     def value(self, x: Array) -> Array:
-        return np.maximum(x, x.dtype.type(0))
+        zero = x.dtype.type(0)
+        if x.dtype.kind == "f":  # NumPy's clip takes a third of the time of its maximum
+            return x.clip(zero, x.dtype.type(np.inf))
+        return np.maximum(x, zero)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (_kernels.straight_through(grads[0], self.saved[0] != 0),)

@@ -15,11 +15,10 @@ import numpy as np
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout
+from ..tape.quiet import quiet
 
 __all__ = ["TensorBase", "set_tensor_type", "wrap"]
 
-#: In half of the time that a named tuple takes.
-_new_edge = tuple.__new__
 _new = object.__new__
 
 
@@ -30,29 +29,26 @@ class TensorBase:
     ----------
     _array
         The elements. A view of another tensor is a view of its array.
-    _node, _output_index
-        Which operation made this tensor, and which of its results it is; None for a leaf.
-    _requires_grad
-        Only of a leaf: whether gradients are collected in ``grad``.
+    _goes_to
+        Where a gradient of this tensor goes: to the operation that made it, of a leaf to what
+        collects it in ``grad``; None if none is wanted. Of a view, ask ``_edge()``.
     _version
         A list of one counter, shared by a tensor and all its views, raised by every
         change in place.
     _leaf_edge
-        Of a leaf, where its gradients arrive, once any were asked for.
+        Of a leaf, where its gradients arrive, once any were asked for; kept while none are.
     _hooks
         Of a leaf, the functions to call when its gradient arrives.
     _base
         For a view, the tensor that it is a view of (itself no view).
     _epoch
         For a base, how often its node was replaced because a view was changed in
-        place; for a view, the epoch of the base at which ``_node`` was made.
+        place; for a view, the epoch of the base at which ``_goes_to`` was made.
     """
 
     _array: Array
     _version: list[int]
-    _node: Operation | None = None
-    _output_index: int = 0
-    _requires_grad: bool = False
+    _goes_to: Edge | None = None
     _base: TensorBase | None = None
     _epoch: int = 0
     _leaf_edge: Edge | None = None
@@ -69,12 +65,11 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to this tensor. May be set on a leaf of floating point type."""
-        self._follow_base()
-        return self._requires_grad or self._node is not None
+        return self._edge() is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if self._node is not None:
+        if not self.is_leaf:
             if not value:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables; "
@@ -85,7 +80,11 @@ class TensorBase:
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients, got {self.dtype}"
             )
-        self._requires_grad = bool(value)
+        if value and self._leaf_edge is None:
+            accumulator = AccumulateGrad(weakref.ref(self))
+            accumulator.hooks = self._hooks
+            self._leaf_edge = Edge(accumulator, 0)
+        self._goes_to = self._leaf_edge if value else None
 
     def _set_grad(self, value: Any) -> None:
         if value is not None:
@@ -110,8 +109,7 @@ class TensorBase:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        self._follow_base()
-        return self._node is None
+        return self.grad_fn is None
 
     @property
     def grad_fn(self) -> Operation | None:
@@ -123,21 +121,14 @@ class TensorBase:
         """Where a gradient of this tensor goes; None if none is wanted."""
         if self._base is not None:
             self._follow_base()
-        if self._node is not None:
-            return _new_edge(Edge, (self._node, self._output_index))
-        if not self._requires_grad:
-            return None
-        if self._leaf_edge is None:
-            accumulator = AccumulateGrad(weakref.ref(self))
-            accumulator.hooks = self._hooks
-            self._leaf_edge = Edge(accumulator, 0)
-        return self._leaf_edge
+        return self._goes_to
 
     def _follow_base(self) -> None:
         """Take this view anew out of its base if that was changed in place since."""
         base = self._base
         if base is not None and base._epoch != self._epoch:
-            self._node, self._output_index = _view_of(self, base), 0
+            node = _view_of(self, base)
+            self._goes_to = None if node is None else Edge(node, 0)
             self._epoch = base._epoch
 
     def _accumulate_grad(self, grad: Array, is_new: bool = False) -> None:
@@ -146,7 +137,7 @@ class TensorBase:
         if own is None and grad.dtype == dtype:
             self._grad = wrap(grad if is_new and grad.flags.c_contiguous else grad.copy())
             return
-        with np.errstate(all="ignore"):
+        with quiet():
             if own is None:
                 self._grad = wrap(grad.astype(dtype))
             elif overlaps(own._array):
@@ -171,8 +162,7 @@ def wrap(array: Array) -> Any:
     tensor._array = array
     tensor._version = [0]
     # Every operation asks for these: an instance's own are found in half of the time.
-    tensor._node = tensor._base = None
-    tensor._requires_grad = False
+    tensor._goes_to = tensor._base = None
     return tensor
 
 
@@ -182,8 +172,7 @@ def _view_of(view: TensorBase, base: TensorBase) -> Operation | None:
     if from_edge is None:
         return None
     node = AsStridedView(base._array, view._array)
-    node.edges = (from_edge,)
-    node.output_shapes = ((view._array.shape, view._array.dtype),)
+    node.enter((from_edge,))
     return node
 
 
@@ -235,8 +224,7 @@ class CopySlices(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad_base, changed = self.region.zeros()
         grad_base[...] = grads[0]
-        grads_of_change = [np.zeros(shape, dtype) for shape, dtype in self.change.output_shapes]
-        grads_of_change[self.index] = changed.copy()
+        grads_of_change = self.change.gradients_of_results({self.index: changed.copy()})
         changed[...] = 0
         return (grad_base, *self.change.backward(*grads_of_change))
 

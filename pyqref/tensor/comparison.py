@@ -10,6 +10,7 @@ from .. import _kernels
 from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import parts, room_for, under
 from ..dtypes import per_tensor_affine
+from ..tape.quiet import quiet
 from .base import TensorBase, wrap
 from .dispatch import broadcast_error, refuse_quantized, require_tensor
 from .inplace import in_place
@@ -59,7 +60,7 @@ def _compared(function: Any, input: Any, other: Any, out: Any = None) -> Any:
     a, b = promote(_values(input), _values(other))
     arrays = getattr(a, "_array", a), getattr(b, "_array", b)
     try:
-        with np.errstate(all="ignore"):
+        with quiet():
             return np.asarray(function(*arrays, out=out))
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
@@ -232,7 +233,7 @@ def isclose(
     _same_type("isclose", input, other)
     arrays = input._array, other._array
     try:
-        with np.errstate(all="ignore"):
+        with quiet():
             return wrap(np.asarray(np.isclose(*arrays, rtol, atol, equal_nan)))
     except ValueError as error:
         raise broadcast_error(error, arrays) from None

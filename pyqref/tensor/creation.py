@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import device as device_
 from ..dtypes import dtype as dtype_
+from ..tape.quiet import quiet
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .memory import require_memory
@@ -94,7 +95,7 @@ def _array_of(data: Any, dtype: dtype_ | None) -> Any:
         from ..dtypes import from_numpy_dtype
 
         wanted = from_numpy_dtype(array.dtype).numpy_dtype
-    with np.errstate(all="ignore"):
+    with quiet():
         return array.astype(wanted, copy=False)
 
 
@@ -124,7 +125,7 @@ def _from_python(data: Any, wanted: Any) -> Any:
         limits = np.iinfo(wanted)
         if not (limits.min <= array.min() and array.max() <= limits.max):
             raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
-    with np.errstate(all="ignore"):
+    with quiet():
         return array.astype(wanted)
 
 

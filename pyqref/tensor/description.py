@@ -82,7 +82,7 @@ class Description(TensorBase):
 
     is_cuda = is_sparse = is_meta = is_mkldnn = is_nested = False
     is_cpu = True
-    output_nr = property(lambda self: self._output_index)
+    output_nr = property(lambda self: 0 if self.is_leaf else self._goes_to.output_index)
     names = property(lambda self: (None,) * self.ndim)
 
     def size(self, dim: builtins.int | None = None) -> Any:

@@ -36,6 +36,10 @@ CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
 """Rank of the categories bool < integer < floating; a result may be stored in its own or above."""
 
 
+#: In half of the time that a named tuple takes.
+_new_edge = tuple.__new__
+
+
 class _Implementations(dict[type[Operation], Callable[..., Any]]):
     """By operation; one that is not there is not defined for quantized tensors."""
 
@@ -100,7 +104,6 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     """
     arrays: list[Any] = []
     edges: list[Edge | None] = []
-    recording = False
     for arg in args:
         value, edge = arg, None
         if isinstance(arg, TensorBase):
@@ -108,36 +111,40 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
                 return quantized[operation](*args, **kwargs)
             if arg._base is not None:
                 arg._follow_base()
-            if (arg._requires_grad or arg._node is not None) and is_grad_enabled():
-                edge, recording = arg._edge(), True
-            value = arg._array
+            value, edge = arg._array, arg._goes_to
         arrays.append(value)
         edges.append(edge)
     node = operation()
+    recording = any(edges) and is_grad_enabled()
     if recording:
-        node.edges = tuple(edges)
-        node.needs = (True,) if len(edges) == 1 else tuple([edge is not None for edge in edges])
+        node.enter(tuple(edges))
     else:
-        node.needs = (False,) * len(edges)
+        node.needs = (None,) * len(edges)
     try:
-        if operation.is_quiet or operation.is_view:
-            result = node.forward(*arrays, **kwargs)
-        else:
-            with np.errstate(all="ignore"):
-                result = node.forward(*arrays, **kwargs)
+        result = (node.forward if node.is_quiet else node.forward_quietly)(*arrays, **kwargs)
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
-    outputs: tuple[Any, ...]
     if isinstance(result, tuple):
-        outputs = tuple([wrap(np.asarray(each)) for each in result])
+        given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])
+        node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
     else:
-        outputs = (wrap(result if type(result) is np.ndarray else np.asarray(result)),)
+        given = _output(node, recording, 0, result)
+        outputs = (given,)
     if operation.is_view:
         for output in outputs:
             mark_view(output, args[0])
-    if recording:
-        _record(node, args, outputs)
-    return outputs if isinstance(result, tuple) else outputs[0]
+    if recording and node.saved and not node.saves_own:
+        node.watch([each for each in (*args, *outputs) if isinstance(each, TensorBase)])
+    return given
+
+
+def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
+    """A result as a tensor; gradients of real numbers go to the node."""
+    array = result if type(result) is np.ndarray else np.asarray(result)
+    tensor = wrap(array)
+    if recording and array.dtype.kind == "f":
+        tensor._goes_to = _new_edge(Edge, (node, index))
+    return tensor
 
 
 def is_recorded(tensor: TensorBase) -> bool:
@@ -154,7 +161,7 @@ def is_recorded(tensor: TensorBase) -> bool:
     """
     if tensor._base is not None:
         tensor._follow_base()
-    return (tensor._requires_grad or tensor._node is not None) and is_grad_enabled()
+    return tensor._goes_to is not None and is_grad_enabled()
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
@@ -196,7 +203,7 @@ def check_in_place(target: TensorBase) -> None:
     if not is_grad_enabled():
         return
     base = target._base if target._base is not None else target
-    if any(each._requires_grad and each._node is None for each in (base, target)):
+    if any(each._goes_to is not None and each.is_leaf for each in (base, target)):
         kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
         raise RuntimeError(
             f"{kind} that requires grad is being used in an in-place operation; "
@@ -235,20 +242,17 @@ def store(target: TensorBase, result: TensorBase) -> None:
     target._version[0] += 1
     if not is_grad_enabled():
         return
-    node = result._node
+    edge = None if result.is_leaf else result._goes_to
     base = target._base
     if base is None:
-        if node is not None or target._node is not None:
-            target._node, target._output_index = node, result._output_index
+        if edge is not None or target._goes_to is not None:
+            target._goes_to = edge
             target._epoch += 1
-    elif node is not None or base.requires_grad:
-        if node is None:
-            node = _Constant()
-            node.output_shapes = ((target._array.shape, target._array.dtype),)
-        change = CopySlices(base._array, target._array, node, result._output_index)
-        change.edges = (base._edge(), *node.edges)
-        change.output_shapes = ((base._array.shape, base._array.dtype),)
-        base._node, base._output_index = change, 0
+    elif edge is not None or base.requires_grad:
+        node, index = edge or Edge(_Constant(), 0)
+        change = CopySlices(base._array, target._array, node, index)
+        change.enter((base._edge(), *node.edges))
+        base._goes_to = Edge(change, 0)
         base._epoch += 1
 
 
@@ -287,21 +291,6 @@ def mark_view(output: Any, source: Any) -> None:
     output._base = source._base if source._base is not None else source
     output._version = source._version
     output._epoch = output._base._epoch
-
-
-def _record(node: Operation, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    shapes = []
-    for index, output in enumerate(outputs):
-        array = output._array
-        kind = array.dtype
-        shapes.append((array.shape, kind))
-        if kind.kind == "f":
-            output._node, output._output_index = node, index
-    node.output_shapes = tuple(shapes)
-    if node.saved and not node.saves_own:
-        for each in (*args, *outputs):
-            if isinstance(each, TensorBase) and node.keeps(each._array):
-                node.watch(each._version)
 
 
 def refuse_quantized(name: str, *operands: Any) -> None:

@@ -112,8 +112,7 @@ def detach_(input: Any) -> Any:
     """Take the tensor out of the graph."""
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-    input._node, input._output_index = None, 0
-    input._requires_grad = False
+    input._goes_to = None
     input._epoch += 1
     return input
 
@@ -146,7 +145,7 @@ def _hooks_of(input: Any) -> list[Any]:
     edge = input._edge()
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if input._node is None:
+    if input.is_leaf:
         if input._hooks is None:
             input._hooks = {}
         edge.node.hooks = input._hooks
@@ -180,9 +179,9 @@ def register_hook(input: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 
 def retain_grad(input: Any) -> None:
     """Collect the gradient in ``grad`` although the tensor is no leaf."""
-    if input._node is None and input._edge() is None:
+    if not input.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if input._node is None or input._retains_grad:
+    if input.is_leaf or input._retains_grad:
         return
     input._retains_grad = True
 

@@ -52,7 +52,7 @@ def _before(tensor: Any) -> Any:
     if edge is None:
         return tensor
     before: TensorBase = wrap(tensor._array.copy())
-    before._node, before._output_index = edge
+    before._goes_to = edge
     return before
 
 

@@ -35,7 +35,6 @@ class Parameter(Tensor):
         self._version = data._version
         if data.is_quantized and requires_grad:
             raise RuntimeError("a quantized tensor cannot require gradients")
-        self._requires_grad = False
         self.requires_grad = requires_grad
         return self
 

@@ -75,7 +75,7 @@ class Protocols(Description):
         return id(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if self._node is not None:
+        if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
                 "protocol at the moment; call detach() first"
@@ -98,18 +98,18 @@ class Protocols(Description):
         result = TensorBase.__new__(cls)
         result._array = array
         result._version = [0]
-        result._requires_grad = like.requires_grad
+        result.requires_grad = like.requires_grad
         result.__dict__.update(
             {name: value for name, value in like.__dict__.items() if not name.startswith("_")}
         )
         return result
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if self._node is not None:
+        if not self.is_leaf:
             raise RuntimeError(
                 "a tensor that an operation made cannot be pickled; call detach() first"
             )
-        return _unpickled, (type(self), self._array, self._requires_grad, self._state())
+        return _unpickled, (type(self), self._array, self.requires_grad, self._state())
 
     def _state(self) -> dict[str, Any]:
         """What a subclass keeps besides the elements."""
@@ -170,7 +170,7 @@ def _unpickled(cls: Any, array: Any, requires_grad: bool, state: dict[str, Any])
     result = TensorBase.__new__(cls)
     result._array = array
     result._version = [0]
-    result._requires_grad = requires_grad
+    result.requires_grad = requires_grad
     for name, value in state.items():
         setattr(result, name, value)
     return result

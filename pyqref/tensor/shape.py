@@ -360,8 +360,8 @@ def _same_elements(function: Any) -> Any:
     def changed(input: Any, *args: Any) -> Any:
         result = function(input, *args)
         input._array = result._array
-        if result._node is not None:
-            input._node, input._output_index = result._node, result._output_index
+        if not result.is_leaf:
+            input._goes_to = result._goes_to
         return input
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyqref
@@ -21,6 +22,35 @@ def test_gradients_of_several_uses_are_added() -> None:
     x = _leaf(1.0, 2.0)
     (x * x + 3 * x).sum().backward()
     assert [5.0, 7.0] == x.grad.tolist()
+
+
+def test_gradients_of_several_uses_are_added_from_the_last_one() -> None:
+    """1 + (1e8 - 1e8) and (1 + 1e8) - 1e8 differ; torch adds as here, wherever they meet."""
+    x = _leaf(1.0)
+    first, second, third = x * 1.0, x * 1e8, x * -1e8
+    (third + first + second).sum().backward()
+    assert [1.0] == x.grad.tolist()
+    x = _leaf(1.0)
+    (x * 1e8 + x * -1e8 + x * 1.0).sum().backward()
+    assert [0.0] == x.grad.tolist()
+
+
+def test_a_sum_of_gradients_is_kept_by_the_leaf_alone() -> None:
+    """What two operations passed on as it is, is not changed by the next walk."""
+    x = _leaf(1.0)
+    given = pyqref.tensor([2.0])
+    (x + x).backward(given)
+    first = x.grad
+    (x + x).backward(given)
+    assert [8.0] == first.tolist()
+    assert [2.0] == given.tolist()
+
+
+def test_no_gradient_is_asked_for() -> None:
+    """Gradients of no tensors: the leaves are left alone."""
+    x = _leaf(1.0)
+    assert () == pyqref.autograd.grad((x * 2).sum(), [])
+    assert x.grad is None
 
 
 def test_backward_adds_to_grad() -> None:
@@ -263,3 +293,13 @@ def test_a_mask_is_kept_whatever_happens_to_the_result() -> None:
     y.mul_(3.0)
     y.sum().backward()
     assert [3.0, 0.0, 0.0] == x.grad.tolist()
+
+
+def test_relu_of_what_is_no_ordinary_number() -> None:
+    """-0.0 and nan stay as they are, as in torch; the gradient passes at nan and not at 0."""
+    x = _leaf(-0.0, 0.0, float("nan"), float("inf"), -1.0)
+    y = pyqref.relu(x)
+    expected = np.float32([-0.0, 0.0, np.nan, np.inf, 0.0])
+    assert expected.tobytes() == y.detach().numpy().tobytes()
+    y.sum().backward()
+    assert [0.0, 0.0, 1.0, 1.0, 0.0] == x.grad.tolist()

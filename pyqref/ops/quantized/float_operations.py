@@ -58,7 +58,7 @@ def _gelu(x: Any, approximate: str) -> Any:
     """Dequantized, computed, quantized with the scale as float32, as in torch."""
     own = require_per_tensor("gelu", x)
     operation = Gelu()
-    operation.needs = (False, False)
+    operation.needs = (None, None)
     out = per_tensor_quantizer(own.dtype, float(np.float32(own.scale)), own.zero_point)
 
     def run(q: np.ndarray) -> np.ndarray:

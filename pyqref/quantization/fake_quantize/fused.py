@@ -100,7 +100,11 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
         observer = self.activation_post_process
-        if self._fake_quantizes and not self._observes and _is_empty(observer.min_val):
+        # Buffers are looked for in vain elsewhere first: once each.
+        observer_on, fake_quant_on = self.observer_enabled, self.fake_quant_enabled
+        min_val = observer.min_val
+        is_frozen = observer_on._array[0] != 1 and fake_quant_on._array[0] == 1
+        if is_frozen and _is_empty(min_val):
             warn(
                 f"{named(observer)} has seen no data and is disabled: scale 0.1 is used; "
                 "call enable_observer() and run data, or load a state",
@@ -109,9 +113,9 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         try:
             return fused_moving_avg_obs_fake_quant(
                 x,
-                self.observer_enabled,
-                self.fake_quant_enabled,
-                observer.min_val,
+                observer_on,
+                fake_quant_on,
+                min_val,
                 observer.max_val,
                 self.scale,
                 self.zero_point,
