@@ -67,6 +67,29 @@ def test_always_call() -> None:
     assert [None] == calls
 
 
+def test_always_call_after_a_pre_hook_that_raised() -> None:
+    """The hook sees the arguments as the pre-hooks before it left them."""
+    module = Double()
+    calls = []
+    module.register_forward_pre_hook(lambda m, args: args[0] + 1)
+    module.register_forward_pre_hook(lambda m, args: 1 / 0)
+    module.register_forward_hook(lambda m, args, out: calls.append(args), always_call=True)
+    with pytest.raises(ZeroDivisionError):
+        module(3)
+    assert [(4,)] == calls
+
+
+def test_always_call_that_raises_itself() -> None:
+    """The error of the call is raised all the same, and the hooks behind run; so in torch."""
+    module = Double()
+    calls = []
+    module.register_forward_hook(lambda m, args, out: {}[3], always_call=True)
+    module.register_forward_hook(lambda m, args, out: calls.append(out), always_call=True)
+    with pytest.warns(UserWarning, match="of Double raised KeyError: 3"), pytest.raises(TypeError):
+        module(object())
+    assert [None] == calls
+
+
 def test_global_hooks() -> None:
     """Hooks of all modules run before a module's own."""
     calls = []

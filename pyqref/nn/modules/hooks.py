@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +72,9 @@ class CallsHooks(Members):
         called: set[int] = set()
         result: Any = None
         try:
-            args, kwargs = self._run_pre_hooks(args, kwargs)
+            for number, hook in (*_forward_pre.items(), *self._forward_pre_hooks.items()):
+                with_kwargs = number in self._forward_pre_hooks_with_kwargs
+                args, kwargs = _run_pre_hook(hook, with_kwargs, self, args, kwargs)
             backward = None
             if self._backward_hooks or self._backward_pre_hooks or _backward or _backward_pre:
                 pre_hooks = [*_backward_pre.values(), *self._backward_pre_hooks.values()]
@@ -84,32 +87,20 @@ class CallsHooks(Members):
                 replaced = _run_forward_hook(hook, with_kwargs, self, args, kwargs, result)
                 result = result if replaced is None else replaced
             return result if backward is None else backward.around_outputs(result)
-        except BaseException:
+        except Exception:
             for number, hook, with_kwargs, always in self._all_forward_hooks():
                 if always and number not in called:
-                    replaced = _run_forward_hook(hook, with_kwargs, self, args, kwargs, result)
-                    result = result if replaced is None else replaced
+                    try:
+                        replaced = _run_forward_hook(hook, with_kwargs, self, args, kwargs, result)
+                    except Exception as error:
+                        warnings.warn(
+                            f"forward hook with always_call=True of {type(self).__name__} raised "
+                            f"{type(error).__name__}: {error}; the error of the call follows",
+                            stacklevel=3,
+                        )
+                    else:
+                        result = result if replaced is None else replaced
             raise
-
-    def _run_pre_hooks(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        for number, hook in (*_forward_pre.items(), *self._forward_pre_hooks.items()):
-            if number in self._forward_pre_hooks_with_kwargs:
-                replaced = hook(self, args, kwargs)
-                if replaced is None:
-                    continue
-                if not (isinstance(replaced, tuple) and len(replaced) == 2):
-                    raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                        f"but got {replaced}"
-                    )
-                args, kwargs = replaced
-            else:
-                replaced = hook(self, args)
-                if replaced is not None:
-                    args = replaced if isinstance(replaced, tuple) else (replaced,)
-        return args, kwargs
 
     def _all_forward_hooks(self) -> list[tuple[int, Callable[..., Any], bool, bool]]:
         """Number, function, with_kwargs and always_call of each hook, in calling order."""
@@ -164,7 +155,7 @@ class CallsHooks(Members):
         with_kwargs
             Call ``hook(module, args, kwargs, output)``.
         always_call
-            Run it also if forward raises.
+            Run it also if forward raises; what it raises itself is then a warning.
         """
         flags = [
             (self._forward_hooks_with_kwargs, with_kwargs),
@@ -192,6 +183,26 @@ class CallsHooks(Members):
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """The same as :meth:`register_full_backward_hook`, under its old name."""
         return self.register_full_backward_hook(hook)
+
+
+def _run_pre_hook(
+    hook: Callable[..., Any],
+    with_kwargs: bool,
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    replaced = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+    if replaced is None:
+        return args, kwargs
+    if not with_kwargs:
+        return replaced if isinstance(replaced, tuple) else (replaced,), kwargs
+    if not (isinstance(replaced, tuple) and len(replaced) == 2):
+        raise RuntimeError(
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+            f"but got {replaced}"
+        )
+    return replaced
 
 
 def _run_forward_hook(
