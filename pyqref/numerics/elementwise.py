@@ -214,7 +214,7 @@ def relu(q: IntArray, zero_point: int) -> IntArray:
     array([5, 5, 9], dtype=uint8)
     """
     q = np.asarray(q)
-    return np.maximum(q, q.dtype.type(zero_point))
+    return np.asarray(np.maximum(q, q.dtype.type(zero_point)))
 
 
 def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> IntArray:
@@ -234,7 +234,7 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
         q = np.maximum(q, quantize_per_tensor(np.float32(low), *grid))
     if high is not None:
         q = np.minimum(q, quantize_per_tensor(np.float32(high), *grid))
-    return q
+    return np.asarray(q)
 
 
 def relu6(q: IntArray, grid: Grid) -> IntArray:

@@ -108,7 +108,7 @@ def fake_quantize_per_tensor(
         else:
             shifted = round_half_even(fma32(x, inverse, offset))
     y, mask = fake_quantize_grid(shifted, np.float32(scale), offset, quant_min, quant_max)
-    return y.astype(np.float32).astype(kind), mask if masked else None
+    return np.asarray(y.astype(np.float32), kind), np.asarray(mask) if masked else None
 
 
 def fake_quantize_per_channel(

@@ -33,7 +33,7 @@ __all__ = [
 class _Reshaping(Operation):
     """The gradient takes the old shape again."""
 
-    is_view = True
+    is_view = is_quiet = True
     shape: tuple[int, ...]
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -84,7 +84,7 @@ class Unsqueeze(_Reshaping):
 class Permute(Operation):
     """Axes in another order."""
 
-    is_view = True
+    is_view = is_quiet = True
 
     def forward(self, x: Array, order: tuple[int, ...]) -> Array:
         self.order = order
@@ -97,7 +97,7 @@ class Permute(Operation):
 class Expand(Operation):
     """Axes of length 1 repeated without a copy."""
 
-    is_view = True
+    is_view = is_quiet = True
 
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
@@ -115,7 +115,7 @@ class Expand(Operation):
 class AsStrided(Operation):
     """A view by sizes, strides and offset (in elements) of the storage of ``x``."""
 
-    is_view = True
+    is_view = is_quiet = True
 
     def forward(
         self, x: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: int | None
@@ -148,7 +148,7 @@ def _span(array: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
 class Diagonal(Operation):
     """A diagonal of two axes, as the last axis; a view."""
 
-    is_view = True
+    is_view = is_quiet = True
 
     def forward(self, x: Array, offset: int, axis1: int, axis2: int) -> Array:
         self.shape, self.where = x.shape, (offset, axis1, axis2)
@@ -167,7 +167,7 @@ class Flip(Operation):
 
     def forward(self, x: Array, axes: tuple[int, ...]) -> Array:
         self.axes = axes
-        return np.flip(x, axes).copy(order="K")
+        return np.asarray(np.flip(x, axes)).copy(order="K")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return np.flip(grads[0], self.axes), None

@@ -99,7 +99,7 @@ def bitwise_not(input: Any) -> Any:
     refuse_quantized("bitwise_not", input)
     if input.dtype.is_floating_point:
         raise RuntimeError("bitwise_not is not defined for floating point tensors")
-    return wrap(np.invert(input._array))
+    return wrap(np.asarray(np.invert(input._array)))
 
 
 def logical_and(input: Any, other: Any) -> Any:
@@ -148,7 +148,7 @@ def logical_not(input: Any) -> Any:
     [True, False]
     """
     refuse_quantized("logical_not", input)
-    return wrap(np.logical_not(input._array))
+    return wrap(np.asarray(np.logical_not(input._array)))
 
 
 bitwise_and_ = in_place(bitwise_and)

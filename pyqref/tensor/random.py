@@ -229,7 +229,7 @@ def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None
     if chances.size and not ((chances >= 0) & (chances <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true")
     draws = _stream(generator).uniform(chances.size, _draw_type(chances)).reshape(chances.shape)
-    return wrap((draws < chances).astype(chances.dtype))
+    return wrap(np.asarray(draws < chances, chances.dtype))
 
 
 def _draw_type(chances: Any) -> Any:

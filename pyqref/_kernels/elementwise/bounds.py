@@ -62,7 +62,8 @@ def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:
     kernel = registry.twin("elementwise")
     if kernel is None:
         upper = min(upper, int(np.iinfo(q.dtype).max))
-        return np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
+        bounded = np.minimum(np.maximum(q, q.dtype.type(lower)), q.dtype.type(upper))
+        return np.asarray(bounded)
     result: IntArray | None = kernel.clamp(q, None, lower, upper, threads.limit)
     if result is None:
         return copied_by_parts(lambda part, _: _bounded(part, lower, upper), q, q.dtype)

@@ -44,7 +44,7 @@ def look_up(table: IntArray, q: IntArray) -> IntArray:
     """
     kernel = registry.twin("elementwise")
     if kernel is None:
-        return table[q.view(np.uint8)]
+        return np.asarray(table[q.view(np.uint8)])
     result: IntArray | None = kernel.look_up(contiguous(table), q, table.dtype, threads.limit)
     if result is None:
         return copied_by_parts(lambda part, _: look_up(table, part), q, table.dtype)
