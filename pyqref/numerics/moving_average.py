@@ -51,10 +51,9 @@ def extreme_range(
     >>> float(low), float(high)
     (-3.0, 1.0)
     """
-    return (
-        np.minimum(np.asarray(min_val, np.float32), np.asarray(batch_min, np.float32)),
-        np.maximum(np.asarray(max_val, np.float32), np.asarray(batch_max, np.float32)),
-    )
+    low = np.minimum(np.asarray(min_val, np.float32), np.asarray(batch_min, np.float32))
+    high = np.maximum(np.asarray(max_val, np.float32), np.asarray(batch_max, np.float32))
+    return np.asarray(low), np.asarray(high)
 
 
 def average_range(

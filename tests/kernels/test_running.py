@@ -74,6 +74,22 @@ def test_ranges_are_those_of_the_equations(
             assert_same_bits(expected, actual)
 
 
+@pytest.mark.parametrize(("axis", "shape"), [(None, ()), (0, (5,)), (1, (3,))])
+@pytest.mark.parametrize("constant", [None, 0.5])
+def test_what_was_found_is_seen_with_the_next_batch(
+    kernel: str, axis: int | None, shape: tuple[int, ...], constant: float | None
+) -> None:
+    """eq-running-range and eq-average-range: arrays, in whatever order the batches lie."""
+    seen = np.full(shape, np.inf, np.float32), np.full(shape, -np.inf, np.float32)
+    batch = np.arange(15, dtype=np.float32).reshape(3, 5).T
+    for x in (batch, batch, np.ascontiguousarray(batch), np.repeat(batch, 2, 1)[:, ::2]):
+        found = _kernels.running_range(*seen, x, axis, constant)
+        for expected, actual in zip(expected_ranges(x, axis), found, strict=True):
+            assert isinstance(actual, np.ndarray)
+            assert_same_bits(expected, actual)
+        seen = found
+
+
 def expected_ranges(x: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
     others = None if axis is None else tuple(each for each in range(x.ndim) if each != axis)
     return np.asarray(x.min(others) + np.float32(0)), np.asarray(x.max(others) + np.float32(0))

@@ -314,6 +314,21 @@ def test_a_view_is_observed_by_its_own_elements() -> None:
     assert (1.0, 2.0) == (observer.min_val.item(), observer.max_val.item())
 
 
+@pytest.mark.parametrize("make", RANGED)
+@pytest.mark.parametrize("memory_format", [pyqref.contiguous_format, pyqref.channels_last])
+def test_batches_in_any_order_of_memory(make: type, memory_format: pyqref.memory_format) -> None:
+    """Batch after batch; what was seen stays a tensor that can be changed in place."""
+    observer, expected = make(), make()
+    for seed in range(4):
+        x = normal(2, 3, 4, 5, seed=seed)
+        observer(x.contiguous(memory_format=memory_format))
+        expected(x)
+        for each in (observer, expected):
+            each.min_val.sub_(0.5)
+    for name, value in expected.state_dict().items():
+        assert np.array_equal(value.numpy(), observer.state_dict()[name].numpy())
+
+
 def test_nothing_else_warns() -> None:
     """Observing and asking, in the ordinary case, is silent."""
     with warnings.catch_warnings():

@@ -53,7 +53,7 @@ def gradient_of_normalized(
 ) -> FloatArray:
     """As :func:`pyqref.numerics.channels.gradient_of_normalized`."""
     kernel = registry.twin("channels")
-    parameters = np.stack([scale, center, factor, shift])
+    parameters = np.array([scale, center, factor, shift])
     if kernel is None or not _are_float32(grad, x, parameters):
         return reference.gradient_of_normalized(grad, x, scale, center, factor, shift)
     out = empty(grad.shape, _FLOAT32)
