@@ -81,11 +81,10 @@ def dequantize_accumulator(
     """
     scale = accumulator_scale(input_scale, weight_scales)
     value = np.asarray(accumulator).astype(np.float32)
-    if bias is None:
-        return value * scale
-    if engine == "qnnpack":
-        return value * scale + np.asarray(bias, np.float32)
-    return fma32(value, scale, bias)
+    if bias is not None and engine != "qnnpack":
+        return fma32(value, scale, bias)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return value * scale if bias is None else value * scale + np.asarray(bias, np.float32)
 
 
 def linear_dynamic(

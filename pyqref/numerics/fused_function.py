@@ -67,7 +67,12 @@ def leaky(negative_slope: float) -> Callable[[FloatArray], FloatArray]:
     slope = np.float32(negative_slope)
     if 0 < slope <= 1:  # the same, without choosing element by element
         return lambda x: np.maximum(x, x * slope)
-    return lambda x: np.where(x > 0, x, x * slope)
+
+    def choose(x: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(x > 0, x, x * slope)
+
+    return choose
 
 
 def plus(other: FloatArray, relu: bool) -> Callable[[FloatArray], FloatArray]:
@@ -80,7 +85,8 @@ def plus(other: FloatArray, relu: bool) -> Callable[[FloatArray], FloatArray]:
     """
 
     def add(x: FloatArray) -> FloatArray:
-        total = x + other
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = x + other
         return np.maximum(total, np.float32(0)) if relu else total
 
     return add

@@ -56,6 +56,24 @@ def test_conv2d_add(engine: str, relu: bool) -> None:
     assert (actual.dequantize() - real).abs().max().item() <= 0.0401
 
 
+@pytest.mark.parametrize("kernel", pyqref.kernels.usable())
+def test_real_numbers_beyond_float32(kernel: str) -> None:
+    """They are infinite, and saturate; nobody is warned of them."""
+    x = make_per_tensor(np.full((1, 2), 255, np.uint8), 2.0**120, 0, pyqref.quint8)
+    weight = make_per_tensor(np.int8([[127, 0], [-128, 0]]), 1.0, 0, pyqref.qint8)
+    packed = ops.linear_prepack(weight, _randn(2, 2))
+    images = make_per_tensor(x._array.reshape(1, 2, 1, 1), 2.0**120, 0, pyqref.quint8)
+    filters = make_per_tensor(np.int8([[[[127]]], [[[-128]]]]), 1.0, 0, pyqref.qint8)
+    depthwise = ops.conv2d_prepack(filters, _randn(2, 2), groups=2)
+    with pyqref.kernels.use(kernel):
+        for slope, low in ((0.5, 0), (2.0, 0), (0.0, 255), (-1.0, 255)):
+            leaky = ops.linear_leaky_relu(x, packed, 1.0, 10, slope)
+            assert [[255, low]] == leaky.int_repr().tolist()
+        assert [[138, 0]] == ops.linear_tanh(x, packed, 2.0**-7, 10).int_repr().tolist()
+        total = ops.conv2d_add(images, images, depthwise, 1.0, 10)
+    assert [255, 0] == total.int_repr().flatten().tolist()
+
+
 def test_conv2d_add_errors() -> None:
     packed = ops.conv2d_prepack(_qint8(4, 3, 2, 3, 3))
     x = _quint8(3, 1, 2, 5, 5)
