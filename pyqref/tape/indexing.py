@@ -31,7 +31,7 @@ __all__ = [
 class Slice(Operation):
     """Basic indexing: integers, slices, None and Ellipsis; a view."""
 
-    is_view = True
+    is_view = is_quiet = True
 
     def forward(self, x: Array, key: tuple[Any, ...]) -> Array:
         self.shape, self.key = x.shape, key
@@ -66,7 +66,9 @@ class IndexPut(Operation):
         self.key, self.accumulate, self.values_shape = key, accumulate, values.shape
         result = x.copy()
         if accumulate:
-            np.add.at(result, key, values)
+            # NumPy reads beyond values of fewer axes than the index has.
+            chosen = np.broadcast_to(np.False_, x.shape)[key]
+            np.add.at(result, key, np.broadcast_to(values, chosen.shape))
         else:
             result[key] = values
         return result

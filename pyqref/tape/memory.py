@@ -122,7 +122,8 @@ def add_where(
         np.arange(length).reshape([-1] + [1] * (len(shape) - axis - 1)) * (step // width)
         for axis, (length, step) in enumerate(zip(shape, strides, strict=True))
     )
-    np.add.at(flat, np.broadcast_to(where, tuple(shape)), values)
+    # NumPy reads beyond values of fewer axes than the index has.
+    np.add.at(flat, np.broadcast_to(where, tuple(shape)), np.broadcast_to(values, tuple(shape)))
 
 
 def same_layout(shape: Sequence[int], strides: Sequence[int], dtype: Any) -> tuple[Array, Array]:

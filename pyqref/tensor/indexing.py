@@ -14,7 +14,7 @@ import numpy as np
 from ..tape import indexing
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, refuse_quantized, store
-from .promotion import cast
+from .promotion import cast, scalar
 
 __all__ = [
     "getitem",
@@ -155,19 +155,26 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     """``input[key] = value``; ``value`` is broadcast and cast."""
     basic, advanced = taken_apart(input._array.shape, key)
     check_in_place(input)
-    target = apply(indexing.Slice, input, basic)
-    if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(value, dtype=None if np.ndim(value) else input._array.dtype))
-    if not advanced:
-        while value.ndim > target.ndim and value._array.shape[0] == 1:
-            value = value[0]
-        target.copy_(value)
+    target, value = apply(indexing.Slice, input, basic), _as_values(value, input)
+    if advanced:
+        _put(target, advanced, value, accumulate=False)
         return
-    _put(target, advanced, value, accumulate=False)
+    while value.ndim > target.ndim and value._array.shape[0] == 1:
+        value = value[0]
+    target.copy_(value)
+
+
+def _as_values(values: Any, input: Any) -> Any:
+    """What is written, as a tensor; a number has the type of what it is written to."""
+    if isinstance(values, TensorBase):
+        return values
+    return wrap(np.asarray(values if np.ndim(values) else scalar(values, input._array.dtype)))
 
 
 def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: bool) -> None:
     (values,) = cast(target._array.dtype, values)
+    while values.ndim > 1 and values._array.shape[0] == 1:
+        values = values[0]
     try:
         before = target if target._edge() is None and values._edge() is None else target.clone()
         result = apply(indexing.IndexPut, before, values, advanced, accumulate)
@@ -179,17 +186,37 @@ def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: boo
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Write (or add) ``values`` at the places given by one index tensor an axis."""
     check_in_place(input)
+    key = _places(input._array.shape, indices)
     if input.is_quantized:
         if accumulate:
             raise RuntimeError("index_put(accumulate=True) is not defined for quantized tensors")
-        input[tuple(indices)] = values
+        input._put(key, values)
+        input._version[0] += 1
         return input
     refuse_quantized("index_put", values)
-    _, advanced = taken_apart(input._array.shape, tuple(indices))
-    if not isinstance(values, TensorBase):
-        values = wrap(np.asarray(values, dtype=input._array.dtype))
-    _put(input, advanced, values, accumulate=accumulate)
+    _put(input, key, _as_values(values, input), accumulate=accumulate)
     return input
+
+
+def _places(shape: tuple[int, ...], indices: Any) -> tuple[Any, ...]:
+    """The key of an index or a mask for each axis in turn, or None for the whole axis."""
+    key: list[Any] = []
+    position = 0
+    for each in indices:
+        if each is None:
+            key.append(slice(None))
+            position += 1
+            continue
+        item = _as_index(each)
+        width = item.ndim if item.dtype == np.bool_ else 1
+        if position + width > len(shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+        _check_advanced(item, shape, position, width)
+        key.append(item)
+        position += width
+    if all(each is None for each in indices):
+        raise IndexError("index_put: at least one of the indices must be a tensor")
+    return tuple(key)
 
 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:

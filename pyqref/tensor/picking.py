@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from .axes import axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply, refuse_quantized
 from .inplace import in_place
-from .promotion import cast
+from .promotion import cast, scalar
 
 __all__ = [
     "gather",
@@ -40,6 +42,28 @@ def _checked_index(name: str, index: Any, length: int) -> Any:
     return array.astype(np.int64, copy=False)
 
 
+def _also_of_one_number(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which takes a tensor without axes as one of one element."""
+
+    @functools.wraps(function)
+    def run(input: Any, dim: int, *args: Any, **kwargs: Any) -> Any:
+        if input.ndim:
+            return function(input, dim, *args, **kwargs)
+        args = tuple(_in_a_row(each) for each in args)
+        named = {name: _in_a_row(each) for name, each in kwargs.items()}
+        return function(input.reshape(1), axis_of(dim, 0), *args, **named).reshape(())
+
+    return run
+
+
+def _in_a_row(value: Any) -> Any:
+    return value.reshape(-1) if hasattr(value, "reshape") else value
+
+
+def _with_axes(tensor: Any) -> Any:
+    return tensor if tensor.ndim else tensor.reshape(1)
+
+
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices at ``index`` (1-D) along ``dim``, as a copy.
 
@@ -55,6 +79,10 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     length = input._array.shape[axis] if input.ndim else 1
     where = _checked_index("index_select", index, length).reshape(-1)
     if input.ndim == 0:
+        if where.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {where.size} value(s)"
+            )
         return input.reshape(1)[wrap(where)].reshape(())
     return apply(indexing.IndexSelect, input, axis, where)
 
@@ -78,6 +106,8 @@ def gather(input: Any, dim: int, index: Any) -> Any:
                 f"Size does not match at dimension {other} expected index {list(where.shape)} to "
                 f"be no larger than self {list(input._array.shape)} apart from dimension {axis}"
             )
+    if input.ndim and not where.ndim:
+        return apply(indexing.Gather, input, axis, where.reshape(1)).reshape(())
     return apply(indexing.Gather, input, axis, where)
 
 
@@ -101,7 +131,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
-    axis = axis_of(dim, input.ndim)
+    _same_rank("take_along_dim", input, indices)
+    axis, input, indices = axis_of(dim, input.ndim), _with_axes(input), _with_axes(indices)
     shape = [
         1 if other == axis else length
         for other, length in enumerate(
@@ -129,6 +160,7 @@ def take(input: Any, index: Any) -> Any:
     return input.reshape(-1)[index]
 
 
+@_also_of_one_number
 def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
     """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
 
@@ -141,13 +173,14 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     """
     source = value if src is None else src
     if not isinstance(source, TensorBase):
-        source = wrap(np.full(index._array.shape, source, dtype=input._array.dtype))
-    axis = axis_of(dim, input.ndim)
+        source = wrap(np.full(index._array.shape, scalar(source, input._array.dtype)))
+    axis, index, source = axis_of(dim, input.ndim), _with_axes(index), _with_axes(source)
     _check_scatter("scatter", input, axis, index, source)
     where = _checked_index("scatter", index, input._array.shape[axis])
     return apply(indexing.Scatter, input, axis, where, source)
 
 
+@_also_of_one_number
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """``input`` with ``src`` added at ``index`` along ``dim``.
 
@@ -157,7 +190,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     >>> pyqref.scatter_add(pyqref.zeros(3), 0, pyqref.tensor([0, 0, 2]), pyqref.ones(3)).tolist()
     [2.0, 0.0, 1.0]
     """
-    axis = axis_of(dim, input.ndim)
+    axis, index, src = axis_of(dim, input.ndim), _with_axes(index), _with_axes(src)
     _check_scatter("scatter_add", input, axis, index, src)
     where = _checked_index("scatter_add", index, input._array.shape[axis])
     return apply(indexing.ScatterAdd, input, axis, where, src)
@@ -174,7 +207,7 @@ def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) ->
         for other, (needed, present) in enumerate(zip(index.shape, input.shape, strict=False))
         if other != axis
     )
-    if too_large:
+    if too_large or source.ndim != index.ndim:
         raise RuntimeError(
             f"{name}: expected index {list(index.shape)} to be no larger than self "
             f"{list(input.shape)} apart from dimension {axis} and to be no larger size than src "
@@ -182,6 +215,7 @@ def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) ->
         )
 
 
+@_also_of_one_number
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """``input`` with slices of ``source`` added at ``index`` along ``dim``.
 
@@ -192,10 +226,25 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     [2.0, 0.0, 1.0]
     """
     axis = axis_of(dim, input.ndim)
-    where = _checked_index("index_add", index, input._array.shape[axis])
+    where = _checked_slices("index_add", input, axis, index, source)
     return apply(indexing.IndexAdd, input, axis, where, source if alpha == 1 else source * alpha)
 
 
+def _checked_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> Any:
+    """The places along an axis at which as many slices of ``source`` go."""
+    if index.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector, got {list(index.shape)}")
+    where = _checked_index(name, index, input._array.shape[axis]).reshape(-1)
+    shape = (*input._array.shape[:axis], len(where), *input._array.shape[axis + 1 :])
+    if (source._array.shape or (1,)) != shape:
+        raise RuntimeError(
+            f"{name}(): source must have the shape of self with the length of index at dimension "
+            f"{axis}, which is {list(shape)}, got {list(source.shape)}"
+        )
+    return where
+
+
+@_also_of_one_number
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """``input`` with slices of ``source`` written at ``index`` along ``dim``.
 
@@ -208,10 +257,11 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """
     refuse_quantized("index_copy", input, source)
     axis = axis_of(dim, input.ndim)
-    where = _checked_index("index_copy", index, input._array.shape[axis])
+    where = _checked_slices("index_copy", input, axis, index, source)
     return apply(indexing.IndexPut, input, source, (slice(None),) * axis + (where,), False)
 
 
+@_also_of_one_number
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """``input`` with ``value`` written at ``index`` along ``dim``.
 
@@ -222,10 +272,20 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     [7.0, 0.0, 7.0]
     """
     refuse_quantized("index_fill", input, value)
-    key = (slice(None),) * axis_of(dim, input.ndim) + (index._array,)
+    if index._array.dtype.kind not in "iu":
+        raise IndexError(f"index_fill(): Expected dtype int64 for index, got {index.dtype}")
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(value, dtype=input._array.dtype))
-    return apply(indexing.IndexPut, input, value, key, False)
+        value = wrap(np.asarray(scalar(value, input._array.dtype)))
+    elif value._array.size > 1:
+        raise RuntimeError(
+            "index_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._array.ndim} dimension(s)."
+        )
+    axis = axis_of(dim, input.ndim)
+    chosen = np.zeros(input._array.shape[axis], np.bool_)
+    chosen[index._array] = True
+    mask = wrap(chosen.reshape(-1, *(1,) * (input.ndim - axis - 1)))
+    return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
@@ -248,7 +308,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         return apply(indexing.MaskedFill, input, mask, value)
     refuse_quantized("masked_fill", mask, value)
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(value, dtype=input._array.dtype))
+        value = wrap(np.asarray(scalar(value, input._array.dtype)))
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 import pyqref
 
+ONE = pyqref.tensor(1)
+Q = pyqref.quint8
+
 
 @st.composite
 def _basic(draw: Any) -> tuple[tuple[int, ...], tuple[Any, ...]]:
@@ -93,6 +96,13 @@ def test_value_is_broadcast_and_converted() -> None:
 
 
 WRONG = [
+    (lambda x: x.index_put((ONE, ONE, ONE), ONE), IndexError, "too many indices"),
+    (lambda x: x.index_put((ONE * 2,), ONE), IndexError, "index 2 is out of bounds"),
+    (lambda x: x.index_put((x[0],), ONE), IndexError, "must be long, int, byte or bool"),
+    (lambda x: x.index_put((None,), ONE), IndexError, "at least one of the indices"),
+    (lambda x: x.index_fill(0, x[0] > 1, 1), IndexError, "Expected dtype int64 for index"),
+    (lambda x: x.index_fill(0, ONE, x[0]), RuntimeError, "only supports a 0-dimensional value"),
+    (lambda x: x.index_add(0, ONE.reshape(1, 1), x), IndexError, "supposed to be a vector"),
     (lambda x: x[3], IndexError, "index 3 is out of bounds for dimension 0 with size 2"),
     (lambda x: x[0, 0, 0], IndexError, "too many indices for tensor of dimension 2"),
     (lambda x: x[1.0], IndexError, "only integers, slices"),
@@ -100,6 +110,13 @@ WRONG = [
     (lambda x: x[pyqref.tensor([1.0])], IndexError, "must be long, int, byte or bool"),
     (lambda x: x[pyqref.tensor([True])], IndexError, r"shape of the mask \[1\]"),
     (lambda x: x.index_select(0, pyqref.tensor([2])), IndexError, "index 2 is out of bounds"),
+    (
+        lambda x: ONE.index_select(0, (ONE * 0).expand(2)),
+        RuntimeError,
+        "can have only 1 value, got 2",
+    ),
+    (lambda x: x.scatter(0, x.long(), x[0]), RuntimeError, r"than src \[3\]"),
+    (lambda x: x.take_along_dim(ONE, 0), RuntimeError, "same number of dimensions"),
     (lambda x: x.gather(1, pyqref.tensor([[4], [0]])), IndexError, "index 4 is out of bounds"),
     (lambda x: x.select(1, 3), IndexError, "index 3 out of range"),
     (lambda x: x.narrow(1, 1, 3), RuntimeError, "exceeds dimension size"),
@@ -121,6 +138,92 @@ def test_index_copy_counts_from_the_front(wrong: int) -> None:
     """An index outside is refused, not taken from the end, as in torch."""
     with pytest.raises(IndexError, match=rf"index_copy\(\): index {wrong} is out of bounds"):
         pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([wrong]), pyqref.ones(1))
+
+
+def test_index_put_at_one_place() -> None:
+    """An index without axes counts as an index tensor: it chooses, and says where others stand."""
+    one = pyqref.tensor(1)
+    assert [0.0, 5.0] == pyqref.zeros(2).index_put((one,), pyqref.tensor(5.0)).tolist()
+    x = pyqref.ones(2, 2)
+    put = x.index_put((one, pyqref.tensor(-2)), pyqref.tensor(5.0), accumulate=True)
+    assert [[1.0, 1.0], [6.0, 1.0]] == put.tolist()
+    rows = pyqref.arange(6).reshape(2, 3)
+    expected = np.zeros((2, 3, 4), np.int64)
+    expected[1, :, [0, 2]] = rows.numpy()
+    x = pyqref.zeros(2, 3, 4, dtype=pyqref.int64)
+    assert np.array_equal(expected, x.index_put((one, None, pyqref.tensor([0, 2])), rows).numpy())
+
+
+@pytest.mark.parametrize("values", [[5], [5, 6, 7], [[5], [6]], [[[5, 6, 7]]]])
+def test_values_are_broadcast_before_they_are_added(values: Any) -> None:
+    """Along each axis of an index; NumPy reads what is behind values of fewer axes."""
+    index, values = np.array([[1, 0, 0], [1, 0, 0]]), np.array(values)
+    added = np.bincount(index.ravel(), np.broadcast_to(values, (1, 2, 3)).ravel())
+    x = pyqref.tensor([1, 2])
+    x.index_put_((pyqref.tensor(index),), pyqref.tensor(values), accumulate=True)
+    assert (np.array([1, 2]) + added).tolist() == x.tolist()
+
+
+def test_values_with_axes_in_front_under_a_mask() -> None:
+    """As many as the mask chooses, after axes of length 1, as in torch."""
+    mask = pyqref.tensor([[True, False], [True, True]])
+    for x in (pyqref.zeros(2, 2), pyqref.quantize_per_tensor(pyqref.zeros(2, 2), 1.0, 0, Q)):
+        x[mask] = pyqref.tensor([[[1.0, 2.0, 3.0]]])
+        assert [[1.0, 0.0], [2.0, 3.0]] == x.dequantize().tolist()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, index, value: x.index_put((index,), value),
+        lambda x, index, value: x.index_fill(0, index, value),
+        lambda x, index, value: x.scatter(0, index.reshape(1), value),
+        lambda x, index, value: x.masked_fill(pyqref.tensor([False, True]), value),
+    ],
+)
+@pytest.mark.parametrize(("value", "expected"), [(-1, 255), (2.7, 2)])
+def test_a_number_in_the_type_of_the_tensor(write: Any, value: Any, expected: int) -> None:
+    """A negative one wraps around, one with a part behind the point is cut, as in torch."""
+    x = pyqref.zeros(2, dtype=pyqref.uint8)
+    assert [0, expected] == write(x, pyqref.tensor(1), value).tolist()
+    x[1] = value
+    assert [0, expected] == x.tolist()
+
+
+def test_slices_at_one_index() -> None:
+    """An index without axes is one of one place; a tensor without axes has one element."""
+    one, slices = pyqref.tensor(1), pyqref.ones(3, 1)
+    for function in (pyqref.index_add, pyqref.index_copy):
+        assert [[0.0, 1.0]] * 3 == function(pyqref.zeros(3, 2), 1, one, slices).tolist()
+    x, value, index = pyqref.tensor(2.0), pyqref.tensor(3.0), pyqref.tensor(0)
+    assert 5.0 == pyqref.index_add(x, 0, index, value).item()
+    assert 5.0 == pyqref.scatter_add(x, -1, index, value).item()
+    assert 3.0 == pyqref.index_copy(x, 0, index, value).item()
+    assert 3.0 == pyqref.index_fill(x, 0, index, 3.0).item()
+    assert 3.0 == x.scatter_(0, index, 3.0).item() == x.item()
+    x = pyqref.arange(3)
+    assert 1 == x.gather(0, one).item() == x.take_along_dim(one, 0).item()
+    assert [0, 6, 2] == x.scatter_add(0, one, pyqref.tensor(5)).tolist()
+    assert (
+        [0, 5, 2] == x.scatter(0, one, pyqref.tensor([5])).tolist() == x.scatter(0, one, 5).tolist()
+    )
+
+
+def test_a_place_is_filled_once() -> None:
+    """However often its index stands there: the gradient of the value is that of its elements."""
+    value = pyqref.tensor(5.0, requires_grad=True)
+    rows = pyqref.index_fill(pyqref.zeros(3, 2), 0, pyqref.tensor([2, 0, -1]), value)
+    assert [[5.0, 5.0], [0.0, 0.0], [5.0, 5.0]] == rows.tolist()
+    rows.sum().backward()
+    assert 4.0 == value.grad.item()
+
+
+@pytest.mark.parametrize("function", [pyqref.index_add, pyqref.index_copy])
+@pytest.mark.parametrize("shape", [(1, 2), (2,), (3, 2), (2, 1), ()])
+def test_slices_of_other_shapes(function: Any, shape: tuple[int, ...]) -> None:
+    """There is one for each index, of the shape of the others; they are not broadcast."""
+    with pytest.raises(RuntimeError, match=r"which is \[2, 2\], got"):
+        function(pyqref.zeros(3, 2), 0, pyqref.tensor([1, 0]), pyqref.ones(*shape))
 
 
 def test_searchsorted_row_by_row() -> None:

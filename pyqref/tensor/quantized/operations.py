@@ -85,7 +85,7 @@ def _clamp(tensor: Any, low: Any, high: Any) -> Any:
         bound._array.item() if isinstance(bound, TensorBase) else bound for bound in (low, high)
     )
     integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
-    return make_quantized(np.asarray(integers), quantizer)
+    return make_quantized(integers, quantizer)
 
 
 def _fixed_range(

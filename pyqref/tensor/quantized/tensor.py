@@ -162,7 +162,7 @@ class QuantizedTensor(Tensor):
         """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
         if not isinstance(src, TensorBase):
             raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
-        _require_broadcast(src._array.shape, self._array.shape)
+        _require_broadcast("copy_: src", src._array.shape, self._array.shape)
         if isinstance(src, QuantizedTensor):
             if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
                 raise RuntimeError(
@@ -208,18 +208,29 @@ class QuantizedTensor(Tensor):
         target = indexing.basic_view(self, basic)
         if advanced:
             target._put(advanced, value)
-        elif not isinstance(value, QuantizedTensor):
-            target._write(np.broadcast_to(_numbers(value, target.ndim), target._array.shape))
-        elif value._quantizer == target._quantizer:
-            target._array[...] = value._array
-        else:
+        elif isinstance(value, QuantizedTensor):
             while value.ndim > target.ndim and value._array.shape[0] == 1:
                 value = value[0]
-            np.broadcast_to(value._array, target._array.shape)  # before any is written
-            for at in parts(target._array, most=PART):
-                numbers = value[under(at, value._array.shape)].dequantize()
-                target[at]._write(np.broadcast_to(numbers._array, target._array[at].shape))
+            target._take(value)
+        else:
+            numbers = _numbers(value, target.ndim)
+            _require_broadcast("assignment: the value", numbers.shape, target._array.shape)
+            target._write(np.broadcast_to(numbers, target._array.shape))
         self._version[0] += 1
+
+    def _take(self, values: QuantizedTensor) -> None:
+        """Write the real numbers of another quantized tensor, some at a time."""
+        _require_broadcast("assignment: the value", values._array.shape, self._array.shape)
+        if values._quantizer == self._quantizer:
+            self._array[...] = values._array
+            return
+        if np.may_share_memory(values._array, self._array):
+            values = values.clone()
+        for at in parts(self._array, most=PART):
+            where: Any = under(at, values._array.shape)
+            numbers = values._quantizer.of_part(where).dequantize(values._array[(*where, ...)])
+            spread = np.broadcast_to(numbers, self._array[at].shape)
+            self._array[at] = self._quantizer.of_part(at).quantize(spread)
 
     def _put(self, key: tuple[Any, ...], value: Any) -> None:
         """Write real numbers at indices, as :func:`~pyqref.tensor.indexing.taken_apart` gives."""
@@ -228,7 +239,7 @@ class QuantizedTensor(Tensor):
                 "what is written at indices of a quantized tensor must be real numbers; "
                 "call dequantize() on the values"
             )
-        quantizer, numbers = self._per_tensor("item assignment"), _numbers(value, self.ndim)
+        quantizer, numbers = self._per_tensor("item assignment"), _numbers(value, 1)
         try:
             put_numbers(self._array, key, numbers, quantizer)
         except ValueError as error:
@@ -256,14 +267,14 @@ def _numbers(value: Any, ndim: int) -> Array:
     return numbers
 
 
-def _require_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+def _require_broadcast(what: str, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Raise unless an array of ``shape`` can be written into one of ``target``."""
     try:
         fits = np.broadcast_shapes(shape, target) == target
     except ValueError:
         fits = False
     if not fits:
-        raise RuntimeError(f"copy_: src must have the shape {target}, or one of it, got {shape}")
+        raise RuntimeError(f"{what} must have the shape {target}, or one of it, got {shape}")
 
 
 def make_quantized(array: Array, quantizer: Quantizer) -> Any:

@@ -105,8 +105,31 @@ def test_slices_of_another_grid(axis: int | None) -> None:
         expected = np.broadcast_to(x._quantizer.quantize(np.ascontiguousarray(real)), shape)
         assert np.array_equal(expected, x._array[1])
         assert not x._array[0].any()
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(RuntimeError, match="the value must have the shape"):
         x[:, :2] = y
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_slices_of_the_tensor_itself(axis: int | None) -> None:
+    """All are read before any is written; long rows of one channel are those of many."""
+    integers = RNG.integers(0, 100, (4, 70_000)).astype(np.uint8)
+    if axis is None:
+        x = make_per_tensor(integers, 0.07, 5, pyqref.quint8)
+    else:
+        x = make_per_channel(integers, [0.01, 0.02, 0.04, 0.08], [0, 5, 9, 7], axis, pyqref.quint8)
+    expected = x.clone()
+    expected[1:] = x[:-1].dequantize()
+    x[1:] = x[:-1]
+    assert np.array_equal(expected._array, x._array)
+
+
+def test_values_that_do_not_fit() -> None:
+    """Nothing is written."""
+    x = make_per_tensor(np.zeros((2, 3), np.uint8), 0.1, 3, pyqref.quint8)
+    for value in (pyqref.ones(2), x[:, :2], [1.0, 2.0]):
+        with pytest.raises(RuntimeError, match=r"the value must have the shape \(2, 3\)"):
+            x[...] = value
+    assert not x._array.any()
 
 
 def test_fills_with_the_real_number() -> None:
@@ -120,3 +143,18 @@ def test_fills_with_the_real_number() -> None:
         assert x.fill_(value)._array.tolist() == [8, 8]
     x = make_per_tensor(np.uint8([100, 100]), 0.1, 3, pyqref.quint8)
     assert x.masked_fill(mask, -0.1)._array.tolist() == [2, 100]
+
+
+@pytest.mark.parametrize("width", [3, 60_000])
+def test_index_put_takes_an_index_for_each_axis(width: int) -> None:
+    """None for the whole axis, not for a new one; an index without axes counts as an index."""
+    x = make_per_tensor(np.zeros((2, width, 4), np.uint8), 0.5, 3, pyqref.quint8)
+    expected = np.zeros((2, width, 4), np.uint8)
+    numbers = RNG.integers(0, 100, (2, width)).astype(np.float32)
+    expected[1, :, [0, 2]] = x._quantizer.quantize(numbers)
+    x.index_put_((pyqref.tensor(1), None, pyqref.tensor([0, 2])), pyqref.from_numpy(numbers))
+    assert np.array_equal(expected, x._array)
+    expected[0], numbers = x._quantizer.quantize(np.ones(1, np.float32)), pyqref.ones(width, 1)
+    x.index_put_((pyqref.tensor(0),), numbers)
+    assert np.array_equal(expected, x._array)
+    assert [2] == x._version
