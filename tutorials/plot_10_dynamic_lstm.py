@@ -128,7 +128,7 @@ assert abs(surprise["float16"] - surprise["float"]) < 0.005
 #
 # where :math:`\hat w` is the weight that the integers stand for. The half steps have random
 # signs, so that typically it is the root mean square of a step, :math:`s_x/\sqrt{12}`, times
-# the root of the sum of squares.
+# the root of the sum of squares. (It is more or less where steps of several inputs go together.)
 
 head = small["int8"].head
 with torch.no_grad():
@@ -144,6 +144,7 @@ with torch.no_grad():
     error = head(states).numpy() - exact
 worst = 0.5 * scale * weight.abs().sum(1).numpy()
 typical = scale / math.sqrt(12) * (weight**2).sum(1).sqrt().numpy()
+rms = np.sqrt((error**2).mean(axis=(0, 1)))
 
 order = np.argsort(worst)
 place = np.arange(1, len(order) + 1)
@@ -151,14 +152,18 @@ figure, ax = plt.subplots(figsize=(7, 3.6))
 ax.plot(place, worst[order], "--", color="0.4", label="bound")
 ax.plot(place, np.abs(error).max(axis=(0, 1))[order], "o", markersize=4, label="largest error")
 ax.plot(place, typical[order], ":", color="C1", label="expected rms")
-ax.plot(place, error.std(axis=(0, 1))[order], "s", color="C1", markersize=3, label="rms error")
+ax.plot(place, rms[order], "s", color="C1", markersize=3, label="rms error")
 ax.set(xlabel="character, sorted by bound", ylabel="error of its score (no unit)", yscale="log")
 ax.set_title("scores of the linear layer, 16000 characters each")
 ax.legend(fontsize="small", ncols=2)
 plt.show()
 roundings = 4 * 2.0**-24 * np.abs(exact).max()  # of the float32 results themselves
 assert np.all(np.abs(error).max(axis=(0, 1)) <= worst * 1.0002 + roundings)
-assert np.all(np.abs(error.std(axis=(0, 1)) / typical - 1) < 0.25)
+ratio = rms / typical
+print(f"rms error / expected: {ratio.min():.2f} to {ratio.max():.2f}")
+assert 0.8 < np.sqrt((ratio**2).mean()) < 1.25
+assert ratio.min() > 0.5
+assert ratio.max() < 2
 
 # %%
 # Does it pile up?
