@@ -6,6 +6,8 @@ import copy
 import itertools
 import linecache
 import weakref
+from collections import deque
+from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GraphModule"]
 
 _numbers = itertools.count()
+_dead: deque[str] = deque()  # files of functions that are gone
 
 
 class GraphModule(Module):
@@ -227,9 +230,22 @@ def _compile(code: PythonCode) -> FunctionType:
         if node is not None and "source" in node.meta
     }
     linecache.cache[file] = (len(code.src), None, code.src.splitlines(keepends=True), file)
-    for register in (linecache.cache, GENERATED):
-        weakref.finalize(function, register.pop, file, None)
+    _forget_the_dead()
+    weakref.finalize(function, _dead.append, file)
     return function
+
+
+def _forget_the_dead() -> None:
+    """Drop the texts of functions that are gone.
+
+    Not when they go, which may be at any time: ``linecache`` goes through its names, looks up each
+    of them, and fails if one has been dropped meanwhile.
+    """
+    with suppress(IndexError):  # none is left
+        while True:
+            file = _dead.popleft()
+            linecache.cache.pop(file, None)
+            GENERATED.pop(file, None)
 
 
 def _targets(graph: Graph) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+import linecache
 import pickle
 import traceback
 from typing import Any
@@ -164,6 +166,19 @@ def test_tracebacks_show_the_line() -> None:
     except RuntimeError:
         text = traceback.format_exc()
     assert "matmul = pyqref.matmul(x, y)" in text
+
+
+def test_texts_are_dropped_only_when_another_is_made() -> None:
+    """``linecache.checkcache`` fails if a name goes while it looks at the others."""
+    traced = fx.symbolic_trace(nn.ReLU())
+    file = traced.forward.__code__.co_filename
+    entry = linecache.cache[file]
+    del traced
+    gc.collect()
+    assert entry is linecache.cache[file]
+    kept = fx.symbolic_trace(nn.ReLU())
+    assert file not in linecache.cache
+    assert linecache.getlines(kept.forward.__code__.co_filename)
 
 
 def test_hooks_and_training() -> None:
