@@ -203,5 +203,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert "pyqref: interrupted, no report was written\n" == error
-    assert 130 == process.returncode
+    # Interrupted within ``exec`` of a text, as where a named tuple is made, Python ends itself by
+    # the signal, although the exception was caught. To a shell both are 130.
+    assert process.returncode in (130, -signal.SIGINT)
     assert [] == list(tmp_path.iterdir())
