@@ -22,6 +22,8 @@ BATCHES = [
     ((2, 64, 3), 1),
     ((9, 70), 0),
     ((4, 1000), 1),
+    ((4100, 70), 0),  # and of which several threads take some
+    ((300, 1003), 1),
 ]
 
 
@@ -95,9 +97,11 @@ def expected_ranges(x: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.nda
     return np.asarray(x.min(others) + np.float32(0)), np.asarray(x.max(others) + np.float32(0))
 
 
-@pytest.mark.parametrize("size", [1, 3, 64, 1000])
+@pytest.mark.parametrize("size", [1, 3, 64, 1000, 70000])
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_one_number_that_is_not_finite_is_found(kernel: str, size: int, axis: int | None) -> None:
+def test_one_number_that_is_not_finite_is_found(
+    kernel: str, n_threads: int, size: int, axis: int | None
+) -> None:
     """Wherever it is; the largest numbers, subnormal ones and zeros are finite."""
     x = np.resize(np.float32([3.4028235e38, -3.4028235e38, 1e-45, -0.0]), (2, size))
     empty = np.empty(0, np.float32)

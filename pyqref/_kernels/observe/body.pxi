@@ -3,7 +3,8 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY, NAN
+from libc.float cimport FLT_MAX
+from libc.math cimport INFINITY, NAN, fabsf
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
@@ -23,12 +24,22 @@ cdef enum:
     SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
 
+# Ranges that were seen before, one for each that is found.
+cdef struct Seen:
+    const float* lows           # NULL where there are none
+    const float* highs
+    bint is_averaged            # eq-average-range; else eq-running-range
+    float share                 # what those found count in an average
+    int others                  # raised where one of those found is not finite
+
+
 # Per channel the array is seen as (outer, channels, inner); each task has its own results.
 cdef struct Ranges:
     const float* x
     float* lows
     float* highs
     Py_ssize_t size, outer, channels, inner, channels_per_task
+    Seen* seen                  # NULL where the ranges of the array alone are wanted
 
 
 cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -142,6 +153,7 @@ cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept no
                     r.lows + channel, r.highs + channel,
                 )
             channel += 1
+    finish_ranges(r, index * r.channels_per_task, last)
 
 
 cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -183,6 +195,7 @@ cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogi
                 r.highs[first + v * SIMD_LANES + lane] = NAN
     for i in range(first + whole, first + used):
         single_channel(r, i)
+    finish_ranges(r, first, first + used)
 
 
 cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
@@ -201,11 +214,15 @@ cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
     r.lows[channel], r.highs[channel] = low, high
 
 
-cdef tuple ranges_of(x, axis, int n_threads):
+cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
     """As arrays, of all numbers or of each index of an axis; no zero is -0.0.
 
-    None where ``x`` is no array of float32 in C order, or there is nothing in it.
+    ``seen`` says how they are joined with those in ``low`` and ``high``, float32 arrays of their
+    shape, or empty. None where these are others, where a range to join is not finite, and where
+    ``x`` is no array of float32 in C order or there is nothing in it.
     """
+    cdef Ranges r
+    cdef cnp.npy_intp channels
     cdef cnp.ndarray lows, highs
     if not (
         is_in_c_order(x) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
@@ -213,15 +230,45 @@ cdef tuple ranges_of(x, axis, int n_threads):
     ):
         return None
     if axis is not None:
-        return ranges_of_channels(x, axis, n_threads)
-    lows = cnp.PyArray_EMPTY(0, NULL, cnp.NPY_FLOAT32, 0)
-    highs = cnp.PyArray_EMPTY(0, NULL, cnp.NPY_FLOAT32, 0)
-    find_range(
-        x, <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs), n_threads
-    )
-    (<float*> cnp.PyArray_DATA(lows))[0] += 0
-    (<float*> cnp.PyArray_DATA(highs))[0] += 0
-    return lows, highs
+        channels = channels_at(x, axis)
+    lows = cnp.PyArray_EMPTY(axis is not None, &channels, cnp.NPY_FLOAT32, 0)
+    highs = cnp.PyArray_EMPTY(axis is not None, &channels, cnp.NPY_FLOAT32, 0)
+    r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
+    r.seen = seen
+    if seen != NULL:
+        seen.lows, seen.others = NULL, 0
+        if cnp.PyArray_SIZE(low):
+            if not (are_alike(low, lows) and are_alike(high, lows)):
+                return None
+            seen.lows = <const float*> cnp.PyArray_DATA(low)
+            seen.highs = <const float*> cnp.PyArray_DATA(high)
+    if axis is None:
+        find_range(x, r.lows, r.highs, n_threads)
+        finish_ranges(&r, 0, 1)
+    else:
+        find_ranges(&r, x, channels, elements_per_channel(x, axis), n_threads)
+    return None if seen != NULL and seen.others else (lows, highs)
+
+
+cdef void find_ranges(
+    Ranges* r, cnp.ndarray x, Py_ssize_t channels, Py_ssize_t inner, int n_threads
+) noexcept:
+    """Of each channel, into the arrays that are named."""
+    r.x, r.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
+    r.channels, r.inner, r.outer = channels, inner, r.size // (channels * inner)
+    n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
+    with nogil:
+        if inner == 1:
+            parallel_for(
+                across_task, r,
+                (channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
+            )
+        else:
+            r.channels_per_task = (1 + CHUNK // (r.outer * inner * SIMD_LANES)) * SIMD_LANES
+            parallel_for(
+                channels_task, r,
+                (channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
+            )
 
 
 def min_max_per_channel(x, int axis, int n_threads):
@@ -229,36 +276,4 @@ def min_max_per_channel(x, int axis, int n_threads):
 
     None where ``x`` is no array of float32 in C order, or there is nothing in it.
     """
-    return ranges_of(x, axis, n_threads)
-
-
-cdef tuple ranges_of_channels(cnp.ndarray x, int axis, int n_threads):
-    cdef Ranges r
-    cdef Py_ssize_t channel, inner
-    cdef cnp.npy_intp channels
-    cdef cnp.ndarray lows, highs
-    channels = channels_at(x, axis)
-    lows = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
-    highs = cnp.PyArray_EMPTY(1, &channels, cnp.NPY_FLOAT32, 0)
-    inner = elements_per_channel(x, axis)
-    r.x = <const float*> cnp.PyArray_DATA(x)
-    r.lows, r.highs = <float*> cnp.PyArray_DATA(lows), <float*> cnp.PyArray_DATA(highs)
-    r.size, r.channels, r.inner = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(lows), inner
-    r.outer = r.size // (r.channels * inner)
-    n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
-    with nogil:
-        if inner == 1:
-            parallel_for(
-                across_task, &r,
-                (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
-            )
-        else:
-            r.channels_per_task = (1 + CHUNK // (r.outer * inner * SIMD_LANES)) * SIMD_LANES
-            parallel_for(
-                channels_task, &r,
-                (r.channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
-            )
-        for channel in range(r.channels):
-            r.lows[channel] += 0
-            r.highs[channel] += 0
-    return lows, highs
+    return ranges_of(x, axis, n_threads, None, None, NULL)

@@ -1,7 +1,6 @@
 # Running statistics of a few numbers, for which NumPy's calls take longer than the arithmetic.
 
-from libc.float cimport FLT_MAX
-from libc.math cimport fabs, fabsf, rint
+from libc.math cimport fabs, rint
 
 ctypedef fused Number:
     float
@@ -40,15 +39,6 @@ def extremes(cnp.ndarray x):
     return None
 
 
-cdef bint has_finite(cnp.ndarray x) noexcept:
-    cdef const float* value = <const float*> cnp.PyArray_DATA(x)
-    cdef bint others = False
-    cdef Py_ssize_t i
-    for i in range(cnp.PyArray_SIZE(x)):
-        others |= not fabsf(value[i]) <= FLT_MAX
-    return not others
-
-
 cdef bint are_alike(cnp.ndarray first, cnp.ndarray other) noexcept:
     """Whether both are contiguous float32 arrays of one shape."""
     cdef int axis
@@ -68,12 +58,41 @@ cdef cnp.ndarray floats_like(cnp.ndarray x):
     return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_FLOAT32, 0)
 
 
-cdef inline float widened_low(float low, float new) noexcept nogil:
-    return low if low < new or low != low else new
-
-
-cdef inline float widened_high(float high, float new) noexcept nogil:
-    return high if high > new or high != high else new
+cdef void finish_ranges(Ranges* r, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Ranges that were found, without -0.0, together with those seen before."""
+    cdef float* low = r.lows
+    cdef float* high = r.highs
+    cdef const float* old_low
+    cdef const float* old_high
+    cdef Seen* seen = r.seen
+    cdef int others = 0
+    cdef float share, mean_low, mean_high
+    cdef bint is_new
+    cdef Py_ssize_t i
+    for i in range(first, last):
+        low[i] += 0
+        high[i] += 0
+        others |= (not fabsf(low[i]) <= FLT_MAX) | (not fabsf(high[i]) <= FLT_MAX)
+    if seen == NULL:
+        return
+    if others:
+        raise_flag(&seen.others)
+    if seen.lows == NULL:
+        return
+    old_low, old_high, share = seen.lows, seen.highs, seen.share
+    # What is chosen from is computed first: without branches, compilers make vectors of it.
+    if not seen.is_averaged:
+        for i in range(first, last):
+            # What is not comparable, nan, was seen and stays.
+            low[i] = low[i] if old_low[i] >= low[i] else old_low[i]
+            high[i] = high[i] if old_high[i] <= high[i] else old_high[i]
+        return
+    for i in range(first, last):
+        mean_low = old_low[i] + share * (low[i] - old_low[i])
+        mean_high = old_high[i] + share * (high[i] - old_high[i])
+        is_new = (old_low[i] == INFINITY) & (old_high[i] == -INFINITY)
+        low[i] = low[i] if is_new else mean_low
+        high[i] = high[i] if is_new else mean_high
 
 
 def running_range(
@@ -85,32 +104,10 @@ def running_range(
     ``x`` is not finite, not float32 in C order, or empty, and where what was seen is of another
     kind or shape.
     """
-    cdef tuple found = ranges_of(x, axis, n_threads)
-    cdef const float* low
-    cdef const float* high
-    cdef float* new_low
-    cdef float* new_high
-    cdef float share
-    cdef Py_ssize_t i
-    if found is None or not (has_finite(found[0]) and has_finite(found[1])):
-        return None
-    if cnp.PyArray_SIZE(min_val) == 0:
-        return found
-    if not (are_alike(min_val, found[0]) and are_alike(max_val, found[0])):
-        return None
-    low, high = <const float*> cnp.PyArray_DATA(min_val), <const float*> cnp.PyArray_DATA(max_val)
-    new_low, new_high = <float*> cnp.PyArray_DATA(found[0]), <float*> cnp.PyArray_DATA(found[1])
-    if constant is None:
-        for i in range(cnp.PyArray_SIZE(min_val)):
-            new_low[i] = widened_low(low[i], new_low[i])
-            new_high[i] = widened_high(high[i], new_high[i])
-        return found
-    share = constant
-    for i in range(cnp.PyArray_SIZE(min_val)):
-        if not (low[i] == INFINITY and high[i] == -INFINITY):
-            new_low[i] = low[i] + share * (new_low[i] - low[i])
-            new_high[i] = high[i] + share * (new_high[i] - high[i])
-    return found
+    cdef Seen seen
+    seen.is_averaged = constant is not None
+    seen.share = constant if seen.is_averaged else 0
+    return ranges_of(x, axis, n_threads, min_val, max_val, &seen)
 
 
 def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
