@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-#: Some milliseconds on any processor.
-ROUNDS = {"vector_products": 1_000_000, "tile_products": 100_000}
+#: Ten milliseconds or more, beside which it is little to start threads.
+ROUNDS = {"vector_products": 8_000_000, "tile_products": 800_000}
 
 
 def products(threads: int) -> float:

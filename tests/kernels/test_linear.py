@@ -14,8 +14,8 @@ from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator
 from pyqref.numerics.requantize import Requantization, requantization
 
-#: Around tiles of 2, 4, 6 and 16 rows, groups of 32, and blocks of 48 and 256.
-ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 97, 256, 257]
+#: Around tiles of 2, 4, 6, 8 and 16 rows, groups of 32, and blocks of 48 and 256.
+ROWS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 97, 256, 257]
 #: Around vectors and slivers of 16, and panels of 64.
 COLUMNS = [1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 49, 63, 64, 65, 80, 112, 128, 129]
 #: Around four products at a time, and 64.
@@ -55,7 +55,7 @@ def test_rows_around_the_tile(kernel: str, rows: int, n_threads: int) -> None:
 
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_columns_around_the_panel(kernel: str, columns: int, n_threads: int) -> None:
-    for rows in (1, 2, 3, 5, 13, 40):
+    for rows in (1, 2, 3, 5, 7, 8, 13, 40):
         for depth in (4, 9, 70):
             check(np.random.default_rng(2), rows, columns, depth)
 
@@ -108,7 +108,7 @@ def test_zero_points_of_weights_over_many_rows(kernel: str, depth: int, n_thread
     """Sums of each row are needed then, of rows that tiles hold in several runs."""
     rng = np.random.default_rng(12)
     zero_points = rng.integers(-128, 128, 70)
-    for rows in (17, 33, 300):
+    for rows in (8, 17, 33, 300):
         check(rng, rows, 70, depth, weight_zero_points=zero_points)
 
 

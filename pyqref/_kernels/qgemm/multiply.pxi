@@ -160,7 +160,7 @@ cdef void multiply_panel(
     fill_tile(p, columns, &tile, sums)
     tile.step = width * 4
     out += first_column * p.out_itemsize
-    if width < TILE_VECTORS * SIMD_LANES:
+    if width < TILE_VECTORS * SIMD_LANES or TILE_ROWS < count <= NARROW_TILE_ROWS:
         most_rows = NARROW_TILE_ROWS
     if not columns.in_registers:
         memset(zeros, 0, sizeof(zeros))
@@ -193,6 +193,8 @@ cdef void multiply_panel(
             vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES)
             if column > 0:
                 tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
+                if tiles == 1:
+                    tile.ahead, tile.ahead_step = tile.panel + STREAM_AHEAD, tile.step
             tile.tiles, tile.x = alike, rows + row
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column

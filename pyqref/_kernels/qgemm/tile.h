@@ -32,7 +32,9 @@
 #define WILL_BE_WRITTEN(address) ((void)(address))
 #endif
 
-/* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. */
+/* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. So may a lone
+ * tile, which then takes half of its columns at a time: two tiles of four rows would read a panel that
+ * comes from memory twice. */
 #ifndef NARROW_TILE_ROWS
 #define NARROW_TILE_ROWS TILE_ROWS
 #endif
@@ -57,6 +59,7 @@ static inline int vectors_of_tile(int rows, ptrdiff_t left) {
     while (vectors > TILE_VECTORS && (vectors > left || rows * vectors > WIDE_VECTORS)) {
         vectors /= 2;
     }
+    if (rows > TILE_ROWS && left >= TILE_VECTORS) vectors = TILE_VECTORS / 2;
     return vectors < left ? vectors : (int)left;
 }
 
