@@ -60,6 +60,7 @@ def plain(result: Result) -> dict[str, Any]:
         "shape": result.race.shape,
         "operations": result.race.operations,
         "moved": result.race.moved,
+        "peak": result.peak,
         "pyqref": result.ours,
         "best": result.peers[result.best_peer],
         "peers": result.peers,
@@ -73,7 +74,9 @@ def row(result: Result, roofs: dict[str, float]) -> list[str]:
     race, colour = result.race, "green" if result.ratio >= 1 else "red"
     share = ""
     if race.moved:
-        roof = max(race.operations / roofs["operations"], race.moved / roofs["bytes"])
+        roof = max(
+            race.operations / (result.peak or roofs["operations"]), race.moved / roofs["bytes"]
+        )
         share = f"{roof / result.ours:.0%}"
     return [
         race.kind,
@@ -121,8 +124,9 @@ def main() -> None:
     versions = f"torch {torch.__version__}"
     if onnx_models.available:
         versions += f", onnxruntime {onnx_models.version}"
+    products = peaks.Products(options.threads)
     roofs = {
-        "operations": peaks.products(options.threads),
+        "operations": products.best(),
         "bytes": peaks.memory_bandwidth(options.threads),
     }
     console.print(f"{kernels.in_use()} on {processor()}, {threads_of(options.threads)}; {versions}")
@@ -143,7 +147,7 @@ def main() -> None:
             line = f"{race.kind} {race.shape}"
             if options.match and not any(text in line for text in options.match):
                 continue
-            results.append(run(race, seconds, pinned))
+            results.append(run(race, seconds, pinned, products.now))
             table.add_row(*row(results[-1], roofs))
     extra = elements.import_seconds("pyqref") - elements.import_seconds("numpy")
     measured = {

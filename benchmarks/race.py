@@ -31,12 +31,17 @@ class Race(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Median seconds, and the largest difference between results, in steps of the output."""
+    """Median seconds, and the largest difference between results, in steps of the output.
+
+    ``peak`` is the median of what the processor could do in these turns, operations a second, 0
+    where nobody asked.
+    """
 
     race: Race
     ours: float
     peers: dict[str, float]
     difference: float
+    peak: float = 0.0
 
     @property
     def best_peer(self) -> str:
@@ -101,7 +106,13 @@ def seconds_of(work: Work) -> list[float]:
     return seconds
 
 
-def run(race: Race, seconds: float, pinned: Pinned) -> Result:
+#: Operations from which the peak is measured in the same turns: clocks change by the minute.
+LARGE = 1e9
+
+
+def run(
+    race: Race, seconds: float, pinned: Pinned, peak: Callable[[], float] | None = None
+) -> Result:
     """Compare the results, then take medians of runs in turns for about so many seconds."""
     distances = differences(race)
     wrong = {name: each for name, each in distances.items() if not each <= race.tolerance}
@@ -115,12 +126,17 @@ def run(race: Race, seconds: float, pinned: Pinned) -> Result:
     times: dict[str, list[list[float]]] = {name: [] for name in runners}
     start = time.perf_counter()
     turn = 0
+    peaks: list[float] = []
     while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
         first = turn % len(runners)  # what one library leaves in the caches helps another in turn
         for name, work in [*runners.items()][first:] + [*runners.items()][:first]:
             times[name].append(seconds_of(work))
+        if peak and race.moved and race.operations >= LARGE:
+            settle()
+            peaks.append(peak())
         turn += 1
     # The first two turns are left out.
     medians = {name: float(np.median(np.concatenate(each[2:]))) for name, each in times.items()}
     ours = medians.pop("")
-    return Result(race, ours, medians, max(distances.values()))
+    largest = max(distances.values())
+    return Result(race, ours, medians, largest, float(np.median(peaks[2:])) if peaks else 0.0)

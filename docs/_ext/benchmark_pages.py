@@ -102,7 +102,8 @@ def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
     """The least time that arithmetic and memory need, in percent of ours, where it is known."""
     if not race["moved"]:
         return ""
-    least = max(race["operations"] / peaks["operations"], race["moved"] / peaks["bytes"])
+    operations = race.get("peak") or peaks["operations"]
+    least = max(race["operations"] / operations, race["moved"] / peaks["bytes"])
     return f"{least / race['pyqref']:.0%}"
 
 
