@@ -26,8 +26,7 @@ class Products:
 
     def __init__(self, threads: int) -> None:
         self._parts = range(threads)
-        self._function: Callable[[int], float] | None = None
-        self._rounds = 0
+        self._loop: tuple[Callable[[int], float], int] | None = None
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder, "peak.so")
             source = Path(__file__).with_name("peak.c")
@@ -37,23 +36,19 @@ class Products:
             except (OSError, subprocess.CalledProcessError):
                 return
             compiled = ctypes.CDLL(str(library))
-        fastest = 0.0
-        for name, rounds in ROUNDS.items():
-            function = getattr(compiled, name)
+        loops = [(getattr(compiled, name), rounds) for name, rounds in ROUNDS.items()]
+        for function, _ in loops:
             function.argtypes, function.restype = [ctypes.c_long], ctypes.c_double
-            self._function, self._rounds, kept = function, rounds, (self._function, self._rounds)
-            if (rate := self.now()) > fastest:
-                fastest = rate
-            else:
-                self._function, self._rounds = kept
+        self._loop = max(loops, key=lambda loop: self._rate(*loop))
+
+    def _rate(self, function: Callable[[int], float], rounds: int) -> float:
+        start = time.perf_counter()
+        done = sum(_on_all(lambda _: function(rounds), self._parts))
+        return done / (time.perf_counter() - start)
 
     def now(self) -> float:
         """At this moment: clocks change."""
-        if self._function is None:
-            return 0.0
-        start = time.perf_counter()
-        done = sum(_on_all(lambda _: self._function(self._rounds), self._parts))
-        return done / (time.perf_counter() - start)
+        return self._rate(*self._loop) if self._loop else 0.0
 
     def best(self, times: int = 9) -> float:
         """Largest of some moments."""

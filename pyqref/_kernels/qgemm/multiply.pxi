@@ -180,9 +180,7 @@ cdef void multiply_panel(
             alike = 1
             if 0 < y - x < 256 * p.quads:
                 tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
-        elif tiles == 1:
-            tile.ahead, tile.ahead_step = panel + STREAM_AHEAD, tile.step
-        elif i < READ_AHEAD and next_panel != NULL:
+        elif 1 < tiles and i < READ_AHEAD and next_panel != NULL:
             alike = min(alike, READ_AHEAD - i)
             tile.ahead_step = PANEL_COLUMNS * 4 // min(tiles, <Py_ssize_t> READ_AHEAD)
             tile.ahead = next_panel + i * p.quads * tile.ahead_step
@@ -193,8 +191,9 @@ cdef void multiply_panel(
             vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES)
             if column > 0:
                 tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
-                if tiles == 1:
-                    tile.ahead, tile.ahead_step = tile.panel + STREAM_AHEAD, tile.step
+            if tiles == 1:
+                # Each pass over the panel fetches the columns that it multiplies.
+                tile.ahead, tile.ahead_step = tile.panel + STREAM_AHEAD, tile.step
             tile.tiles, tile.x = alike, rows + row
             tile.start = columns.offset + column
             tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
