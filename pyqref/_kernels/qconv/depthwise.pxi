@@ -15,20 +15,21 @@ cdef enum:
     SLAB_BYTES = 1 << 18            # of outputs that are worth a task
     TASKS_A_THREAD = 4
     TAPS_PER_THREAD = 3 << 16       # products of a channel that are worth a thread
+    # Bytes that may be read in place for ten channels, where copies take every other pixel, or all.
+    READ_FOR_APART = 16
+    READ_FOR_ALIKE = 11
     NO_TAP = -1
 
 
 cdef extern from "qconv/depthwise.h":
     ctypedef struct DepthwiseVectors:
         const uint8_t** streams
-        Py_ssize_t upper, both, lower
+        Py_ssize_t threes, upper, both, lower
         const int8_t* weights
         Factors factors
         Finish finish
         Py_ssize_t at, count, x_step, x_last, out_step, out_last
         int finished
-        const uint8_t** next
-        Py_ssize_t n_next, ahead, ahead_out
 
     void depthwise_vectors(const DepthwiseVectors* d, uint8_t* upper, uint8_t* lower) nogil
 
@@ -55,6 +56,9 @@ cdef struct Depthwise:
     Stream* streams
     Py_ssize_t n_under, n_streams
     Py_ssize_t upper, both, lower   # quads, as in DepthwiseVectors
+    bint in_place                   # whether pixels are read where they are
+    Py_ssize_t first_inner          # output of a line whose window has no padding beside it
+    Py_ssize_t last_inner           # the one behind the last
     Py_ssize_t width                # channels that are computed at a time, or somewhat more
     Py_ssize_t segment              # outputs of a line whose pixels are copied at a time
     bint by_taps                    # how
@@ -81,11 +85,17 @@ cdef struct Loom:
     uint8_t* room                   # for four taps, each repeated
     const uint8_t** streams
     const uint8_t** next            # lines that the next pair of lines of outputs wants
+    Py_ssize_t n_next
+    # Before each vector so many of their pixels are prefetched, and so many outputs; bytes from one
+    # to the next; from the first of a vector's to that of the next vector's.
+    Py_ssize_t next_pixels, next_step, next_share
+    Py_ssize_t next_outputs, next_step_out, next_share_out
     uint8_t* room_for_lines
     uint8_t* results                # of two segments that will be spread
 
 
 include "loom.pxi"
+include "in_place.pxi"
 
 
 cdef void find_under(Depthwise* d, bint two) noexcept nogil:
@@ -155,8 +165,7 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     loom.next = loom.streams + (d.n_streams + 3) // 4 * 4
     loom.room_for_lines = scratch + 4 * size + size_of_streams(d)
     loom.results = d.scratch + thread * d.scratch_size + d.results_at
-    v.streams, v.next = loom.streams, loom.next
-    v.ahead, v.ahead_out = d.image.stride[2], 2 * d.image.step[2]
+    v.streams = loom.streams
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
     v.finished = d.itemsize == 1
     set_finish(&v.finish, d.epilogue)
@@ -171,6 +180,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef Py_ssize_t channel = 0
     cdef Py_ssize_t start, pair, width, plane
     cdef uint8_t* out
+    cdef uint8_t* lower
     cdef bint is_single
     cdef Loom loom
     cdef Position p
@@ -191,9 +201,13 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
                 p.image, p.at[0] = plane // image.out[0], plane % image.out[0]
                 p.at[1] = 2 * (pair % d.pairs_a_plane)
                 is_single = p.at[1] + 1 == image.out[1]
-                find_streams(d, &loom, &p)
+                find_lines_under(d, &loom, &p)
                 out = d.out + place_of_result(image, &p) + channel * d.itemsize
-                compute_lines(d, &loom, out, NULL if is_single else out + image.step[2])
+                lower = NULL if is_single else out + image.step[2]
+                if d.in_place:
+                    compute_in_place(d, &loom, out, lower)
+                else:
+                    compute_copied(d, &loom, out, lower)
             start += d.segment
         channel += width
 
@@ -211,14 +225,18 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.weights_size = (d.upper + 2 * d.both + d.lower) * 4 * VECTOR_BYTES
     d.most_vectors = max(WEIGHTS_BYTES // d.weights_size, <Py_ssize_t> 2)
     d.width = min(d.most_vectors - 1, <Py_ssize_t> WIDTH_VECTORS) * VECTOR_BYTES
+    find_inner(d)
+    d.in_place = suits_in_place(d)
     widest = min(image.channels, d.width + VECTOR_BYTES - 1)
-    d.by_taps = are_far_apart(image, widest, d.n_under, LINES_BYTES)
-    d.segment = outputs_at_once(image, widest, d.n_under, d.by_taps, LINES_BYTES)
-    measure_lines(&lines, image, widest, d.segment, d.n_under, d.by_taps)
+    d.by_taps = not d.in_place and are_far_apart(image, widest, d.n_under, LINES_BYTES)
+    d.segment = image.out[2]
+    if not d.in_place:
+        d.segment = outputs_at_once(image, widest, d.n_under, d.by_taps, LINES_BYTES)
+    measure_lines(&lines, image, widest, outputs_copied(d), d.n_under, d.by_taps)
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.results_at = d.scratch_size
-    if d.is_spread:
+    if d.is_spread and not d.in_place:
         d.scratch_size += 2 * d.segment * widest * d.itemsize
     d.scratch_size = whole_lines(d.scratch_size)
 

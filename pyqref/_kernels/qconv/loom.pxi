@@ -6,6 +6,11 @@ cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
     return (d.n_streams + d.n_under + 10) // 8 * 8 * <Py_ssize_t> sizeof(void*)
 
 
+cdef inline Py_ssize_t outputs_copied(const Depthwise* d) noexcept nogil:
+    """Under how many outputs of a line copies lie; in place one blank pixel is all that is needed."""
+    return 1 if d.in_place else d.segment
+
+
 cdef inline Py_ssize_t place_of_vector(const Loom* loom, Py_ssize_t vector) noexcept nogil:
     """Where in a run a vector begins: the last one ends with the run, unless that is short."""
     cdef Py_ssize_t last = loom.run * loom.lines.width - VECTOR_BYTES
@@ -89,24 +94,48 @@ cdef void choose_run(const Depthwise* d, Loom* loom) noexcept nogil:
             lowest, loom.run, loom.n_vectors = cost * vectors, run, vectors
 
 
+cdef void share_prefetching(const Depthwise* d, Loom* loom) noexcept nogil:
+    """What is prefetched before each vector: the same part of each pixel, or of the whole line."""
+    cdef const Image* image = d.image
+    cdef Py_ssize_t parts = VECTOR_BYTES * loom.n_vectors
+    loom.next_step, loom.next_step_out = image.channels, image.step[3]
+    loom.next_outputs = d.segment
+    loom.next_pixels = min(loom.next_outputs * image.stride[2], <Py_ssize_t> image.size[2])
+    loom.next_share = loom.next_share_out = VECTOR_BYTES
+    if loom.lines.width == image.channels and not (d.in_place or d.is_spread):
+        loom.next_pixels = (loom.next_pixels * loom.next_step + parts - 1) // parts
+        loom.next_outputs = (loom.next_outputs * loom.next_step_out + parts - 1) // parts
+        loom.next_step = loom.next_step_out = VECTOR_BYTES
+        loom.next_share = loom.next_pixels * VECTOR_BYTES
+        loom.next_share_out = loom.next_outputs * VECTOR_BYTES
+
+
 cdef void turn_to(
     const Depthwise* d, Loom* loom, Py_ssize_t channel, Py_ssize_t width
 ) noexcept nogil:
     """Prepare for some channels."""
     cdef DepthwiseVectors* v = &loom.vectors
-    cdef Py_ssize_t pixel = width if d.is_spread else d.image.channels
+    cdef const Image* image = d.image
+    cdef Py_ssize_t pixel = width if d.is_spread else image.channels
     cdef Py_ssize_t rest
-    measure_lines(&loom.lines, d.image, width, d.segment, d.n_under, d.by_taps)
+    measure_lines(&loom.lines, image, width, outputs_copied(d), d.n_under, d.by_taps)
     place_lines(&loom.lines, loom.room_for_lines)
     loom.lines.channel = channel
-    choose_run(d, loom)
+    if d.in_place:
+        loom.run, loom.n_vectors = 1, (width + VECTOR_BYTES - 1) // VECTOR_BYTES
+    else:
+        choose_run(d, loom)
     prepare_weights(d, loom)
     prepare_columns(d, loom)
-    rest = d.segment - loom.run
-    v.count = (d.segment + loom.run - 1) // loom.run
-    v.x_step, v.x_last = loom.run * width, rest * width
-    v.out_step, v.out_last = loom.run * pixel * d.itemsize, rest * pixel * d.itemsize
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
+    if d.in_place:
+        v.x_step, v.out_step = image.stride[2] * image.channels, image.step[3]
+    else:
+        rest = d.segment - loom.run
+        v.count = (d.segment + loom.run - 1) // loom.run
+        v.x_step, v.x_last = loom.run * width, rest * width
+        v.out_step, v.out_last = loom.run * pixel * d.itemsize, rest * pixel * d.itemsize
+    share_prefetching(d, loom)
 
 
 cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
@@ -115,7 +144,7 @@ cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept 
     cdef Lines* lines = &loom.lines
     cdef Py_ssize_t i, j
     cdef const uint8_t* line
-    loom.vectors.n_next = 0
+    loom.n_next = 0
     for i in range(d.n_under):
         line = line_under(
             image, p, d.under[i].at[0], d.under[i].at[1] + 2 * image.stride[1]
@@ -126,36 +155,40 @@ cdef void find_next(const Depthwise* d, Loom* loom, const Position* p) noexcept 
             if lines.lines[j] == line:
                 break
         else:
-            loom.next[loom.vectors.n_next] = (
+            loom.next[loom.n_next] = (
                 line + lines.first * image.stride[2] * image.channels + lines.channel
             )
-            loom.vectors.n_next += 1
+            loom.n_next += 1
 
 
-cdef void find_streams(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
-    """Where the bytes for each tap are, for two lines of outputs from a position."""
-    cdef Lines* lines = &loom.lines
-    cdef const Stream* stream
+cdef void find_lines_under(const Depthwise* d, Loom* loom, const Position* p) noexcept nogil:
+    """The lines under two lines of outputs from a position."""
     cdef Py_ssize_t i
     for i in range(d.n_under):
-        lines.lines[i] = line_under(d.image, p, d.under[i].at[0], d.under[i].at[1])
+        loom.lines.lines[i] = line_under(d.image, p, d.under[i].at[0], d.under[i].at[1])
     find_next(d, loom, p)
-    copy_lines(lines, d.n_under)
-    for i in range((d.n_streams + 3) // 4 * 4):
-        # Where streams are missing in the last quad, the weights are zero.
-        stream = &d.streams[min(i, d.n_streams - 1)]
-        loom.streams[i] = lines.lines[stream.line] + place_of_tap(lines, stream.column)
 
 
-cdef void compute_lines(
+cdef void prefetch_share(
+    const Depthwise* d, const Loom* loom, Py_ssize_t vector, const uint8_t* upper,
+    const uint8_t* lower,
+) noexcept nogil:
+    """A vector's share of what the next two lines of outputs want, prefetched before it."""
+    cdef Py_ssize_t first = vector * loom.next_share
+    cdef Py_ssize_t ahead = 2 * d.image.step[2] + vector * loom.next_share_out
+    cdef Py_ssize_t i
+    for i in range(loom.n_next):
+        prefetch_apart(loom.next[i] + first, loom.next_step, loom.next_pixels)
+    prefetch_apart(upper + ahead, loom.next_step_out, loom.next_outputs)
+    if lower != NULL:
+        prefetch_apart(lower + ahead, loom.next_step_out, loom.next_outputs)
+
+
+cdef void compute_vectors(
     const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower
 ) noexcept nogil:
-    """A segment of one line of outputs, or of two."""
+    """One line of outputs, or two, from where the streams begin."""
     cdef DepthwiseVectors* v = &loom.vectors
-    cdef Py_ssize_t width = loom.lines.width
-    cdef uint8_t* first = loom.results if d.is_spread else upper
-    cdef uint8_t* second = loom.results + d.segment * width * d.itemsize if d.is_spread else lower
-    cdef Py_ssize_t pixel = width * d.itemsize
     cdef Py_ssize_t vector, at
     for vector in range(loom.n_vectors):
         v.at = place_of_vector(loom, vector)
@@ -164,7 +197,28 @@ cdef void compute_lines(
         v.factors.multiplier = loom.multiplier + vector * VECTOR_BYTES
         v.factors.bias = loom.bias + vector * VECTOR_BYTES
         at = v.at * d.itemsize
-        depthwise_vectors(v, first + at, second + at if lower != NULL else NULL)
+        if loom.n_next > 0:
+            prefetch_share(d, loom, vector, upper, lower)
+        depthwise_vectors(v, upper + at, lower + at if lower != NULL else NULL)
+
+
+cdef void compute_copied(
+    const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower
+) noexcept nogil:
+    """A segment of one line of outputs, or of two, by copies of the lines under them."""
+    cdef Lines* lines = &loom.lines
+    cdef Py_ssize_t pixel = lines.width * d.itemsize
+    cdef uint8_t* first = loom.results if d.is_spread else upper
+    cdef uint8_t* second = loom.results + d.segment * pixel if d.is_spread else lower
+    cdef const Stream* stream
+    cdef Py_ssize_t i
+    copy_lines(lines, d.n_under)
+    loom.vectors.threes = d.n_under if d.image.kernel[2] == 3 else 0
+    for i in range((d.n_streams + 3) // 4 * 4):
+        # Where streams are missing in the last quad, the weights are zero.
+        stream = &d.streams[min(i, d.n_streams - 1)]
+        loom.streams[i] = lines.lines[stream.line] + place_of_tap(lines, stream.column)
+    compute_vectors(d, loom, first, NULL if lower == NULL else second)
     if d.is_spread:
         spread_line(d.image, first, pixel, pixel, d.segment, upper)
         if lower != NULL:

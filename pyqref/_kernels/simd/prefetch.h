@@ -10,8 +10,12 @@
 #define PREFETCH(address) (void)(address)
 #endif
 
+static inline void prefetch_apart(const void *first, ptrdiff_t step, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; ++i) PREFETCH((const char *)first + i * step);
+}
+
 static inline void prefetch_bytes(const void *first, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < count; i += 64) PREFETCH((const char *)first + i);
+    prefetch_apart(first, 64, (count + 63) / 64);
 }
 
 #endif
