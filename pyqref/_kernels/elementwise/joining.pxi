@@ -9,7 +9,7 @@ cdef extern from "simd/copy.h":
     ) nogil
 
 cdef enum:
-    BLOCK = 1 << 10             # bytes of results that are written part by part
+    BLOCK = 1 << 12             # bytes of results that are written part by part
 
 
 # Rows of bytes that stand side by side in each row of the result. A task takes some rows, or of
