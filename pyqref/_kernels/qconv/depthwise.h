@@ -50,11 +50,14 @@ ALWAYS_INLINE void begin_sums(const DepthwiseVectors *d, i32v *first, i32v *seco
     }
 }
 
-ALWAYS_INLINE void depthwise_lines(const int lines, const int finished, const DepthwiseVectors *all,
-                                   uint8_t *upper, uint8_t *lower) {
-    const DepthwiseVectors own = *all; /* which no store into bytes can change */
+/* Where all of a vector is stored, no call to copy a part of it stands in the loop: compilers would
+ * keep in memory what it may change. */
+ALWAYS_INLINE void depthwise_lines(const int lines, const int finished, const int are_whole,
+                                   const DepthwiseVectors *all, uint8_t *upper, uint8_t *lower) {
+    DepthwiseVectors own = *all; /* which no store into bytes can change */
     const DepthwiseVectors *d = &own;
     ptrdiff_t at = d->at, to = 0;
+    if (are_whole) own.finish.bytes = VECTOR_BYTES;
     for (ptrdiff_t i = 0; i < d->count; ++i, at += d->x_step, to += d->out_step) {
         const uint8_t *const *x = d->streams;
         const int8_t *weights = d->weights;
@@ -128,14 +131,16 @@ static void depthwise_vectors(const DepthwiseVectors *d, uint8_t *upper, uint8_t
         depthwise_by_threes(5, 1, 2, 1, d, upper, lower); /* 3 x 3, every other line */
     } else if (are_whole && d->threes == 4 && is_all_both) {
         depthwise_by_threes(4, 0, 3, 0, d, upper, lower); /* 3 x 3 */
+    } else if (are_whole) {
+        depthwise_lines(2, 1, 1, d, upper, lower);
     } else if (lower && d->finished) {
-        depthwise_lines(2, 1, d, upper, lower);
+        depthwise_lines(2, 1, 0, d, upper, lower);
     } else if (lower) {
-        depthwise_lines(2, 0, d, upper, lower);
+        depthwise_lines(2, 0, 0, d, upper, lower);
     } else if (d->finished) {
-        depthwise_lines(1, 1, d, upper, upper);
+        depthwise_lines(1, 1, 0, d, upper, upper);
     } else {
-        depthwise_lines(1, 0, d, upper, upper);
+        depthwise_lines(1, 0, 0, d, upper, upper);
     }
 }
 
