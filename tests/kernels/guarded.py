@@ -217,7 +217,9 @@ def exercise() -> None:
         (6, 6, 2),
         (1, 1, 1),
         (17, 17, 17),
+        (64, 64, 64),
         (72, 72, 72),
+        (100, 100, 100),
         (24, 12, 12),
         (16, 16, 4),
         (80, 80, 10),
@@ -232,6 +234,7 @@ def exercise() -> None:
                 steps = ((1, 1), (padding, padding), (1, 1))
                 for each in (x, last):
                     _kernels.conv2d(each, 3, packed_conv, 0, requant, *steps)
+                    _kernels.conv2d(each, 3, packed_conv, 0, requant, (2, 2), *steps[1:])
                     if stored is np.uint8:
                         in_reals = each.astype(np.float32)
                         _kernels.conv2d(in_reals, 3, packed_conv, 0, requant, *steps, 0.1)

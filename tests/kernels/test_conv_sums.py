@@ -16,6 +16,7 @@ CASES = [
     plane(2, 96, 21, 64, 3, padding=1),
     plane(1, 6, 9, 6, 3, groups=2),  # joined
     plane(2, 40, 60, 40, 3, padding=1, stride=2, groups=40),  # depthwise
+    plane(2, 64, 30, 64, 3, padding=1, stride=2, groups=64),
     plane(1, 32, 30, 32, 3, padding=2, dilation=2, groups=8),  # strips
     Case(1, 3, (4, 5, 9000), 2, (2, 2, 3), (1, 1, 1), (1, 0, 1), (1, 1, 2)),
     Case(2, 4, (70,), 3, (3,), (2,), (1,), (1,)),

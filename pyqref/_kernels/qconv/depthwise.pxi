@@ -3,8 +3,8 @@
 # An instruction adds four products of bytes to each lane; the four bytes of a channel lie far
 # apart, under four taps. So four vectors of bytes, each what one tap takes for VECTOR_BYTES
 # outputs side by side, are woven into four vectors of quads. Two lines of outputs are computed
-# together: quads that lie under both serve both. Vectors take no notice of where a pixel ends:
-# they go along runs of several pixels, for which weights are repeated.
+# together: quads that lie under both serve both. Vectors of copied lines take no notice of where a
+# pixel ends: they go along runs of several pixels, for which weights are repeated.
 
 cdef enum:
     LINES_BYTES = 1 << 16           # of copies of lines, where that is enough for one output
@@ -15,9 +15,11 @@ cdef enum:
     SLAB_BYTES = 1 << 18            # of outputs that are worth a task
     TASKS_A_THREAD = 4
     TAPS_PER_THREAD = 3 << 16       # products of a channel that are worth a thread
-    # Bytes that may be read in place for ten channels, where copies take every other pixel, or all.
+    # Channels read in place, at most, for ten that there are: where windows begin pixels apart,
+    # so that copies take pixels one by one, and where they begin one apart.
     READ_FOR_APART = 16
-    READ_FOR_ALIKE = 11
+    READ_FOR_NEXT = 11
+    BLANK_BYTES = 1 << 16           # of padding instead of a line, where that is enough
     NO_TAP = -1
 
 
@@ -59,6 +61,8 @@ cdef struct Depthwise:
     bint in_place                   # whether pixels are read where they are
     Py_ssize_t first_inner          # output of a line whose window has no padding beside it
     Py_ssize_t last_inner           # the one behind the last
+    Py_ssize_t blank_size           # what these outputs take of a line, or one pixel
+    bint blank_is_line              # which of them
     Py_ssize_t width                # channels that are computed at a time, or somewhat more
     Py_ssize_t segment              # outputs of a line whose pixels are copied at a time
     bint by_taps                    # how
@@ -71,6 +75,11 @@ cdef struct Depthwise:
     Py_ssize_t scratch_size
     Py_ssize_t results_at           # where in it outputs are that will be spread
     uint8_t* out
+
+
+# So many places of a line, ``step`` bytes apart; those of the next vector begin ``apart`` bytes on.
+cdef struct Share:
+    Py_ssize_t count, step, apart
 
 
 # What a thread works with; all of it lies in its scratch.
@@ -86,10 +95,8 @@ cdef struct Loom:
     const uint8_t** streams
     const uint8_t** next            # lines that the next pair of lines of outputs wants
     Py_ssize_t n_next
-    # Before each vector so many of their pixels are prefetched, and so many outputs; bytes from one
-    # to the next; from the first of a vector's to that of the next vector's.
-    Py_ssize_t next_pixels, next_step, next_share
-    Py_ssize_t next_outputs, next_step_out, next_share_out
+    Share share                     # of each of them that is prefetched before a vector
+    Share share_out                 # and of each line of outputs
     uint8_t* room_for_lines
     uint8_t* results                # of two segments that will be spread
 
@@ -230,9 +237,11 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     widest = min(image.channels, d.width + VECTOR_BYTES - 1)
     d.by_taps = not d.in_place and are_far_apart(image, widest, d.n_under, LINES_BYTES)
     d.segment = image.out[2]
-    if not d.in_place:
+    if d.in_place:
+        measure_padding(d, widest)
+    else:
         d.segment = outputs_at_once(image, widest, d.n_under, d.by_taps, LINES_BYTES)
-    measure_lines(&lines, image, widest, outputs_copied(d), d.n_under, d.by_taps)
+    measure_copies(d, &lines, widest)
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.results_at = d.scratch_size

@@ -19,8 +19,7 @@ cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
     """Whether vectors that end with each pixel cost less than copies of the lines."""
     cdef const Image* image = d.image
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
-    # Copies that take pixels apart cost more.
-    cdef Py_ssize_t most = READ_FOR_APART if image.stride[2] > 1 else READ_FOR_ALIKE
+    cdef Py_ssize_t most = READ_FOR_APART if image.stride[2] > 1 else READ_FOR_NEXT
     if image.flip or image.channels < VECTOR_BYTES:
         return False
     if 2 * (d.last_inner - d.first_inner) < image.out[2]:
@@ -28,8 +27,17 @@ cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
     return 10 * read <= most * image.channels
 
 
+cdef void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
+    """How many bytes stand for a line in the padding; of a very long one they are one pixel."""
+    cdef const Image* image = d.image
+    cdef Py_ssize_t pixels = (d.last_inner - d.first_inner - 1) * image.stride[2]
+    pixels += (image.kernel[2] - 1) * image.dilation[2]
+    d.blank_is_line = pixels * image.channels + width <= BLANK_BYTES
+    d.blank_size = pixels * image.channels + width if d.blank_is_line else width
+
+
 cdef void point_streams(const Depthwise* d, Loom* loom, Py_ssize_t output) noexcept nogil:
-    """Let the streams begin under an output; what is in the padding begins with a blank pixel."""
+    """Let the streams begin under an output; those in the padding, with blank bytes."""
     cdef const Image* image = d.image
     cdef const Stream* stream
     cdef const uint8_t* line
@@ -38,10 +46,23 @@ cdef void point_streams(const Depthwise* d, Loom* loom, Py_ssize_t output) noexc
         stream = &d.streams[min(i, d.n_streams - 1)]
         line = loom.lines.lines[stream.line]
         column = output * image.stride[2] + stream.column * image.dilation[2] - image.padding[2]
-        if line == NULL or not is_in(image, 2, column):
-            loom.streams[i] = loom.lines.blank
-        else:
+        loom.streams[i] = loom.lines.blank
+        if line == NULL:
+            if d.blank_is_line:
+                # As far apart as those of other lines, and long enough to move on as they do.
+                loom.streams[i] += stream.column * image.dilation[2] * image.channels
+        elif is_in(image, 2, column):
             loom.streams[i] = line + column * image.channels + loom.lines.channel
+
+
+cdef bint may_move_on(const Depthwise* d, const Loom* loom) noexcept nogil:
+    """Whether streams stay where they may be read, if they move along the inner outputs."""
+    cdef Py_ssize_t i
+    if not d.blank_is_line:
+        for i in range(d.n_under):
+            if loom.lines.lines[i] == NULL:
+                return False
+    return True
 
 
 cdef void compute_in_place(
@@ -51,21 +72,18 @@ cdef void compute_in_place(
     cdef DepthwiseVectors* v = &loom.vectors
     cdef const Image* image = d.image
     cdef Py_ssize_t n_next = loom.n_next
-    cdef Py_ssize_t first = d.first_inner
+    cdef bint are_together = may_move_on(d, loom)
     cdef Py_ssize_t output = 0
-    cdef Py_ssize_t i
-    for i in range(d.n_under):
-        if loom.lines.lines[i] == NULL:
-            first = image.out[2]
+    cdef Py_ssize_t at
     while output < image.out[2]:
         v.count, v.threes, loom.n_next = 1, 0, 0
-        if output == first and first < d.last_inner:
-            v.count, loom.n_next = d.last_inner - first, n_next
+        if are_together and output == d.first_inner:
+            v.count, loom.n_next = d.last_inner - output, n_next
             v.threes = d.n_under if image.kernel[2] == 3 else 0
         v.x_last, v.out_last = (v.count - 1) * v.x_step, (v.count - 1) * v.out_step
         point_streams(d, loom, output)
+        at = output * v.out_step
         compute_vectors(
-            d, loom, upper + output * v.out_step,
-            NULL if lower == NULL else lower + output * v.out_step,
+            d, loom, upper + at, NULL if lower == NULL else lower + at, upper + at
         )
         output += v.count

@@ -8,7 +8,7 @@
 # takes for these outputs, then the next, and so on.
 
 cdef enum:
-    VECTOR_BYTES = 4 * SIMD_LANES   # that are read at any place of a copy
+    VECTOR_BYTES = 4 * SIMD_LANES   # that are read at a time, from any place
 
 
 # What finishes sums in the order of quads.
@@ -31,7 +31,8 @@ cdef struct Lines:
     const Image* image
     Py_ssize_t channel, width       # which channels
     Py_ssize_t first, outputs       # which outputs of a line
-    Py_ssize_t most                 # copies that are kept
+    Py_ssize_t most                 # lines under a window
+    Py_ssize_t n_copies             # that are kept: of all of them, or of none
     Py_ssize_t phases               # runs of pixels that are `stride` apart
     Py_ssize_t apart                # pixels from the beginning of one to that of the next
     Py_ssize_t pixels, phase_size   # of each; the bytes from one to the next
@@ -50,7 +51,7 @@ cdef void measure_lines(
     """Say how much ``outputs`` of a line take of ``width`` channels."""
     cdef Py_ssize_t reached = (image.kernel[2] - 1) * image.dilation[2] + 1
     cdef Py_ssize_t pixels = image.batch * image.size[0] * image.size[1] * image.size[2]
-    l.image, l.width, l.outputs, l.most = image, width, outputs, most
+    l.image, l.width, l.outputs, l.most, l.n_copies = image, width, outputs, most, most
     l.phases, l.apart = min(image.stride[2], reached), 1
     l.pixels = outputs + (reached - 1) // image.stride[2]
     if by_taps:
@@ -60,14 +61,22 @@ cdef void measure_lines(
     l.end = image.x + pixels * image.channels
 
 
+cdef void measure_blank(
+    Lines* l, const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t size
+) noexcept nogil:
+    """No copies, but ``size`` bytes of padding."""
+    l.image, l.width, l.outputs, l.most, l.n_copies = image, width, 0, most, 0
+    l.line_size = whole_lines(size)
+
+
 cdef Py_ssize_t size_of_lines(const Lines* l) noexcept nogil:
-    return (l.most + 1) * l.line_size + 2 * l.most * <Py_ssize_t> sizeof(void*)
+    return (l.n_copies + 1) * l.line_size + 2 * l.most * <Py_ssize_t> sizeof(void*)
 
 
 cdef void place_lines(Lines* l, uint8_t* scratch) noexcept nogil:
     l.blank = scratch
     l.copies = l.blank + l.line_size
-    l.lines = <const uint8_t**> (l.copies + l.most * l.line_size)
+    l.lines = <const uint8_t**> (l.copies + l.n_copies * l.line_size)
     l.copied = l.lines + l.most
     memset(l.blank, l.image.zero_point ^ l.image.flip, l.line_size)
 

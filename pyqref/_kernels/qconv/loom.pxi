@@ -6,9 +6,12 @@ cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
     return (d.n_streams + d.n_under + 10) // 8 * 8 * <Py_ssize_t> sizeof(void*)
 
 
-cdef inline Py_ssize_t outputs_copied(const Depthwise* d) noexcept nogil:
-    """Under how many outputs of a line copies lie; in place one blank pixel is all that is needed."""
-    return 1 if d.in_place else d.segment
+cdef inline void measure_copies(const Depthwise* d, Lines* lines, Py_ssize_t width) noexcept nogil:
+    """Say what room there is for lines: in place only for one of padding."""
+    if d.in_place:
+        measure_blank(lines, d.image, width, d.n_under, d.blank_size)
+    else:
+        measure_lines(lines, d.image, width, d.segment, d.n_under, d.by_taps)
 
 
 cdef inline Py_ssize_t place_of_vector(const Loom* loom, Py_ssize_t vector) noexcept nogil:
@@ -94,20 +97,26 @@ cdef void choose_run(const Depthwise* d, Loom* loom) noexcept nogil:
             lowest, loom.run, loom.n_vectors = cost * vectors, run, vectors
 
 
-cdef void share_prefetching(const Depthwise* d, Loom* loom) noexcept nogil:
-    """What is prefetched before each vector: the same part of each pixel, or of the whole line."""
-    cdef const Image* image = d.image
+cdef inline Share share_of(
+    const Loom* loom, Py_ssize_t pixels, Py_ssize_t step, bint is_whole
+) noexcept nogil:
+    """Of some pixels each vector's own bytes; of a whole line as many bytes before each vector."""
+    cdef Share share
     cdef Py_ssize_t parts = VECTOR_BYTES * loom.n_vectors
-    loom.next_step, loom.next_step_out = image.channels, image.step[3]
-    loom.next_outputs = d.segment
-    loom.next_pixels = min(loom.next_outputs * image.stride[2], <Py_ssize_t> image.size[2])
-    loom.next_share = loom.next_share_out = VECTOR_BYTES
-    if loom.lines.width == image.channels and not (d.in_place or d.is_spread):
-        loom.next_pixels = (loom.next_pixels * loom.next_step + parts - 1) // parts
-        loom.next_outputs = (loom.next_outputs * loom.next_step_out + parts - 1) // parts
-        loom.next_step = loom.next_step_out = VECTOR_BYTES
-        loom.next_share = loom.next_pixels * VECTOR_BYTES
-        loom.next_share_out = loom.next_outputs * VECTOR_BYTES
+    share.count, share.step, share.apart = pixels, step, VECTOR_BYTES
+    if is_whole:
+        share.count, share.step = (pixels * step + parts - 1) // parts, VECTOR_BYTES
+        share.apart = share.count * share.step
+    return share
+
+
+cdef void share_prefetching(const Depthwise* d, Loom* loom) noexcept nogil:
+    """What is prefetched before each vector."""
+    cdef const Image* image = d.image
+    cdef Py_ssize_t pixels = min(d.segment * image.stride[2], <Py_ssize_t> image.size[2])
+    cdef bint is_whole = not d.in_place and loom.lines.width == image.channels
+    loom.share = share_of(loom, pixels, image.channels, is_whole)
+    loom.share_out = share_of(loom, d.segment, image.step[3], is_whole)
 
 
 cdef void turn_to(
@@ -118,7 +127,7 @@ cdef void turn_to(
     cdef const Image* image = d.image
     cdef Py_ssize_t pixel = width if d.is_spread else image.channels
     cdef Py_ssize_t rest
-    measure_lines(&loom.lines, image, width, outputs_copied(d), d.n_under, d.by_taps)
+    measure_copies(d, &loom.lines, width)
     place_lines(&loom.lines, loom.room_for_lines)
     loom.lines.channel = channel
     if d.in_place:
@@ -170,24 +179,26 @@ cdef void find_lines_under(const Depthwise* d, Loom* loom, const Position* p) no
 
 
 cdef void prefetch_share(
-    const Depthwise* d, const Loom* loom, Py_ssize_t vector, const uint8_t* upper,
-    const uint8_t* lower,
+    const Depthwise* d, const Loom* loom, Py_ssize_t vector, int lines, const uint8_t* out
 ) noexcept nogil:
-    """A vector's share of what the next two lines of outputs want, prefetched before it."""
-    cdef Py_ssize_t first = vector * loom.next_share
-    cdef Py_ssize_t ahead = 2 * d.image.step[2] + vector * loom.next_share_out
+    """A vector's share of what is wanted after some lines of outputs, the first being ``out``."""
+    cdef const Share* share = &loom.share
     cdef Py_ssize_t i
     for i in range(loom.n_next):
-        prefetch_apart(loom.next[i] + first, loom.next_step, loom.next_pixels)
-    prefetch_apart(upper + ahead, loom.next_step_out, loom.next_outputs)
-    if lower != NULL:
-        prefetch_apart(lower + ahead, loom.next_step_out, loom.next_outputs)
+        prefetch_apart(loom.next[i] + vector * share.apart, share.step, share.count)
+    share = &loom.share_out
+    out += 2 * d.image.step[2] + vector * share.apart
+    for i in range(lines):
+        prefetch_apart(out + i * d.image.step[2], share.step, share.count)
 
 
 cdef void compute_vectors(
-    const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower
+    const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower, const uint8_t* out
 ) noexcept nogil:
-    """One line of outputs, or two, from where the streams begin."""
+    """One line of outputs, or two, from where streams begin; the upper one goes to ``out``.
+
+    Nothing is prefetched where no line of the image is wanted next.
+    """
     cdef DepthwiseVectors* v = &loom.vectors
     cdef Py_ssize_t vector, at
     for vector in range(loom.n_vectors):
@@ -198,7 +209,7 @@ cdef void compute_vectors(
         v.factors.bias = loom.bias + vector * VECTOR_BYTES
         at = v.at * d.itemsize
         if loom.n_next > 0:
-            prefetch_share(d, loom, vector, upper, lower)
+            prefetch_share(d, loom, vector, 1 if lower == NULL else 2, out)
         depthwise_vectors(v, upper + at, lower + at if lower != NULL else NULL)
 
 
@@ -218,7 +229,7 @@ cdef void compute_copied(
         # Where streams are missing in the last quad, the weights are zero.
         stream = &d.streams[min(i, d.n_streams - 1)]
         loom.streams[i] = lines.lines[stream.line] + place_of_tap(lines, stream.column)
-    compute_vectors(d, loom, first, NULL if lower == NULL else second)
+    compute_vectors(d, loom, first, NULL if lower == NULL else second, upper)
     if d.is_spread:
         spread_line(d.image, first, pixel, pixel, d.segment, upper)
         if lower != NULL:
