@@ -2,8 +2,9 @@
 #
 # What an output takes for a tap lies side by side in the image, too: vectors go along the channels
 # of one pixel, and the last one ends with it. It takes some channels once more, so that this is for
-# channels which nearly fill their vectors. Only taps in the padding need bytes from elsewhere:
-# outputs whose windows reach into it are computed one by one.
+# channels which nearly fill their vectors. Only taps in the padding need bytes from elsewhere: a
+# blank line stands for a line there, and outputs whose windows reach over an end of a line are
+# computed one by one.
 
 
 cdef void find_inner(Depthwise* d) noexcept nogil:
