@@ -9,6 +9,11 @@
 
 #define MOST_THREES 5
 
+/* Where quads take two registers each, of few, sums would have to leave theirs. */
+#ifndef QUADS_FILL_REGISTERS
+#define QUADS_FILL_REGISTERS 0
+#endif
+
 /* Four streams of bytes are a quad; the sums of the upper line take the quads of `upper` and of
  * `both`, those of the lower line the quads of `both` and of `lower`. */
 typedef struct {
@@ -127,9 +132,10 @@ static void depthwise_vectors(const DepthwiseVectors *d, uint8_t *upper, uint8_t
     const int is_first_of_three = d->upper == 1 && d->both == 2 && d->lower == 1;
     const int is_all_both = d->upper == 0 && d->both == 3 && d->lower == 0;
     const int are_whole = lower && d->finished && d->finish.bytes == VECTOR_BYTES;
-    if (are_whole && d->threes == 5 && is_first_of_three) {
+    const int threes = are_whole && !QUADS_FILL_REGISTERS ? (int)d->threes : 0;
+    if (threes == 5 && is_first_of_three) {
         depthwise_by_threes(5, 1, 2, 1, d, upper, lower); /* 3 x 3, every other line */
-    } else if (are_whole && d->threes == 4 && is_all_both) {
+    } else if (threes == 4 && is_all_both) {
         depthwise_by_threes(4, 0, 3, 0, d, upper, lower); /* 3 x 3 */
     } else if (are_whole) {
         depthwise_lines(2, 1, 1, d, upper, lower);

@@ -15,10 +15,10 @@ cdef enum:
     SLAB_BYTES = 1 << 18            # of outputs that are worth a task
     TASKS_A_THREAD = 4
     TAPS_PER_THREAD = 3 << 16       # products of a channel that are worth a thread
-    # Channels read in place, at most, for ten that there are: where windows begin pixels apart,
-    # so that copies take pixels one by one, and where they begin one apart.
-    READ_FOR_APART = 16
-    READ_FOR_NEXT = 11
+    # Taps that cost what copies do: where windows begin pixels apart, and copies take these one by
+    # one, and where they begin one apart.
+    COPIES_APART = 5
+    COPIES_OF_ALL = 1
     BLANK_BYTES = 1 << 16           # of padding instead of a line, where that is enough
     NO_TAP = -1
 

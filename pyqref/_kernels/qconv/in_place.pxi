@@ -20,12 +20,13 @@ cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
     """Whether vectors that end with each pixel cost less than copies of the lines."""
     cdef const Image* image = d.image
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
-    cdef Py_ssize_t most = READ_FOR_APART if image.stride[2] > 1 else READ_FOR_NEXT
+    cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    cdef Py_ssize_t copies = COPIES_APART if image.stride[2] > 1 else COPIES_OF_ALL
     if image.flip or image.channels < VECTOR_BYTES:
         return False
     if 2 * (d.last_inner - d.first_inner) < image.out[2]:
         return False
-    return 10 * read <= most * image.channels
+    return read * taps < image.channels * (taps + copies)
 
 
 cdef void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:

@@ -267,6 +267,7 @@ static inline i16v broadcast_pair(const int16_t *source) {
 
 #define TILE_ROWS 4
 #define TILE_VECTORS 2
+#define QUADS_FILL_REGISTERS 1
 #define INPUT_SHIFT 0
 #define PAIR_PRICE 1
 
