@@ -57,6 +57,7 @@ cdef struct Depthwise:
     Under* under
     Stream* streams
     Py_ssize_t n_under, n_streams
+    Py_ssize_t threes               # as in DepthwiseVectors, where no tap is in the padding
     Py_ssize_t upper, both, lower   # quads, as in DepthwiseVectors
     bint in_place                   # whether pixels are read where they are
     Py_ssize_t first_inner          # output of a line whose window has no padding beside it
@@ -138,6 +139,7 @@ cdef void plan(Depthwise* d) noexcept nogil:
     cdef bint[2] serves
     cdef Stream* stream
     d.n_streams = d.upper = d.both = d.lower = 0
+    d.threes = d.n_under if width == 3 else 0
     for u in range(d.n_under):
         for k in range(width):
             stream = &d.streams[d.n_streams]

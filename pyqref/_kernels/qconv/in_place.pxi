@@ -22,9 +22,10 @@ cdef bint suits_in_place(const Depthwise* d) noexcept nogil:
     cdef Py_ssize_t read = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES * VECTOR_BYTES
     cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
     cdef Py_ssize_t copies = COPIES_APART if image.stride[2] > 1 else COPIES_OF_ALL
+    cdef Py_ssize_t inner = d.last_inner - d.first_inner
     if image.flip or image.channels < VECTOR_BYTES:
         return False
-    if 2 * (d.last_inner - d.first_inner) < image.out[2]:
+    if inner <= 0 or 2 * inner < image.out[2]:
         return False
     return read * taps < image.channels * (taps + copies)
 
@@ -73,19 +74,19 @@ cdef void compute_in_place(
     """One line of outputs, or two, for the lines that have been found."""
     cdef DepthwiseVectors* v = &loom.vectors
     cdef const Image* image = d.image
-    cdef Py_ssize_t n_next = loom.n_next
     cdef bint are_together = may_move_on(d, loom)
+    cdef bint is_run
     cdef Py_ssize_t output = 0
     cdef Py_ssize_t at
     while output < image.out[2]:
-        v.count, v.threes, loom.n_next = 1, 0, 0
-        if are_together and output == d.first_inner:
-            v.count, loom.n_next = d.last_inner - output, n_next
-            v.threes = d.n_under if image.kernel[2] == 3 else 0
+        is_run = are_together and output == d.first_inner
+        v.count = d.last_inner - output if is_run else 1
+        v.threes = d.threes if is_run else 0
         v.x_last, v.out_last = (v.count - 1) * v.x_step, (v.count - 1) * v.out_step
         point_streams(d, loom, output)
         at = output * v.out_step
         compute_vectors(
-            d, loom, upper + at, NULL if lower == NULL else lower + at, upper + at
+            d, loom, upper + at, NULL if lower == NULL else lower + at,
+            upper + at if is_run else NULL,
         )
         output += v.count

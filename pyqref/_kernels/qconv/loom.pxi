@@ -81,12 +81,16 @@ cdef void prepare_columns(const Depthwise* d, Loom* loom) noexcept nogil:
 
 
 cdef void choose_run(const Depthwise* d, Loom* loom) noexcept nogil:
-    """How many pixels are a run: so many that vectors overlap little, for few weights."""
+    """How many pixels are a run: so many that vectors overlap little, for few weights.
+
+    In place it is one.
+    """
     cdef Py_ssize_t width = loom.lines.width
     cdef Py_ssize_t segments = (d.image.out[2] + d.segment - 1) // d.segment
+    cdef Py_ssize_t longest = 1 if d.in_place else d.segment
     cdef Py_ssize_t lowest = -1
     cdef Py_ssize_t run, vectors, cost
-    for run in range(1, d.segment + 1):
+    for run in range(1, longest + 1):
         vectors = (run * width + VECTOR_BYTES - 1) // VECTOR_BYTES
         if run > 1 and (vectors > d.most_vectors or width < d.image.channels):
             break
@@ -102,11 +106,11 @@ cdef inline Share share_of(
 ) noexcept nogil:
     """Of some pixels each vector's own bytes; of a whole line as many bytes before each vector."""
     cdef Share share
-    cdef Py_ssize_t parts = VECTOR_BYTES * loom.n_vectors
+    cdef Py_ssize_t parts = LINE * loom.n_vectors
     share.count, share.step, share.apart = pixels, step, VECTOR_BYTES
     if is_whole:
-        share.count, share.step = (pixels * step + parts - 1) // parts, VECTOR_BYTES
-        share.apart = share.count * share.step
+        share.count, share.step = (pixels * step + parts - 1) // parts, LINE
+        share.apart = share.count * LINE
     return share
 
 
@@ -130,10 +134,7 @@ cdef void turn_to(
     measure_copies(d, &loom.lines, width)
     place_lines(&loom.lines, loom.room_for_lines)
     loom.lines.channel = channel
-    if d.in_place:
-        loom.run, loom.n_vectors = 1, (width + VECTOR_BYTES - 1) // VECTOR_BYTES
-    else:
-        choose_run(d, loom)
+    choose_run(d, loom)
     prepare_weights(d, loom)
     prepare_columns(d, loom)
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, loom.run * width)
@@ -195,9 +196,9 @@ cdef void prefetch_share(
 cdef void compute_vectors(
     const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower, const uint8_t* out
 ) noexcept nogil:
-    """One line of outputs, or two, from where streams begin; the upper one goes to ``out``.
+    """One line of outputs, or two, from where streams begin.
 
-    Nothing is prefetched where no line of the image is wanted next.
+    The upper one goes to ``out`` in the end; NULL, where nothing is to be prefetched.
     """
     cdef DepthwiseVectors* v = &loom.vectors
     cdef Py_ssize_t vector, at
@@ -208,7 +209,7 @@ cdef void compute_vectors(
         v.factors.multiplier = loom.multiplier + vector * VECTOR_BYTES
         v.factors.bias = loom.bias + vector * VECTOR_BYTES
         at = v.at * d.itemsize
-        if loom.n_next > 0:
+        if out != NULL:
             prefetch_share(d, loom, vector, 1 if lower == NULL else 2, out)
         depthwise_vectors(v, upper + at, lower + at if lower != NULL else NULL)
 
@@ -224,7 +225,7 @@ cdef void compute_copied(
     cdef const Stream* stream
     cdef Py_ssize_t i
     copy_lines(lines, d.n_under)
-    loom.vectors.threes = d.n_under if d.image.kernel[2] == 3 else 0
+    loom.vectors.threes = d.threes
     for i in range((d.n_streams + 3) // 4 * 4):
         # Where streams are missing in the last quad, the weights are zero.
         stream = &d.streams[min(i, d.n_streams - 1)]
