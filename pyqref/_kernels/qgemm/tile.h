@@ -81,6 +81,11 @@ static inline int vectors_of_tile(int rows, ptrdiff_t left) {
 #define STAYS_LOADED(vector) ((void)0)
 #endif
 
+/* And move pointers to all rows on rather than one number. */
+#ifndef STAYS_COUNTED
+#define STAYS_COUNTED(number) ((void)0)
+#endif
+
 /* What is stored of the exact sums. */
 typedef enum {
     BYTES,    /* eq-requantize */
@@ -248,6 +253,7 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
     const uint8_t *x[MOST_TILE_ROWS];
     UNROLL for (int r = first; r < end; ++r) x[r] = rows[r];
     for (; quad < last; ++quad, at.panel += step) {
+        STAYS_COUNTED(quad);
         weights_v weights[WIDE_VECTORS];
         if (vectors <= TILE_VECTORS) {
             UNROLL for (int v = 0; v < vectors; ++v) {
@@ -338,9 +344,44 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
     }
 }
 
+/* The same for bytes of short rows, or of rows in short pieces as first layers of networks have them,
+ * by all columns of a narrow panel. The products of a tile take some fifty cycles there: nothing is
+ * fetched beside them, and what all tiles have in common is read from memory once. */
+#define SHORT_QUADS 16
+ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given) {
+    Tile tile = *given;
+    tile.step = vectors * 4 * SIMD_LANES;
+    for (; tile.tiles > 0; --tile.tiles) {
+        i32v sum[MOST_TILE_ROWS][WIDE_VECTORS];
+        const uint8_t *const *x = tile.x;
+        Place at = {tile.panel, tile.ahead};
+        UNROLL for (int r = 0; r < rows; ++r) {
+            UNROLL for (int v = 0; v < vectors; ++v) {
+                sum[r][v] = load_i32(tile.start + v * SIMD_LANES);
+            }
+        }
+        for (ptrdiff_t left = tile.pieces; left > 0; --left) {
+            at = multiply_quads(0, rows, vectors, 0, 0, 0, sum, x, 0, tile.quads, at, &tile);
+            x += tile.pitch;
+        }
+        if (tile.bias_multiplier == 1.0f) {
+            finish_bytes_of(rows, 0, vectors, sum, &tile, 1);
+        } else {
+            finish_bytes_of(rows, 0, vectors, sum, &tile, 0);
+        }
+        tile.x += rows;
+        tile.out += rows * tile.out_stride;
+    }
+    *given = tile;
+}
+
 /* Real results have code of their own: what becomes bytes took longer where both shared it. */
 ALWAYS_INLINE void multiply(const int rows, const int vectors, Tile *tile) {
-    if (tile->store == FUSED || tile->store == SEPARATE) {
+    const int is_narrow = vectors <= 2 && vectors < TILE_VECTORS && rows == NARROW_TILE_ROWS;
+    if (is_narrow && tile->step == vectors * 4 * SIMD_LANES && tile->quads < SHORT_QUADS &&
+        tile->store == BYTES) {
+        multiply_short(rows, vectors, tile);
+    } else if (tile->store == FUSED || tile->store == SEPARATE) {
         multiply_into(1, rows, vectors, tile);
     } else {
         multiply_into(0, rows, vectors, tile);

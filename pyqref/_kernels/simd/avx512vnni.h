@@ -17,6 +17,7 @@
 #define LAST_SUMS 8
 #if defined(__GNUC__)
 #define STAYS_LOADED(vector) __asm__("" : "+v"(vector))
+#define STAYS_COUNTED(number) __asm__("" : "+r"(number))
 #endif
 #define INPUT_SHIFT 0
 #define PAIR_PRICE 2
