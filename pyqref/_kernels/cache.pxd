@@ -2,6 +2,7 @@
 
 cdef enum:
     LINE = 64                       # bytes of a cache line, which no vector of ours straddles
+    MANY = 256                      # numbers that are worth a step to where a vector begins
     STREAMED_BYTES = 1 << 22        # of results that would only drive out what caches hold
 
 
@@ -23,3 +24,15 @@ cdef inline bint suits_streams(
     They go past the caches: nothing is read before it is overwritten.
     """
     return size >= STREAMED_BYTES and (<size_t> out | <size_t> run | <size_t> apart) % LINE == 0
+
+
+cdef inline Py_ssize_t first_step(
+    const float* x, Py_ssize_t n, Py_ssize_t lanes, Py_ssize_t step
+) noexcept nogil:
+    """How far to go from the first vector to the second, which may overlap; from there ``step``.
+
+    NumPy's large arrays begin 16 bytes behind a cache line. What reads whole lines of them, and no
+    vector that straddles two, is done in three quarters of the time where a far cache has them.
+    """
+    cdef Py_ssize_t lead = (-<size_t> x) % (lanes * sizeof(float)) // sizeof(float)
+    return lead if lead and n >= MANY else step

@@ -1,4 +1,4 @@
-"""Equality of arrays down to the bit."""
+"""Equality of arrays down to the bit, and arrays that lie where kernels care."""
 
 from __future__ import annotations
 
@@ -18,3 +18,12 @@ def assert_same_bits(expected: Any, actual: Any) -> None:
         assert np.array_equal(np.signbit(expected), np.signbit(actual))
     differing = np.argwhere(expected != actual)
     assert len(differing) == 0, f"first at {differing[0]} of {len(differing)} places"
+
+
+def behind_a_line(x: np.ndarray, elements: int) -> np.ndarray:
+    """The same array, so many elements behind a cache line of 64 bytes."""
+    room = np.empty(x.nbytes + elements * x.itemsize + 64, np.uint8)
+    first = -room.ctypes.data % 64 + elements * x.itemsize
+    moved = room[first : first + x.nbytes].view(x.dtype).reshape(x.shape)
+    moved[...] = x
+    return moved

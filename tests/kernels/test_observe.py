@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernels.compare import assert_same_bits
+from kernels.compare import assert_same_bits, behind_a_line
 from kernels.test_quantize import SHAPES, SIZES
 
 from pyqref import _kernels
@@ -66,6 +66,34 @@ def test_short_lines_of_many_channels(kernel: str, inner: int, n_threads: int) -
                 low, high = _kernels.min_max_per_channel(x, 1)
                 assert_same_bits(x.min(axis=(0, 2)) + np.float32(0), low)
                 assert_same_bits(x.max(axis=(0, 2)) + np.float32(0), high)
+
+
+@pytest.mark.parametrize("elements", [0, 1, 4, 12, 15])
+@pytest.mark.parametrize("channels", [1, 16, 60, 64, 80, 128, 4096, 4112])
+def test_rows_of_channels(kernel: str, channels: int, elements: int, n_threads: int) -> None:
+    """eq-min-max of innermost channels: rows in blocks, and from a cache line on."""
+    rng = np.random.default_rng(5)
+    for rows in (1, 2, 256 // channels + 1, 70_000 // channels + 1):
+        x = behind_a_line(rng.standard_normal((rows, channels)).astype(np.float32), elements)
+        for value in (1e9, -1e9, np.inf, -np.inf, np.nan, -0.0):
+            for row in (0, rows // 2, rows - 1):
+                x[row, rng.integers(channels)] = value
+            low, high = _kernels.min_max_per_channel(x, 1)
+            assert_same_bits(x.min(axis=0) + np.float32(0), low)
+            assert_same_bits(x.max(axis=0) + np.float32(0), high)
+
+
+@pytest.mark.parametrize("elements", [1, 4, 12, 15])
+def test_numbers_that_begin_behind_a_cache_line(kernel: str, elements: int) -> None:
+    rng = np.random.default_rng(6)
+    for size in (255, 256, 257, 300, 600):
+        x = behind_a_line(rng.standard_normal(size).astype(np.float32), elements)
+        for place in range(size):
+            y = behind_a_line(x, elements)
+            y[place], y[-1 - place] = 9, -9
+            for low, high in (_kernels.min_max(y), _kernels.min_max_per_channel(y[None], 0)):
+                assert_same_bits(y.min(), np.float32(low).reshape(()))
+                assert_same_bits(y.max(), np.float32(high).reshape(()))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

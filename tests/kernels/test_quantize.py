@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels.compare import assert_same_bits
+from kernels.compare import assert_same_bits, behind_a_line
 
 from pyqref import _kernels
+from pyqref._kernels import arrays
 from pyqref.numerics import affine
 
 RANGES = [
@@ -50,6 +51,25 @@ def test_per_tensor_around_the_vector(
         assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.037, 5, low, high, storage))
         real = affine.dequantize_per_tensor(expected, 0.037, 5)
         assert_same_bits(real, _kernels.dequantize_per_tensor(expected, 0.037, 5))
+
+
+@pytest.mark.parametrize("elements", [0, 1, 3, 4, 8, 12, 15])
+def test_arrays_that_begin_behind_a_cache_line(kernel: str, elements: int, n_threads: int) -> None:
+    """From 256 numbers on, the second vector begins where lines do."""
+    rng = np.random.default_rng(12)
+    for storage, low, high in RANGES[:3]:
+        for size in (255, 256, 257, 271, 272, 319, 320, 337, 70_001):
+            x = behind_a_line(numbers(rng, size), elements)
+            expected = affine.quantize_per_tensor(x, 0.037, 5, low, high, storage)
+            actual = _kernels.quantize_per_tensor(x, 0.037, 5, low, high, storage)
+            assert_same_bits(expected, actual)
+        for shape in ((1, 256), (2, 128), (9, 32), (40, 16), (7, 80), (6, 144), (5, 60), (700, 64)):
+            x = behind_a_line(numbers(rng, shape), elements)
+            for axis in (0, 1):
+                scales = rng.uniform(0.01, 0.1, shape[axis])
+                arguments = (scales, rng.integers(0, 100, shape[axis]), axis, low, high, storage)
+                expected = affine.quantize_per_channel(x, *arguments)
+                assert_same_bits(expected, _kernels.quantize_per_channel(x, *arguments))
 
 
 @pytest.mark.parametrize(("storage", "low", "high"), RANGES)
@@ -146,16 +166,16 @@ def test_parameters_that_lie_otherwise(kernel: str, kind: str) -> None:
 def test_results_past_the_caches(
     compiled_kernel: str, storage: Any, off: int, n_threads: int
 ) -> None:
-    """Results of 4 MiB, and real ones of 32, go there if they begin at a line."""
+    """Results of 16 MiB, and real ones of 32, go there if they begin at a line."""
     kernel = _kernels.registry.twin("quantize")
     low, high = np.iinfo(storage).min, np.iinfo(storage).max
     some = numbers(np.random.default_rng(10), 100_003)
-    x = np.resize(some, (1 << 23) + 5)
-    q = _kernels.arrays.empty((x.size + off,), np.dtype(storage))[off:]
+    x = np.resize(some, (1 << 24) + 5)
+    q = arrays.empty((x.size + off,), np.dtype(storage))[off:]
     kernel.quantize_per_tensor(x, q, 0.05, 3.0, low, high, n_threads)
     expected = affine.quantize_per_tensor(some, 0.05, 3, low, high, storage)
     assert_same_bits(np.resize(expected, x.size), q)
-    y = _kernels.arrays.empty((x.size + off,), np.dtype(np.float32))[off:]
+    y = arrays.empty((x.size + off,), np.dtype(np.float32))[off:]
     kernel.dequantize_per_tensor(q, y, 0.05, 3, n_threads)
     expected = affine.dequantize_per_tensor(expected, 0.05, 3)
     assert_same_bits(np.resize(expected, x.size), y)

@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
+from pyqref._kernels.cache cimport first_step
 from pyqref._kernels.simd.primitives cimport *
 
 include "range.pxi"
@@ -20,7 +21,6 @@ cdef enum:
     # Elements that are worth a thread: of one range, and of ranges of channels.
     WORK_PER_THREAD = 1 << 17
     CHANNELS_PER_THREAD = 1 << 16
-    ACROSS = 4                  # vectors of channels that are observed together
     SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
 
@@ -86,12 +86,13 @@ cdef inline void observe_line(
     cdef f32v greatest = high[0]
     cdef f32v total = set_f32(0)
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, SIMD_LANES)
     while i < n:
         # The last vector may overlap the one before.
         value = load_f32(x + min(i, n - SIMD_LANES))
         least, greatest = min_f32(value, least), max_f32(value, greatest)
         total = add_f32(value, total)
-        i += SIMD_LANES
+        i, step = i + step, SIMD_LANES
     # A sum with nan is nan. So may one of infinities be, which costs a second look only.
     low[0], high[0], nans[0] = least, greatest, or_i32(nans[0], is_nan(total))
 
@@ -156,64 +157,6 @@ cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept no
     finish_ranges(r, index * r.channels_per_task, last)
 
 
-cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    # Channels innermost: some vectors of them, down all rows.
-    cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t first = index * ACROSS * SIMD_LANES
-    cdef Py_ssize_t used = min(<Py_ssize_t> ACROSS * SIMD_LANES, r.channels - first)
-    cdef Py_ssize_t whole = used // SIMD_LANES * SIMD_LANES
-    cdef int vectors = <int> (used // SIMD_LANES)
-    cdef f32v[ACROSS] lows
-    cdef f32v[ACROSS] highs
-    cdef i32v[ACROSS] nans
-    cdef int32_t[LANES_MAX] each_nan
-    cdef f32v value
-    cdef Py_ssize_t i
-    cdef int v, lane
-    cdef const float* x = r.x + first
-    for v in range(vectors):
-        lows[v], highs[v], nans[v] = set_f32(INFINITY), set_f32(-INFINITY), set_i32(0)
-    if vectors == ACROSS:
-        for i in range(r.outer):
-            for v in range(ACROSS):
-                value = load_f32(x + i * r.channels + v * SIMD_LANES)
-                lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
-                nans[v] = or_i32(nans[v], is_nan(value))
-    else:
-        for i in range(r.outer if vectors else 0):
-            for v in range(vectors):
-                value = load_f32(x + i * r.channels + v * SIMD_LANES)
-                lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
-                nans[v] = or_i32(nans[v], is_nan(value))
-    for v in range(vectors):
-        store_f32(r.lows + first + v * SIMD_LANES, lows[v])
-        store_f32(r.highs + first + v * SIMD_LANES, highs[v])
-        store_i32(each_nan, nans[v])
-        for lane in range(SIMD_LANES):
-            if each_nan[lane]:
-                r.lows[first + v * SIMD_LANES + lane] = NAN
-                r.highs[first + v * SIMD_LANES + lane] = NAN
-    for i in range(first + whole, first + used):
-        single_channel(r, i)
-    finish_ranges(r, first, first + used)
-
-
-cdef void single_channel(Ranges* r, Py_ssize_t channel) noexcept nogil:
-    """A channel that fills no vector: every ``channels``-th number."""
-    cdef float low = INFINITY
-    cdef float high = -INFINITY
-    cdef float value
-    cdef Py_ssize_t i
-    for i in range(r.outer):
-        value = r.x[i * r.channels + channel]
-        # Written so that nan wins and then stays.
-        if not value >= low and low == low:
-            low = value
-        if not value <= high and high == high:
-            high = value
-    r.lows[channel], r.highs[channel] = low, high
-
-
 cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
     """As arrays, of all numbers or of each index of an axis; no zero is -0.0.
 
@@ -250,25 +193,26 @@ cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, 
     return None if seen != NULL and seen.others else (lows, highs)
 
 
-cdef void find_ranges(
+include "across.pxi"
+
+
+cdef int find_ranges(
     Ranges* r, cnp.ndarray x, Py_ssize_t channels, Py_ssize_t inner, int n_threads
-) noexcept:
+) except -1:
     """Of each channel, into the arrays that are named."""
     r.x, r.size = <const float*> cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x)
     r.channels, r.inner, r.outer = channels, inner, r.size // (channels * inner)
     n_threads = useful_threads(<double> r.size, CHANNELS_PER_THREAD, n_threads)
     with nogil:
         if inner == 1:
-            parallel_for(
-                across_task, r,
-                (channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES), n_threads,
-            )
+            find_ranges_across(r, n_threads)
         else:
             r.channels_per_task = (1 + CHUNK // (r.outer * inner * SIMD_LANES)) * SIMD_LANES
             parallel_for(
                 channels_task, r,
                 (channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,
             )
+    return 0
 
 
 def min_max_per_channel(x, int axis, int n_threads):

@@ -7,6 +7,7 @@ cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high)
     cdef i32v nans = set_i32(0)
     cdef f32v value
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
     cdef int j
     if low[0] != low[0]:
         return
@@ -17,7 +18,7 @@ cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high)
             value = load_f32(x + i + j * SIMD_LANES)
             lows[j], highs[j] = min_f32(value, lows[j]), max_f32(value, highs[j])
             nans = or_i32(nans, is_nan(value))
-        i += 4 * SIMD_LANES
+        i, step = i + step, 4 * SIMD_LANES
     while i + SIMD_LANES <= n:
         value = load_f32(x + i)
         lows[0], highs[0] = min_f32(value, lows[0]), max_f32(value, highs[0])

@@ -9,13 +9,16 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
-from pyqref._kernels.cache cimport LINE, next_line, suits_streams
+from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
-    BLOCK = 1 << 10             # bytes that are made before they go past the caches
+    BLOCK = 1 << 13             # bytes that are made before they go past the caches: what is read
+    #                             sooner is not in the cache yet, and lies across what was written
     CHUNK = 1 << 15             # elements a task
-    FAR = 1 << 25               # bytes of results that caches would not hold until they are read
+    # Bytes of results that caches would not hold, with their input, until they are read.
+    FAR_REALS = 1 << 25
+    FAR_BYTES = 1 << 24
     # Elements that are worth a thread: on one grid, and on that of their channel.
     WORK_PER_THREAD = 1 << 17
     CHANNELS_PER_THREAD = 1 << 16

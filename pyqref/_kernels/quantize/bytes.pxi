@@ -18,6 +18,7 @@ cdef inline void quantize_bytes(
     cdef float[LANES_MAX] rest
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
     while quant_min >= 0 and i + 4 * SIMD_LANES <= n:
         store_rounded_u8(
             q + i,
@@ -29,10 +30,11 @@ cdef inline void quantize_bytes(
             0,
             <int> quant_min,
         )
-        i += 4 * SIMD_LANES
+        i, step = i + step, 4 * SIMD_LANES
+    step = first_step(x + i, n - i, SIMD_LANES, SIMD_LANES)
     while i + SIMD_LANES <= n:
         store_low_bytes(q + i, saturate(fma_f32(load_f32(x + i), by, zero), low, high))
-        i += SIMD_LANES
+        i, step = i + step, SIMD_LANES
     if i < n:
         memset(rest, 0, sizeof(rest))
         memcpy(rest, x + i, (n - i) * sizeof(float))

@@ -73,7 +73,7 @@ def quantize_per_tensor(
     a.size = cnp.PyArray_SIZE(x)
     a.inverse, a.offset = (<float> 1) / scale, zero_point
     a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
-    a.streams = not a.wide and suits_streams(a.q, LINE, LINE, a.size)
+    a.streams = not a.wide and a.size >= FAR_BYTES and suits_streams(a.q, LINE, LINE, FAR_BYTES)
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(quantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
@@ -97,6 +97,7 @@ cdef void quantize_run(
     cdef float[3][LANES_MAX] rest
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t next = first_step(x, n, SIMD_LANES, SIMD_LANES)
     while i + SIMD_LANES <= n:
         if step:
             inverse, offset = load_f32(inverses + i), load_f32(offsets + i)
@@ -104,7 +105,7 @@ cdef void quantize_run(
             q + i,
             saturate_nan_to_zero(add_f32(mul_f32(load_f32(x + i), inverse), offset), low, high),
         )
-        i += SIMD_LANES
+        i, next = i + next, SIMD_LANES
     if i < n:
         memset(rest, 0, sizeof(rest))
         memcpy(rest[0], x + i, (n - i) * sizeof(float))
@@ -145,13 +146,30 @@ cdef void quantize_block(
 cdef void quantize_rows(
     const Affine* a, Py_ssize_t first, Py_ssize_t rows, f32v low, f32v high
 ) noexcept nogil:
-    """Rows of all channels, into bytes."""
+    """Rows of all channels, into bytes.
+
+    Where all rows begin equally far from a cache line, they are taken from one such line to another:
+    each from some channel on, to the one before it in the next row.
+    """
     cdef Py_ssize_t start = first * a.channels
     cdef Py_ssize_t channel = 0
     cdef Py_ssize_t row
+    cdef Py_ssize_t lead = 0
+    cdef const float* inverses = a.inverses
+    cdef const float* offsets = a.offsets
+    if a.channels % SIMD_LANES == 0:
+        lead = first_step(a.x + start, rows * a.channels, SIMD_LANES, 0)
+    if lead:
+        quantize_run(a.x + start, a.q + start, lead, inverses, offsets, 1, low, high)
+        start, rows = start + lead, rows - 1
+        inverses, offsets = inverses + lead, offsets + lead
+        row = start + rows * a.channels
+        quantize_run(
+            a.x + row, a.q + row, a.channels - lead, inverses, offsets, 1, low, high
+        )
     while channel + 4 * SIMD_LANES <= a.channels:
         quantize_block(
-            a, start + channel, rows, a.inverses + channel, a.offsets + channel, low, high
+            a, start + channel, rows, inverses + channel, offsets + channel, low, high
         )
         channel += 4 * SIMD_LANES
     if channel < a.channels:
@@ -159,7 +177,7 @@ cdef void quantize_rows(
             quantize_run(
                 a.x + start + row * a.channels + channel,
                 a.q + start + row * a.channels + channel,
-                a.channels - channel, a.inverses + channel, a.offsets + channel, 1, low, high,
+                a.channels - channel, inverses + channel, offsets + channel, 1, low, high,
             )
 
 
@@ -221,13 +239,17 @@ def quantize_per_channel(
     a.size, a.channels = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(each_scale)
     a.inner = elements_per_channel(x, axis)
     a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
-    inverses = <float*> malloc(2 * a.channels * sizeof(float) + 1)
+    # The first channels once more behind the last, for rows that begin with another.
+    inverses = <float*> malloc(2 * (a.channels + LANES_MAX) * sizeof(float))
     if inverses == NULL:
         raise MemoryError()
-    offsets = inverses + a.channels
+    offsets = inverses + a.channels + LANES_MAX
     for channel in range(a.channels):
         inverses[channel] = <float> 1 / <float> scale[channel]
         offsets[channel] = <float> zero_point[channel]
+    for channel in range(min(a.channels, <Py_ssize_t> LANES_MAX)):
+        inverses[a.channels + channel] = inverses[channel]
+        offsets[a.channels + channel] = offsets[channel]
     a.inverses, a.offsets = inverses, offsets
     with nogil:
         each_run(&a, quantize_channels_task, n_threads)

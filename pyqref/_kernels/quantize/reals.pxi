@@ -55,7 +55,8 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
     a.size, a.scale, a.zero_point = cnp.PyArray_SIZE(q), scale, zero_point
     a.streams = (
-        a.size >= FAR // <Py_ssize_t> sizeof(float) and suits_streams(a.x, LINE, LINE, FAR)
+        a.size >= FAR_REALS // <Py_ssize_t> sizeof(float)
+        and suits_streams(a.x, LINE, LINE, FAR_REALS)
     )
     n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
     with nogil:

@@ -1,0 +1,115 @@
+# Ranges of channels that lie innermost, some vectors of them down some of the rows at a time.
+#
+# Where all rows begin equally far from a cache line, they are taken from one such line to another:
+# each from some channel on, to the one before it in the next row.
+
+cdef enum:
+    ACROSS = 4                  # vectors of channels that are observed together
+    MOST_BLOCKS = 64            # of rows, or of channels
+    MOST_ACROSS = 4096          # channels of which there are several blocks of rows
+
+cdef struct Across:
+    const float* x              # rows that begin with some channel
+    float* lows                 # of each block, of channels from that one on
+    float* highs
+    Py_ssize_t rows, channels, rows_per_block, blocks
+
+
+cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    cdef Across* a = <Across*> context
+    cdef Py_ssize_t first = index // a.blocks * ACROSS * SIMD_LANES
+    cdef Py_ssize_t row = index % a.blocks * a.rows_per_block
+    cdef Py_ssize_t rows = min(a.rows_per_block, a.rows - row)
+    cdef Py_ssize_t used = min(<Py_ssize_t> ACROSS * SIMD_LANES, a.channels - first)
+    cdef Py_ssize_t whole = used // SIMD_LANES * SIMD_LANES
+    cdef const float* x = a.x + row * a.channels + first
+    cdef float* lows = a.lows + index % a.blocks * a.channels + first
+    cdef float* highs = a.highs + index % a.blocks * a.channels + first
+    cdef Py_ssize_t i
+    if whole == ACROSS * SIMD_LANES:
+        observe_down(x, rows, a.channels, ACROSS, lows, highs)
+    else:
+        observe_down(x, rows, a.channels, <int> (whole // SIMD_LANES), lows, highs)
+    for i in range(whole, used):
+        observe_channel(x + i, rows, a.channels, lows + i, highs + i)
+
+
+cdef inline void observe_down(
+    const float* x, Py_ssize_t rows, Py_ssize_t step, int vectors, float* low, float* high
+) noexcept nogil:
+    """Ranges of so many vectors of channels."""
+    cdef f32v[ACROSS] lows
+    cdef f32v[ACROSS] highs
+    cdef i32v[ACROSS] nans
+    cdef int32_t[LANES_MAX] each_nan
+    cdef f32v value
+    cdef Py_ssize_t i
+    cdef int v, lane
+    for v in range(vectors):
+        lows[v], highs[v], nans[v] = set_f32(INFINITY), set_f32(-INFINITY), set_i32(0)
+    for i in range(rows):
+        for v in range(vectors):
+            value = load_f32(x + v * SIMD_LANES)
+            lows[v], highs[v] = min_f32(value, lows[v]), max_f32(value, highs[v])
+            nans[v] = or_i32(nans[v], is_nan(value))
+        x += step
+    for v in range(vectors):
+        store_f32(low + v * SIMD_LANES, lows[v])
+        store_f32(high + v * SIMD_LANES, highs[v])
+        store_i32(each_nan, nans[v])
+        for lane in range(SIMD_LANES):
+            if each_nan[lane]:
+                low[v * SIMD_LANES + lane] = high[v * SIMD_LANES + lane] = NAN
+
+
+cdef inline void observe_channel(
+    const float* x, Py_ssize_t rows, Py_ssize_t step, float* low, float* high
+) noexcept nogil:
+    """Of a channel that fills no vector: every ``step``-th number."""
+    cdef Py_ssize_t i
+    low[0], high[0] = INFINITY, -INFINITY
+    for i in range(rows):
+        join_ranges(x, x, 1, low, high)
+        x += step
+
+
+cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
+    """Of channels that lie innermost."""
+    cdef Across a
+    cdef Py_ssize_t groups = (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES)
+    cdef Py_ssize_t lead = 0
+    cdef Py_ssize_t channel, at
+    cdef float* room
+    if r.channels % SIMD_LANES == 0 and r.channels <= MOST_ACROSS:
+        lead = first_step(r.x, r.size, SIMD_LANES, 0)
+    a.x, a.rows, a.channels = r.x + lead, r.outer - (lead > 0), r.channels
+    a.blocks = min(r.size // CHUNK, <Py_ssize_t> MOST_BLOCKS) // groups + 1
+    a.rows_per_block = max((a.rows + a.blocks - 1) // a.blocks, <Py_ssize_t> 1)
+    a.blocks = max((a.rows + a.rows_per_block - 1) // a.rows_per_block, <Py_ssize_t> 1)
+    if a.blocks == 1 and lead == 0:
+        a.lows, a.highs = r.lows, r.highs
+        parallel_for(across_task, &a, groups, n_threads)
+        finish_ranges(r, 0, r.channels)
+        return 0
+    room = <float*> malloc(2 * a.blocks * a.channels * sizeof(float))
+    if room == NULL:
+        with gil:
+            raise MemoryError()
+    a.lows, a.highs = room, room + a.blocks * a.channels
+    parallel_for(across_task, &a, groups * a.blocks, n_threads)
+    for channel in range(r.channels):
+        r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
+    # What lies before the first whole row, and behind the last one.
+    for channel in range(lead):
+        join_ranges(r.x + channel, r.x + channel, 1, r.lows + channel, r.highs + channel)
+    for channel in range(lead, r.channels if lead else 0):
+        at = a.rows * a.channels + channel
+        join_ranges(r.x + at, r.x + at, 1, r.lows + channel, r.highs + channel)
+    for at in range(a.blocks * a.channels):
+        channel = (at + lead) % a.channels
+        join_ranges(a.lows + at, a.highs + at, 1, r.lows + channel, r.highs + channel)
+    free(room)
+    finish_ranges(r, 0, r.channels)
+    return 0
+
+
