@@ -13,6 +13,7 @@ cdef struct Across:
     float* lows                 # of each block, of channels from that one on
     float* highs
     Py_ssize_t rows, channels, rows_per_block, blocks
+    Ranges* finished            # by the tasks; NULL where several blocks are joined
 
 
 cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -32,6 +33,8 @@ cdef void across_task(void* context, Py_ssize_t index, int thread) noexcept nogi
         observe_down(x, rows, a.channels, <int> (whole // SIMD_LANES), lows, highs)
     for i in range(whole, used):
         observe_channel(x + i, rows, a.channels, lows + i, highs + i)
+    if a.finished != NULL:
+        finish_ranges(a.finished, first, first + used)
 
 
 cdef inline void observe_down(
@@ -80,22 +83,21 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     cdef Py_ssize_t lead = 0
     cdef Py_ssize_t channel, at
     cdef float* room
-    if r.channels % SIMD_LANES == 0 and r.channels <= MOST_ACROSS:
+    if r.channels % SIMD_LANES == 0 and r.channels <= MOST_ACROSS and r.size > CHUNK:
         lead = first_step(r.x, r.size, SIMD_LANES, 0)
     a.x, a.rows, a.channels = r.x + lead, r.outer - (lead > 0), r.channels
     a.blocks = min(r.size // CHUNK, <Py_ssize_t> MOST_BLOCKS) // groups + 1
     a.rows_per_block = max((a.rows + a.blocks - 1) // a.blocks, <Py_ssize_t> 1)
     a.blocks = max((a.rows + a.rows_per_block - 1) // a.rows_per_block, <Py_ssize_t> 1)
+    a.lows, a.highs, a.finished = r.lows, r.highs, r
     if a.blocks == 1 and lead == 0:
-        a.lows, a.highs = r.lows, r.highs
         parallel_for(across_task, &a, groups, n_threads)
-        finish_ranges(r, 0, r.channels)
         return 0
     room = <float*> malloc(2 * a.blocks * a.channels * sizeof(float))
     if room == NULL:
         with gil:
             raise MemoryError()
-    a.lows, a.highs = room, room + a.blocks * a.channels
+    a.lows, a.highs, a.finished = room, room + a.blocks * a.channels, NULL
     parallel_for(across_task, &a, groups * a.blocks, n_threads)
     for channel in range(r.channels):
         r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
@@ -111,5 +113,3 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     free(room)
     finish_ranges(r, 0, r.channels)
     return 0
-
-

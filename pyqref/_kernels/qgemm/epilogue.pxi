@@ -39,7 +39,7 @@ cdef struct Columns:
     int32_t[PANEL_COLUMNS] weight_zero_point
     float[PANEL_COLUMNS] multiplier
     float[PANEL_COLUMNS] bias
-    bint in_registers                   # whether tile.h may finish the sums
+    bint in_registers                   # whether a tile may finish the sums
 
 
 include "added.pxi"

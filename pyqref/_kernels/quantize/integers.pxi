@@ -148,8 +148,8 @@ cdef void quantize_rows(
 ) noexcept nogil:
     """Rows of all channels, into bytes.
 
-    Where all rows begin equally far from a cache line, they are taken from one such line to another:
-    each from some channel on, to the one before it in the next row.
+    Where all rows begin equally far from a cache line, they are taken from one such line to
+    another: each from some channel on, to the one before it in the next row.
     """
     cdef Py_ssize_t start = first * a.channels
     cdef Py_ssize_t channel = 0

@@ -53,9 +53,10 @@ cdef extern from *:
         uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
     ) nogil
 
-    # tile.h alone uses these: a vector of bytes, four numbers rounded and plus the zero point, held
-    # to [0, 255]; the same held to [lower, upper]; and the first `count` bytes of `quarters` of its
-    # four quarters stored, from the one named `first`. The numbers are no nan and below 2^31.
+    # tile_finish.h alone uses these: a vector of bytes, four numbers rounded and plus the zero
+    # point, held to [0, 255]; the same held to [lower, upper]; and the first `count` bytes of
+    # `quarters` of its four quarters stored, from the one named `first`. The numbers are no nan and
+    # below 2^31.
     #
     #   bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point)
     #   bytes_v clamp_u8(bytes_v bytes, int lower, int upper)
