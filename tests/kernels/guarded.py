@@ -2,7 +2,9 @@
 
 Each array of a call is moved so that it ends exactly at a page that may not be touched,
 and once more so that it begins right behind one. A read or a write outside of it ends this
-program with a signal. ``python guarded.py KERNEL`` is what ``test_bounds.py`` runs.
+program with a signal. Larger arrays are moved to 16 bytes before such a page, too: only there do
+rows of a vector's channels begin beside a cache line. ``python guarded.py KERNEL`` is what
+``test_bounds.py`` runs.
 """
 
 from __future__ import annotations
@@ -29,19 +31,19 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 class Guarded:
     """Copies of arrays beside a page that may not be touched, and back."""
 
-    def __init__(self, *, at_end: bool) -> None:
-        self.at_end = at_end
+    def __init__(self, *, at_end: bool, gap: int) -> None:
+        self.at_end, self.gap = at_end, gap
         self.kept: list[Any] = []
 
     def place(self, array: np.ndarray) -> np.ndarray:
         """Copy of ``array`` whose last byte, or first, lies beside a forbidden page."""
-        pages = -(-array.nbytes // PAGE) + 1
+        pages = -(-(array.nbytes + self.gap) // PAGE) + 1
         memory = mmap.mmap(-1, pages * PAGE)
         start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         forbidden = start + (pages - 1) * PAGE if self.at_end else start
         if LIBC.mprotect(ctypes.c_void_p(forbidden), ctypes.c_size_t(PAGE), 0) != 0:
             raise OSError(ctypes.get_errno(), "mprotect")
-        offset = (pages - 1) * PAGE - array.nbytes if self.at_end else PAGE
+        offset = (pages - 1) * PAGE - array.nbytes - self.gap if self.at_end else PAGE
         # In the order in which it lies: what a kernel does may depend on it.
         order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
         flat = np.frombuffer(memory, array.dtype, array.size, offset)
@@ -63,8 +65,8 @@ class Guarded:
 class GuardedKernel:
     """A compiled module whose functions get all of their arrays guarded."""
 
-    def __init__(self, module: ModuleType, *, at_end: bool) -> None:
-        self._module, self._at_end = module, at_end
+    def __init__(self, module: ModuleType, *, at_end: bool, gap: int) -> None:
+        self._module, self._at_end, self._gap = module, at_end, gap
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
@@ -72,7 +74,7 @@ class GuardedKernel:
 
     def _guard(self, function: Any) -> Any:
         def call(*arguments: Any) -> Any:
-            guarded = Guarded(at_end=self._at_end)
+            guarded = Guarded(at_end=self._at_end, gap=self._gap)
             moved = [guarded.move(each) for each in arguments]
             result = function(*moved)
             results = result if isinstance(result, tuple) else (result,)
@@ -268,15 +270,36 @@ def exercise() -> None:
             _kernels.conv2d(x, 3, packed_conv, 0, requant, (1, 1), (padding, padding), (1, 1))
 
 
+def exercise_lines() -> None:
+    """Real arrays that are so large that they are read from a cache line on."""
+    rng = np.random.default_rng(1)
+    for size in (255, 256, 257, 300, 321):
+        x = rng.standard_normal(size).astype(np.float32)
+        for storage in (np.uint8, np.int8):
+            _kernels.quantize_per_tensor(x, 0.1, 3, 0, 100, storage)
+        _kernels.min_max(x)
+        _kernels.min_max_per_channel(rng.standard_normal((17, size)).astype(np.float32), 0)
+    for shape in ((1, 256), (9, 32), (5, 64), (6, 144), (40, 16), (600, 64), (11_000, 3)):
+        x = rng.standard_normal(shape).astype(np.float32)
+        for axis in (0, 1):
+            scales, zero_points = np.full(shape[axis], 0.1), np.full(shape[axis], 3)
+            for storage in (np.uint8, np.int8):
+                _kernels.quantize_per_channel(x, scales, zero_points, axis, 0, 9, storage)
+            ends = _kernels.min_max_per_channel(x, axis)
+            _kernels.running_range(*ends, x, axis, 0.1)
+
+
 def main(name: str) -> None:
     """Exercise one kernel with its arrays at the end of memory, then at the beginning."""
     find = registry.twin
     with kernels.use(name):
-        for at_end in (True, False):
-            registry.twin = lambda operation, at_end=at_end: GuardedKernel(  # type: ignore[assignment]
-                find(operation), at_end=at_end
+        for at_end, gap in ((True, 0), (False, 0), (True, 16)):
+            registry.twin = lambda operation, at_end=at_end, gap=gap: GuardedKernel(  # type: ignore[assignment]
+                find(operation), at_end=at_end, gap=gap
             )
-            exercise()
+            exercise_lines()
+            if gap == 0:
+                exercise()
     registry.twin = find
 
 

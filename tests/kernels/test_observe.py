@@ -91,9 +91,32 @@ def test_numbers_that_begin_behind_a_cache_line(kernel: str, elements: int) -> N
         for place in range(size):
             y = behind_a_line(x, elements)
             y[place], y[-1 - place] = 9, -9
-            for low, high in (_kernels.min_max(y), _kernels.min_max_per_channel(y[None], 0)):
-                assert_same_bits(y.min(), np.float32(low).reshape(()))
-                assert_same_bits(y.max(), np.float32(high).reshape(()))
+            low, high = _kernels.min_max(y)
+            assert_same_bits(y.min(), low)
+            assert_same_bits(y.max(), high)
+
+
+@pytest.mark.parametrize("elements", [1, 4, 12, 15])
+@pytest.mark.parametrize("inner", [256, 257, 268, 271, 272, 300, 511])
+def test_lines_that_begin_behind_a_cache_line(kernel: str, inner: int, elements: int) -> None:
+    """The second vector of a line overlaps the first, and the last the one before."""
+    rng = np.random.default_rng(7)
+    x = behind_a_line(rng.standard_normal((17, inner)).astype(np.float32), elements)
+    for place in range(inner):
+        x[:, place], x[:, -1 - place] = 9, -9
+        low, high = _kernels.min_max_per_channel(x, 0)
+        assert_same_bits(x.min(axis=1), low)
+        assert_same_bits(x.max(axis=1), high)
+        x[:, place], x[:, -1 - place] = 0, 0
+
+
+def test_as_many_blocks_of_rows_as_there_can_be(kernel: str, n_threads: int) -> None:
+    x = behind_a_line(np.zeros((1 << 16, 48), np.float32), 4)
+    for row in range(0, len(x), 997):
+        x[row, row % 48], x[-1 - row, row % 47] = row + 1, -row - 1
+    low, high = _kernels.min_max_per_channel(x, 1)
+    assert_same_bits(x.min(axis=0), low)
+    assert_same_bits(x.max(axis=0), high)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernels.compare import assert_same_bits
+from kernels.compare import assert_same_bits, behind_a_line
 
 from pyqref import _kernels
 from pyqref.numerics import dynamic_qparams, fused_observe, moving_average
@@ -24,6 +24,8 @@ BATCHES = [
     ((4, 1000), 1),
     ((4100, 70), 0),  # and of which several threads take some
     ((300, 1003), 1),
+    ((3000, 64), 1),  # in blocks of rows, and from a cache line on
+    ((15_000, 3), 1),
 ]
 
 
@@ -54,6 +56,7 @@ def test_ranges_are_those_of_the_equations(
     """eq-running-range and eq-average-range, of all numbers or of channels, whatever was seen."""
     rng = np.random.default_rng(0)
     x = np.asarray(rng.standard_normal(shape) * 10.0 ** rng.integers(-30, 30, shape), np.float32)
+    x = behind_a_line(x, 4)
     ranges = expected_ranges(x, axis)
     empty = np.empty(0, np.float32)
     for expected, found in zip(
