@@ -31,8 +31,9 @@ cdef inline Py_ssize_t first_step(
 ) noexcept nogil:
     """How far to go from the first vector to the second, which may overlap; from there ``step``.
 
-    NumPy's large arrays begin 16 bytes behind a cache line. What reads whole lines of them, and no
-    vector that straddles two, is done in three quarters of the time where a far cache has them.
+    NumPy's large arrays begin 16 bytes behind a cache line. From the second on vectors are aligned,
+    and straddle no two lines: three quarters of the time, where a far cache has the numbers. What
+    is written must not lie in ``x``, since some of that is read twice.
     """
     cdef Py_ssize_t lead = (-<size_t> x) % (lanes * sizeof(float)) // sizeof(float)
     return lead if lead and n >= MANY else step

@@ -55,7 +55,7 @@ def test_per_tensor_around_the_vector(
 
 @pytest.mark.parametrize("elements", [0, 1, 3, 4, 8, 12, 15])
 def test_arrays_that_begin_behind_a_cache_line(kernel: str, elements: int, n_threads: int) -> None:
-    """From 256 numbers on, the second vector begins where lines do."""
+    """From 256 numbers on, the second vector is aligned, and overlaps the first."""
     rng = np.random.default_rng(12)
     for storage, low, high in RANGES[:3]:
         for size in (255, 256, 257, 271, 272, 319, 320, 337, 70_001):

@@ -1,12 +1,12 @@
 # Ranges of channels that lie innermost, some vectors of them down some of the rows at a time.
 #
-# Where all rows begin equally far from a cache line, they are taken from one such line to another:
-# each from some channel on, to the one before it in the next row.
+# Where a row is whole vectors, all begin equally far from a place where aligned vectors do, and are
+# taken from one such place to another: each from some channel on, to the one before it in the next.
 
 cdef enum:
     ACROSS = 4                  # vectors of channels that are observed together
-    MOST_BLOCKS = 64            # of rows, or of channels
-    MOST_ACROSS = 4096          # channels of which there are several blocks of rows
+    MOST_BLOCKS = 64            # of rows by groups of channels, and one more of rows
+    MOST_ACROSS = 4096          # channels whose rows are taken from such a place on
 
 cdef struct Across:
     const float* x              # rows that begin with some channel

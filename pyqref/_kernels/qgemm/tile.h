@@ -123,8 +123,8 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
 }
 
 /* The same for bytes of short rows, or of rows in short pieces as first layers of networks have them,
- * by all columns of a narrow panel. The products of a tile take some fifty cycles there: nothing is
- * fetched beside them, and what all tiles have in common is read from memory once. */
+ * by all columns of a narrow panel. Products are few there: nothing is fetched beside them, neither
+ * at `ahead` nor where results go, and what all tiles have in common is read from memory once. */
 #define SHORT_QUADS 16
 ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given) {
     Tile tile = *given;

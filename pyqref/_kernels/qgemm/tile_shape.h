@@ -93,7 +93,7 @@ typedef enum {
 
 /* What a tile reads and where it goes. Arrays named by columns begin with the first of the tile.
  * Where several are multiplied, the rows of one follow those of another, as do their results and
- * what they fetch: `tiles`, `x`, `ahead` and `out` move on. */
+ * what they fetch: `tiles`, `x`, `out` and, where something is fetched, `ahead` move on. */
 typedef struct {
     ptrdiff_t tiles;            /* that are left to multiply */
     const uint8_t *const *x;    /* pointers to the first piece of each row, */

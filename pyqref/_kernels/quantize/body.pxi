@@ -13,8 +13,9 @@ from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
-    BLOCK = 1 << 13             # bytes that are made before they go past the caches: what is read
-    #                             sooner is not in the cache yet, and lies across what was written
+    # Bytes that are made before they go past the caches. A load that needs parts of two stores
+    # waits until both are in the cache: of 1 KiB they were not.
+    BLOCK = 1 << 13
     CHUNK = 1 << 15             # elements a task
     # Bytes of results that caches would not hold, with their input, until they are read.
     FAR_REALS = 1 << 25

@@ -148,8 +148,9 @@ cdef void quantize_rows(
 ) noexcept nogil:
     """Rows of all channels, into bytes.
 
-    Where all rows begin equally far from a cache line, they are taken from one such line to
-    another: each from some channel on, to the one before it in the next row.
+    Where a row is whole vectors, all begin equally far from a place where aligned vectors do, and
+    are taken from one such place to another: each from some channel on, to the one before it in
+    the next.
     """
     cdef Py_ssize_t start = first * a.channels
     cdef Py_ssize_t channel = 0
