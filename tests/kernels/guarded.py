@@ -31,7 +31,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 class Guarded:
     """Copies of arrays beside a page that may not be touched, and back."""
 
-    def __init__(self, *, at_end: bool, gap: int) -> None:
+    def __init__(self, *, at_end: bool, gap: int = 0) -> None:
         self.at_end, self.gap = at_end, gap
         self.kept: list[Any] = []
 
