@@ -100,13 +100,9 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     a.lows, a.highs, a.finished = room, room + a.blocks * a.channels, NULL
     parallel_for(across_task, &a, groups * a.blocks, n_threads)
     for channel in range(r.channels):
-        r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
-    # What lies before the first whole row, and behind the last one.
-    for channel in range(lead):
-        join_ranges(r.x + channel, r.x + channel, 1, r.lows + channel, r.highs + channel)
-    for channel in range(lead, r.channels if lead else 0):
-        at = a.rows * a.channels + channel
-        join_ranges(r.x + at, r.x + at, 1, r.lows + channel, r.highs + channel)
+        # What lies before the first whole row, or behind the last; if nothing does, the first row.
+        at = channel if channel < lead or lead == 0 else a.rows * a.channels + channel
+        observe_channel(r.x + at, 1, 0, r.lows + channel, r.highs + channel)
     for at in range(a.blocks * a.channels):
         channel = (at + lead) % a.channels
         join_ranges(a.lows + at, a.highs + at, 1, r.lows + channel, r.highs + channel)

@@ -16,6 +16,15 @@ ALWAYS_INLINE ptrdiff_t last_quads(const Tile *tile) {
     return tile->quads < LAST_QUADS ? tile->quads : LAST_QUADS;
 }
 
+ALWAYS_INLINE void begin_tile(const int rows, const int vectors,
+                              i32v sum[MOST_TILE_ROWS][WIDE_VECTORS], const Tile *tile) {
+    UNROLL for (int r = 0; r < rows; ++r) {
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
+        }
+    }
+}
+
 /* Where a tile has come to: what it reads next, and what it fetches beside. */
 typedef struct {
     const int8_t *panel, *ahead;
@@ -73,18 +82,14 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
  * another: where products are few, what is done once for all of them counts. */
 ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors, Tile *tile) {
     const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
-    const int streamed = rows < TILE_ROWS, group = vectors < TILE_VECTORS ? vectors : TILE_VECTORS;
+    const int streamed = rows < TILE_ROWS;
     const int some = LAST_SUMS / vectors, in_parts = reals && LAST_QUADS && rows > FEW_ROWS;
     /* What only the outer loops want is read there from memory: the inner one needs registers. */
     Tile *volatile kept = tile;
     for (; tile->tiles > 0; tile = kept) {
         i32v sum[MOST_TILE_ROWS][WIDE_VECTORS];
         Place at = {tile->panel, tile->ahead};
-        UNROLL for (int r = 0; r < rows; ++r) {
-            UNROLL for (int v = 0; v < vectors; ++v) {
-                sum[r][v] = load_i32(tile->start + v * SIMD_LANES);
-            }
-        }
+        begin_tile(rows, vectors, sum, tile);
         expect_results(rows, vectors, tile);
         for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
             at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
@@ -106,14 +111,8 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
                     store_i32(tile->sums + r * PANEL_COLUMNS + v * SIMD_LANES, sum[r][v]);
                 }
             }
-        } else if (tile->bias_multiplier == 1.0f) {
-            UNROLL for (int v = 0; v < vectors; v += group) {
-                finish_bytes_of(rows, v, group, sum, tile, 1);
-            }
         } else {
-            UNROLL for (int v = 0; v < vectors; v += group) {
-                finish_bytes_of(rows, v, group, sum, tile, 0);
-            }
+            finish_bytes_of_all(rows, vectors, sum, tile);
         }
         tile->x += rows;
         tile->ahead = at.ahead;
@@ -133,20 +132,12 @@ ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given
         i32v sum[MOST_TILE_ROWS][WIDE_VECTORS];
         const uint8_t *const *x = tile.x;
         Place at = {tile.panel, tile.ahead};
-        UNROLL for (int r = 0; r < rows; ++r) {
-            UNROLL for (int v = 0; v < vectors; ++v) {
-                sum[r][v] = load_i32(tile.start + v * SIMD_LANES);
-            }
-        }
+        begin_tile(rows, vectors, sum, &tile);
         for (ptrdiff_t left = tile.pieces; left > 0; --left) {
             at = multiply_quads(0, rows, vectors, 0, 0, 0, sum, x, 0, tile.quads, at, &tile);
             x += tile.pitch;
         }
-        if (tile.bias_multiplier == 1.0f) {
-            finish_bytes_of(rows, 0, vectors, sum, &tile, 1);
-        } else {
-            finish_bytes_of(rows, 0, vectors, sum, &tile, 0);
-        }
+        finish_bytes_of_all(rows, vectors, sum, &tile);
         tile.x += rows;
         tile.out += rows * tile.out_stride;
     }

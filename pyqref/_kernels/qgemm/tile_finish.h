@@ -70,6 +70,22 @@ ALWAYS_INLINE void finish_bytes_of(const int rows, const int from, const int vec
     }
 }
 
+/* The same of all vectors, with the code for each kind of bias. */
+ALWAYS_INLINE void finish_bytes_of_all(const int rows, const int vectors,
+                                       i32v sum[MOST_TILE_ROWS][WIDE_VECTORS],
+                                       const Tile *tile) {
+    const int group = vectors < TILE_VECTORS ? vectors : TILE_VECTORS;
+    if (tile->bias_multiplier == 1.0f) {
+        UNROLL for (int v = 0; v < vectors; v += group) {
+            finish_bytes_of(rows, v, group, sum, tile, 1);
+        }
+    } else {
+        UNROLL for (int v = 0; v < vectors; v += group) {
+            finish_bytes_of(rows, v, group, sum, tile, 0);
+        }
+    }
+}
+
 /* eq-dynamic-output, for rows from `first` to before `end` */
 ALWAYS_INLINE void finish_reals_of(const int first, const int end, const int vectors,
                                    i32v sum[MOST_TILE_ROWS][WIDE_VECTORS], const Tile *tile) {
