@@ -23,6 +23,8 @@ cdef enum:
     WEIGHT_PRICE = 280
     INPUT_PRICE = 450
     SUM_PRICE = 1000
+    # And an output beside all tiles, in percent of what it takes without any.
+    BESIDE_PRICE = 130
 
 
 # How the tiles of an image are cut: a task is some of them by one panel.
@@ -138,7 +140,7 @@ cdef bint suits_tiles_of(
     cdef bint found = False
     cdef Image some = image[0]
     cdef Tiling t
-    cdef double price
+    cdef double price, beside
     cdef int trimmed, axis
     if not fits_tiles(image, e):
         return False
@@ -152,7 +154,8 @@ cdef bint suits_tiles_of(
         if trimmed and some.out[1] == image.out[1] and some.out[2] == image.out[2]:
             continue
         cut_tiles(&some, e, room, n_threads, &t)
-        price = t.price + direct - some.batch * some.out[1] * some.out[2] * each
+        beside = direct - some.batch * some.out[1] * some.out[2] * each
+        price = t.price + beside * BESIDE_PRICE / 100
         if price < best:
             best, found = price, True
             tiled[0], tiling[0] = some, t
