@@ -41,7 +41,8 @@ cdef enum:
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
-    SCRATCH_BYTES = 1 << 19         # bytes that a block may take
+    SCRATCH_BYTES = 1 << 19         # that a block may take,
+    IN_PLACE_BYTES = 1 << 20        # or that its rows may be where they lie
     DEEPEST_TILES = 18432           # products of a sum; some rows of as many take little more
     READ_AHEAD = 8                  # tiles in which the next panel is fetched
     STREAM_AHEAD = 1 << 14          # bytes by which weights are fetched that are used only once
@@ -79,6 +80,7 @@ cdef struct Product:
     Py_ssize_t pointers_at          # where in it those to rows begin
     Py_ssize_t results_at           # and the results of a block that are put in their places
     Py_ssize_t block_rows, blocks, column_splits
+    Py_ssize_t granule, granules    # rows that are never shared, and how many of such
 
 
 cdef inline uint8_t* place_of_row(
@@ -232,6 +234,9 @@ cdef void multiply_panels(
         panel += 1
 
 
+include "plan.pxi"
+
+
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
@@ -239,8 +244,8 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef const uint8_t** rows = <const uint8_t**> (scratch + p.pointers_at)
     cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.pieces)
     # Columns vary slowest: a thread keeps to its part of the weights.
-    cdef Py_ssize_t first_row = index % p.blocks * p.block_rows
-    cdef Py_ssize_t count = min(p.block_rows, p.rows - first_row)
+    cdef Py_ssize_t first_row = first_row_of(p, index % p.blocks)
+    cdef Py_ssize_t count = first_row_of(p, index % p.blocks + 1) - first_row
     cdef Py_ssize_t split = index // p.blocks
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t panel = split * panels // p.column_splits
@@ -265,9 +270,6 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
         )
     if p.streams:
         finish_streams()
-
-
-include "plan.pxi"
 
 
 cdef int multiply(Product* p, int n_threads) except -1 nogil:

@@ -57,6 +57,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
+    cdef Py_ssize_t room = SCRATCH_BYTES
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     cdef Py_ssize_t widest = 0
     cdef Py_ssize_t i, end
@@ -72,13 +73,23 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
+cdef inline Py_ssize_t granule_of(const Product* p) noexcept nogil:
+    """Rows that are multiplied together."""
+    if p.in_tiles:
+        return GROUP_ROWS
+    return TILE_ROWS if p.columns > (TILE_VECTORS - 1) * SIMD_LANES else NARROW_TILE_ROWS
+
+
 cdef void cut(Product* p, int n_threads) noexcept nogil:
     """Choose blocks of rows, and parts of the columns, that keep all threads busy."""
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
-    cdef Py_ssize_t granule = GROUP_ROWS if p.in_tiles else TILE_ROWS
+    cdef Py_ssize_t granule = granule_of(p)
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
-    cdef Py_ssize_t fair
-    most = min(most, <Py_ssize_t> SCRATCH_BYTES * GROUP_ROWS // (p.layout.group + 1))
+    cdef Py_ssize_t room = SCRATCH_BYTES
+    cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
+    if not (p.copies or p.has_edges):
+        room = IN_PLACE_BYTES
+    most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
@@ -94,10 +105,15 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
             p.column_splits = min(panels, <Py_ssize_t> n_threads)
         if p.column_splits < n_threads:
             p.blocks = (p.blocks + n_threads - 1) // n_threads * n_threads
-    fair = (p.rows + p.blocks - 1) // p.blocks
-    p.block_rows = (fair + granule - 1) // granule * granule
-    p.blocks = (p.rows + p.block_rows - 1) // p.block_rows
+    p.blocks = min(p.blocks, granules)
+    p.granule, p.granules = granule, granules
+    p.block_rows = (granules + p.blocks - 1) // p.blocks * granule
     p.layout.pitch = p.block_rows
+
+
+cdef inline Py_ssize_t first_row_of(const Product* p, Py_ssize_t block) noexcept nogil:
+    """Where a block begins: blocks differ by one granule at most."""
+    return min(block * p.granules // p.blocks * p.granule, p.rows)
 
 
 cdef double work_of(const Product* p) noexcept nogil:
