@@ -82,6 +82,17 @@ def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:
         check(np.random.default_rng(4), rows, columns, depth)
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "depth"),
+    [(1007, 17, 8), (1008, 70, 8), (2023, 17, 8), (515, 20, 4096), (515, 70, 2051), (1013, 130, 9)],
+)
+def test_blocks_that_differ_by_a_tile(
+    kernel: str, rows: int, columns: int, depth: int, n_threads: int
+) -> None:
+    """More rows than a block has, where they lie and copied, by narrow panels and by whole ones."""
+    check(np.random.default_rng(15), rows, columns, depth)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("stored", [np.uint8, np.int8])
 @pytest.mark.parametrize(("output", "low", "high"), OUTPUTS)
