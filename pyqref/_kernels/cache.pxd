@@ -4,6 +4,7 @@ cdef enum:
     LINE = 64                       # bytes of a cache line, which no vector of ours straddles
     MANY = 256                      # numbers that are worth a step to where a vector begins
     STREAMED_BYTES = 1 << 22        # of results that would only drive out what caches hold
+    FETCHED_AHEAD = 7 << 13         # bytes that processors fetch ahead of strides, or nearly
 
 
 cdef inline void* next_line(void* memory) noexcept nogil:
@@ -14,6 +15,20 @@ cdef inline void* next_line(void* memory) noexcept nogil:
 cdef inline Py_ssize_t whole_lines(Py_ssize_t size) noexcept nogil:
     """The bytes of the lines that some bytes take."""
     return (size + LINE - 1) // LINE * LINE
+
+
+cdef inline Py_ssize_t apart(Py_ssize_t size) noexcept nogil:
+    """Bytes from the scratch of a thread, so large, to that of the next one.
+
+    Who reads or writes in strides has the processor fetch what lies further along them. If that
+    is another thread's, it loses lines that it is working on, and waits for each to come back.
+    """
+    return whole_lines(size) + FETCHED_AHEAD
+
+
+cdef inline Py_ssize_t apart_for_all(Py_ssize_t size, int n_threads) noexcept nogil:
+    """Bytes of the scratch of all threads, of which the first begins a cache line."""
+    return apart(size) * (n_threads - 1) + size + LINE
 
 
 cdef inline bint suits_streams(

@@ -67,3 +67,33 @@ def test_no_room_is_made_where_no_kernel_computes(compiled_kernel: str) -> None:
             assert tracemalloc.get_traced_memory()[1] < x.size
         finally:
             tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_scratch_of_a_convolution(
+    compiled_kernel: str, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most 1 MiB a thread, what lies between that of one and that of the next with it."""
+    monkeypatch.setattr(_kernels.threads, "limit", n_threads)
+    rng = np.random.default_rng(3)
+    for size, channels, outputs, kernel in (
+        ((60, 60), 3, 64, 7),
+        ((40, 40), 21, 64, 3),
+        ((30, 30), 256, 128, 3),
+        ((9, 20, 20), 3, 16, 3),
+    ):
+        weight = rng.integers(-128, 128, (outputs, channels, *(kernel,) * len(size)))
+        module = {2: pyqref.nn.quantized.Conv2d, 3: pyqref.nn.quantized.Conv3d}[len(size)]
+        layer = module(channels, outputs, kernel, padding=kernel // 2)
+        real = pyqref.from_numpy(weight.astype(np.float32))
+        layer.set_weight_bias(pyqref.quantize_per_tensor(real, 1.0, 0, pyqref.qint8), None)
+        real = pyqref.from_numpy(rng.random((1, channels, *size)).astype(np.float32))
+        x = pyqref.quantize_per_tensor(real, 0.01, 3, pyqref.quint8)
+        result = layer(x).int_repr().numpy().nbytes
+        tracemalloc.start()
+        try:
+            layer(x)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak - result <= n_threads << 20

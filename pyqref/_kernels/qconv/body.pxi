@@ -8,7 +8,9 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
-from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams, whole_lines
+from pyqref._kernels.cache cimport (
+    LINE, apart, apart_for_all, first_step, next_line, suits_streams, whole_lines,
+)
 from pyqref._kernels.simd.primitives cimport *
 
 include "../qgemm/tile.pxi"
@@ -104,7 +106,7 @@ cdef void take_group(
 cdef void group_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """A whole group by one thread."""
     cdef const Groups* g = <const Groups*> context
-    cdef uint8_t* scratch = g.scratch + thread * g.scratch_size
+    cdef uint8_t* scratch = g.scratch + thread * apart(g.scratch_size)
     cdef Group own
     cdef Py_ssize_t task
     take_group(g, index, <int8_t*> scratch, &own)
@@ -135,7 +137,7 @@ cdef int multiply_groups(Groups* g, Py_ssize_t groups, int n_threads) except -1 
         plan_product(&g.product, 1)
         g.scratch_size += g.product.scratch_size
     if g.scratch_size > 0:
-        scratch = <uint8_t*> malloc(g.scratch_size * beside + LINE)
+        scratch = <uint8_t*> malloc(apart_for_all(g.scratch_size, beside))
         if scratch == NULL:
             with gil:
                 raise MemoryError()

@@ -162,7 +162,7 @@ cdef void plan(Depthwise* d) noexcept nogil:
 cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
     cdef DepthwiseVectors* v = &loom.vectors
-    cdef uint8_t* scratch = d.scratch + thread * d.scratch_size
+    cdef uint8_t* scratch = d.scratch + thread * apart(d.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * d.most_vectors
     loom.weights = <int8_t*> scratch
     scratch += d.weights_size * d.most_vectors
@@ -173,7 +173,7 @@ cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     loom.streams = <const uint8_t**> (scratch + 4 * size)
     loom.next = loom.streams + (d.n_streams + 3) // 4 * 4
     loom.room_for_lines = scratch + 4 * size + size_of_streams(d)
-    loom.results = d.scratch + thread * d.scratch_size + d.results_at
+    loom.results = <uint8_t*> loom.weights + d.results_at
     v.streams = loom.streams
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
     v.finished = d.itemsize == 1
@@ -249,7 +249,6 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.results_at = d.scratch_size
     if d.is_spread and not d.in_place:
         d.scratch_size += 2 * d.segment * widest * d.itemsize
-    d.scratch_size = whole_lines(d.scratch_size)
 
 
 cdef int depthwise(
@@ -277,7 +276,7 @@ cdef int depthwise(
         find_under(&d, image.out[1] > 1)
         plan(&d)
         measure_depthwise(&d, n_threads)
-        scratch = <uint8_t*> malloc(d.scratch_size * n_threads + LINE)
+        scratch = <uint8_t*> malloc(apart_for_all(d.scratch_size, n_threads))
     if scratch:
         d.scratch = <uint8_t*> next_line(scratch)
         parallel_for(

@@ -105,6 +105,16 @@ cdef inline void point_to_windows(
             rows += pitch
 
 
+cdef inline void fill_piece(uint8_t* row, uint8_t value, Py_ssize_t size) noexcept nogil:
+    """As ``copy_piece`` copies: some stores of a constant size."""
+    if size <= 16:
+        memset(row, value, 16)
+    elif size <= 64:
+        memset(row, value, 64)
+    else:
+        memset(row, value, size)
+
+
 cdef void copy_over_edge(
     const Image* image, const Pieces* pieces, const Position* p, const uint8_t** lines,
     Py_ssize_t n_lines, const uint8_t* blank, uint8_t* target, Py_ssize_t pitch,
@@ -114,24 +124,26 @@ cdef void copy_over_edge(
     cdef Py_ssize_t n = image.inputs
     cdef Py_ssize_t taps = image.kernel[2] // pieces.count  # of a piece: pixels side by side
     cdef Py_ssize_t i, k, at, before, end
+    at = before = end = 0
     for i in range(n_lines):
         for k in range(pieces.count):
+            if i == 0 or pieces.count > 1:
+                at = reach(image, p, 2, k)
+                before = min(max(-at, <Py_ssize_t> 0), taps)
+                end = max(min(<Py_ssize_t> image.size[2] - at, taps), before)
             row[0] = target
             if lines[i] == NULL:
                 row[0] = blank
             else:
-                at = reach(image, p, 2, k)
-                before = min(max(-at, <Py_ssize_t> 0), taps)
-                end = max(min(<Py_ssize_t> image.size[2] - at, taps), before)
                 if before > 0:
-                    memset(target, image.zero_point, before * n)
+                    fill_piece(target, image.zero_point, before * n)
                 if end > before:
-                    copy_bytes(
+                    copy_piece(
                         target + before * n, lines[i] + (at + before) * image.channels,
-                        (end - before) * n,
+                        (end - before) * n, pieces.end,
                     )
                 if end < taps:
-                    memset(target + end * n, image.zero_point, (taps - end) * n)
+                    fill_piece(target + end * n, image.zero_point, (taps - end) * n)
             target += pieces.padded
             row += pitch
 
