@@ -44,13 +44,16 @@ GROUPS = {
 
 
 def processor() -> str:
-    """Name of the processor."""
+    """Name of the processor, and what tells it from others of that name in virtual machines."""
     information = Path("/proc/cpuinfo")
+    found: dict[str, str] = {}
     if information.exists():
         for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+            key, _, value = line.partition(":")
+            found.setdefault(key.strip(), value.strip())
+    name = found.get("model name") or platform.processor() or platform.machine()
+    numbers = [f"{key} {found[key]}" for key in ("cpu family", "model") if key in found]
+    return ", ".join([name, *numbers])
 
 
 def plain(result: Result) -> dict[str, Any]:
