@@ -17,7 +17,7 @@ cdef inline Py_ssize_t whole_lines(Py_ssize_t size) noexcept nogil:
     return (size + LINE - 1) // LINE * LINE
 
 
-cdef inline Py_ssize_t apart(Py_ssize_t size) noexcept nogil:
+cdef inline Py_ssize_t scratch_step(Py_ssize_t size) noexcept nogil:
     """Bytes from the scratch of a thread, so large, to that of the next one.
 
     Who reads or writes in strides has the processor fetch what lies further along them. If that
@@ -26,9 +26,9 @@ cdef inline Py_ssize_t apart(Py_ssize_t size) noexcept nogil:
     return whole_lines(size) + FETCHED_AHEAD
 
 
-cdef inline Py_ssize_t apart_for_all(Py_ssize_t size, int n_threads) noexcept nogil:
+cdef inline Py_ssize_t scratch_of_all(Py_ssize_t size, int n_threads) noexcept nogil:
     """Bytes of the scratch of all threads, of which the first begins a cache line."""
-    return apart(size) * (n_threads - 1) + size + LINE
+    return scratch_step(size) * (n_threads - 1) + size + LINE
 
 
 cdef inline bint suits_streams(

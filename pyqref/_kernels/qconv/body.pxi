@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
-    LINE, apart, apart_for_all, first_step, next_line, suits_streams, whole_lines,
+    LINE, first_step, next_line, scratch_of_all, scratch_step, suits_streams, whole_lines,
 )
 from pyqref._kernels.simd.primitives cimport *
 
@@ -106,7 +106,7 @@ cdef void take_group(
 cdef void group_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """A whole group by one thread."""
     cdef const Groups* g = <const Groups*> context
-    cdef uint8_t* scratch = g.scratch + thread * apart(g.scratch_size)
+    cdef uint8_t* scratch = g.scratch + thread * scratch_step(g.scratch_size)
     cdef Group own
     cdef Py_ssize_t task
     take_group(g, index, <int8_t*> scratch, &own)
@@ -137,7 +137,7 @@ cdef int multiply_groups(Groups* g, Py_ssize_t groups, int n_threads) except -1 
         plan_product(&g.product, 1)
         g.scratch_size += g.product.scratch_size
     if g.scratch_size > 0:
-        scratch = <uint8_t*> malloc(apart_for_all(g.scratch_size, beside))
+        scratch = <uint8_t*> malloc(scratch_of_all(g.scratch_size, beside))
         if scratch == NULL:
             with gil:
                 raise MemoryError()

@@ -162,7 +162,7 @@ cdef void plan(Depthwise* d) noexcept nogil:
 cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
     cdef DepthwiseVectors* v = &loom.vectors
-    cdef uint8_t* scratch = d.scratch + thread * apart(d.scratch_size)
+    cdef uint8_t* scratch = d.scratch + thread * scratch_step(d.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * d.most_vectors
     loom.weights = <int8_t*> scratch
     scratch += d.weights_size * d.most_vectors
@@ -276,7 +276,7 @@ cdef int depthwise(
         find_under(&d, image.out[1] > 1)
         plan(&d)
         measure_depthwise(&d, n_threads)
-        scratch = <uint8_t*> malloc(apart_for_all(d.scratch_size, n_threads))
+        scratch = <uint8_t*> malloc(scratch_of_all(d.scratch_size, n_threads))
     if scratch:
         d.scratch = <uint8_t*> next_line(scratch)
         parallel_for(

@@ -99,7 +99,7 @@ cdef void find_taps(const Grouped* g, Desk* desk, const Position* p) noexcept no
 
 cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
-    cdef uint8_t* scratch = g.scratch + thread * apart(g.scratch_size)
+    cdef uint8_t* scratch = g.scratch + thread * scratch_step(g.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * g.vectors
     cdef GroupedVectors* v = &desk.vectors
     desk.weights = <int8_t*> scratch
@@ -194,7 +194,7 @@ cdef int grouped(
     g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
     if g.is_spread:
         g.scratch_size += g.segment * g.width
-    scratch = <uint8_t*> malloc(apart_for_all(g.scratch_size, n_threads))
+    scratch = <uint8_t*> malloc(scratch_of_all(g.scratch_size, n_threads))
     if scratch == NULL:
         with gil:
             raise MemoryError()

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, room_for_rows
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
-    LINE, apart, apart_for_all, first_step, next_line, suits_streams, whole_lines,
+    LINE, first_step, next_line, scratch_of_all, scratch_step, suits_streams, whole_lines,
 )
 from pyqref._kernels.simd.primitives cimport *
 

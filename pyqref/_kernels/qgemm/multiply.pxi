@@ -75,7 +75,7 @@ cdef struct Product:
     bint in_tiles                   # whether tile registers are used
     bint copies                     # whether rows are written into scratch
     Layout layout
-    uint8_t* scratch                # scratch_size bytes for each thread, apart
+    uint8_t* scratch                # scratch_size bytes for each thread, scratch_step apart
     Py_ssize_t scratch_size
     Py_ssize_t pointers_at          # where in it those to rows begin
     Py_ssize_t results_at           # and the results of a block that are put in their places
@@ -240,7 +240,7 @@ include "plan.pxi"
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """One block of rows times some of the panels."""
     cdef Product* p = <Product*> context
-    cdef uint8_t* scratch = p.scratch + thread * apart(p.scratch_size)
+    cdef uint8_t* scratch = p.scratch + thread * scratch_step(p.scratch_size)
     cdef const uint8_t** rows = <const uint8_t**> (scratch + p.pointers_at)
     cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.pieces)
     # Columns vary slowest: a thread keeps to its part of the weights.
@@ -278,7 +278,7 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
     if p.rows == 0 or p.columns == 0:
         return 0
     n_threads = plan_product(p, n_threads)
-    scratch = <uint8_t*> malloc(apart_for_all(p.scratch_size, n_threads))
+    scratch = <uint8_t*> malloc(scratch_of_all(p.scratch_size, n_threads))
     if scratch == NULL:
         with gil:
             raise MemoryError()
