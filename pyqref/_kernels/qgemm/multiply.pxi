@@ -193,8 +193,12 @@ cdef void multiply_panel(
             vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES)
             if column > 0:
                 tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
-            if tiles == 1:
-                # Each pass over the panel fetches the columns that it multiplies.
+            if tiles == 1 and vectors * SIMD_LANES < width and next_panel != NULL:
+                # Each of several passes fetches its part of the next panel as it lies: from memory,
+                # a panel of which each fetched only its columns took twice as long.
+                tile.ahead_step = vectors * SIMD_LANES * 4
+                tile.ahead = next_panel + column * 4 * p.quads
+            elif tiles == 1:
                 tile.ahead, tile.ahead_step = tile.panel + STREAM_AHEAD, tile.step
             tile.tiles, tile.x = alike, rows + row
             tile.start = columns.offset + column
