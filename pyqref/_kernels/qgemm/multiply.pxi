@@ -190,7 +190,7 @@ cdef void multiply_panel(
             alike = 1
         column = 0
         while column < width:
-            vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES)
+            vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES, tiles == 1)
             if column > 0:
                 tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
             if tiles == 1 and vectors * SIMD_LANES < width and next_panel != NULL:

@@ -32,5 +32,5 @@ cdef extern from "qgemm/tile.h":
         uint8_t* out
         Py_ssize_t out_stride
         int used, streams
-    int vectors_of_tile(int rows, Py_ssize_t left) nogil
+    int vectors_of_tile(int rows, Py_ssize_t left, bint is_only) nogil
     void multiply_alike(int rows, int vectors, Tile* tile) nogil

@@ -30,7 +30,8 @@
 
 /* Tiles narrower than TILE_VECTORS, which only 16 lanes leave, may have more rows. So may a lone
  * tile, which then takes half of its columns at a time: two tiles of four rows would read a panel that
- * comes from memory twice. */
+ * comes from memory twice. With more than FEW_ROWS it does so anyway: the two lines that it fetches
+ * for each quad are then all of the next panel. */
 #ifndef NARROW_TILE_ROWS
 #define NARROW_TILE_ROWS TILE_ROWS
 #endif
@@ -49,22 +50,23 @@
 #define WIDE_VECTORS TILE_SUMS
 #endif
 
-/* Vectors of a tile of so many rows, where so many are left. */
-static inline int vectors_of_tile(int rows, ptrdiff_t left) {
-    int vectors = WIDE_VECTORS;
-    while (vectors > TILE_VECTORS && (vectors > left || rows * vectors > WIDE_VECTORS)) {
-        vectors /= 2;
-    }
-    if (rows > TILE_ROWS && left >= TILE_VECTORS) vectors = TILE_VECTORS / 2;
-    return vectors < left ? vectors : (int)left;
-}
-
 /* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. But one
  * row alone is multiplied as fast as weights come: the first line of a quad makes the processor fetch
  * the others itself, and sooner than if all were asked for. With more rows two lines for each quad are
  * enough. Full tiles leave time to fetch them into the first cache; where others do so, loads wait
  * behind what is fetched. */
 #define FEW_ROWS 4
+
+/* Vectors of a tile of so many rows, which may be the only one, where so many are left. */
+static inline int vectors_of_tile(int rows, ptrdiff_t left, int is_only) {
+    const int may_have_more = TILE_ROWS < NARROW_TILE_ROWS && left >= TILE_VECTORS;
+    int vectors = WIDE_VECTORS;
+    while (vectors > TILE_VECTORS && (vectors > left || rows * vectors > WIDE_VECTORS)) {
+        vectors /= 2;
+    }
+    if (may_have_more && rows > (is_only ? FEW_ROWS : TILE_ROWS)) vectors = TILE_VECTORS / 2;
+    return vectors < left ? vectors : (int)left;
+}
 
 /* Quads that are multiplied for some rows at a time, see last_quads, and sums of these rows. */
 #ifndef LAST_QUADS
