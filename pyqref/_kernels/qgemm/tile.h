@@ -82,7 +82,7 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
  * another: where products are few, what is done once for all of them counts. */
 ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors, Tile *tile) {
     const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
-    const int streamed = rows < TILE_ROWS;
+    const int streamed = rows != TILE_ROWS || vectors < TILE_VECTORS;
     const int some = LAST_SUMS / vectors, in_parts = reals && LAST_QUADS && rows > FEW_ROWS;
     /* What only the outer loops want is read there from memory: the inner one needs registers. */
     Tile *volatile kept = tile;

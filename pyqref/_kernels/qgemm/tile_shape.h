@@ -53,8 +53,8 @@
 /* Tiles of few rows wait for weights rather than for products, and fetch more of them ahead. But one
  * row alone is multiplied as fast as weights come: the first line of a quad makes the processor fetch
  * the others itself, and sooner than if all were asked for. With more rows two lines for each quad are
- * enough. Full tiles leave time to fetch them into the first cache; where others do so, loads wait
- * behind what is fetched. */
+ * enough. Full tiles leave time to fetch them into the first cache; where others do so, those of half of
+ * the columns among them, loads wait behind what is fetched. */
 #define FEW_ROWS 4
 
 /* Vectors of a tile of so many rows, which may be the only one, where so many are left. */
