@@ -130,7 +130,7 @@ def extensions() -> list[Extension]:
     wanted = chosen_kernels()
     if wanted == {"reference"}:
         return []
-    modules = [extension(name) for name in ("_cpu", "_layout", "_pages", "_parallel")]
+    modules = [extension(name) for name in ("_cpu", "_layout", "_pages", "_parallel", "_tensors")]
     for each in instruction_sets(target_machines()):
         if wanted and each.name not in wanted:
             continue

@@ -51,12 +51,10 @@ def tensors(space: Any, x: np.ndarray) -> dict[str, Any]:
     return {
         "real": real,
         "quantized": space.quantize_per_tensor(real, 0.05, 3, space.quint8),
-        "channels": (space.from_numpy(scales), space.from_numpy(points), 1),
-        "fake channels": (
-            space.from_numpy(scales.astype(np.float32)),
-            space.from_numpy(points.astype(np.int32)),
-            1,
-        ),
+        "scales": space.from_numpy(scales),
+        "points": space.from_numpy(points),
+        "fake scales": space.from_numpy(scales.astype(np.float32)),
+        "fake points": space.from_numpy(points.astype(np.int32)),
         "leaf": space.from_numpy(x.copy()).requires_grad_(),
         "gradient": space.from_numpy(np.ones_like(x)),
     }
@@ -73,16 +71,21 @@ def backward(result: Any, t: dict[str, Any]) -> Any:
 SCRIPTS: dict[str, Callable[[Any, Any], Any]] = {
     "quantize": lambda s, t: s.quantize_per_tensor(t["real"], 0.05, 3, s.quint8),
     "dequantize": lambda _, t: t["quantized"].dequantize(),
-    "quantize per channel": lambda s, t: s.quantize_per_channel(t["real"], *t["channels"], s.qint8),
+    "quantize per channel": lambda s, t: s.quantize_per_channel(
+        t["real"], t["scales"], t["points"], 1, s.qint8
+    ),
     "fake quantize": lambda s, t: s.fake_quantize_per_tensor_affine(t["real"], 0.05, 3, 0, 255),
     "fake quantize per channel": lambda s, t: s.fake_quantize_per_channel_affine(
-        t["real"], *t["fake channels"], 0, 255
+        t["real"], t["fake scales"], t["fake points"], 1, 0, 255
     ),
     "fake quantize, backward": lambda s, t: backward(
         s.fake_quantize_per_tensor_affine(t["leaf"], 0.05, 3, 0, 255), t
     ),
     "fake quantize per channel, backward": lambda s, t: backward(
-        s.fake_quantize_per_channel_affine(t["leaf"], *t["fake channels"], 0, 255), t
+        s.fake_quantize_per_channel_affine(
+            t["leaf"], t["fake scales"], t["fake points"], 1, 0, 255
+        ),
+        t,
     ),
 }
 #: Bytes that must be read and written for a number: itself, its integer, its gradient and whether

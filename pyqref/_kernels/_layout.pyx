@@ -194,6 +194,10 @@ def laid_as(cnp.ndarray first, cnp.ndarray other):
     return copy
 
 
+cdef cnp.ndarray room_as(cnp.ndarray x, cnp.dtype dtype):
+    return room(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
+
+
 cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
     cdef cnp.dtype kind = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
     if lies_in_c_order(x):

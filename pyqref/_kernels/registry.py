@@ -166,8 +166,11 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
-class _Twins(dict[str, "ModuleType | None"]):
-    """The modules of the kernel in use by operation, each imported when it is first asked for."""
+class _Twins(dict[str, Any]):
+    """The modules of the kernel in use by operation, each imported when it is first asked for.
+
+    And functions of them, such as ``"quantize.quantize_tensor"``.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,14 +190,17 @@ class _Twins(dict[str, "ModuleType | None"]):
         self._kernel = name
         self.clear()
 
-    def __missing__(self, operation: str) -> ModuleType | None:
+    def __missing__(self, name: str) -> Any:
         kernel = self.kernel
-        is_compiled = kernel != "reference"
-        name = f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}"
-        self[operation] = module = _load(name) if is_compiled else None
+        operation, _, function = name.partition(".")
+        found: Any = None
+        if kernel != "reference":
+            found = _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")
+            found = getattr(found, function) if function else found
+        self[name] = found
         if kernel != self._kernel:  # another thread has chosen another one meanwhile
-            self.pop(operation, None)
-        return module
+            self.pop(name, None)
+        return found
 
 
 def _load(name: str) -> ModuleType:
@@ -219,8 +225,9 @@ def _load(name: str) -> ModuleType:
 
 
 _twins = _Twins()
-#: The compiled module that runs an operation now; None stands for the reference. Every call of
-#: every operation asks for one: a method of a dict takes a third of the time of a function.
+#: The compiled module that runs an operation now, or one of its functions; None stands for the
+#: reference. Every call of every operation asks for one: a method of a dict takes a third of the
+#: time of a function.
 twin: Callable[[str], Any] = _twins.__getitem__
 
 

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .operation import AccumulateGrad, Array, Edge, Operation
 from .quiet import quiet
@@ -23,7 +24,7 @@ __all__ = ["run_backward"]
 def run_backward(
     roots: Sequence[tuple[Edge, Array]],
     *,
-    retain_graph: bool = False,
+    retain_graph: bool | None = False,
     capture: Sequence[Edge] | None = None,
 ) -> list[Array | None]:
     """Propagate gradients from ``roots`` through the graph.
@@ -60,38 +61,40 @@ def run_backward(
     [3.0, 30.0]
     """
     if capture is None and len(roots) == 1:
-        roots = _follow_chain(*roots[0], retain_graph)
+        edge, grad = roots[0]
+        roots = _follow_chain(edge, grad, retain_graph)
         if not roots:
             return []
     with quiet():
         return _walk(roots, retain_graph, capture)
 
 
-def _follow_chain(edge: Edge, grad: Array, retain_graph: bool) -> list[tuple[Edge, Array]]:
+def _follow_chain(edge: Edge, grad: Array, retain_graph: bool | None) -> list[tuple[Edge, Array]]:
     """Walk as far as each node has one result and one input; return where to go on, if anywhere."""
     is_new = False
     node = edge.node
-    while node.is_quiet and not node.hooks:
+    while not node.hooks:
+        edges = node.edges
         if isinstance(node, AccumulateGrad):
             node.accumulate(grad, is_new)
             return []
-        if len(node.edges) != 1 or node.output_shapes:
+        if len(edges) != 1 or node.output_shapes or not node.is_quiet:
             break
         if node.released or not node.saves_own:
             node.check_walkable()
-        gradient, next_edge = node.backward(grad)[0], node.edges[0]
+        gradient, next_edge = node.backward(grad)[0], edges[0]
         if not retain_graph:
             node.release()
         if next_edge is None or gradient is None:
             return []
         edge, is_new = next_edge, node.makes_gradients
-        grad = gradient if type(gradient) is np.ndarray else np.asarray(gradient)
+        grad = gradient if type(gradient) is ndarray else np.asarray(gradient)
         node = edge.node
     return [(edge, grad)]
 
 
 def _walk(
-    roots: Sequence[tuple[Edge, Array]], retain_graph: bool, capture: Sequence[Edge] | None
+    roots: Sequence[tuple[Edge, Array]], retain_graph: bool | None, capture: Sequence[Edge] | None
 ) -> list[Array | None]:
     arrived: dict[Operation, dict[int, Array]] = {}  # for nodes that wait, gradients of results
     waiting: list[tuple[int, Operation]] = []  # a heap of these nodes, the newest first
@@ -136,7 +139,7 @@ def _walk(
 
 
 def _as_array(gradient: Any) -> Array:
-    return gradient if type(gradient) is np.ndarray else np.asarray(gradient)
+    return gradient if type(gradient) is ndarray else np.asarray(gradient)
 
 
 def _run_hooks(node: Operation, arrived: dict[int, Array]) -> None:

@@ -10,8 +10,8 @@ from .operation import Array, Operation
 __all__ = ["FakeQuantizePerChannel", "FakeQuantizePerTensor"]
 
 
-class FakeQuantizePerTensor(Operation):
-    """To the grid of integers and back (``eq-fake-quantize``).
+class StraightThrough(Operation):
+    """What both have in common.
 
     The gradient passes unchanged where the rounded number is in
     ``[quant_min, quant_max]`` and is zero elsewhere (``eq-straight-through``).
@@ -21,26 +21,28 @@ class FakeQuantizePerTensor(Operation):
     saves_own = True
     is_quiet = True
 
+    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        return (_kernels.straight_through(grads[0], self.saved[0]),)
+
+    def release(self) -> None:
+        self.saved, self.released = (), True
+
+
+class FakeQuantizePerTensor(StraightThrough):
+    """To the grid of integers and back (``eq-fake-quantize``)."""
+
     def forward(self, x: Array, *, parameters: tuple[float, int, int, int, Convention]) -> Array:
         """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor` names them."""
         y, mask = _kernels.fake_quantize_per_tensor(x, *parameters, self.needs[0])
         self.save(mask)
         return y
 
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        (mask,) = self.saved
-        return (_kernels.straight_through(grads[0], mask),)
 
-
-class FakeQuantizePerChannel(Operation):
+class FakeQuantizePerChannel(StraightThrough):
     """The same with a scale and zero point for each index of an axis.
 
     See ``eq-fake-quantize-channel`` and ``eq-straight-through``.
     """
-
-    makes_gradients = True
-    saves_own = True
-    is_quiet = True
 
     def forward(
         self, x: Array, *, parameters: tuple[Array, Array, int, int, int, Convention]
@@ -49,7 +51,3 @@ class FakeQuantizePerChannel(Operation):
         y, mask = _kernels.fake_quantize_per_channel(x, *parameters, self.needs[0])
         self.save(mask)
         return y
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        (mask,) = self.saved
-        return (_kernels.straight_through(grads[0], mask),)

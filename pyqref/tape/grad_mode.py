@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from pyqref._kernels.objects import is_recording, set_recording
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-class _State(threading.local):
-    enabled = True
-
-
-_state = _State()
 
 
 def is_grad_enabled() -> bool:
@@ -29,7 +23,7 @@ def is_grad_enabled() -> bool:
     ...     print(pyqref.is_grad_enabled())
     False
     """
-    return _state.enabled
+    return is_recording()
 
 
 class set_grad_enabled:
@@ -46,15 +40,15 @@ class set_grad_enabled:
     """
 
     def __init__(self, mode: bool) -> None:
-        self.previous = _state.enabled
+        self.previous = is_recording()
         self.mode = bool(mode)
-        _state.enabled = self.mode
+        set_recording(self.mode)
 
     def __enter__(self) -> None:
-        _state.enabled = self.mode
+        set_recording(self.mode)
 
     def __exit__(self, *error: object) -> None:
-        _state.enabled = self.previous
+        set_recording(self.previous)
 
 
 class _GradMode:
@@ -66,11 +60,11 @@ class _GradMode:
         self._previous: list[bool] = []
 
     def __enter__(self) -> None:
-        self._previous.append(_state.enabled)
-        _state.enabled = self.mode
+        self._previous.append(is_recording())
+        set_recording(self.mode)
 
     def __exit__(self, *error: object) -> None:
-        _state.enabled = self._previous.pop()
+        set_recording(self._previous.pop())
 
     def __call__(self, function: _F) -> _F:
         @functools.wraps(function)

@@ -22,6 +22,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy import ndarray
+
+from pyqref._kernels.objects import becomes_grad
 
 from .quiet import ERRORS, IGNORED
 
@@ -145,6 +148,8 @@ class Operation:
         """Take a place in the graph, in front of the nodes that gradients go to."""
         self.needs = self.edges = edges
         self.number = next(_numbers)
+        # The walk back asks for these: an instance's own are found in a tenth of the time.
+        self.hooks, self.output_shapes, self.released = None, (), False
 
     def watch(self, tensors: Sequence[Any]) -> None:
         """Remember the versions of those whose array, or a view of its memory, was saved."""
@@ -157,7 +162,8 @@ class Operation:
             for tensor in tensors:
                 array = tensor._array
                 if each is array or (is_view and np.may_share_memory(each, array)):
-                    watched.append((tensor._version, tensor._version[0]))
+                    version = tensor._version
+                    watched.append((version, version[0]))
         self._watched = tuple(watched)
 
     def gradients_of_results(self, arrived: dict[int, Array]) -> list[Array]:
@@ -191,9 +197,8 @@ class Operation:
     def release(self) -> None:
         """Drop the arrays that were saved; if there were any, this cannot be walked again."""
         for each in self.saved:
-            if type(each) is np.ndarray or not isinstance(each, _PLAIN):
-                self.saved = ()
-                self._watched = ()
+            if type(each) is ndarray or not isinstance(each, _PLAIN):
+                self.saved = self._watched = ()
                 self.released = True
                 return
 
@@ -226,7 +231,7 @@ class AccumulateGrad(Operation):
 
     def __init__(self, leaf: weakref.ref[Any]) -> None:
         self.leaf = leaf  # which holds this node: were it held too, both would stay
-        self.number = next(_numbers)
+        self.enter(())
 
     def name(self) -> str:
         return "AccumulateGrad"
@@ -234,8 +239,8 @@ class AccumulateGrad(Operation):
     def accumulate(self, grad: Array, is_new: bool) -> None:
         """Add ``grad``, if there is still a leaf; ``is_new`` where nothing else holds the array."""
         leaf = self.leaf()
-        if leaf is not None:
-            leaf._accumulate_grad(grad, is_new)
+        if leaf is not None and not (is_new and becomes_grad(leaf, grad)):
+            leaf._accumulate_grad(grad)
 
     def release(self) -> None:
         """A leaf keeps nothing and stays usable."""

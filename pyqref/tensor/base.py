@@ -12,49 +12,53 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels.objects import (
+    goes_on,
+    leaf,
+    quantized_leaf,
+    root_of,
+    set_tensor_type,
+    wrap,
+)
+from .._kernels.tensors import TensorSlots
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout
 from ..tape.quiet import quiet
 
-__all__ = ["TensorBase", "set_tensor_type", "wrap"]
+__all__ = [
+    "TensorBase",
+    "fields_of",
+    "goes_on",
+    "leaf",
+    "put_fields",
+    "quantized_leaf",
+    "root_of",
+    "set_tensor_type",
+    "wrap",
+]
 
-_new = object.__new__
 
-
-class TensorBase:
-    """An array with a place in the graph.
+class TensorBase(TensorSlots):
+    """An array with a place in the graph, held in :class:`~pyqref._kernels.tensors.TensorSlots`.
 
     Attributes
     ----------
-    _array
-        The elements. A view of another tensor is a view of its array.
-    _goes_to
-        Where a gradient of this tensor goes: to the operation that made it, of a leaf to what
-        collects it in ``grad``; None if none is wanted. Of a view, ask ``_edge()``.
-    _version
-        A list of one counter, shared by a tensor and all its views, raised by every
-        change in place.
     _leaf_edge
         Of a leaf, where its gradients arrive, once any were asked for; kept while none are.
     _hooks
         Of a leaf, the functions to call when its gradient arrives.
-    _base
-        For a view, the tensor that it is a view of (itself no view).
     _epoch
         For a base, how often its node was replaced because a view was changed in
         place; for a view, the epoch of the base at which ``_goes_to`` was made.
+    _retains_grad
+        Of a result, whether its gradient is kept in ``grad`` as well.
     """
 
-    _array: Array
-    _version: list[int]
-    _goes_to: Edge | None = None
-    _base: TensorBase | None = None
     _epoch: int = 0
     _leaf_edge: Edge | None = None
     _hooks: dict[int, list[Any]] | None = None
     _retains_grad: bool = False
-    _grad: Any = None
     is_quantized = False
 
     @property
@@ -131,15 +135,12 @@ class TensorBase:
             self._goes_to = None if node is None else Edge(node, 0)
             self._epoch = base._epoch
 
-    def _accumulate_grad(self, grad: Array, is_new: bool = False) -> None:
-        """Add a gradient that has arrived to ``grad``; nothing else holds one that is new."""
+    def _accumulate_grad(self, grad: Array) -> None:
+        """Add a gradient that has arrived to ``grad``."""
         own, dtype = self._grad, self._array.dtype
-        if own is None and grad.dtype == dtype:
-            self._grad = wrap(grad if is_new and grad.flags.c_contiguous else grad.copy())
-            return
         with quiet():
             if own is None:
-                self._grad = wrap(grad.astype(dtype))
+                self._grad = wrap(grad.astype(dtype, order="C"))
             elif overlaps(own._array):
                 self._grad = wrap(own._array + grad.astype(dtype, copy=False))
             else:
@@ -147,23 +148,19 @@ class TensorBase:
                 own._version[0] += 1
 
 
-_tensor_type: type[TensorBase] = TensorBase
+def fields_of(tensor: TensorBase) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All that a tensor holds, to be put back by :func:`put_fields`: its slots, and the rest."""
+    slots = {name: getattr(tensor, name) for name in TensorSlots.__slots__}
+    return slots, tensor.__dict__.copy()
 
 
-def set_tensor_type(tensor_type: type[TensorBase]) -> None:
-    """Say which class :func:`wrap` makes; called once, where that class is defined."""
-    global _tensor_type
-    _tensor_type = tensor_type
-
-
-def wrap(array: Array) -> Any:
-    """A new leaf tensor on this very array (no copy)."""
-    tensor: TensorBase = _new(_tensor_type)
-    tensor._array = array
-    tensor._version = [0]
-    # Every operation asks for these: an instance's own are found in half of the time.
-    tensor._goes_to = tensor._base = None
-    return tensor
+def put_fields(tensor: TensorBase, fields: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    """Let a tensor hold what it held, and nothing else."""
+    slots, rest = fields
+    for name, value in slots.items():
+        setattr(tensor, name, value)
+    tensor.__dict__.clear()
+    tensor.__dict__.update(rest)
 
 
 def _view_of(view: TensorBase, base: TensorBase) -> Operation | None:

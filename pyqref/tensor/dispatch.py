@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
-from .base import CopySlices, TensorBase, wrap
+from .base import CopySlices, TensorBase, goes_on, wrap
 
 __all__ = [
     "CATEGORY",
@@ -140,11 +141,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
 
 def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
     """A result as a tensor; gradients of real numbers go to the node."""
-    array = result if type(result) is np.ndarray else np.asarray(result)
-    tensor = wrap(array)
+    array = result if type(result) is ndarray else np.asarray(result)
     if recording and array.dtype.kind == "f":
-        tensor._goes_to = _new_edge(Edge, (node, index))
-    return tensor
+        return goes_on(array, _new_edge(Edge, (node, index)))
+    return wrap(array)
 
 
 def is_recorded(tensor: TensorBase) -> bool:

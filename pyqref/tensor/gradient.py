@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tape import Array, Edge, run_backward
-from .base import TensorBase, wrap
+from .base import TensorBase, root_of, wrap
 
 __all__ = ["backward", "detach", "gradient_roots", "register_hook", "retain_grad"]
 
@@ -84,9 +84,9 @@ def backward(
     """
     if create_graph:
         refuse_create_graph(create_graph)
-    roots = [_root(0, tensor, gradient)]
+    roots = [root_of(tensor, gradient) or _root(0, tensor, gradient)]
     if inputs is None:
-        run_backward(roots, retain_graph=bool(retain_graph))
+        run_backward(roots, retain_graph=retain_graph)
         return
     wanted = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
     if not wanted:
@@ -97,7 +97,7 @@ def backward(
         if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         edges.append(edge)
-    found = run_backward(roots, retain_graph=bool(retain_graph), capture=edges)
+    found = run_backward(roots, retain_graph=retain_graph, capture=edges)
     for each, grad in zip(wanted, found, strict=True):
         if grad is not None:
             each._accumulate_grad(grad)

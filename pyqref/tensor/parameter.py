@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import TensorBase
+from .base import leaf
 from .tensor import Tensor
 
 __all__ = ["Parameter"]
@@ -30,8 +30,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = Tensor()
-        self = TensorBase.__new__(cls)
-        self._array = data._array
+        self = leaf(cls, data._array)
         self._version = data._version
         if data.is_quantized and requires_grad:
             raise RuntimeError("a quantized tensor cannot require gradients")

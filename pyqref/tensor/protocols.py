@@ -21,7 +21,7 @@ from . import (
     pointwise,
     printing,
 )
-from .base import TensorBase, wrap
+from .base import leaf, wrap
 from .description import Description
 from .operators import operator, reflected
 
@@ -95,9 +95,7 @@ class Protocols(Description):
     @classmethod
     def _make(cls, array: Any, like: Any) -> Any:
         """A leaf of this class on ``array``, otherwise as ``like``."""
-        result = TensorBase.__new__(cls)
-        result._array = array
-        result._version = [0]
+        result = leaf(cls, array)
         result.requires_grad = like.requires_grad
         result.__dict__.update(
             {name: value for name, value in like.__dict__.items() if not name.startswith("_")}
@@ -167,9 +165,7 @@ class Protocols(Description):
 
 
 def _unpickled(cls: Any, array: Any, requires_grad: bool, state: dict[str, Any]) -> Any:
-    result = TensorBase.__new__(cls)
-    result._array = array
-    result._version = [0]
+    result = leaf(cls, array)
     result.requires_grad = requires_grad
     for name, value in state.items():
         setattr(result, name, value)

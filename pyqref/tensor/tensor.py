@@ -31,7 +31,7 @@ from . import (
 )
 from . import layout as layouts
 from . import shape as shapes
-from .base import set_tensor_type
+from .base import leaf, set_tensor_type
 from .elementwise import ElementwiseMethods
 from .promotion import default_numpy_dtype, get_default_dtype
 from .protocols import Protocols
@@ -85,10 +85,7 @@ class Tensor(ElementwiseMethods, Protocols):
             array = array if array is not value else array.copy()
         else:
             array = np.zeros([int(n) for n in data] if data else 0, dtype=default_numpy_dtype())
-        self = super().__new__(cls)
-        self._array = array
-        self._version = [0]
-        return self
+        return leaf(cls, array)
 
     # gradient.py
     backward = gradient.backward

@@ -3,20 +3,30 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.float cimport FLT_MAX
+from libc.float cimport FLT_MAX, FLT_MIN
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, room_beside
+from pyqref._kernels._layout cimport OF_FLOAT32, room_as, room_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
-from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
+from pyqref._kernels._tensors cimport (
+    array_of, is_followed, new_leaf, new_result, reals_of, recorded_edge,
+)
+from pyqref._kernels.axes cimport (
+    channels_at, elements_per_channel, is_in_c_order, require_channels,
+)
 from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
     ACROSS = 4                  # vectors at a time, of channels that go down the rows together
     CHUNK = 1 << 15             # elements a task
+    # Elements that take less time than it takes to let other threads of Python run meanwhile.
+    SHORT = 1 << 12
+    FEW = 256                   # channels whose numbers fit on the stack
+    LARGEST_BITS = 0x7f7fffff   # of FLT_MAX; positive numbers are in the order of their bits
     # Elements that are worth a thread: fake-quantized, and masked.
     WORK_PER_THREAD = 1 << 15
     MASKED_PER_THREAD = 1 << 17
@@ -127,28 +137,55 @@ cdef bint is_covered(x) noexcept:
     return is_in_c_order(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
 
 
-cdef tuple rooms_for(x, out, bint masked):
-    """Both results, no marks if they are not wanted; None where ``x`` is not covered."""
-    cdef cnp.ndarray y = None
-    cdef cnp.npy_intp size
-    if is_covered(x):
-        y = room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False)
-    if y is None:
-        return None
-    size = cnp.PyArray_SIZE(y) // 8 + BEYOND
-    return y, cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0) if masked else None
+cdef cnp.ndarray room_for(x, out):
+    return room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False) if is_covered(x) else None
+
+
+cdef void run_at_once(FakeQuantize* f) noexcept nogil:
+    f.streams = False
+    if f.rule == FUSED or f.channels == 1:
+        fake_quantize_by_rule(f, 0, f.size, 0)
+    elif f.size:
+        f.runs = f.size // (f.channels if f.inner == 1 else f.inner)
+        f.runs_per_task = f.runs
+        runs_task(f, 0, 0)
+
+
+cdef void run(FakeQuantize* f, int n_threads) noexcept:
+    if f.size <= SHORT:
+        run_at_once(f)
+    else:
+        with nogil:
+            run_all(f, n_threads)
+
+
+cdef cnp.ndarray room_for_marks(cnp.ndarray x):
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(x) // 8 + BEYOND
+    return cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
 
 
 cdef void set_arrays(
-    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, marks, float quant_min, float quant_max,
-    int rule
-):
+    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, float quant_min,
+    float quant_max, int rule
+) noexcept:
     f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
     f.marks = NULL
     if marks is not None:
         f.marks = <uint8_t*> cnp.PyArray_DATA(marks)
     f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
     f.size = cnp.PyArray_SIZE(x)
+
+
+cdef void run_per_tensor(
+    cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, float scale, float zero_point,
+    float quant_min, float quant_max, int rule, int n_threads,
+) noexcept:
+    cdef FakeQuantize f
+    cdef float inverse = (<float> 1) / scale
+    set_arrays(&f, x, y, marks, quant_min, quant_max, rule)
+    f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
+    f.channels, f.inner = 1, 1
+    run(&f, n_threads)
 
 
 def fake_quantize_per_tensor(
@@ -161,27 +198,24 @@ def fake_quantize_per_tensor(
     where ``x`` is something else or not contiguous.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
-    cdef FakeQuantize f
-    cdef float inverse = (<float> 1) / scale
-    cdef tuple results = rooms_for(x, out, masked)
-    if results is None:
+    cdef cnp.ndarray y = room_for(x, out)
+    if y is None:
         return None
-    set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
-    f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
-    f.channels, f.inner = 1, 1
-    with nogil:
-        run_all(&f, n_threads)
-    return results
+    marks = room_for_marks(x) if masked else None
+    run_per_tensor(x, y, marks, scale, zero_point, quant_min, quant_max, rule, n_threads)
+    return y, marks
 
 
-def is_grid(
+cpdef bint is_grid(
     cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t channels, int32_t quant_min,
     int32_t quant_max,
 ):
     """Whether each channel has a float32 scale, positive and finite, and an int32 in the range."""
-    cdef const float* scale = <const float*> cnp.PyArray_DATA(scales)
-    cdef const int32_t* zero_point = <const int32_t*> cnp.PyArray_DATA(zero_points)
-    cdef bint others = False
+    cdef const uint32_t* scale = <const uint32_t*> cnp.PyArray_DATA(scales)
+    cdef const uint32_t* zero_point = <const uint32_t*> cnp.PyArray_DATA(zero_points)
+    cdef uint32_t low = <uint32_t> quant_min
+    cdef uint32_t range_ = <uint32_t> quant_max - low
+    cdef uint32_t others = 0
     cdef Py_ssize_t i
     if not (
         cnp.PyArray_TYPE(scales) == cnp.NPY_FLOAT32
@@ -191,9 +225,10 @@ def is_grid(
         and cnp.PyArray_ISCARRAY_RO(scales) and cnp.PyArray_ISCARRAY_RO(zero_points)
     ):
         return False
+    # Compared as integers without a sign, below which negative ones are large: a vector at a time.
     for i in range(channels):
-        others |= not 0 < scale[i] <= FLT_MAX
-        others |= not quant_min <= zero_point[i] <= quant_max
+        others |= scale[i] - 1 >= LARGEST_BITS
+        others |= zero_point[i] - low > range_
     return not others
 
 
@@ -206,40 +241,31 @@ cdef cnp.ndarray numbers_of(x, int kind):
     )
 
 
-def fake_quantize_per_channel(
-    x, out, bint masked, scales, zero_points, int axis, float quant_min, float quant_max, int rule,
-    int n_threads,
-):
-    """The same with a scale and a zero point for each index of an axis.
-
-    None also where zero points are no integers.
-    """
+cdef int run_per_channel(
+    cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, scales, cnp.ndarray zero_points, int axis,
+    float quant_min, float quant_max, int rule, int n_threads,
+) except -1:
     cdef FakeQuantize f
-    cdef float* inverses
+    cdef float[2 * FEW] few
+    cdef float* inverses = few
     cdef float* offsets
     cdef const int32_t* whole
     cdef Py_ssize_t channel
-    cdef cnp.ndarray each_scale, each_zero_point
-    cdef tuple results
-    if not isinstance(zero_points, cnp.ndarray):
-        zero_points = cnp.PyArray_FROM_O(zero_points)
-    results = rooms_for(x, out, masked) if cnp.PyArray_ISINTEGER(zero_points) else None
-    if results is None:
-        return None
-    each_scale = numbers_of(scales, cnp.NPY_FLOAT32)
-    each_zero_point = numbers_of(
+    cdef cnp.ndarray each_scale = numbers_of(scales, cnp.NPY_FLOAT32)
+    cdef cnp.ndarray each_zero_point = numbers_of(
         zero_points, cnp.NPY_INT32 if cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32
         else cnp.NPY_FLOAT32,
     )
     require_channels(x, axis, each_scale, each_zero_point)
     whole = <const int32_t*> cnp.PyArray_DATA(each_zero_point)
-    set_arrays(&f, x, results[0], results[1], quant_min, quant_max, rule)
+    set_arrays(&f, x, y, marks, quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(each_scale)
     f.zero_points = <const float*> cnp.PyArray_DATA(each_zero_point)
     f.channels, f.inner = cnp.PyArray_SIZE(each_scale), elements_per_channel(x, axis)
-    inverses = <float*> malloc((2 * f.channels + 1) * sizeof(float))
-    if inverses == NULL:
-        raise MemoryError()
+    if f.channels > FEW:
+        inverses = <float*> malloc(2 * f.channels * sizeof(float))
+        if inverses == NULL:
+            raise MemoryError()
     for channel in range(f.channels):
         inverses[channel] = (<float> 1) / f.scales[channel]
     f.inverses = inverses
@@ -248,10 +274,33 @@ def fake_quantize_per_channel(
         for channel in range(f.channels):
             offsets[channel] = <float> whole[channel]
         f.zero_points = offsets
-    with nogil:
-        run_all(&f, n_threads)
+    run(&f, n_threads)
+    if inverses != few:
         free(inverses)
-    return results
+    return 0
 
 
+def fake_quantize_per_channel(
+    x, out, bint masked, scales, zero_points, int axis, float quant_min, float quant_max, int rule,
+    int n_threads,
+):
+    """The same with a scale and a zero point for each index of an axis.
+
+    None also where zero points are no integers.
+    """
+    cdef cnp.ndarray y = None
+    if not isinstance(zero_points, cnp.ndarray):
+        zero_points = cnp.PyArray_FROM_O(zero_points)
+    if cnp.PyArray_ISINTEGER(zero_points):
+        y = room_for(x, out)
+    if y is None:
+        return None
+    marks = room_for_marks(x) if masked else None
+    run_per_channel(
+        x, y, marks, scales, zero_points, axis, quant_min, quant_max, rule, n_threads
+    )
+    return y, marks
+
+
+include "tensors.pxi"
 include "gradient.pxi"

@@ -53,6 +53,13 @@ cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noe
         finish_streams()
 
 
+cdef void straight_through_all(Masked* m, int n_threads) noexcept nogil:
+    n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
+    m.head = elements_to_line(m.out, sizeof(float), m.size)
+    m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
+    parallel_for(straight_through_task, m, count_tasks(m.size, m.head, CHUNK), n_threads)
+
+
 def straight_through(grad, cnp.ndarray mask, out, int n_threads):
     """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or room of that dtype.
 
@@ -77,9 +84,9 @@ def straight_through(grad, cnp.ndarray mask, out, int n_threads):
     m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
     m.marks = m.mask if packed else NULL
     m.out = <float*> cnp.PyArray_DATA(result)
-    n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
-    with nogil:
-        m.head = elements_to_line(m.out, sizeof(float), m.size)
-        m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
-        parallel_for(straight_through_task, &m, count_tasks(m.size, m.head, CHUNK), n_threads)
+    if m.size <= SHORT:
+        straight_through_all(&m, 1)
+    else:
+        with nogil:
+            straight_through_all(&m, n_threads)
     return result

@@ -5,9 +5,10 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_beside
+from libc.string cimport memcmp, memcpy, memset
+from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_as, room_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
+from pyqref._kernels._tensors cimport array_of, new_leaf, new_quantized, reals_of
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
@@ -20,6 +21,9 @@ cdef enum:
     # Bytes of results that caches would not hold, with their input, until they are read.
     FAR_REALS = 1 << 25
     FAR_BYTES = 1 << 24
+    # Elements that take less time than it takes to let other threads of Python run meanwhile.
+    SHORT = 1 << 12
+    FEW = 256                   # channels whose numbers fit on the stack
     # Elements that are worth a thread: on one grid, and on that of their channel.
     WORK_PER_THREAD = 1 << 17
     CHANNELS_PER_THREAD = 1 << 16
@@ -41,6 +45,9 @@ cdef struct Affine:
     const double* zero_points
 
 
+cdef cnp.dtype OF_REALS = cnp.PyArray_DescrFromType(cnp.NPY_FLOAT32)
+
+
 cdef cnp.ndarray doubles(x):
     """Parameters of channels as contiguous float64, which holds what they come as."""
     if isinstance(x, cnp.ndarray) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT64:
@@ -49,17 +56,34 @@ cdef cnp.ndarray doubles(x):
     return cnp.PyArray_ContiguousFromAny(x, cnp.NPY_FLOAT64, 0, 0)
 
 
-cdef void each_run(Affine* a, Task task, int n_threads) noexcept nogil:
+cdef void each_task(
+    Affine* a, Task task, Py_ssize_t count, double per_thread, int n_threads
+) noexcept:
+    if a.size <= SHORT:
+        parallel_for(task, a, count, 1)
+        return
+    n_threads = useful_threads(<double> a.size, per_thread, n_threads)
+    with nogil:
+        parallel_for(task, a, count, n_threads)
+
+
+cdef void each_chunk(Affine* a, Task task, int n_threads) noexcept:
+    each_task(a, task, (a.size + CHUNK - 1) // CHUNK, WORK_PER_THREAD, n_threads)
+
+
+cdef void each_run(Affine* a, Task task, int n_threads) noexcept:
     # Runs of one channel, or where channels are innermost, of all of them once.
     cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
+    cdef Py_ssize_t count
     if a.size == 0:
         return
     a.runs = a.size // length
     a.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-    n_threads = useful_threads(<double> a.size, CHANNELS_PER_THREAD, n_threads)
-    parallel_for(task, a, (a.runs + a.runs_per_task - 1) // a.runs_per_task, n_threads)
+    count = (a.runs + a.runs_per_task - 1) // a.runs_per_task
+    each_task(a, task, count, CHANNELS_PER_THREAD, n_threads)
 
 
 include "bytes.pxi"
 include "integers.pxi"
 include "reals.pxi"
+include "tensors.pxi"

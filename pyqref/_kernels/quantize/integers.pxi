@@ -55,6 +55,21 @@ cdef void quantize_task(void* context, Py_ssize_t index, int thread) noexcept no
         )
 
 
+cdef void run_per_tensor(
+    cnp.ndarray x, cnp.ndarray q, float scale, float zero_point, int64_t quant_min,
+    int64_t quant_max, int n_threads,
+) noexcept:
+    cdef Affine a
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
+    a.size = cnp.PyArray_SIZE(x)
+    a.inverse, a.offset = (<float> 1) / scale, zero_point
+    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
+    a.streams = not a.wide and a.size >= FAR_BYTES and suits_streams(a.q, LINE, LINE, FAR_BYTES)
+    each_chunk(&a, quantize_task, n_threads)
+
+
 def quantize_per_tensor(
     x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
 ):
@@ -63,20 +78,9 @@ def quantize_per_tensor(
     Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
     results lie in.
     """
-    cdef Affine a
     cdef cnp.ndarray q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
-    if q is None:
-        return None
-    a.x = <float*> cnp.PyArray_DATA(x)
-    a.q = <uint8_t*> cnp.PyArray_DATA(q)
-    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
-    a.size = cnp.PyArray_SIZE(x)
-    a.inverse, a.offset = (<float> 1) / scale, zero_point
-    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
-    a.streams = not a.wide and a.size >= FAR_BYTES and suits_streams(a.q, LINE, LINE, FAR_BYTES)
-    n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
-    with nogil:
-        parallel_for(quantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+    if q is not None:
+        run_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
     return q
 
 
@@ -214,26 +218,20 @@ cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) no
         run += 1
 
 
-def quantize_per_channel(
-    x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
-):
-    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
+cdef int run_per_channel(
+    cnp.ndarray x, cnp.ndarray q, scales, zero_points, int axis, int64_t quant_min,
+    int64_t quant_max, int n_threads,
+) except -1:
     cdef Affine a
     cdef Py_ssize_t channel
-    cdef cnp.ndarray each_scale, each_zero_point
-    cdef const double* scale
-    cdef const double* zero_point
-    cdef float* inverses
+    cdef cnp.ndarray each_scale = doubles(scales)
+    cdef cnp.ndarray each_zero_point = doubles(zero_points)
+    cdef const double* scale = <const double*> cnp.PyArray_DATA(each_scale)
+    cdef const double* zero_point = <const double*> cnp.PyArray_DATA(each_zero_point)
+    cdef float[2 * FEW] few
+    cdef float* inverses = few
     cdef float* offsets
-    cdef cnp.ndarray q = None
-    if is_in_c_order(x):
-        q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
-    if q is None:
-        return None
-    each_scale, each_zero_point = doubles(scales), doubles(zero_points)
     require_channels(x, axis, each_scale, each_zero_point)
-    scale = <const double*> cnp.PyArray_DATA(each_scale)
-    zero_point = <const double*> cnp.PyArray_DATA(each_zero_point)
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
@@ -241,9 +239,10 @@ def quantize_per_channel(
     a.inner = elements_per_channel(x, axis)
     a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
     # The first channels once more behind the last, for rows that begin with another.
-    inverses = <float*> malloc(2 * (a.channels + LANES_MAX) * sizeof(float))
-    if inverses == NULL:
-        raise MemoryError()
+    if a.channels + LANES_MAX > FEW:
+        inverses = <float*> malloc(2 * (a.channels + LANES_MAX) * sizeof(float))
+        if inverses == NULL:
+            raise MemoryError()
     offsets = inverses + a.channels + LANES_MAX
     for channel in range(a.channels):
         inverses[channel] = <float> 1 / <float> scale[channel]
@@ -252,7 +251,19 @@ def quantize_per_channel(
         inverses[a.channels + channel] = inverses[channel]
         offsets[a.channels + channel] = offsets[channel]
     a.inverses, a.offsets = inverses, offsets
-    with nogil:
-        each_run(&a, quantize_channels_task, n_threads)
-    free(inverses)
+    each_run(&a, quantize_channels_task, n_threads)
+    if inverses != few:
+        free(inverses)
+    return 0
+
+
+def quantize_per_channel(
+    x, out, scales, zero_points, int axis, int64_t quant_min, int64_t quant_max, int n_threads
+):
+    """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
+    cdef cnp.ndarray q = None
+    if is_in_c_order(x):
+        q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    if q is not None:
+        run_per_channel(x, q, scales, zero_points, axis, quant_min, quant_max, n_threads)
     return q

@@ -41,15 +41,10 @@ cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept 
         finish_streams()
 
 
-def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
-    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or room of that dtype.
-
-    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
-    """
+cdef void run_dequantize(
+    cnp.ndarray q, cnp.ndarray x, float scale, int64_t zero_point, int n_threads
+) noexcept:
     cdef Affine a
-    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
-    if x is None:
-        return None
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide, a.is_signed = cnp.PyArray_ITEMSIZE(q) > 1, cnp.PyArray_TYPE(q) == cnp.NPY_INT8
@@ -58,9 +53,17 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
         a.size >= FAR_REALS // <Py_ssize_t> sizeof(float)
         and suits_streams(a.x, LINE, LINE, FAR_REALS)
     )
-    n_threads = useful_threads(<double> a.size, WORK_PER_THREAD, n_threads)
-    with nogil:
-        parallel_for(dequantize_task, &a, (a.size + CHUNK - 1) // CHUNK, n_threads)
+    each_chunk(&a, dequantize_task, n_threads)
+
+
+def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
+    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or room of that dtype.
+
+    Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
+    """
+    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    if x is not None:
+        run_dequantize(q, x, scale, zero_point, n_threads)
     return x
 
 
@@ -134,6 +137,5 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     a.inner = elements_per_channel(q, axis)
     a.scales = <const double*> cnp.PyArray_DATA(each_scale)
     a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
-    with nogil:
-        each_run(&a, dequantize_channels_task, n_threads)
+    each_run(&a, dequantize_channels_task, n_threads)
     return x

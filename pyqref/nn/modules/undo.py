@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.base import fields_of, put_fields
+
 __all__ = ["Undo"]
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
@@ -26,9 +28,7 @@ class Undo:
             for tensor in (*each._parameters.values(), *each._buffers.values()):
                 if tensor is not None:
                     tensors[id(tensor)] = tensor
-        self.tensors = [
-            (tensor, tensor.__dict__.copy(), tensor._array.copy()) for tensor in tensors.values()
-        ]
+        self.tensors = [(each, fields_of(each), each._array.copy()) for each in tensors.values()]
 
     def run(self) -> None:
         """Put everything back."""
@@ -38,8 +38,7 @@ class Undo:
             for name, members in registries.items():
                 module.__dict__[name].clear()
                 module.__dict__[name].update(members)
-        for tensor, attributes, elements in self.tensors:
-            tensor.__dict__.clear()
-            tensor.__dict__.update(attributes)
+        for tensor, fields, elements in self.tensors:
+            put_fields(tensor, fields)
             tensor._array[...] = elements
             tensor._version[0] += 1

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
+from ..._kernels import threads
+from ..._kernels.registry import twin
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
@@ -21,9 +23,9 @@ from ...numerics.dynamic_qparams import choose_qparams_of_range
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
-from .quantizer import per_channel_quantizer, per_tensor_quantizer, quant_range
-from .tensor import make_per_channel, make_per_tensor, make_quantized
-from .validation import check_dtype
+from .quantizer import known, per_channel_quantizer, per_tensor_quantizer, quant_range
+from .tensor import QuantizedTensor, make_per_channel, make_per_tensor, make_quantized
+from .validation import check_dtype, reals, vector
 
 __all__ = [
     "dequantize",
@@ -39,9 +41,6 @@ __all__ = [
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
 ]
-
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) -> Any:
@@ -79,13 +78,16 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
     """
     if type(input) is not Tensor and isinstance(input, (list, tuple)):
         return _quantize_each(input, scale, zero_point, dtype)
-    array = input._array if type(input) is Tensor else None
-    if array is None or array.dtype is not _FLOAT32:
-        array = _real("quantize_per_tensor", input)
     if not (type(dtype) is dtype_ and type(scale) is float and type(zero_point) is int):
         check_dtype(dtype)
         scale, zero_point = _plain_parameters(scale, zero_point)
     quantizer = per_tensor_quantizer(dtype, scale, zero_point)
+    quick = twin("quantize.quantize_tensor")  # takes usual arguments as they are
+    if quick is not None:
+        q = quick(input, quantizer.grid, quantizer, QuantizedTensor, threads.limit)
+        if q is not None:
+            return q
+    array = reals("quantize_per_tensor", input)
     return make_quantized(quantizer.quantize(array), quantizer)
 
 
@@ -159,11 +161,16 @@ def quantize_per_channel(
     tensor([[ 0, 15],
             [10, 20]], dtype=pyqref.uint8)
     """
+    quick = twin("quantize.quantize_tensor_channels")  # takes usual arguments as they are
+    if quick is not None:
+        q = quick(input, scales, zero_points, axis, dtype, known, QuantizedTensor, threads.limit)
+        if q is not None:
+            return q
     check_dtype(dtype)
-    array = _real("quantize_per_channel", input)
+    array = reals("quantize_per_channel", input)
     if type(axis) is not int:
         axis = as_integer(axis, "axis")
-    all_scales, all_zero_points = _vector("scales", scales), _vector("zero_points", zero_points)
+    all_scales, all_zero_points = vector("scales", scales), vector("zero_points", zero_points)
     floating = all_zero_points.dtype.kind == "f"
     scheme = per_channel_affine_float_qparams if floating else per_channel_affine
     quantizer = per_channel_quantizer(dtype, all_scales, all_zero_points, axis, scheme)
@@ -194,7 +201,7 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
         raise ValueError(f"dtype must be quint8, qint8 or float16, got {described(dtype)}")
     if dtype is float16:
         return input.to(float16)
-    array = _real("quantize_per_tensor_dynamic", input)
+    array = reals("quantize_per_tensor_dynamic", input)
     quant_min, quant_max = quant_range(dtype)
     if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2
@@ -210,40 +217,6 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
 
 def _halved(quant_min: int) -> int:
     return -(-quant_min // 2) if quant_min < 0 else quant_min
-
-
-def _real(name: str, input: Any) -> Any:
-    """The array of a float32 or float64 tensor."""
-    if type(input) is Tensor and input._array.dtype is _FLOAT32:
-        return input._array
-    if not isinstance(input, TensorBase):
-        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
-    if input.is_quantized:
-        raise TypeError(f"{name}: input is quantized already, got {input.dtype}")
-    if input._array.dtype.kind != "f" or input._array.dtype.itemsize < 4:
-        raise TypeError(
-            f"{name}: input must be a float32 or float64 tensor, got {input.dtype}; use .float()"
-        )
-    return input._array
-
-
-def _vector(name: str, values: Any) -> Any:
-    if type(values) is Tensor and values._array.ndim == 1 and values._array.dtype.kind in "iuf":
-        return values._array
-    array = values._array if isinstance(values, TensorBase) else _numbers(name, values)
-    if array.dtype.kind not in "iuf" or getattr(values, "is_quantized", False):
-        raise TypeError(f"{name} must hold numbers, got {described(values)}")
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
-    return array
-
-
-def _numbers(name: str, values: Any) -> Any:
-    """An array of a list of numbers."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must hold numbers, got {described(values)}") from None
 
 
 def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
@@ -375,8 +348,8 @@ def make_per_channel_quantized_tensor(input: Any, scale: Any, zero_point: Any, a
     """Integers as a per channel quantized tensor of the dtype that stores them."""
     return make_per_channel(
         input._array.copy(),
-        _vector("scale", scale),
-        _vector("zero_point", zero_point),
+        vector("scale", scale),
+        vector("zero_point", zero_point),
         axis,
         _dtype_of(input),
     )

@@ -32,6 +32,10 @@ __all__ = [
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 #: Quantizers of up to so many channels are kept, by their bytes.
 _KEPT_CHANNELS = 512
+#: And the last of them, as kernels look for them: their dtype, axis, scales and zero points as they
+#: were given, then the quantizer and its ``grid``.
+known: list[tuple[Any, ...]] = []
+_KNOWN = 4
 
 
 @dataclass(frozen=True)
@@ -264,7 +268,7 @@ def per_channel_quantizer(
     are_numbers = scale_type.kind in "iuf" and zero_point_type.kind in "iuf"
     if not (are_numbers and scales.ndim == zero_points.ndim == 1 and scales.size <= _KEPT_CHANNELS):
         return PerChannelQuantizer(dtype, scales, zero_points, axis, qscheme)
-    return _quantizer_of_bytes(
+    found = _quantizer_of_bytes(
         dtype,
         scales.tobytes(),
         zero_points.tobytes(),
@@ -273,6 +277,10 @@ def per_channel_quantizer(
         scale_type,
         zero_point_type,
     )
+    known.insert(0, found)
+    del known[_KNOWN:]
+    quantizer: PerChannelQuantizer = found[4]
+    return quantizer
 
 
 @lru_cache(maxsize=128)
@@ -284,14 +292,10 @@ def _quantizer_of_bytes(
     qscheme: qscheme,
     scale_type: Any,
     zero_point_type: Any,
-) -> PerChannelQuantizer:
-    return PerChannelQuantizer(
-        dtype,
-        np.frombuffer(scales, scale_type),
-        np.frombuffer(zero_points, zero_point_type),
-        axis,
-        qscheme,
-    )
+) -> tuple[Any, ...]:
+    given = np.frombuffer(scales, scale_type), np.frombuffer(zero_points, zero_point_type)
+    quantizer = PerChannelQuantizer(dtype, *given, axis, qscheme)
+    return dtype, axis, *given, quantizer, quantizer.grid
 
 
 def quant_range(of: dtype) -> tuple[int, int]:

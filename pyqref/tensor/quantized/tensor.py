@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernels import threads
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
+from ..._kernels.registry import twin
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
 from ...dtypes import qscheme as qscheme_
 from ...tape import Array
 from .. import conversion, indexing
-from ..base import TensorBase, wrap
+from ..base import TensorBase, quantized_leaf, wrap
 from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
@@ -29,9 +31,6 @@ from .quantizer import (
 )
 
 __all__ = ["QuantizedTensor", "make_per_channel", "make_per_tensor", "make_quantized", "number_of"]
-
-
-_new = object.__new__
 
 
 class QuantizedTensor(Tensor):
@@ -61,7 +60,6 @@ class QuantizedTensor(Tensor):
     """
 
     is_quantized = True
-    _quantizer: Quantizer
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
@@ -84,9 +82,7 @@ class QuantizedTensor(Tensor):
 
     @classmethod
     def _make(cls, array: Any, like: Any) -> Any:
-        result = TensorBase.__new__(cls)
-        result._array, result._version, result._quantizer = array, [0], like._quantizer
-        return result
+        return quantized_leaf(cls, array, like._quantizer)
 
     def _state(self) -> dict[str, Any]:
         return {"_quantizer": self._quantizer}
@@ -144,6 +140,11 @@ class QuantizedTensor(Tensor):
     # the numbers
     def dequantize(self) -> Any:
         """The real numbers, as float32 tensor (equation ``eq-affine-dequantize``)."""
+        quantizer, quick = self._quantizer, twin("quantize.dequantize_tensor")
+        if quick is not None and type(quantizer) is PerTensorQuantizer:
+            x = quick(self._array, quantizer.scale, quantizer.zero_point, threads.limit)
+            if x is not None:
+                return x
         return wrap(self._quantizer.dequantize(self._array))
 
     def int_repr(self) -> Any:
@@ -288,11 +289,7 @@ def make_quantized(array: Array, quantizer: Quantizer) -> Any:
     >>> make_quantized(np.uint8([10, 14]), x._quantizer).dequantize().tolist()
     [0.0, 2.0]
     """
-    result: Any = _new(QuantizedTensor)
-    result._array = array
-    result._version = [0]
-    result._quantizer = quantizer
-    return result
+    return quantized_leaf(QuantizedTensor, array, quantizer)
 
 
 def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtype_) -> Any:

@@ -9,9 +9,20 @@ import numpy as np
 
 from ...dtypes import dtype
 from ..arguments import as_integer, as_number, described
+from ..base import TensorBase
+from ..tensor import Tensor
 
-__all__ = ["check_axis", "check_dtype", "check_scale", "check_zero_point", "parameters_of"]
+__all__ = [
+    "check_axis",
+    "check_dtype",
+    "check_scale",
+    "check_zero_point",
+    "parameters_of",
+    "reals",
+    "vector",
+]
 
+_FLOAT32 = np.dtype(np.float32)
 _SMALLEST = float(np.finfo(np.float32).tiny)
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -81,3 +92,38 @@ def check_axis(axis: int, ndim: int) -> None:
         raise ValueError(f"axis {axis} is none of the tensor, which has no dimensions")
     if not 0 <= axis < ndim:
         raise ValueError(f"axis must be in [0, {ndim - 1}] for a {ndim}-D tensor, got {axis}")
+
+
+def reals(name: str, input: Any) -> Any:
+    """The array of a float32 or float64 tensor."""
+    if type(input) is Tensor and input._array.dtype is _FLOAT32:
+        return input._array
+    if not isinstance(input, TensorBase):
+        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
+    if input.is_quantized:
+        raise TypeError(f"{name}: input is quantized already, got {input.dtype}")
+    if input._array.dtype.kind != "f" or input._array.dtype.itemsize < 4:
+        raise TypeError(
+            f"{name}: input must be a float32 or float64 tensor, got {input.dtype}; use .float()"
+        )
+    return input._array
+
+
+def vector(name: str, values: Any) -> Any:
+    """The numbers of a tensor of one axis, or of a list."""
+    if type(values) is Tensor and values._array.ndim == 1 and values._array.dtype.kind in "iuf":
+        return values._array
+    array = values._array if isinstance(values, TensorBase) else _numbers(name, values)
+    if array.dtype.kind not in "iuf" or getattr(values, "is_quantized", False):
+        raise TypeError(f"{name} must hold numbers, got {described(values)}")
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
+    return array
+
+
+def _numbers(name: str, values: Any) -> Any:
+    """An array of a list of numbers."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must hold numbers, got {described(values)}") from None

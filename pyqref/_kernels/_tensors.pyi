@@ -1,0 +1,9 @@
+from .tensors import becomes_grad as becomes_grad
+from .tensors import goes_on as goes_on
+from .tensors import is_recording as is_recording
+from .tensors import leaf as leaf
+from .tensors import quantized_leaf as quantized_leaf
+from .tensors import root_of as root_of
+from .tensors import set_recording as set_recording
+from .tensors import set_tensor_type as set_tensor_type
+from .tensors import wrap as wrap

@@ -1,0 +1,40 @@
+"""Tensors as kernels see them: the functions of :mod:`.tensors`, compiled where they were built."""
+
+from __future__ import annotations
+
+try:
+    from ._tensors import (
+        becomes_grad,
+        goes_on,
+        is_recording,
+        leaf,
+        quantized_leaf,
+        root_of,
+        set_recording,
+        set_tensor_type,
+        wrap,
+    )
+except ModuleNotFoundError:  # not if it was built from other sources than these
+    from .tensors import (
+        becomes_grad,
+        goes_on,
+        is_recording,
+        leaf,
+        quantized_leaf,
+        root_of,
+        set_recording,
+        set_tensor_type,
+        wrap,
+    )
+
+__all__ = [
+    "becomes_grad",
+    "goes_on",
+    "is_recording",
+    "leaf",
+    "quantized_leaf",
+    "root_of",
+    "set_recording",
+    "set_tensor_type",
+    "wrap",
+]

@@ -1,0 +1,78 @@
+# Quantization of tensors as they mostly are: included by body.pxi.
+#
+# As in ../fake_quantize/tensors.pxi, None stands for anything that is unusual.
+
+def quantize_tensor(input, grid, quantizer, type kind, int n_threads):
+    """``eq-affine-quantize`` of a tensor of float32 in C order, to one that ``quantizer`` reads.
+
+    ``grid`` has its scale, zero point, range and type of integers.
+    """
+    cdef cnp.ndarray x = reals_of(input)
+    cdef cnp.ndarray q
+    cdef tuple fields
+    if x is None or not isinstance(grid, tuple) or len(<tuple> grid) != 5:
+        return None
+    fields = <tuple> grid  # a named one, which Cython does not take for a tuple
+    q = room_as(x, fields[4])
+    run_per_tensor(x, q, fields[0], fields[1], fields[2], fields[3], n_threads)
+    return new_quantized(kind, q, quantizer)
+
+
+cdef bint same_bits(object x, cnp.ndarray known) noexcept:
+    """Whether the numbers of a vector are those of one in C order."""
+    cdef cnp.ndarray given
+    if not isinstance(x, cnp.ndarray):
+        return False
+    given = x
+    return (
+        cnp.PyArray_TYPE(given) == cnp.PyArray_TYPE(known) and cnp.PyArray_ISCARRAY_RO(given)
+        and cnp.PyArray_NDIM(given) == 1 and cnp.PyArray_SIZE(given) == cnp.PyArray_SIZE(known)
+        and memcmp(
+            cnp.PyArray_DATA(given), cnp.PyArray_DATA(known), cnp.PyArray_NBYTES(known)
+        ) == 0
+    )
+
+
+cdef bint has_channels(cnp.ndarray x, Py_ssize_t axis, cnp.ndarray scales) except -1:
+    return (
+        0 <= axis < cnp.PyArray_NDIM(x)
+        and cnp.PyArray_DIM(x, <int> axis) == cnp.PyArray_SIZE(scales)
+    )
+
+
+def quantize_tensor_channels(
+    input, scales, zero_points, axis, dtype, list known, type kind, int n_threads
+):
+    """``eq-affine-quantize-channel`` with one of the quantizers that are ``known``.
+
+    Each stands there behind its dtype, axis, scales and zero points as they were given, and in
+    front of its ``grid``.
+    """
+    cdef cnp.ndarray x = reals_of(input)
+    cdef object given_scales = array_of(scales), given_zero_points = array_of(zero_points)
+    cdef cnp.ndarray q
+    cdef tuple each
+    if x is None:
+        return None
+    for each in known:
+        own, where, its_scales, its_zero_points, quantizer, grid = each
+        if (
+            own is dtype and where is axis and same_bits(given_scales, its_scales)
+            and same_bits(given_zero_points, its_zero_points)
+        ):
+            if not has_channels(x, axis, its_scales):
+                return None
+            each_scale, each_zero_point, low, high, storage = grid
+            q = room_as(x, storage)
+            run_per_channel(x, q, each_scale, each_zero_point, axis, low, high, n_threads)
+            return new_quantized(kind, q, quantizer)
+    return None
+
+
+def dequantize_tensor(q, float scale, int64_t zero_point, int n_threads):
+    """``eq-affine-dequantize`` of integers in C order, to a tensor."""
+    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, OF_REALS, OF_FLOAT32, False)
+    if x is None:
+        return None
+    run_dequantize(q, x, scale, zero_point, n_threads)
+    return new_leaf(x)

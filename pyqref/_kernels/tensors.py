@@ -1,0 +1,144 @@
+"""What kernels see of a tensor: its array, and where its gradient goes.
+
+``_tensors.pyx`` holds the same functions compiled; :mod:`.objects` takes what there is.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+__all__ = [
+    "TensorSlots",
+    "becomes_grad",
+    "goes_on",
+    "is_recording",
+    "leaf",
+    "quantized_leaf",
+    "root_of",
+    "set_recording",
+    "set_tensor_type",
+    "wrap",
+]
+
+_new = object.__new__
+
+
+class TensorSlots:
+    """An array and its place in the graph, where a kernel finds them without a call of Python.
+
+    Attributes
+    ----------
+    _array
+        The elements. A view of another tensor is a view of its array.
+    _goes_to
+        Where a gradient of this tensor goes: to the operation that made it, of a leaf to what
+        collects it in ``grad``; None if none is wanted. Of a view, ask ``_edge()``.
+    _changes
+        A list of one counter, shared by a tensor and all its views, raised by every
+        change in place; None as long as nobody has asked for it by ``_version``.
+    _base
+        For a view, the tensor that it is a view of (itself no view).
+    _grad
+        The gradient collected so far, a tensor.
+    _quantizer
+        Of a quantized tensor, how its integers are read.
+    """
+
+    __slots__ = ("_array", "_base", "_changes", "_goes_to", "_grad", "_quantizer")
+
+    _array: Any
+    _base: Any
+    _changes: list[int] | None
+    _goes_to: Any
+    _grad: Any
+    _quantizer: Any
+
+    @property
+    def _version(self) -> list[int]:
+        """The counter of changes, which most tensors live without."""
+        changes = self._changes
+        if changes is None:
+            changes = self._changes = [0]
+        return changes
+
+    @_version.setter
+    def _version(self, changes: list[int]) -> None:
+        self._changes = changes
+
+
+class _Recording(threading.local):
+    enabled = True
+
+
+_recording = _Recording()
+
+
+def is_recording() -> bool:
+    """Whether operations are recorded now, in this thread."""
+    return _recording.enabled
+
+
+def set_recording(enabled: bool) -> None:
+    """Record operations from now on in this thread, or do not."""
+    _recording.enabled = enabled
+
+
+_tensor_type: type[TensorSlots] = TensorSlots
+
+
+def set_tensor_type(kind: type[TensorSlots]) -> None:
+    """Say which class :func:`wrap` makes; called once, where that class is defined."""
+    global _tensor_type
+    _tensor_type = kind
+
+
+def leaf(kind: type[TensorSlots], array: Any) -> Any:
+    """A new leaf of a class of tensors, on this very array (no copy)."""
+    tensor = _new(kind)
+    tensor._array = array
+    tensor._base = tensor._changes = tensor._goes_to = tensor._grad = tensor._quantizer = None
+    return tensor
+
+
+def quantized_leaf(kind: type[TensorSlots], array: Any, quantizer: Any) -> Any:
+    """The same with integers, which a quantizer reads."""
+    tensor = leaf(kind, array)
+    tensor._quantizer = quantizer
+    return tensor
+
+
+def wrap(array: Any) -> Any:
+    """A new leaf tensor on this very array (no copy)."""
+    return leaf(_tensor_type, array)
+
+
+def goes_on(array: Any, edge: Any) -> Any:
+    """A new tensor on this very array, whose gradient goes along an edge."""
+    tensor = leaf(_tensor_type, array)
+    tensor._goes_to = edge
+    return tensor
+
+
+def becomes_grad(tensor: Any, gradient: Any) -> bool:
+    """Make an array the gradient of a tensor that has none; False, and nothing, if it is not as it.
+
+    It must be of its dtype and in C order; nothing else may hold it.
+    """
+    if tensor._grad is not None or gradient.dtype is not tensor._array.dtype:
+        return False
+    if not gradient.flags.c_contiguous:
+        return False
+    tensor._grad = wrap(gradient)
+    return True
+
+
+def root_of(tensor: Any, gradient: Any) -> tuple[Any, Any] | None:
+    """Where the gradient of a result goes, and its array; None unless it is one of this shape."""
+    if not (isinstance(tensor, TensorSlots) and isinstance(gradient, TensorSlots)):
+        return None
+    if tensor._base is not None or tensor._goes_to is None:
+        return None
+    if tensor._array.shape != gradient._array.shape:
+        return None
+    return tensor._goes_to, gradient._array
