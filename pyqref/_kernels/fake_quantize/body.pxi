@@ -25,6 +25,8 @@ cdef enum:
     CHUNK = 1 << 15             # elements a task
     # Elements that take less time than it takes to let other threads of Python run meanwhile.
     SHORT = 1 << 12
+    # Bytes of results that caches would not hold, with their input, until they are read.
+    FAR = 1 << 25
     FEW = 256                   # channels whose numbers fit on the stack
     LARGEST_BITS = 0x7f7fffff   # of FLT_MAX; positive numbers are in the order of their bits
     # Elements that are worth a thread: fake-quantized, and masked.
@@ -123,12 +125,12 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> f.size, WORK_PER_THREAD, n_threads)
     if f.rule == FUSED or f.channels == 1:
         f.head = whole_bytes(elements_to_line(f.y, sizeof(float), f.size), f.size)
-        f.streams = suits_streams(f.y, LINE, LINE, size)
+        f.streams = size >= FAR and suits_streams(f.y, LINE, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
     f.runs = f.size // length
     f.runs_per_task = runs_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
-    f.streams = suits_streams(f.y, run, run, size)
+    f.streams = size >= FAR and suits_streams(f.y, run, run, size)
     parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
 
 

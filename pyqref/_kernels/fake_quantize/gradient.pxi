@@ -54,9 +54,10 @@ cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noe
 
 
 cdef void straight_through_all(Masked* m, int n_threads) noexcept nogil:
+    cdef Py_ssize_t size = m.size * <Py_ssize_t> sizeof(float)
     n_threads = useful_threads(<double> m.size, MASKED_PER_THREAD, n_threads)
     m.head = elements_to_line(m.out, sizeof(float), m.size)
-    m.streams = suits_streams(m.out, LINE, LINE, m.size * <Py_ssize_t> sizeof(float))
+    m.streams = size >= FAR and suits_streams(m.out, LINE, LINE, size)
     parallel_for(straight_through_task, m, count_tasks(m.size, m.head, CHUNK), n_threads)
 
 
