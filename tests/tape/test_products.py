@@ -30,13 +30,13 @@ def operands(shape, rng):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_bits_do_not_depend_on_the_threads(shape, turned):
+def test_the_bits_do_not_depend_on_the_threads(shape, turned, monkeypatch):
     a, b = operands(shape, np.random.default_rng(0))
     if turned:
         a, b = np.ascontiguousarray(a.T).T, np.ascontiguousarray(b.T).T
     results = []
-    for n_threads in (1, 2, 3):
-        pyqref.set_num_threads(n_threads)
+    for n_threads in (1, 2, 3):  # behind set_num_threads, which warns without OpenMP
+        monkeypatch.setattr(threads, "limit", n_threads)
         results.append(matmul(a, b))
     assert all(np.array_equal(each, results[0]) for each in results)
     # Each sum of K products in single precision is off by at most K half units of each product.
@@ -113,7 +113,7 @@ def test_without_a_way_to_hold_threads_back_it_is_one_product(monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(6, 9, 15, 14), (3, 17, 40, 41), (40, 64, 9, 8)])
-def test_convolutions_by_blocks_of_images_are_those_of_all(shape):
+def test_convolutions_by_blocks_of_images_are_those_of_all(shape, monkeypatch):
     """Small integers, so that sums are exact, and the same for any number of threads."""
     rng = np.random.default_rng(5)
     x = rng.integers(-4, 5, shape).astype(np.float32)
@@ -121,7 +121,7 @@ def test_convolutions_by_blocks_of_images_are_those_of_all(shape):
     grad = rng.integers(-4, 5, (shape[0], 16, (shape[2] + 1) // 2, (shape[3] + 1) // 2))
     results = []
     for n_threads, block in ((1, 1 << 17), (2, 1 << 17), (1, 1 << 40)):
-        pyqref.set_num_threads(n_threads)
+        monkeypatch.setattr(threads, "limit", n_threads)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("pyqref.tape.convolution._BLOCK", block)
             inputs = [pyqref.from_numpy(each.copy()).requires_grad_() for each in (x, weight)]
