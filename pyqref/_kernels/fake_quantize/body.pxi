@@ -41,9 +41,9 @@ cdef enum Rule:
 
 include "marks.pxi"
 
-# What one vector needs, and where the scales, inverses and zero points of its lanes are.
+# What one vector needs: scales, inverses, zero points and these subtracted from 0 of its lanes.
 cdef struct Grid:
-    f32v scale, inverse, zero_point
+    f32v scale, inverse, zero_point, back
 
 cdef struct FakeQuantize:
     const float* x

@@ -12,9 +12,10 @@ cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noex
 
 cdef inline f32v real_of(f32v place, const Grid* grid, f32v low, f32v high) noexcept nogil:
     """The rest of ``eq-fake-quantize-mask``: clamped, and back to real numbers."""
-    # nan becomes low, as max gives its second operand there; -0.0 becomes 0.0.
-    place = add_f32(min_f32(max_f32(place, low), high), set_f32(0))
-    return mul_f32(sub_f32(place, grid.zero_point), grid.scale)
+    # nan becomes low, as max gives its second operand there. To add 0 - zero_point is to subtract
+    # it, and where it is 0, -0.0 becomes 0.0.
+    place = add_f32(min_f32(max_f32(place, low), high), grid.back)
+    return mul_f32(place, grid.scale)
 
 
 cdef inline void load_grid(
@@ -22,6 +23,7 @@ cdef inline void load_grid(
 ) noexcept nogil:
     grid.scale, grid.inverse = load_f32(scales), load_f32(inverses)
     grid.zero_point = load_f32(zero_points)
+    grid.back = sub_f32(set_f32(0), grid.zero_point)
 
 
 cdef void fake_quantize_some(
@@ -66,6 +68,7 @@ cdef inline void fake_quantize_run(
     cdef Grid grid
     grid.scale, grid.inverse = set_f32(f.scales[channel]), set_f32(f.inverses[channel])
     grid.zero_point = set_f32(f.zero_points[channel])
+    grid.back = sub_f32(set_f32(0), grid.zero_point)
     cdef int v
     while start + ACROSS * SIMD_LANES <= whole:
         for v in range(ACROSS):
