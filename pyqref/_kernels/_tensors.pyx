@@ -34,7 +34,18 @@ cdef extern from *:
     static PyObject *pyqref_bare(PyObject *kind, Py_ssize_t items) {
         return ((PyTypeObject *)kind)->tp_alloc((PyTypeObject *)kind, items);
     }
-    #define pyqref_put(pair, place, value) (Py_INCREF(value), PyTuple_SET_ITEM(pair, place, value))
+    /* A tuple of two of a derived class. From 3.14 on a hash that nobody has asked for is -1. */
+    static PyObject *pyqref_pair(PyObject *kind, PyObject *first, PyObject *second) {
+        PyObject *pair = pyqref_bare(kind, 2);
+        if (pair == NULL)
+            return NULL;
+    #if PY_VERSION_HEX >= 0x030E0000
+        ((PyTupleObject *)pair)->ob_hash = -1;
+    #endif
+        PyTuple_SET_ITEM(pair, 0, Py_NewRef(first));
+        PyTuple_SET_ITEM(pair, 1, Py_NewRef(second));
+        return pair;
+    }
     """
     bint pyqref_is_off
     Py_ssize_t pyqref_place(object descriptor) except -1
@@ -42,7 +53,7 @@ cdef extern from *:
     void pyqref_set(object x, Py_ssize_t place, object value)
     void pyqref_fill(object x, Py_ssize_t place, object value)
     object pyqref_bare(object kind, Py_ssize_t items)
-    void pyqref_put(object pair, Py_ssize_t place, object value)
+    object pyqref_pair(object kind, object first, object second)
 
 cdef extern from "Python.h":
     bint PyObject_TypeCheck(object x, type kind)
@@ -70,7 +81,7 @@ def set_recording(bint enabled):
     pyqref_is_off = not enabled
 
 
-def set_tensor_type(type kind):
+def set_tensor_type(type kind not None):
     global tensor_type
     if not PyType_IsSubtype(kind, slots_type):
         raise TypeError(f"tensors are TensorSlots, got {kind.__name__}")
@@ -92,7 +103,7 @@ cdef object new_leaf(object array):
     return new_of(tensor_type, array, None)
 
 
-def leaf(type kind, array):
+def leaf(type kind not None, array):
     if not PyType_IsSubtype(kind, slots_type):
         raise TypeError(f"tensors are TensorSlots, got {kind.__name__}")
     return new_of(kind, array, None)
@@ -104,7 +115,7 @@ cdef object new_quantized(type kind, object array, object quantizer):
     return tensor
 
 
-def quantized_leaf(type kind, array, quantizer):
+def quantized_leaf(type kind not None, array, quantizer):
     return new_quantized(kind, array, quantizer)
 
 
@@ -138,7 +149,7 @@ def root_of(tensor, gradient):
     return held(tensor, GOES_TO), given
 
 
-def becomes_grad(tensor, cnp.ndarray gradient):
+def becomes_grad(tensor, cnp.ndarray gradient not None):
     if not PyObject_TypeCheck(tensor, slots_type) or pyqref_slot(tensor, GRAD) != <PyObject*> None:
         return False
     own = held(tensor, ARRAY)
@@ -174,8 +185,6 @@ cdef object recorded_edge(object x):
 cdef object new_result(object array, object node, object edge):
     if not isinstance(edge, tuple) or len(<tuple> edge) != 2:
         raise TypeError(f"a gradient goes along an Edge, got {type(edge).__name__}")
-    cdef object own = pyqref_bare(type(edge), 2)
-    pyqref_put(own, 0, node)
-    pyqref_put(own, 1, 0)
+    cdef object own = pyqref_pair(type(edge), node, 0)
     node.enter((edge,))
     return new_of(tensor_type, array, own)

@@ -150,6 +150,7 @@ class TensorBase(TensorSlots):
 
 def fields_of(tensor: TensorBase) -> tuple[dict[str, Any], dict[str, Any]]:
     """All that a tensor holds, to be put back by :func:`put_fields`: its slots, and the rest."""
+    _ = tensor._version  # made now, so that it is the one that is put back
     slots = {name: getattr(tensor, name) for name in TensorSlots.__slots__}
     return slots, tensor.__dict__.copy()
 

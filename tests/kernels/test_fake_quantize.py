@@ -68,6 +68,7 @@ def test_grids_that_are_right(compiled_kernel: str, wrong: float) -> None:
     for channels in (0, 1, 15, 16, 33):
         scales, zero_points = np.full(channels, 0.1, np.float32), np.full(channels, 7, np.int32)
         assert _kernels.is_grid(scales, zero_points, channels, 7, 7)
+        assert not _kernels.is_grid(scales, zero_points, channels, 8, 7)
         assert not _kernels.is_grid(scales, zero_points, channels + 1, 0, 255)
         assert not _kernels.is_grid(scales, zero_points.astype(np.int64), channels, 0, 255)
         for at in range(channels):

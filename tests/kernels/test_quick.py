@@ -294,6 +294,27 @@ class TestKnownQuantizers:
             with pytest.raises(ValueError, match=r"length of scales must equal|axis must be in"):
                 pyqref.quantize_per_channel(other, CHANNELS, POINTS, 1, quint8)
 
+    @pytest.mark.parametrize("zero_points", [np.float32([1, 2]), np.array([1, 2])], ids=str)
+    def test_not_with_a_scheme_that_was_asked_for(
+        self, compiled_kernel: str, zero_points: np.ndarray
+    ) -> None:
+        """Whole floats may stand for integers where somebody says so, and the other way round."""
+        known.clear()
+        scales, integers = np.float32([0.5, 0.25]), np.uint8([[1], [2]])
+        floating = zero_points.dtype.kind != "f"
+        asked = pyqref.per_channel_affine_float_qparams if floating else pyqref.per_channel_affine
+        pyqref.make_per_channel(integers, scales, zero_points, 0, quint8, asked)
+        given = from_numpy(scales), from_numpy(zero_points), 0, quint8
+        assert pyqref.quantize_per_channel(pyqref.ones(2, 3), *given).qscheme() is not asked
+
+    def test_not_in_another_order_of_bytes(self, compiled_kernel: str) -> None:
+        known.clear()
+        swapped = np.array([0.25], ">f4")
+        same_bytes, point = from_numpy(swapped.view("<f4")), pyqref.zeros(1, dtype=pyqref.int64)
+        pyqref.quantize_per_channel(pyqref.ones(1), swapped, point, 0, quint8)
+        with pytest.raises(ValueError, match="subnormal"):
+            pyqref.quantize_per_channel(pyqref.ones(1), same_bytes, point, 0, quint8)
+
     def test_few_are_kept(self, compiled_kernel: str) -> None:
         for value in range(1, 20):
             grid = Tensor([value / 8]), pyqref.zeros(1, dtype=pyqref.int64)

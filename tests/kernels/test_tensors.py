@@ -15,6 +15,7 @@ from pyqref import Tensor, fake_quantize_per_tensor_affine, quint8
 from pyqref import quantize_per_tensor as quantize
 from pyqref._kernels import objects, tensors
 from pyqref.nn import Parameter
+from pyqref.tape import Edge
 from pyqref.tensor.quantized import QuantizedTensor
 
 FORMS = [tensors] + ([objects] if objects.leaf is not tensors.leaf else [])
@@ -51,7 +52,7 @@ class TestNewTensors:
         made.note = "its own"  # as any object of Python
         assert (made.note, made.tolist()) == ("its own", [0.0, 1.0])
 
-    @pytest.mark.parametrize("kind", [int, object, np.ndarray])
+    @pytest.mark.parametrize("kind", [int, object, np.ndarray, None])
     def test_no_other_class(self, kind: Any) -> None:
         """Its slots would be somewhere else."""
         with pytest.raises((AttributeError, TypeError)):
@@ -102,6 +103,10 @@ class TestFirstGradient:
         x = form.wrap(floats(2))
         assert not form.becomes_grad(x, gradient)
         assert x.grad is None
+
+    def test_none_is_refused(self, form: ModuleType) -> None:
+        with pytest.raises((AttributeError, TypeError)):
+            form.becomes_grad(form.wrap(floats(2)), None)
 
     def test_nothing_happens_to_the_second(self, form: ModuleType) -> None:
         x, first = form.wrap(floats(2)), form.wrap(floats(2))
@@ -161,3 +166,10 @@ def test_a_tensor_that_goes_nowhere_known_is_refused(compiled_kernel: str) -> No
         x._goes_to = wrong
         with pytest.raises((TypeError, AttributeError)):
             fake_quantize_per_tensor_affine(x, 0.5, 3, 0, 255)
+
+
+def test_edges_that_kernels_make_are_as_others(compiled_kernel: str) -> None:
+    y = fake_quantize_per_tensor_affine(Tensor([1.0]).requires_grad_(), 0.5, 3, 0, 255)
+    edge = Edge(y.grad_fn, 0)
+    assert (edge, hash(edge)) == (y._goes_to, hash(y._goes_to))
+    assert edge in {y._goes_to}

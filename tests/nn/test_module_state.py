@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -201,6 +202,21 @@ def test_quantized_into_float() -> None:
     state["a.weight"] = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 0, pyqref.quint8)
     with pytest.raises(RuntimeError, match=r'"a\.weight": copying from a quantized tensor'):
         Model().load_state_dict(state)
+
+
+def test_a_failed_load_keeps_the_counter_of_changes() -> None:
+    """What was made of a parameter meanwhile, and shares its memory, still sees it change."""
+    model = Layer()
+    seen = []
+
+    def look(state: Any, prefix: str, *rest: Any) -> None:
+        seen.append(model.mean.detach())
+        raise RuntimeError("no")
+
+    model.register_load_state_dict_pre_hook(lambda module, *rest: look(*rest))
+    with pytest.raises(RuntimeError, match="no"):
+        model.load_state_dict(model.state_dict())
+    assert seen[0]._version is model.mean._version
 
 
 def test_quantized_buffer_takes_the_quantizer() -> None:

@@ -26,7 +26,7 @@ cdef enum:
     # Elements that take less time than it takes to let other threads of Python run meanwhile.
     SHORT = 1 << 12
     # Bytes of results that caches would not hold, with their input, until they are read.
-    FAR = 1 << 25
+    FAR = 1 << 24
     FEW = 256                   # channels whose numbers fit on the stack
     LARGEST_BITS = 0x7f7fffff   # of FLT_MAX; positive numbers are in the order of their bits
     # Elements that are worth a thread: fake-quantized, and masked.
@@ -220,7 +220,8 @@ cpdef bint is_grid(
     cdef uint32_t others = 0
     cdef Py_ssize_t i
     if not (
-        cnp.PyArray_TYPE(scales) == cnp.NPY_FLOAT32
+        quant_min <= quant_max
+        and cnp.PyArray_TYPE(scales) == cnp.NPY_FLOAT32
         and cnp.PyArray_TYPE(zero_points) == cnp.NPY_INT32
         and cnp.PyArray_NDIM(scales) == 1 and cnp.PyArray_NDIM(zero_points) == 1
         and cnp.PyArray_DIM(scales, 0) == channels and cnp.PyArray_DIM(zero_points, 0) == channels

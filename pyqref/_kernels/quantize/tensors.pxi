@@ -2,7 +2,7 @@
 #
 # As in ../fake_quantize/tensors.pxi, None stands for anything that is unusual.
 
-def quantize_tensor(input, grid, quantizer, type kind, int n_threads):
+def quantize_tensor(input, grid, quantizer, type kind not None, int n_threads):
     """``eq-affine-quantize`` of a tensor of float32 in C order, to one that ``quantizer`` reads.
 
     ``grid`` has its scale, zero point, range and type of integers.
@@ -41,7 +41,7 @@ cdef bint has_channels(cnp.ndarray x, Py_ssize_t axis, cnp.ndarray scales) excep
 
 
 def quantize_tensor_channels(
-    input, scales, zero_points, axis, dtype, list known, type kind, int n_threads
+    input, scales, zero_points, axis, dtype, list known not None, type kind not None, int n_threads
 ):
     """``eq-affine-quantize-channel`` with one of the quantizers that are ``known``.
 

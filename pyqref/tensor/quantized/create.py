@@ -13,8 +13,6 @@ from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
     float16,
-    per_channel_affine,
-    per_channel_affine_float_qparams,
     qint8,
     qint32,
     quint8,
@@ -23,7 +21,13 @@ from ...numerics.dynamic_qparams import choose_qparams_of_range
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
-from .quantizer import known, per_channel_quantizer, per_tensor_quantizer, quant_range
+from .quantizer import (
+    known,
+    per_channel_quantizer,
+    per_tensor_quantizer,
+    quant_range,
+    scheme_for,
+)
 from .tensor import QuantizedTensor, make_per_channel, make_per_tensor, make_quantized
 from .validation import check_dtype, reals, vector
 
@@ -171,8 +175,7 @@ def quantize_per_channel(
     if type(axis) is not int:
         axis = as_integer(axis, "axis")
     all_scales, all_zero_points = vector("scales", scales), vector("zero_points", zero_points)
-    floating = all_zero_points.dtype.kind == "f"
-    scheme = per_channel_affine_float_qparams if floating else per_channel_affine
+    scheme = scheme_for(all_zero_points)
     quantizer = per_channel_quantizer(dtype, all_scales, all_zero_points, axis, scheme)
     return make_quantized(quantizer.quantize(array), quantizer)
 

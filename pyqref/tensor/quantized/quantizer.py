@@ -32,8 +32,8 @@ __all__ = [
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 #: Quantizers of up to so many channels are kept, by their bytes.
 _KEPT_CHANNELS = 512
-#: And the last of them, as kernels look for them: their dtype, axis, scales and zero points as they
-#: were given, then the quantizer and its ``grid``.
+#: And the last of those whose scheme is that of their zero points, as kernels look for them: dtype,
+#: axis, scales and zero points as they were given, then the quantizer and its ``grid``.
 known: list[tuple[Any, ...]] = []
 _KNOWN = 4
 
@@ -254,6 +254,12 @@ def _constant(values: Array) -> Array:
     return values
 
 
+def scheme_for(zero_points: Array) -> qscheme:
+    """What zero points of this type mean where nobody says it: floats are floating ones."""
+    floating = zero_points.dtype.kind == "f"
+    return per_channel_affine_float_qparams if floating else per_channel_affine
+
+
 def per_channel_quantizer(
     dtype: dtype, scales: Array, zero_points: Array, axis: int, qscheme: qscheme
 ) -> PerChannelQuantizer:
@@ -277,8 +283,10 @@ def per_channel_quantizer(
         scale_type,
         zero_point_type,
     )
-    known.insert(0, found)
-    del known[_KNOWN:]
+    is_native = scale_type.isnative and zero_point_type.isnative
+    if is_native and qscheme is scheme_for(zero_points):
+        known.insert(0, found)
+        del known[_KNOWN:]
     quantizer: PerChannelQuantizer = found[4]
     return quantizer
 
