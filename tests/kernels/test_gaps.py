@@ -76,17 +76,13 @@ OF_REALS: dict[str, Callable[[np.ndarray], Any]] = {
     "min_max, nan": lambda x: _kernels.min_max(np.where(x == x.max(), np.nan, x)),
     "min_max_per_channel": lambda x: _kernels.min_max_per_channel(x, 1),
     "running_range": lambda x: _kernels.running_range(np.float32([]), np.float32([]), x),
-    "histogram": lambda x: histogram_of(_kernels.merge_histogram(None, x, 64, 16)),
+    "histogram": lambda x: _kernels.merge_histogram(None, x, 64, 16),
     "linear_dynamic": lambda x: _kernels.linear_dynamic(x, LINEAR, 0, np.float64(0.1)),
 }
 
 
 def with_mask(y: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:
     return y, unpacked(mask, y.shape)
-
-
-def histogram_of(found: Any) -> tuple[Any, ...]:
-    return found.counts, found.min_val, found.max_val
 
 
 def as_arrays(result: Any) -> list[np.ndarray]:

@@ -78,53 +78,60 @@ def min_max(cnp.ndarray x, int n_threads):
 
 
 cdef inline void observe_line(
-    const float* x, Py_ssize_t n, f32v* low, f32v* high, i32v* nans
+    const float* x, Py_ssize_t n, f32v* low, f32v* high, f32v* total
 ) noexcept nogil:
-    """Widen lanes to n numbers, at least a vector of them."""
+    """Widen lanes to n numbers, at least a vector of them, and add them all up."""
     cdef f32v value
     cdef f32v least = low[0]
     cdef f32v greatest = high[0]
-    cdef f32v total = set_f32(0)
+    cdef f32v sum = set_f32(0)
     cdef Py_ssize_t i = 0
-    cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, SIMD_LANES)
-    while i < n:
-        # The last vector may overlap the one before.
-        value = load_f32(x + min(i, n - SIMD_LANES))
+    cdef Py_ssize_t last = n - SIMD_LANES
+    while i < last:
+        value = load_f32(x + i)
         least, greatest = min_f32(value, least), max_f32(value, greatest)
-        total = add_f32(value, total)
-        i, step = i + step, SIMD_LANES
-    # A sum with nan is nan. So may one of infinities be, which costs a second look only.
-    low[0], high[0], nans[0] = least, greatest, or_i32(nans[0], is_nan(total))
+        sum = add_f32(value, sum)
+        i += SIMD_LANES
+    value = load_f32(x + last)  # which may overlap the one before
+    low[0], high[0] = min_f32(value, least), max_f32(value, greatest)
+    total[0] = add_f32(total[0], add_f32(value, sum))
 
 
 cdef inline void observe_part(
-    const float* x, f32v beyond, f32v* low, f32v* high, i32v* nans
+    const float* x, f32v beyond, f32v* low, f32v* high, f32v* total
 ) noexcept nogil:
     """Widen lanes to the first numbers of a vector: ``beyond`` is 0 there, and then infinite."""
     cdef f32v value = load_f32(x)
     low[0] = min_f32(add_f32(value, beyond), low[0])
     high[0] = max_f32(sub_f32(value, beyond), high[0])
-    nans[0] = or_i32(nans[0], is_nan(add_f32(value, beyond)))
+    total[0] = add_f32(total[0], value)
 
 
 cdef bint observe_lines(Ranges* r, Py_ssize_t first, f32v beyond) noexcept nogil:
     """As many channels as a vector has lanes; false where there may be nan among them."""
     cdef f32v[LANES_MAX] lows
     cdef f32v[LANES_MAX] highs
-    cdef i32v nans = set_i32(0)
+    cdef f32v low, high
+    cdef f32v total = set_f32(0)
+    cdef Py_ssize_t outer = r.outer
+    cdef Py_ssize_t inner = r.inner
+    cdef Py_ssize_t apart = r.channels * inner
     cdef const float* x
     cdef Py_ssize_t i, channel
     for channel in range(SIMD_LANES):
-        lows[channel], highs[channel] = set_f32(INFINITY), set_f32(-INFINITY)
-        for i in range(r.outer):
-            x = r.x + (i * r.channels + first + channel) * r.inner
-            if r.inner < SIMD_LANES:
-                observe_part(x, beyond, &lows[channel], &highs[channel], &nans)
+        low, high = set_f32(INFINITY), set_f32(-INFINITY)
+        x = r.x + (first + channel) * inner
+        for i in range(outer):
+            if inner < SIMD_LANES:
+                observe_part(x, beyond, &low, &high, &total)
             else:
-                observe_line(x, r.inner, &lows[channel], &highs[channel], &nans)
+                observe_line(x, inner, &low, &high, &total)
+            x += apart
+        lows[channel], highs[channel] = low, high
     store_f32(r.lows + first, least_of_rows(lows))
     store_f32(r.highs + first, greatest_of_rows(highs))
-    return not any_i32(nans)
+    # A sum with nan is nan. So may one of infinities be, which costs a second look only.
+    return not any_i32(is_nan(total))
 
 
 cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:

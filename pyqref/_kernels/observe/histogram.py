@@ -20,13 +20,13 @@ from .ranges import min_max
 
 __all__ = ["count_and_range", "merge_histogram"]
 
+#: Counts, and the range over which they stand.
+Counted = tuple[FloatArray, float, float]
 #: Elements of one call; the counts of a table have 31 bits.
 MOST = 2**31 - 1
 
 
-def count_and_range(
-    x: Any, kept: FloatArray, low: float, high: float
-) -> tuple[FloatArray, float, float]:
+def count_and_range(x: Any, kept: FloatArray, low: float, high: float) -> Counted:
     """Counts (``eq-histogram-bin``) and range (``eq-min-max``) of float32 ``x``, in one pass.
 
     Counts are added to those that are kept. If the range of ``x`` lies outside of ``low .. high``,
@@ -37,7 +37,7 @@ def count_and_range(
     >>> count_and_range(np.float32([0, 1, 2, 4, 4]), np.float32([5, 0, 0, 0]), 0, 4)
     (array([6., 1., 1., 2.], dtype=float32), 0.0, 4.0)
     """
-    kernel = registry.twin("observe")
+    kernel = registry.twin("observe.histogram")
     ends = _ends(low, high, kept.size)
     if kernel is None or x.size > MOST or ends is None:
         counts = numerics.histogram_counts(x, kept.size, low, high)
@@ -51,7 +51,8 @@ def count_and_range(
             ranges.append(of_part)
         least, greatest = np.transpose(ranges)
         return kept + total.astype(np.float32), float(least.min()), float(greatest.max())
-    counts, least, greatest = kernel.histogram(dense(x), *ends, kept, threads.limit)
+    first, last = ends
+    counts, least, greatest = kernel(dense(x), first, last, kept, threads.limit)
     return counts, least + 0.0, greatest + 0.0
 
 
@@ -63,30 +64,31 @@ def _ends(low: float, high: float, bins: int) -> tuple[float, float] | None:
 
 
 def merge_histogram(
-    histogram: Histogram | None, x: Any, bins: int, upsample_rate: int
-) -> Histogram:
-    """As :func:`pyqref.numerics.histogram.merge_histogram` (``eq-histogram-merge``).
+    histogram: Counted | None, x: FloatArray, bins: int, upsample_rate: int
+) -> Counted:
+    """As :func:`pyqref.numerics.histogram.merge_histogram` (``eq-histogram-merge``), as tuples.
 
-    If the range that was seen holds all of ``x``, as it mostly does, one pass finds that out and
-    counts. Where ``x`` holds nan or infinity, so does the range, and the counts mean nothing.
+    If the range that was seen holds all of ``x``, float32, as it mostly does, one pass finds that
+    out and counts. Where ``x`` holds nan or infinity, so does the range, and the counts mean
+    nothing.
 
     Examples
     --------
-    >>> merge_histogram(None, [0, 1, 2, 4, 4], 4, 16)
-    Histogram(counts=array([1., 1., 1., 2.], dtype=float32), min_val=0.0, max_val=4.0)
+    >>> merge_histogram(None, np.float32([0, 1, 2, 4, 4]), 4, 16)
+    (array([1., 1., 1., 2.], dtype=float32), 0.0, 4.0)
     """
-    x = np.asarray(x, np.float32)
     if histogram is None:
         low, high = map(float, min_max(x))
     else:
         kept, first, last = histogram
         counts, low, high = count_and_range(x, kept, first, last)
         if low >= first and high <= last:
-            return Histogram(counts, first, last)
+            return counts, first, last
         # nan stays: min and max give their first operand where nothing compares.
         low, high = min(low, first), max(high, last)
     nothing = np.zeros(bins, np.float32)
     if not (isfinite(low) and isfinite(high)):
-        return Histogram(nothing, low, high)
+        return nothing, low, high
     counts, _, _ = count_and_range(x, nothing, low, high)
-    return numerics.merge_counts(histogram, Histogram(counts, low, high), upsample_rate)
+    before = None if histogram is None else Histogram(*histogram)
+    return numerics.merge_counts(before, Histogram(counts, low, high), upsample_rate)

@@ -24,6 +24,11 @@ cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high)
         lows[0], highs[0] = min_f32(value, lows[0]), max_f32(value, highs[0])
         nans = or_i32(nans, is_nan(value))
         i += SIMD_LANES
+    if i < n and n >= SIMD_LANES:
+        value = load_f32(x + n - SIMD_LANES)  # which overlaps the one before
+        lows[0], highs[0] = min_f32(value, lows[0]), max_f32(value, highs[0])
+        nans = or_i32(nans, is_nan(value))
+        i = n
     if any_i32(nans):
         low[0] = high[0] = NAN
         return

@@ -162,7 +162,7 @@ cdef void quantize_rows(
     cdef Py_ssize_t lead = 0
     cdef const float* inverses = a.inverses
     cdef const float* offsets = a.offsets
-    if a.channels % SIMD_LANES == 0:
+    if a.channels % SIMD_LANES == 0 and a.size > SHORT:
         lead = first_step(a.x + start, rows * a.channels, SIMD_LANES, 0)
     if lead:
         quantize_run(a.x + start, a.q + start, lead, inverses, offsets, 1, low, high)

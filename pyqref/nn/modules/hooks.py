@@ -52,11 +52,12 @@ class CallsHooks(Members):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run :meth:`forward`, with the hooks around it."""
-        # A class with ``__getattr__`` finds its attributes half as fast as a dict does. One of them
-        # says so where ``Module.__init__`` was never called.
+        # A class with ``__getattr__`` finds its attributes half as fast as a dict does. What is
+        # missing where ``Module.__init__`` was never called, the long way says.
         own = self.__dict__
         if (
-            self._forward_hooks
+            "_forward_hooks" not in own
+            or own["_forward_hooks"]
             or own["_forward_pre_hooks"]
             or own["_backward_hooks"]
             or own["_backward_pre_hooks"]

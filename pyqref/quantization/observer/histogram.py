@@ -13,6 +13,7 @@ from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.histogram import Histogram, search_range
 from pyqref.numerics.qparams import EPS
+from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
 from .checks import calibration_array, not_finite
@@ -131,20 +132,22 @@ class HistogramObserver(UniformQuantizationObserverBase):
         """Add ``x_orig``, which is returned, to the histogram."""
         x = calibration_array(self, x_orig)
         if x.size:
-            before = self._histogram()
-            seen = _kernels.merge_histogram(before, x, self.bins, self.upsample_rate)
-            if not (isfinite(seen.min_val) and isfinite(seen.max_val)):
-                raise not_finite(self, x)
-            self._buffers["histogram"] = wrap(seen.counts)
-            if before is None or seen[1:] != before[1:]:
-                self._set_range(seen.min_val, seen.max_val)
+            seen = self._seen()
+            first, last = seen[1:]
+            before = seen if first <= last else None
+            counts, low, high = _kernels.merge_histogram(before, x, self.bins, self.upsample_rate)
+            if low != first or high != last:
+                if not (isfinite(low) and isfinite(high)):
+                    raise not_finite(self, x)
+                self._set_range(low, high)
+            self._buffers["histogram"] = wrap(counts)
         return x_orig
 
-    def _histogram(self) -> Histogram | None:
-        """What was seen, None before any data."""
+    def _seen(self) -> tuple[Array, float, float]:
+        """Counts and range; before any data the range is empty, from infinity to its negative."""
         seen = self._buffers
-        low, high = seen["min_val"]._array.item(), seen["max_val"]._array.item()
-        return Histogram(seen["histogram"]._array, low, high) if low <= high else None
+        low, high = seen["min_val"]._array, seen["max_val"]._array
+        return seen["histogram"]._array, low.item(), high.item()
 
     def _set_range(self, low: float, high: float) -> None:
         self._buffers["min_val"] = wrap(np.array(low, np.float32))
@@ -152,8 +155,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""
-        seen = self._histogram()
-        if seen is None or seen.min_val == seen.max_val:
+        seen = Histogram(*self._seen())
+        if not seen.min_val < seen.max_val:
             return self._calculate_qparams(self.min_val, self.max_val)
         low, high = search_range(seen, self.dst_nbins)
         return self._calculate_qparams(

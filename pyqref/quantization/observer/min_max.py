@@ -106,16 +106,13 @@ class MinMaxObserver(UniformQuantizationObserverBase):
             found = self._range_with(seen["min_val"]._array, seen["max_val"]._array, x)
             if found is None:
                 raise not_finite(self, x)
-            self._set_range(*found)
+            low, high = found
+            seen["min_val"], seen["max_val"] = wrap(low), wrap(high)
         return x_orig
 
     def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
         """What was seen and ``x`` together; None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x)
-
-    def _set_range(self, low: Array, high: Array) -> None:
-        buffers = self._buffers
-        buffers["min_val"], buffers["max_val"] = wrap(low), wrap(high)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale (float32) and zero point, each of shape ``(1,)``.
@@ -127,7 +124,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        self._set_range(np.array(np.inf, np.float32), np.array(-np.inf, np.float32))
+        for name, nothing in (("min_val", np.inf), ("max_val", -np.inf)):
+            self._buffers[name] = wrap(np.array(nothing, np.float32))
 
     def extra_repr(self) -> str:
         """The range."""

@@ -122,34 +122,29 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         """Widen the range of each channel to that of ``x_orig``, which is returned."""
         x = calibration_array(self, x_orig)
         if x.size:
-            seen, axis = self._buffers, self._axis_of(x_orig._array.ndim)
+            axis, ndim = self.ch_axis, x_orig._array.ndim
+            if not -ndim <= axis < ndim:
+                raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
+            seen = self._buffers
             low, high = seen["min_val"]._array, seen["max_val"]._array
-            if low.size not in (0, x.shape[axis]):
+            channels = len(low)
+            if channels != x.shape[axis] and channels:
                 raise ValueError(
-                    f"{named(self)}: axis {axis} must have {low.size} channels as before, "
+                    f"{named(self)}: axis {axis % ndim} must have {channels} channels as before, "
                     f"got {x.shape[axis]} in shape {x.shape}; call reset_min_max_vals() first"
                 )
             found = self._ranges_with(low, high, x, axis)
             if found is None:
                 raise not_finite(self, x)
-            self._set_range(*found)
+            low, high = found
+            seen["min_val"], seen["max_val"] = wrap(low), wrap(high)
         return x_orig
-
-    def _axis_of(self, ndim: int) -> int:
-        axis = self.ch_axis
-        if not -ndim <= axis < ndim:
-            raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
-        return axis % ndim
 
     def _ranges_with(
         self, low: Array, high: Array, x: Array, axis: int
     ) -> tuple[Array, Array] | None:
         """What was seen and ``x`` together; None where ``x`` is not finite."""
         return _kernels.running_range(low, high, x, axis)
-
-    def _set_range(self, low: Array, high: Array) -> None:
-        buffers = self._buffers
-        buffers["min_val"], buffers["max_val"] = wrap(low), wrap(high)
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scales (float32) and zero points, each of shape ``(C,)``.
@@ -162,7 +157,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        self._set_range(np.empty(0, np.float32), np.empty(0, np.float32))
+        for name in ("min_val", "max_val"):
+            self._buffers[name] = wrap(np.empty(0, np.float32))
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Take the number of channels from the state (``min_vals`` before torch 1.12)."""
