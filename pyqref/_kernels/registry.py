@@ -177,6 +177,7 @@ class _Twins(dict[str, Any]):
         # None until the first question, so that the command line can say what is wrong with
         # PYQREF_KERNEL.
         self._kernel: str | None = None
+        self.forget: list[Callable[[], Any]] = [self.clear]
 
     @property
     def kernel(self) -> str:
@@ -188,7 +189,8 @@ class _Twins(dict[str, Any]):
     @kernel.setter
     def kernel(self, name: str) -> None:
         self._kernel = name
-        self.clear()
+        for each in self.forget:
+            each()
 
     def __missing__(self, name: str) -> Any:
         kernel = self.kernel
@@ -229,6 +231,11 @@ _twins = _Twins()
 #: reference. Every call of every operation asks for one: a method of a dict takes a third of the
 #: time of a function.
 twin: Callable[[str], Any] = _twins.__getitem__
+
+
+def when_another_is_used(forget: Callable[[], Any]) -> None:
+    """Have a function called whenever another kernel was chosen, which keeps what one gave."""
+    _twins.forget.append(forget)
 
 
 def in_use() -> str:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref._kernels import threads
-from pyqref._kernels.registry import twin
+from pyqref._kernels import quick, threads
 from pyqref.backends import quantized as settings
 from pyqref.tape import Array
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
@@ -77,20 +76,18 @@ def fake_quantize_per_tensor_affine(
     >>> x.grad
     tensor([0., 1., 1.])
     """
-    quick = twin("fake_quantize.fake_quantize_tensor")  # takes usual arguments as they are
-    if quick is not None:
-        y = quick(
-            input,
-            scale,
-            zero_point,
-            quant_min,
-            quant_max,
-            _SETTINGS["conventions"],
-            FakeQuantizePerTensor,
-            threads.limit,
-        )
-        if y is not None:
-            return y
+    y = quick.fake_quantize_tensor(
+        input,
+        scale,
+        zero_point,
+        quant_min,
+        quant_max,
+        _SETTINGS["conventions"],
+        FakeQuantizePerTensor,
+        threads.limit,
+    )
+    if y is not None:
+        return y
     name = "fake_quantize_per_tensor_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
     if not (type(scale) is float and type(zero_point) is int):
@@ -157,21 +154,19 @@ def fake_quantize_per_channel_affine(
     tensor([[1., 1.],
             [1., 1.]])
     """
-    quick = twin("fake_quantize.fake_quantize_tensor_channels")  # takes usual arguments as they are
-    if quick is not None:
-        y = quick(
-            input,
-            scale,
-            zero_point,
-            axis,
-            quant_min,
-            quant_max,
-            _SETTINGS["conventions"],
-            FakeQuantizePerChannel,
-            threads.limit,
-        )
-        if y is not None:
-            return y
+    y = quick.fake_quantize_tensor_channels(
+        input,
+        scale,
+        zero_point,
+        axis,
+        quant_min,
+        quant_max,
+        _SETTINGS["conventions"],
+        FakeQuantizePerChannel,
+        threads.limit,
+    )
+    if y is not None:
+        return y
     name = "fake_quantize_per_channel_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
     shape = input._array.shape

@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import pyqref
 from pyqref import kernels
-from pyqref._kernels import registry
+from pyqref._kernels import quick, registry
 
 
 def run_with(kernel: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -152,3 +154,34 @@ def test_module_that_does_not_fit_the_others_says_to_build_again(
     monkeypatch.setattr(registry, "import_module", mismatched)
     with pytest.raises(ImportError, match=r"wrong signature: .* build again with .*setup\.py"):
         registry._load("pyqref._kernels.quantize.portable")
+
+
+def test_quick_functions_are_those_of_the_kernel_in_use() -> None:
+    """From the first call on, and again after each change."""
+    x = pyqref.ones(3)
+    for name in (*kernels.usable(), *kernels.usable()):
+        with kernels.use(name):
+            for _ in range(2):
+                assert pyqref.quantize_per_tensor(x, 0.5, 1, pyqref.quint8).int_repr()[0] == 3
+            expected = registry.twin("quantize.quantize_tensor")
+            assert quick.quantize_tensor is (expected or quick._leave)
+
+
+def test_quick_function_of_a_kernel_left_meanwhile_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another thread may choose another kernel while the function of the first is looked up."""
+    twin, other = registry.twin, kernels.use("reference")
+
+    def twin_and_change(name: str) -> Any:
+        monkeypatch.setattr(registry, "twin", twin)
+        found = twin(name)
+        kernels.use("reference")
+        return found
+
+    with other:
+        kernels.use(kernels.usable()[-1])
+        monkeypatch.setattr(registry, "twin", twin_and_change)
+        assert pyqref.quantize_per_tensor(pyqref.ones(3), 0.5, 1, pyqref.quint8).is_quantized
+        assert quick.quantize_tensor(None, None, None, pyqref.QuantizedTensor, 1) is None
+        assert quick.quantize_tensor is quick._leave

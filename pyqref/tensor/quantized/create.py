@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
-from ..._kernels import threads
-from ..._kernels.registry import twin
+from ..._kernels import quick, threads
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
@@ -86,11 +85,9 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
         check_dtype(dtype)
         scale, zero_point = _plain_parameters(scale, zero_point)
     quantizer = per_tensor_quantizer(dtype, scale, zero_point)
-    quick = twin("quantize.quantize_tensor")  # takes usual arguments as they are
-    if quick is not None:
-        q = quick(input, quantizer.grid, quantizer, QuantizedTensor, threads.limit)
-        if q is not None:
-            return q
+    q = quick.quantize_tensor(input, quantizer.grid, quantizer, QuantizedTensor, threads.limit)
+    if q is not None:
+        return q
     array = reals("quantize_per_tensor", input)
     return make_quantized(quantizer.quantize(array), quantizer)
 
@@ -165,11 +162,11 @@ def quantize_per_channel(
     tensor([[ 0, 15],
             [10, 20]], dtype=pyqref.uint8)
     """
-    quick = twin("quantize.quantize_tensor_channels")  # takes usual arguments as they are
-    if quick is not None:
-        q = quick(input, scales, zero_points, axis, dtype, known, QuantizedTensor, threads.limit)
-        if q is not None:
-            return q
+    q = quick.quantize_tensor_channels(
+        input, scales, zero_points, axis, dtype, known, QuantizedTensor, threads.limit
+    )
+    if q is not None:
+        return q
     check_dtype(dtype)
     array = reals("quantize_per_channel", input)
     if type(axis) is not int:

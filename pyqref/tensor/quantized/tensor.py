@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernels import threads
+from ..._kernels import quick, threads
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
-from ..._kernels.registry import twin
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
@@ -140,12 +139,14 @@ class QuantizedTensor(Tensor):
     # the numbers
     def dequantize(self) -> Any:
         """The real numbers, as float32 tensor (equation ``eq-affine-dequantize``)."""
-        quantizer, quick = self._quantizer, twin("quantize.dequantize_tensor")
-        if quick is not None and type(quantizer) is PerTensorQuantizer:
-            x = quick(self._array, quantizer.scale, quantizer.zero_point, threads.limit)
+        quantizer = self._quantizer
+        if type(quantizer) is PerTensorQuantizer:
+            x = quick.dequantize_tensor(
+                self._array, quantizer.scale, quantizer.zero_point, threads.limit
+            )
             if x is not None:
                 return x
-        return wrap(self._quantizer.dequantize(self._array))
+        return wrap(quantizer.dequantize(self._array))
 
     def int_repr(self) -> Any:
         """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low."""

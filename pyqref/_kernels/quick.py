@@ -1,0 +1,57 @@
+"""Operations on tensors as they mostly are, by the kernel in use: None for anything unusual.
+
+Each takes what a public function was given and makes its result, where no argument needs a second
+look. For all else, and by the reference for everything, it gives None: the public function goes on
+as it is read. What each takes, the ``tensors.pxi`` of its operation says.
+
+A name of a module is found in a tenth of the time of :func:`.registry.twin`, of which a short call
+would notice. So the functions of the kernel in use stand here themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import registry
+
+__all__ = [
+    "dequantize_tensor",
+    "fake_quantize_tensor",
+    "fake_quantize_tensor_channels",
+    "quantize_tensor",
+    "quantize_tensor_channels",
+]
+
+_HOMES = dict.fromkeys(("fake_quantize_tensor", "fake_quantize_tensor_channels"), "fake_quantize")
+_HOMES |= dict.fromkeys(
+    ("dequantize_tensor", "quantize_tensor", "quantize_tensor_channels"), "quantize"
+)
+
+
+def _leave(*arguments: Any) -> None:
+    """What the reference has instead."""
+
+
+def _first(name: str) -> Callable[..., Any]:
+    """Stands for a function until it is called, and then puts that of the kernel in its place."""
+    home = f"{_HOMES[name]}.{name}"
+
+    def found(*arguments: Any) -> Any:
+        function = registry.twin(home) or _leave
+        globals()[name] = function
+        if function is not (registry.twin(home) or _leave):
+            globals()[name] = found  # another thread has chosen another kernel meanwhile
+        return function(*arguments)
+
+    return found
+
+
+dequantize_tensor = _first("dequantize_tensor")
+fake_quantize_tensor = _first("fake_quantize_tensor")
+fake_quantize_tensor_channels = _first("fake_quantize_tensor_channels")
+quantize_tensor = _first("quantize_tensor")
+quantize_tensor_channels = _first("quantize_tensor_channels")
+_EACH_FIRST = {name: globals()[name] for name in _HOMES}
+
+registry.when_another_is_used(lambda: globals().update(_EACH_FIRST))
