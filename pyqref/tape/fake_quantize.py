@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pyqref import _kernels
+from pyqref._kernels.fake_quantize import (
+    fake_quantize_per_channel,
+    fake_quantize_per_tensor,
+    straight_through,
+)
 from pyqref.numerics.types import Convention
 
 from .operation import Array, Operation
@@ -22,7 +26,7 @@ class StraightThrough(Operation):
     is_quiet = True
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        return (_kernels.straight_through(grads[0], self.saved[0]),)
+        return (straight_through(grads[0], self.saved[0]),)
 
     def release(self) -> None:
         self.saved, self.released = (), True
@@ -33,7 +37,7 @@ class FakeQuantizePerTensor(StraightThrough):
 
     def forward(self, x: Array, *, parameters: tuple[float, int, int, int, Convention]) -> Array:
         """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_tensor` names them."""
-        y, mask = _kernels.fake_quantize_per_tensor(x, *parameters, self.needs[0])
+        y, mask = fake_quantize_per_tensor(x, *parameters, self.needs[0])
         self.save(mask)
         return y
 
@@ -48,6 +52,6 @@ class FakeQuantizePerChannel(StraightThrough):
         self, x: Array, *, parameters: tuple[Array, Array, int, int, int, Convention]
     ) -> Array:
         """As :func:`pyqref.numerics.fake_quantize.fake_quantize_per_channel` names them."""
-        y, mask = _kernels.fake_quantize_per_channel(x, *parameters, self.needs[0])
+        y, mask = fake_quantize_per_channel(x, *parameters, self.needs[0])
         self.save(mask)
         return y
