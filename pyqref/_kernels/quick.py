@@ -38,10 +38,10 @@ def _first(name: str) -> Callable[..., Any]:
     home = f"{_HOMES[name]}.{name}"
 
     def found(*arguments: Any) -> Any:
-        function = registry.twin(home) or _leave
-        globals()[name] = function
-        if function is not (registry.twin(home) or _leave):
-            globals()[name] = found  # another thread has chosen another kernel meanwhile
+        kernel = registry.in_use()
+        function = globals()[name] = registry.twin_of(kernel, home) or _leave
+        if registry.in_use() != kernel:  # another thread has chosen another one meanwhile
+            globals()[name] = found
         return function(*arguments)
 
     return found

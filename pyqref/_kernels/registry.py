@@ -16,7 +16,19 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType, TracebackType
 from typing import Any
 
-__all__ = ["KERNELS", "Kernel", "built", "features", "in_use", "supported", "twin", "usable", "use"]
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "built",
+    "features",
+    "in_use",
+    "supported",
+    "twin",
+    "twin_of",
+    "usable",
+    "use",
+    "when_another_is_used",
+]
 
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
 #: Folders that hold one compiled module a kernel.
@@ -177,6 +189,7 @@ class _Twins(dict[str, Any]):
         # None until the first question, so that the command line can say what is wrong with
         # PYQREF_KERNEL.
         self._kernel: str | None = None
+        #: What drops all that was kept of a kernel.
         self.forget: list[Callable[[], Any]] = [self.clear]
 
     @property
@@ -194,15 +207,19 @@ class _Twins(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kernel = self.kernel
-        operation, _, function = name.partition(".")
-        found: Any = None
-        if kernel != "reference":
-            found = _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")
-            found = getattr(found, function) if function else found
-        self[name] = found
+        found = self[name] = twin_of(kernel, name)
         if kernel != self._kernel:  # another thread has chosen another one meanwhile
             self.pop(name, None)
         return found
+
+
+def twin_of(kernel: str, name: str) -> Any:
+    """What :data:`twin` gives while ``kernel`` is in use."""
+    if kernel == "reference":
+        return None
+    operation, _, function = name.partition(".")
+    module = _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")
+    return getattr(module, function) if function else module
 
 
 def _load(name: str) -> ModuleType:
@@ -228,8 +245,8 @@ def _load(name: str) -> ModuleType:
 
 _twins = _Twins()
 #: The compiled module that runs an operation now, or one of its functions; None stands for the
-#: reference. Every call of every operation asks for one: a method of a dict takes a third of the
-#: time of a function.
+#: reference. Nearly every call of an operation asks for one: a method of a dict takes a third of
+#: the time of a function.
 twin: Callable[[str], Any] = _twins.__getitem__
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# By name: of a package that imports on first use, each use would look them up again.
 from pyqref._kernels.fake_quantize import (
     fake_quantize_per_channel,
     fake_quantize_per_tensor,

@@ -171,17 +171,16 @@ def test_quick_function_of_a_kernel_left_meanwhile_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another thread may choose another kernel while the function of the first is looked up."""
-    twin, other = registry.twin, kernels.use("reference")
+    twin_of = registry.twin_of
 
-    def twin_and_change(name: str) -> Any:
-        monkeypatch.setattr(registry, "twin", twin)
-        found = twin(name)
+    def twin_and_change(kernel: str, name: str) -> Any:
+        found = twin_of(kernel, name)
         kernels.use("reference")
         return found
 
-    with other:
+    with kernels.use("reference"):
         kernels.use(kernels.usable()[-1])
-        monkeypatch.setattr(registry, "twin", twin_and_change)
+        monkeypatch.setattr(registry, "twin_of", twin_and_change)
         assert pyqref.quantize_per_tensor(pyqref.ones(3), 0.5, 1, pyqref.quint8).is_quantized
         assert quick.quantize_tensor(None, None, None, pyqref.QuantizedTensor, 1) is None
         assert quick.quantize_tensor is quick._leave

@@ -151,6 +151,15 @@ def test_assign_before_init() -> None:
         ForgetfulToo()
 
 
+def test_call_before_init() -> None:
+    class Forgetful(nn.Module):
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(AttributeError, match=r"cannot call Forgetful before its Module.__init__"):
+        Forgetful()(1)
+
+
 def test_non_leaf_parameter() -> None:
     """The result of an operation cannot be a parameter."""
     module = nn.Module()

@@ -60,6 +60,32 @@ def test_another_number_of_channels_is_refused(make: type) -> None:
         observer(normal(4, 2))
 
 
+@pytest.mark.parametrize("make", PER_CHANNEL)
+def test_a_loaded_range_of_a_whole_tensor_is_one_of_one_channel(make: type) -> None:
+    observer = make()
+    state = {"min_val": pyqref.tensor(0.0), "max_val": pyqref.tensor(1.0)}
+    observer.load_state_dict(state, strict=False)
+    with pytest.raises(ValueError, match="must have 1 channels as before, got 2"):
+        observer(normal(2, 3))
+    observer(pyqref.tensor([[-1.0, 1.0]]))
+    assert observer.min_val.numel() == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, np.inf), (-np.inf, 1.0), (np.nan, 1.0), (np.inf, np.inf)]
+)
+def test_a_histogram_over_a_loaded_range_without_an_end_is_refused(low: float, high: float) -> None:
+    observer = q.HistogramObserver(bins=4)
+    state = observer.state_dict()
+    state |= {"min_val": pyqref.tensor(low), "max_val": pyqref.tensor(high)}
+    observer.load_state_dict(state)
+    with pytest.raises(ValueError, match=f"min_val and max_val must be finite, got {low} and "):
+        observer(pyqref.tensor([0.5, 0.25]))
+    observer.reset_min_max_vals()
+    observer(pyqref.tensor([0.5, 0.25]))
+    assert (observer.min_val.item(), observer.max_val.item()) == (0.25, 0.5)
+
+
 @pytest.mark.parametrize(
     ("make", "options", "error", "match"),
     [

@@ -100,7 +100,10 @@ cdef inline void observe_line(
 cdef inline void observe_part(
     const float* x, f32v beyond, f32v* low, f32v* high, f32v* total
 ) noexcept nogil:
-    """Widen lanes to the first numbers of a vector: ``beyond`` is 0 there, and then infinite."""
+    """Widen lanes to the first numbers of a vector: ``beyond`` is 0 there, and then infinite.
+
+    All of the vector is added up: nan of a neighbour costs no more than a second look.
+    """
     cdef f32v value = load_f32(x)
     low[0] = min_f32(add_f32(value, beyond), low[0])
     high[0] = max_f32(sub_f32(value, beyond), high[0])
@@ -130,7 +133,8 @@ cdef bint observe_lines(Ranges* r, Py_ssize_t first, f32v beyond) noexcept nogil
         lows[channel], highs[channel] = low, high
     store_f32(r.lows + first, least_of_rows(lows))
     store_f32(r.highs + first, greatest_of_rows(highs))
-    # A sum with nan is nan. So may one of infinities be, which costs a second look only.
+    # A sum with nan is nan. So may one of infinities be, or one that overflows, which costs a
+    # second look only.
     return not any_i32(is_nan(total))
 
 

@@ -20,7 +20,7 @@ from .ranges import min_max
 
 __all__ = ["count_and_range", "merge_histogram"]
 
-#: Counts, and the range over which they stand.
+#: What a Histogram has; a plain tuple, as making one with names takes a fifth of a microsecond.
 Counted = tuple[FloatArray, float, float]
 #: Elements of one call; the counts of a table have 31 bits.
 MOST = 2**31 - 1

@@ -34,7 +34,7 @@ cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high)
         return
     low[0] = least_f32(min_f32(min_f32(lows[0], lows[1]), min_f32(lows[2], lows[3])))
     high[0] = greatest_f32(max_f32(max_f32(highs[0], highs[1]), max_f32(highs[2], highs[3])))
-    while i < n:
+    while i < n:  # fewer than a vector in all
         low[0] = x[i] if x[i] < low[0] else low[0]
         high[0] = x[i] if x[i] > high[0] else high[0]
         if x[i] != x[i]:

@@ -52,12 +52,13 @@ class CallsHooks(Members):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run :meth:`forward`, with the hooks around it."""
-        # A class with ``__getattr__`` finds its attributes half as fast as a dict does. What is
-        # missing where ``Module.__init__`` was never called, the long way says.
+        # A class with ``__getattr__`` finds its attributes half as fast as a dict does.
         own = self.__dict__
+        if "_forward_hooks" not in own:
+            name = type(self).__name__
+            raise AttributeError(f"cannot call {name} before its Module.__init__() was called")
         if (
-            "_forward_hooks" not in own
-            or own["_forward_hooks"]
+            own["_forward_hooks"]
             or own["_forward_pre_hooks"]
             or own["_backward_hooks"]
             or own["_backward_pre_hooks"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
 from pyqref.tensor.base import wrap
 
-from .checks import calibration_array, not_finite
+from .checks import calibration_array, named, not_finite
 from .uniform import UniformQuantizationObserverBase
 
 __all__ = ["HistogramObserver"]
@@ -134,11 +134,16 @@ class HistogramObserver(UniformQuantizationObserverBase):
         if x.size:
             seen = self._seen()
             first, last = seen[1:]
+            if not last - first < inf:
+                raise ValueError(
+                    f"{named(self)}: min_val and max_val must be finite, got {first} and {last}, "
+                    "as they were loaded or set; call reset_min_max_vals() first"
+                )
             before = seen if first <= last else None
             counts, low, high = _kernels.merge_histogram(before, x, self.bins, self.upsample_rate)
+            if not high - low < inf:
+                raise not_finite(self, x)
             if low != first or high != last:
-                if not (isfinite(low) and isfinite(high)):
-                    raise not_finite(self, x)
                 self._set_range(low, high)
             self._buffers["histogram"] = wrap(counts)
         return x_orig

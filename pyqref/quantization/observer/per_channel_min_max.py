@@ -127,7 +127,7 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
                 raise no_such_axis(f"{named(self)}: ch_axis", axis, ndim)
             seen = self._buffers
             low, high = seen["min_val"]._array, seen["max_val"]._array
-            channels = len(low)
+            channels = low.size
             if channels != x.shape[axis] and channels:
                 raise ValueError(
                     f"{named(self)}: axis {axis % ndim} must have {channels} channels as before, "
