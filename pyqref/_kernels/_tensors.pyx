@@ -103,14 +103,18 @@ cdef object new_leaf(object array):
     return new_of(tensor_type, array, None)
 
 
-def leaf(type kind not None, array):
+cdef object new_leaf_of(type kind, object array):
     if not PyType_IsSubtype(kind, slots_type):
         raise TypeError(f"tensors are TensorSlots, got {kind.__name__}")
     return new_of(kind, array, None)
 
 
+def leaf(type kind not None, array):
+    return new_leaf_of(kind, array)
+
+
 cdef object new_quantized(type kind, object array, object quantizer):
-    cdef object tensor = leaf(kind, array)
+    cdef object tensor = new_leaf_of(kind, array)
     pyqref_set(tensor, QUANTIZER, quantizer)
     return tensor
 
