@@ -91,4 +91,5 @@ def merge_histogram(
         return nothing, low, high
     counts, _, _ = count_and_range(x, nothing, low, high)
     before = None if histogram is None else Histogram(*histogram)
-    return numerics.merge_counts(before, Histogram(counts, low, high), upsample_rate)
+    merged = numerics.merge_counts(before, Histogram(counts, low, high), upsample_rate)
+    return merged.counts, merged.min_val, merged.max_val
