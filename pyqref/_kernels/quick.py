@@ -23,19 +23,14 @@ __all__ = [
     "quantize_tensor_channels",
 ]
 
-_HOMES = dict.fromkeys(("fake_quantize_tensor", "fake_quantize_tensor_channels"), "fake_quantize")
-_HOMES |= dict.fromkeys(
-    ("dequantize_tensor", "quantize_tensor", "quantize_tensor_channels"), "quantize"
-)
-
 
 def _leave(*arguments: Any) -> None:
     """What the reference has instead."""
 
 
-def _first(name: str) -> Callable[..., Any]:
+def _first(home: str) -> Callable[..., Any]:
     """Stands for a function until it is called, and then puts that of the kernel in its place."""
-    home = f"{_HOMES[name]}.{name}"
+    name = home.rpartition(".")[2]
 
     def found(*arguments: Any) -> Any:
         kernel = registry.in_use()
@@ -47,11 +42,11 @@ def _first(name: str) -> Callable[..., Any]:
     return found
 
 
-dequantize_tensor = _first("dequantize_tensor")
-fake_quantize_tensor = _first("fake_quantize_tensor")
-fake_quantize_tensor_channels = _first("fake_quantize_tensor_channels")
-quantize_tensor = _first("quantize_tensor")
-quantize_tensor_channels = _first("quantize_tensor_channels")
-_EACH_FIRST = {name: globals()[name] for name in _HOMES}
+dequantize_tensor = _first("quantize.dequantize_tensor")
+fake_quantize_tensor = _first("fake_quantize.fake_quantize_tensor")
+fake_quantize_tensor_channels = _first("fake_quantize.fake_quantize_tensor_channels")
+quantize_tensor = _first("quantize.quantize_tensor")
+quantize_tensor_channels = _first("quantize.quantize_tensor_channels")
+_EACH_FIRST = {name: globals()[name] for name in __all__}
 
 registry.when_another_is_used(lambda: globals().update(_EACH_FIRST))
