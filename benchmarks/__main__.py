@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 import pyqref
 from pyqref import kernels
 
-from . import activations, convolutions, elements, layers, models, onnx_models, peaks
+from . import activations, convolutions, elements, layers, models, onnx_models, peaks, scaling
 from .charts import bars, geometric_means, roofline, threads_of
 from .pinning import Pinned
 from .race import Result, run
@@ -41,6 +41,8 @@ GROUPS = {
     "models": models.inference,
     "training": models.training,
 }
+#: What is only run where it is asked for.
+OTHERS = {"scaling": scaling.scaling}
 
 
 def processor() -> str:
@@ -107,7 +109,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer shapes, shorter")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--only", choices=GROUPS, action="append")
+    parser.add_argument("--only", choices=GROUPS | OTHERS, action="append")
     parser.add_argument(
         "--match", action="append", help="only what has this in its line, as '64 x 768' has"
     )
@@ -146,7 +148,7 @@ def main() -> None:
     pinned = Pinned(options.threads)
     seconds = 0.15 if options.quick else 0.6
     for name in options.only or GROUPS:
-        for race in GROUPS[name](rng, options.quick, options.threads):
+        for race in (GROUPS | OTHERS)[name](rng, options.quick, options.threads):
             line = f"{race.kind} {race.shape}"
             if options.match and not any(text in line for text in options.match):
                 continue

@@ -172,10 +172,10 @@ def convolution(rng: np.random.Generator, quick: bool, threads: int) -> Iterator
     """Activations with their channels last, as both libraries keep them; ONNX has them first."""
     for batch in (1,) if quick else (1, 8):
         for layer in LAYERS_2D[:: len(LAYERS_2D) // 24] if quick else LAYERS_2D:
-            yield _convolution(rng, 2, batch, *layer, threads)
+            yield convolution_of(rng, 2, batch, *layer, threads)
     for dimensions, layers in ((1, LAYERS_1D), (3, LAYERS_3D)):
         for layer in layers[::3] if quick else layers:
-            yield _convolution(rng, dimensions, 1, *layer, threads)
+            yield convolution_of(rng, dimensions, 1, *layer, threads)
     for layer in TRANSPOSED[::3] if quick else TRANSPOSED:
         yield _transposed(rng, *layer)
 
@@ -191,7 +191,7 @@ def _kind(dimensions: int, channels: int, groups: int) -> str:
     return "depthwise" if groups == channels else "grouped" if groups > 1 else "conv2d"
 
 
-def _convolution(
+def convolution_of(
     rng: np.random.Generator,
     dimensions: int,
     batch: int,
@@ -203,6 +203,7 @@ def _convolution(
     groups: int,
     threads: int,
 ) -> Race:
+    """One layer."""
     n, padding = dimensions, kernel // 2
     weight, scales, bias = weights(rng, (outputs, channels // groups, *[kernel] * n))
     x = rng.integers(0, 128, (batch, channels, *[size] * n)).astype(np.uint8)

@@ -28,7 +28,12 @@ def both(kind: str, shape: str, work: float, run: Any, mine: Any, theirs: Any) -
 def numbers(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
     """Between real numbers and integers, per tensor and for each of 64 channels."""
     del threads
-    for size in SIZES[::2] if quick else SIZES:
+    return numbers_of(rng, SIZES[::2] if quick else SIZES)
+
+
+def numbers_of(rng: np.random.Generator, sizes: list[int]) -> Iterator[Race]:
+    """All that is done with so many."""
+    for size in sizes:
         x = rng.standard_normal((size // 64, 64)).astype(np.float32)
         pair = [tensors(space, x) for space in (pyqref, torch)]
         names = [name for name in SCRIPTS if size <= 1 << 24 or name in ("quantize", "dequantize")]

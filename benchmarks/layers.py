@@ -66,9 +66,16 @@ def torch_works(pack: Any, run: Any, engines: tuple[str, ...] = ENGINES) -> dict
 
 
 def linear(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
-    """Static and dynamic."""
+    """All shapes, or some."""
     every = [(m, n, k) for m in ROWS for n in WIDTHS for k in WIDTHS]
-    for rows, columns, depth in QUICK_LINEAR if quick else every:
+    return linear_of(rng, QUICK_LINEAR if quick else every, threads)
+
+
+def linear_of(
+    rng: np.random.Generator, shapes: list[tuple[int, int, int]], threads: int
+) -> Iterator[Race]:
+    """Static and dynamic."""
+    for rows, columns, depth in shapes:
         weight, scales, bias = weights(rng, (columns, depth))
         x = rng.integers(0, 128, (rows, depth)).astype(np.uint8)
         mine, theirs = quantized(pyqref, x), quantized(torch, x)

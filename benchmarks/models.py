@@ -52,26 +52,36 @@ def static(space: Any, model: Any, images: Any, engine: str) -> Any:
 def inference(rng: np.random.Generator, quick: bool, threads: int) -> Iterator[Race]:
     """Images of 224 x 224, float in and float out; the best of torch's engines counts."""
     del threads
-    for name, build in NETWORKS.items():
-        mine, theirs = same_weights(build)
-        calibration = rng.standard_normal((2, 3, 224, 224), np.float32)
-        weights, operations = cost(build(torch).eval())
-        ours = static(pyqref, mine, pyqref.from_numpy(calibration), "fbgemm")
-        peers = {
-            engine: static(torch, theirs, torch.from_numpy(calibration), engine)
-            for engine in STATIC_ENGINES
-        }
-        for batch in (1,) if quick else (1, 8):
-            x = rng.standard_normal((batch, 3, 224, 224), np.float32)
-            yield Race(
-                "whole model",
-                f"{name}, batch {batch}",
-                operations * batch,
-                without_gradients(pyqref, ours, x),
-                {f"torch {e}": without_gradients(torch, each, x) for e, each in peers.items()},
-                tolerance=np.inf,
-                moved=weights + x.nbytes + 4.0 * batch * 1000,
-            )
+    for name in NETWORKS:
+        yield from inference_of(rng, name, (1,) if quick else (1, 8))
+
+
+def inference_of(
+    rng: np.random.Generator,
+    name: str,
+    batches: tuple[int, ...],
+    engines: tuple[str, ...] = STATIC_ENGINES,
+) -> Iterator[Race]:
+    """One network."""
+    build = NETWORKS[name]
+    mine, theirs = same_weights(build)
+    calibration = rng.standard_normal((2, 3, 224, 224), np.float32)
+    weights, operations = cost(build(torch).eval())
+    ours = static(pyqref, mine, pyqref.from_numpy(calibration), "fbgemm")
+    peers = {
+        engine: static(torch, theirs, torch.from_numpy(calibration), engine) for engine in engines
+    }
+    for batch in batches:
+        x = rng.standard_normal((batch, 3, 224, 224), np.float32)
+        yield Race(
+            "whole model",
+            f"{name}, batch {batch}",
+            operations * batch,
+            without_gradients(pyqref, ours, x),
+            {f"torch {e}": without_gradients(torch, each, x) for e, each in peers.items()},
+            tolerance=np.inf,
+            moved=weights + x.nbytes + 4.0 * batch * 1000,
+        )
 
 
 def cost(model: Any) -> tuple[float, float]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .pinning import PROCESSORS
+
 #: Ten milliseconds or more, beside which it is little to start threads.
 ROUNDS = {"vector_products": 8_000_000, "tile_products": 800_000}
 
@@ -72,10 +74,6 @@ def best(work: Callable[[], object], times: int = 9) -> float:
         work()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
-
-
-#: Those of the process; a thread that is pinned later, and those that it starts, see one.
-PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def _on_all(work: Callable[..., object], parts: object) -> list[float]:

@@ -12,6 +12,28 @@ import os
 from pathlib import Path
 
 TASKS = Path("/proc/self/task")
+CPUS = Path("/sys/devices/system/cpu")
+
+
+def _place_in_core(processor: int) -> int:
+    """0 for the first of the processors that share a core, 1 for the second."""
+    file = CPUS / f"cpu{processor}/topology/core_cpus_list"
+    if not file.exists():
+        return 0
+    parts = [part.partition("-") for part in file.read_text().strip().split(",")]
+    sharing = [n for low, _, high in parts for n in range(int(low), int(high or low) + 1)]
+    return sharing.index(processor)
+
+
+def _processors() -> list[int]:
+    """Those of the process: one of each core, then the others."""
+    if not hasattr(os, "sched_getaffinity"):
+        return []
+    return sorted(os.sched_getaffinity(0), key=lambda each: (_place_in_core(each), each))
+
+
+#: Found once: a thread that is pinned later, and those that it starts, see one.
+PROCESSORS = _processors()
 
 
 def awake() -> bool:
@@ -37,8 +59,8 @@ class Pinned:
         self.threads = threads
         self.processors: list[int] = []
         self._known: set[int] = set()
-        if threads > 1 and hasattr(os, "sched_getaffinity") and TASKS.exists():
-            self.processors = sorted(os.sched_getaffinity(0))[:threads]
+        if threads > 1 and TASKS.exists():
+            self.processors = PROCESSORS[:threads]
 
     def update(self) -> None:
         """Give each thread that is new since the last call its processor."""
