@@ -9,6 +9,7 @@ import pytest
 from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
+from pyqref._kernels import registry
 from pyqref.numerics import windows as reference
 from pyqref.numerics.windows import Windows
 from pyqref.tape.products import held_back
@@ -207,6 +208,11 @@ def check_products(x: np.ndarray, windows: Windows, outputs: int, n_threads: int
                 assert (each is not None) == wanted
                 if each is not None:
                     assert_same_bits(expected, each)
+
+
+def test_numpy_shows_how_it_multiplies(compiled_kernel: str) -> None:
+    """Without its loop, training takes the way of single functions, with the same bits."""
+    assert registry.twin("windows").has_products()
 
 
 def test_products_of_other_types_and_of_nothing_are_not_covered() -> None:

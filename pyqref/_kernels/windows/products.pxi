@@ -15,9 +15,11 @@ cdef void find_loop():
     """The loop of ``np.matmul`` for float32: so products have the very bits of ``@``."""
     global matmul_loop, matmul_data
     cdef cnp.ufunc matmul = np.matmul
-    cdef Py_ssize_t i
-    for i in range(matmul.ntypes):
-        if matmul.types[3 * i : 3 * i + 3] == bytes(3 * [cnp.NPY_FLOAT]):
+    cdef list types = np.matmul.types       # from NumPy 2.5 on, Cython is not told of them
+    cdef int i
+    if "ff->f" in types:
+        i = types.index("ff->f")
+        if i < matmul.ntypes:
             matmul_loop, matmul_data = <Loop> <void*> matmul.functions[i], matmul.data[i]
 
 
