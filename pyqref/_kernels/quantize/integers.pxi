@@ -218,42 +218,68 @@ cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) no
         run += 1
 
 
+cdef inline const float* with_more(
+    const float* each, Py_ssize_t channels, float* target
+) noexcept:
+    """The first channels once more behind the last, for rows that begin with another."""
+    memcpy(target, each, channels * sizeof(float))
+    memcpy(target + channels, each, min(channels, <Py_ssize_t> LANES_MAX) * sizeof(float))
+    return target
+
+
+cdef int run_steps(
+    cnp.ndarray x, cnp.ndarray q, const float* steps, Py_ssize_t channels, int axis,
+    int64_t quant_min, int64_t quant_max, int n_threads,
+) except -1:
+    """``steps (2, channels)``: reciprocals of the scales above the zero points."""
+    cdef Affine a
+    cdef float[2 * FEW] few
+    cdef float* room = few
+    a.x = <float*> cnp.PyArray_DATA(x)
+    a.q = <uint8_t*> cnp.PyArray_DATA(q)
+    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
+    a.size, a.channels = cnp.PyArray_SIZE(x), channels
+    a.inner = elements_per_channel(x, axis)
+    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
+    a.inverses, a.offsets = steps, steps + channels
+    if a.size > SHORT:
+        if channels + LANES_MAX > FEW:
+            room = <float*> malloc(2 * (channels + LANES_MAX) * sizeof(float))
+            if room == NULL:
+                raise MemoryError()
+        a.inverses = with_more(a.inverses, channels, room)
+        a.offsets = with_more(a.offsets, channels, room + channels + LANES_MAX)
+    each_run(&a, quantize_channels_task, n_threads)
+    if room != few:
+        free(room)
+    return 0
+
+
 cdef int run_per_channel(
     cnp.ndarray x, cnp.ndarray q, scales, zero_points, int axis, int64_t quant_min,
     int64_t quant_max, int n_threads,
 ) except -1:
-    cdef Affine a
-    cdef Py_ssize_t channel
     cdef cnp.ndarray each_scale = doubles(scales)
     cdef cnp.ndarray each_zero_point = doubles(zero_points)
     cdef const double* scale = <const double*> cnp.PyArray_DATA(each_scale)
     cdef const double* zero_point = <const double*> cnp.PyArray_DATA(each_zero_point)
+    cdef Py_ssize_t channels = cnp.PyArray_SIZE(each_scale)
+    cdef Py_ssize_t channel
     cdef float[2 * FEW] few
-    cdef float* inverses = few
-    cdef float* offsets
+    cdef float* steps = few
     require_channels(x, axis, each_scale, each_zero_point)
-    a.x = <float*> cnp.PyArray_DATA(x)
-    a.q = <uint8_t*> cnp.PyArray_DATA(q)
-    a.wide = cnp.PyArray_ITEMSIZE(q) > 1
-    a.size, a.channels = cnp.PyArray_SIZE(x), cnp.PyArray_SIZE(each_scale)
-    a.inner = elements_per_channel(x, axis)
-    a.quant_min, a.quant_max = <int32_t> quant_min, <int32_t> quant_max
-    # The first channels once more behind the last, for rows that begin with another.
-    if a.channels + LANES_MAX > FEW:
-        inverses = <float*> malloc(2 * (a.channels + LANES_MAX) * sizeof(float))
-        if inverses == NULL:
+    if channels > FEW:
+        steps = <float*> malloc(2 * channels * sizeof(float))
+        if steps == NULL:
             raise MemoryError()
-    offsets = inverses + a.channels + LANES_MAX
-    for channel in range(a.channels):
-        inverses[channel] = <float> 1 / <float> scale[channel]
-        offsets[channel] = <float> zero_point[channel]
-    for channel in range(min(a.channels, <Py_ssize_t> LANES_MAX)):
-        inverses[a.channels + channel] = inverses[channel]
-        offsets[a.channels + channel] = offsets[channel]
-    a.inverses, a.offsets = inverses, offsets
-    each_run(&a, quantize_channels_task, n_threads)
-    if inverses != few:
-        free(inverses)
+    for channel in range(channels):
+        steps[channel] = <float> 1 / <float> scale[channel]
+        steps[channels + channel] = <float> zero_point[channel]
+    try:
+        run_steps(x, q, steps, channels, axis, quant_min, quant_max, n_threads)
+    finally:
+        if steps != few:
+            free(steps)
     return 0
 
 

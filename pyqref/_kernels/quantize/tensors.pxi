@@ -33,10 +33,11 @@ cdef bint same_bits(object x, cnp.ndarray known) noexcept:
     )
 
 
-cdef bint has_channels(cnp.ndarray x, Py_ssize_t axis, cnp.ndarray scales) except -1:
+cdef bint has_channels(cnp.ndarray x, Py_ssize_t axis, cnp.ndarray steps) except -1:
     return (
-        0 <= axis < cnp.PyArray_NDIM(x)
-        and cnp.PyArray_DIM(x, <int> axis) == cnp.PyArray_SIZE(scales)
+        cnp.PyArray_TYPE(steps) == cnp.NPY_FLOAT32 and cnp.PyArray_ISCARRAY_RO(steps)
+        and 0 <= axis < cnp.PyArray_NDIM(x)
+        and 2 * cnp.PyArray_DIM(x, <int> axis) == cnp.PyArray_SIZE(steps)
     )
 
 
@@ -46,26 +47,27 @@ def quantize_tensor_channels(
     """``eq-affine-quantize-channel`` with one of the quantizers that are ``known``.
 
     Each stands there behind its dtype, axis, scales and zero points as they were given, and in
-    front of its ``grid``.
+    front of reciprocals of the scales above the zero points, and the range and type of integers.
     """
     cdef cnp.ndarray x = reals_of(input)
     cdef object given_scales = array_of(scales), given_zero_points = array_of(zero_points)
-    cdef cnp.ndarray q
+    cdef cnp.ndarray q, steps
     cdef tuple each
     if x is None:
         return None
     for each in known:
-        own, where, its_scales, its_zero_points, quantizer, grid = each
-        if (
-            own is dtype and where is axis and same_bits(given_scales, its_scales)
-            and same_bits(given_zero_points, its_zero_points)
+        if len(each) == 9 and each[0] is dtype and each[1] is axis and (
+            same_bits(given_scales, each[2]) and same_bits(given_zero_points, each[3])
         ):
-            if not has_channels(x, axis, its_scales):
+            steps = each[5]
+            if not has_channels(x, axis, steps):
                 return None
-            each_scale, each_zero_point, low, high, storage = grid
-            q = room_as(x, storage)
-            run_per_channel(x, q, each_scale, each_zero_point, axis, low, high, n_threads)
-            return new_quantized(kind, q, quantizer)
+            q = room_as(x, each[8])
+            run_steps(
+                x, q, <const float*> cnp.PyArray_DATA(steps), cnp.PyArray_SIZE(steps) // 2, axis,
+                each[6], each[7], n_threads,
+            )
+            return new_quantized(kind, q, each[4])
     return None
 
 

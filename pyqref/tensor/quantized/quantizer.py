@@ -16,6 +16,7 @@ from ...dtypes import (
     per_tensor_affine,
     qscheme,
 )
+from ...numerics.affine import reciprocal32
 from ...numerics.elementwise import Grid
 from ...tape import Array
 from .validation import check_axis, check_dtype, check_scale, check_zero_point
@@ -33,7 +34,8 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 #: Quantizers of up to so many channels are kept, by their bytes.
 _KEPT_CHANNELS = 512
 #: And the last of those whose scheme is that of their zero points, as kernels look for them: dtype,
-#: axis, scales and zero points as they were given, then the quantizer and its ``grid``.
+#: axis, scales and zero points as they were given, then the quantizer, reciprocals of the scales
+#: above the zero points, in float32, and the range and type of the integers.
 known: list[tuple[Any, ...]] = []
 _KNOWN = 4
 
@@ -303,7 +305,9 @@ def _quantizer_of_bytes(
 ) -> tuple[Any, ...]:
     given = np.frombuffer(scales, scale_type), np.frombuffer(zero_points, zero_point_type)
     quantizer = PerChannelQuantizer(dtype, *given, axis, qscheme)
-    return dtype, axis, *given, quantizer, quantizer.grid
+    each_scale, each_zero_point, low, high, storage = quantizer.grid
+    steps = np.stack([reciprocal32(each_scale), each_zero_point.astype(np.float32)])
+    return dtype, axis, *given, quantizer, steps, low, high, storage
 
 
 def quant_range(of: dtype) -> tuple[int, int]:
