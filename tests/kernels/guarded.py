@@ -273,6 +273,15 @@ def exercise() -> None:
         )
         _kernels.conv2d(far, 3, packed_conv, 0, requant, (1, 2), (0, 1), (1, 140))
 
+    # In runs that tile registers read where they lie.
+    packed_conv = _kernels.pack_conv2d(np.ones((40, 64, 3, 2), np.int8))
+    requant = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(40, np.float32))
+    for size in ((8, 12), (5, 40)):
+        x = np.moveaxis(np.ones((2, *size, 64), np.uint8), -1, 1)
+        for padding, stride in ((0, 1), (1, 1), (0, 2), (2, 3)):
+            steps = ((stride, stride), (padding, padding), (1, 1))
+            _kernels.conv2d(x, 3, packed_conv, 0, requant, *steps)
+
     # In transformed tiles, and beside them.
     packed_conv = _kernels.pack_conv2d(np.ones((48, 160, 3, 3), np.int8))
     requant = requantization("fbgemm", 0.1, 0.1, 1.0, 3, np.ones(48, np.float32))

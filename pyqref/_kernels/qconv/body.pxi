@@ -20,6 +20,7 @@ include "windows.pxi"
 include "spread.pxi"
 include "lines.pxi"
 include "pieces.pxi"
+include "runs.pxi"
 include "depthwise.pxi"
 include "grouped.pxi"
 include "channels.pxi"
@@ -162,11 +163,14 @@ cdef int each_group(
     cdef Groups g
     cdef Product* p = &g.product
     cdef Pieces pieces
+    cdef Py_ssize_t[MOST_STEPS] offsets
     cdef int8_t* padded = NULL
     g.image, g.epilogue, g.weights, g.outputs, g.joined = image, e, weights, outputs, joined
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
     p.give_rows_in_place, p.matrix, p.pieces, p.has_edges = NULL, NULL, 1, False
+    p.most_scratch = SCRATCH_BYTES
+    memset(&p.runs, 0, sizeof(p.runs))
     if is_matrix(image):
         p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, weights
@@ -180,7 +184,9 @@ cdef int each_group(
     cut_lines(image, &pieces)
     if joined > 1 and pieces.padded > pieces.size:
         pieces.size = 0             # joined weights are laid out without gaps
-    if not suits_tiles(p) and lie_apart(image, &pieces, e):
+    if suits_runs(p, image):
+        fill_runs(&p.runs, image, offsets)
+    elif not suits_tiles(p) and lie_apart(image, &pieces, e):
         p.give_rows_in_place = windows_in_place
         p.pieces = image.kernel[0] * image.kernel[1] * pieces.count
         p.quads, p.has_edges = p.pieces * pieces.padded // 4, has_edges(image, &pieces)

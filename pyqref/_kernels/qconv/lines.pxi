@@ -13,7 +13,6 @@ cdef enum:
 
 # What finishes sums in the order of quads.
 cdef extern from "qconv/quads.h":
-    void prefetch_bytes(const void* first, Py_ssize_t count) nogil
     void prefetch_apart(const void* first, Py_ssize_t step, Py_ssize_t count) nogil
 
     ctypedef struct Finish:

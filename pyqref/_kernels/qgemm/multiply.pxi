@@ -33,6 +33,28 @@ ctypedef void (*MoveRows)(
     Py_ssize_t size, uint8_t* out,
 ) noexcept nogil
 
+# Up to 16 rows side by side whose depths lie equally far apart, wherever these are.
+cdef struct Run:
+    const uint8_t* x                # the first depth of the first row
+    Py_ssize_t row                  # which one of its block that is
+    int rows
+    int known                       # of them, at first, that the run before has as well
+
+# Gives `count` rows from `first`, both whole lines, as runs; returns how many there are.
+ctypedef Py_ssize_t (*GiveRuns)(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Run* runs,
+) noexcept nogil
+
+# How tile registers read rows as runs: NULL and 0 where they do not.
+cdef struct Runs:
+    GiveRuns give
+    const Py_ssize_t* offsets       # of each 64 depths from the first
+    Py_ssize_t row                  # bytes from a row to the next
+    Py_ssize_t line                 # rows of a line; blocks have whole ones
+    # Lines of the input that a block takes scratch for, `copy` bytes each: `step` for each line
+    # of rows, and `more` for each image, of `lines` such lines, that it begins or goes on with.
+    Py_ssize_t copy, step, more, lines
+
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
@@ -42,6 +64,7 @@ cdef enum:
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 19         # that a block may take,
+    SCRATCH_OF_TILES = 15 << 16     # in tile registers, where nothing else takes scratch,
     IN_PLACE_BYTES = 1 << 20        # or that its rows may be where they lie
     DEEPEST_TILES = 18432           # products of a sum; some rows of as many take little more
     READ_AHEAD = 8                  # tiles in which the next panel is fetched
@@ -64,6 +87,7 @@ cdef struct Product:
     const uint8_t* matrix
     const uint8_t* matrix_end       # of what may be read
     Py_ssize_t matrix_row           # bytes from a row to the next
+    Runs runs
     const int8_t* panels
     Epilogue* epilogue
     uint8_t* out
@@ -77,6 +101,7 @@ cdef struct Product:
     Layout layout
     uint8_t* scratch                # scratch_size bytes for each thread, scratch_step apart
     Py_ssize_t scratch_size
+    Py_ssize_t most_scratch         # of it, that rows of a block take
     Py_ssize_t pointers_at          # where in it those to rows begin
     Py_ssize_t results_at           # and the results of a block that are put in their places
     Py_ssize_t block_rows, blocks, column_splits
@@ -322,3 +347,5 @@ cdef void fill_product(
     p.out_itemsize = bytes_of_result(e)
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
     p.pieces, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
+    p.most_scratch = SCRATCH_OF_TILES if HAS_TILES else SCRATCH_BYTES
+    memset(&p.runs, 0, sizeof(p.runs))

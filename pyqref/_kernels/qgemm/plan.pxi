@@ -23,7 +23,7 @@ cdef void lay_out(Product* p) noexcept nogil:
     cdef Py_ssize_t padded = padded_for_tiles(depth)
     cdef Layout* layout = &p.layout
     p.in_tiles = suits_tiles(p)
-    p.copies = p.in_tiles or p.give_rows_in_place == NULL
+    p.copies = p.runs.give == NULL and (p.in_tiles or p.give_rows_in_place == NULL)
     if p.copies:
         p.pieces = 1
     layout.runs, layout.run_depth, layout.depth = 1, depth, depth
@@ -73,8 +73,17 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
+cdef inline Py_ssize_t room_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
+    """Bytes of scratch for the lines under some lines of rows, wherever they begin."""
+    cdef Py_ssize_t lines = rows // runs.line
+    cdef Py_ssize_t images = (lines + runs.lines - 2) // runs.lines + 1
+    return runs.copy * (lines * runs.step + images * runs.more)
+
+
 cdef inline Py_ssize_t granule_of(const Product* p) noexcept nogil:
     """Rows that are multiplied together."""
+    if p.runs.give != NULL:
+        return p.runs.line
     if p.in_tiles:
         return GROUP_ROWS
     return TILE_ROWS if p.columns > (TILE_VECTORS - 1) * SIMD_LANES else NARROW_TILE_ROWS
@@ -85,11 +94,16 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t granule = granule_of(p)
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
-    cdef Py_ssize_t room = SCRATCH_BYTES
+    cdef Py_ssize_t room = p.most_scratch
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     if not (p.copies or p.has_edges):
         room = IN_PLACE_BYTES
-    most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    if p.runs.give == NULL:
+        most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+    else:
+        most -= most % granule
+        while most > granule and room_for_runs(&p.runs, most) > room:
+            most -= granule
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
@@ -138,6 +152,8 @@ cdef int plan_product(Product* p, int n_threads) noexcept nogil:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
         size = groups * p.layout.group if p.in_tiles else p.block_rows * p.layout.row
         p.pointers_at = whole_lines(size + p.layout.row + COPIED_TOO_MUCH)
+    if p.runs.give != NULL:
+        p.pointers_at = whole_lines(room_for_runs(&p.runs, p.block_rows))
     p.results_at = p.pointers_at + whole_lines(p.block_rows * (
         p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
     ))

@@ -11,40 +11,55 @@ cdef extern from "simd/tiles.h":
     void tiles_release() nogil
     void tiles_clear() nogil
     void tiles_multiply(
-        int row_tiles, int column_tiles, const uint8_t* x, Py_ssize_t x_row, const int8_t* w,
-        Py_ssize_t w_quad,
+        int row_tiles, int column_tiles, const uint8_t* x, const uint8_t* second, Py_ssize_t x_row,
+        const int8_t* w, Py_ssize_t w_quad,
     ) nogil
     void tiles_store(int row_tiles, int column_tiles, int32_t* sums) nogil
 
+cdef extern from "simd/prefetch.h":
+    void prefetch_bytes(const void* first, Py_ssize_t count) nogil
+
 cdef enum:
-    TILE_DEPTH = 64                 # depths in a row of a tile of inputs
+    HEIGHT = 16                     # rows of a tile of inputs
+    TILE_DEPTH = 64                 # depths in one of them
     TILE_QUADS = 16
     ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
+    MOST_RUNS = BLOCK_ROWS_OF_TILES // 4    # of a block
 
 
-# A part whose sums are known and wait to be finished.
-cdef struct Part:
-    const Columns* columns
-    int column, used                # first one, in its panel, and how many
+# Rows of a part that one tile has.
+cdef struct Strip:
     const int32_t* sums
     const int32_t* row_sums
     uint8_t* out
     int rows                        # that are left
 
 
+# A part whose sums are known and wait to be finished.
+cdef struct Part:
+    const Columns* columns
+    int column, used                # first one, in its panel, and how many
+    Strip[2] strips
+
+
 cdef inline void finish_some(Product* p, Part* part, int rows) noexcept nogil:
     cdef Py_ssize_t out_stride = p.out_stride * p.out_itemsize
-    rows = min(rows, part.rows)
-    if rows == 0:
-        return
-    finish_tile(
-        p.epilogue, part.columns, part.column, part.sums, part.row_sums, rows, part.out,
-        out_stride, part.used,
-    )
-    part.sums += rows * PANEL_COLUMNS
-    part.row_sums += rows
-    part.out += rows * out_stride
-    part.rows -= rows
+    cdef Strip* strip
+    cdef int i, some
+    for i in range(2):
+        strip = &part.strips[i]
+        some = min(rows, strip.rows)
+        if some == 0:
+            continue
+        finish_tile(
+            p.epilogue, part.columns, part.column, strip.sums, strip.row_sums, some, strip.out,
+            out_stride, part.used,
+        )
+        strip.sums += some * PANEL_COLUMNS
+        strip.row_sums += some
+        strip.out += some * out_stride
+        strip.rows -= some
+        rows -= some
 
 
 cdef Py_ssize_t rows_in_reach(
@@ -65,6 +80,53 @@ cdef Py_ssize_t rows_in_reach(
     return max(room, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
 
 
+# What lies ahead: the next panel, some of which is fetched with each step of this one.
+cdef struct Ahead:
+    const int8_t* at
+    Py_ssize_t left, some           # bytes
+
+
+cdef inline void look_ahead(
+    const Product* p, Ahead* ahead, Py_ssize_t panel, Py_ssize_t steps
+) noexcept nogil:
+    """Fetch a panel within so many steps."""
+    cdef Py_ssize_t first_column = panel * PANEL_COLUMNS
+    ahead.at = p.panels + first_column * p.quads * 4
+    ahead.left = min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column) * p.quads * 4
+    ahead.some = (ahead.left + steps * LINE - 1) // (steps * LINE) * LINE
+
+
+cdef inline void fetch_some(Ahead* ahead) noexcept nogil:
+    if ahead.left > 0:
+        prefetch_bytes(ahead.at, ahead.some)
+        ahead.at += ahead.some
+        ahead.left -= ahead.some
+
+
+# Where a block of rows lies, for the tiles that multiply it.
+cdef struct Block:
+    Py_ssize_t first_row, count
+    Py_ssize_t in_reach             # rows that are not copied
+    Py_ssize_t tiles                # of rows
+    Run[MOST_RUNS] runs             # where these are runs
+
+
+cdef inline Run tile_of_rows(
+    const Product* p, const Block* block, uint8_t* scratch, Py_ssize_t index
+) noexcept nogil:
+    """A tile of a block; what is copied lies, or will lie, in scratch."""
+    cdef Run run
+    if p.runs.give != NULL:
+        return block.runs[index]
+    run.row, run.known = index * HEIGHT, 0
+    run.rows = <int> min(<Py_ssize_t> HEIGHT, block.count - run.row)
+    if run.row < block.in_reach:
+        run.x = p.matrix + (block.first_row + run.row) * p.matrix_row
+    else:
+        run.x = place_of_row(scratch, &p.layout, run.row)
+    return run
+
+
 cdef void multiply_in_tiles(
     Product* p, uint8_t* scratch, Py_ssize_t first_row, Py_ssize_t count, Py_ssize_t panel,
     Py_ssize_t last, uint8_t* out,
@@ -80,22 +142,31 @@ cdef void multiply_in_tiles(
     cdef Columns[2] columns         # of this panel, and of the one before
     cdef int8_t[TILE_QUADS * PANEL_COLUMNS * 4] rest_of_panel
     cdef Part part, waiting
-    cdef Py_ssize_t in_reach = rows_in_reach(p, first_row, count)
-    cdef Py_ssize_t x_row, x_step
+    cdef Strip* strip
+    cdef Block block
+    cdef Run[2] run
+    cdef Ahead ahead
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
     # Of a part: enough at a time to load what its columns need once for many rows.
     cdef Py_ssize_t pause = max(steps // 4, <Py_ssize_t> 1)
-    cdef int most_column_tiles = 4 if count <= 16 else 2
-    cdef const int8_t* w
-    cdef const uint8_t* group
-    cdef uint8_t* copies
     cdef Py_ssize_t first_panel = panel
-    cdef Py_ssize_t row, step, w_quad, first_column
-    cdef int used, width, column, column_tiles, row_tiles
-    cdef int configured = 0
+    cdef Py_ssize_t index, step, w_quad, first_column, x_row, x_step, at, passes
+    cdef const int8_t* w
+    cdef int most_column_tiles, used, width, column, column_tiles, row_tiles, i
+    cdef int[2] configured = [0, 0]
     memset(&waiting, 0, sizeof(waiting))
-    memset(row_sums, 0, in_reach * sizeof(int32_t))
+    memset(&ahead, 0, sizeof(ahead))
+    memset(run, 0, sizeof(run))
+    block.first_row, block.count = first_row, count
+    block.in_reach = rows_in_reach(p, first_row, count)
+    if p.runs.give != NULL:
+        block.in_reach = count
+        block.tiles = p.runs.give(p.source, first_row, count, scratch, block.runs)
+    else:
+        block.tiles = (count + HEIGHT - 1) // HEIGHT
+    memset(row_sums, 0, block.in_reach * sizeof(int32_t))
+    most_column_tiles = 4 if block.tiles == 1 else 2
     while panel < last:
         first_column = panel * PANEL_COLUMNS
         used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
@@ -110,47 +181,66 @@ cdef void multiply_in_tiles(
                 p.panels + (first_column * p.quads + steps * TILE_QUADS * width) * 4,
                 rest * w_quad,
             )
+        if block.tiles > 2 and panel + 1 < last:
+            passes = (width + 16 * most_column_tiles - 1) // (16 * most_column_tiles)
+            look_ahead(
+                p, &ahead, panel + 1,
+                passes * ((block.tiles + 1) // 2) * max(steps, <Py_ssize_t> 1),
+            )
         column = 0
         while column < width:
             column_tiles = min(most_column_tiles, (width - column) // 16)
             part.column, part.used = column, min(column_tiles * 16, used - column)
-            row = 0
-            while row < count:
-                part.rows = <int> min(<Py_ssize_t> GROUP_ROWS, count - row)
-                part.sums = sums
-                part.row_sums = row_sums + row
-                part.out = out + (
-                    row * p.out_stride + first_column + column
-                ) * p.out_itemsize
-                row_tiles = 2 if part.rows > 16 else 1
-                if configured != part.rows:
-                    configured = part.rows
-                    tiles_configure(min(16, part.rows), max(0, part.rows - 16))
-                if row < in_reach:
-                    group = p.matrix + (first_row + row) * p.matrix_row
+            index = 0
+            while index < block.tiles:
+                row_tiles = 2 if index + 1 < block.tiles else 1
+                part.strips[1].rows = run[1].rows = 0
+                for i in range(row_tiles):
+                    run[i] = tile_of_rows(p, &block, scratch, index + i)
+                    strip = &part.strips[i]
+                    at = run[i].row + run[i].known
+                    strip.rows = run[i].rows - run[i].known
+                    strip.sums = sums + (i * HEIGHT + run[i].known) * PANEL_COLUMNS
+                    strip.row_sums = row_sums + at
+                    strip.out = out + (
+                        at * p.out_stride + first_column + column
+                    ) * p.out_itemsize
+                if configured[0] != run[0].rows or configured[1] != run[1].rows:
+                    configured[0], configured[1] = run[0].rows, run[1].rows
+                    tiles_configure(configured[0], configured[1])
+                if p.runs.give != NULL:
+                    x_row, x_step = p.runs.row, 0
+                elif run[0].row < block.in_reach:
                     x_row, x_step = p.matrix_row, TILE_DEPTH
                 else:
-                    group = copies = scratch + row // GROUP_ROWS * p.layout.group
                     x_row = p.layout.row
                     x_step = TILE_DEPTH if p.whole_rows else p.layout.run
                     if panel == first_panel and column == 0:
-                        take_rows(p, first_row + row, part.rows, copies, rows, row_sums + row)
+                        take_rows(
+                            p, first_row + run[0].row, run[0].rows + run[1].rows,
+                            <uint8_t*> run[0].x, rows, row_sums + run[0].row,
+                        )
                 tiles_clear()
                 w = p.panels + (first_column * p.quads + column) * 4
                 for step in range(steps):
-                    tiles_multiply(row_tiles, column_tiles, group, x_row, w, w_quad)
-                    group += x_step
-                    w += TILE_QUADS * w_quad
-                    if step % pause == 0:
-                        finish_some(p, &waiting, GROUP_ROWS // 4)
-                if rest:
+                    at = step * x_step if p.runs.give == NULL else p.runs.offsets[step]
                     tiles_multiply(
-                        row_tiles, column_tiles, group, x_row, rest_of_panel + column * 4, w_quad
+                        row_tiles, column_tiles, run[0].x + at, run[1].x + at, x_row, w, w_quad
+                    )
+                    w += TILE_QUADS * w_quad
+                    if step % pause == pause - 1:
+                        finish_some(p, &waiting, GROUP_ROWS // 4)
+                    fetch_some(&ahead)
+                if rest:
+                    at = steps * x_step
+                    tiles_multiply(
+                        row_tiles, column_tiles, run[0].x + at, run[1].x + at, x_row,
+                        rest_of_panel + column * 4, w_quad,
                     )
                 finish_some(p, &waiting, GROUP_ROWS)
                 tiles_store(row_tiles, column_tiles, sums)
                 waiting = part
-                row += GROUP_ROWS
+                index += row_tiles
             column += most_column_tiles * 16
         panel += 1
     finish_some(p, &waiting, GROUP_ROWS)

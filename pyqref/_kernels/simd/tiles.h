@@ -51,15 +51,16 @@ static inline void tiles_clear(void) {
     _tile_zero(3);
 }
 
-/* Add 64 depths: `x` holds rows `x_row` bytes apart, 16 of them before the second tile;
- * `w` holds quads `w_quad` bytes apart. */
+/* Add 64 depths: `x`, and for two tiles `second`, hold rows `x_row` bytes apart; `w` holds quads
+ * `w_quad` bytes apart. */
 static inline void tiles_multiply(int row_tiles, int column_tiles, const uint8_t *x,
-                                  ptrdiff_t x_row, const int8_t *w, ptrdiff_t w_quad) {
+                                  const uint8_t *second, ptrdiff_t x_row, const int8_t *w,
+                                  ptrdiff_t w_quad) {
     _tile_loadd(6, w, w_quad);
     _tile_loadd(4, x, x_row);
     if (row_tiles == 2) {
         _tile_dpbusd(0, 4, 6);
-        _tile_loadd(5, x + 16 * x_row, x_row);
+        _tile_loadd(5, second, x_row);
         _tile_dpbusd(2, 5, 6);
         if (column_tiles == 1) return;
         _tile_loadd(7, w + 64, w_quad);
@@ -102,8 +103,9 @@ static inline void tiles_configure(int first_rows, int second_rows) {
 static inline void tiles_release(void) {}
 static inline void tiles_clear(void) {}
 static inline void tiles_multiply(int row_tiles, int column_tiles, const uint8_t *x,
-                                  ptrdiff_t x_row, const int8_t *w, ptrdiff_t w_quad) {
-    (void)row_tiles, (void)column_tiles, (void)x, (void)x_row, (void)w, (void)w_quad;
+                                  const uint8_t *second, ptrdiff_t x_row, const int8_t *w,
+                                  ptrdiff_t w_quad) {
+    (void)row_tiles, (void)column_tiles, (void)x, (void)second, (void)x_row, (void)w, (void)w_quad;
 }
 static inline void tiles_store(int row_tiles, int column_tiles, int32_t *sums) {
     (void)row_tiles, (void)column_tiles, (void)sums;
