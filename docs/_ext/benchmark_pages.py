@@ -3,8 +3,9 @@
 ``.. benchmark:: WHAT`` where WHAT is ``machine`` (on what it was measured), ``below`` (the races
 that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``), all of
 ``measured.json``, which one thread has run, or with ``:threads: 2`` of ``measured_2_threads.json``.
-``every`` is a table of each race in both. All is made when the page is read, so that no page can
-say anything else than the files.
+``every`` is a table of each race in both, ``scaling`` one of ``measured_scaling.json``, which has
+measurements with several numbers of threads. All is made when the page is read, so that no page
+can say anything else than the files.
 """
 
 from __future__ import annotations
@@ -98,6 +99,20 @@ def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
     return lines
 
 
+def scaling(runs: list[dict[str, Any]]) -> list[str]:
+    """For each race what it took and the ratio, with each number of threads."""
+    head = ["Kind", "Shape"]
+    for run in runs:
+        head += [f"µs, {CHARTS['threads_of'](run['threads'])}", "Ratio"]
+    rows = []
+    for races in zip(*(run["races"] for run in runs), strict=True):
+        row = [races[0]["kind"], f"``{races[0]['shape']}``"]
+        for race in races:
+            row += [f"{race['pyqref'] * 1e6:,.0f}", f"{race['ratio']:.2f}"]
+        rows.append(row)
+    return table(head, rows, "races")
+
+
 def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
     """The least time that arithmetic and memory need, in percent of ours, where it is known."""
     if not race["moved"]:
@@ -158,20 +173,26 @@ class Benchmark(SphinxDirective):
             return [nodes.raw("", chart(self._measured(threads), what), format="html")]
         if what == "every":
             lines = every(self._measured(1), self._measured(2))
+        elif what == "scaling":
+            lines = scaling(self._read("measured_scaling.json"))
         elif what in TOLD:
             lines = TOLD[what](self._measured(threads))
         else:
-            raise self.error(f"must be machine, below, bars, roofline or every, got {what!r}")
+            known = (*TOLD, "bars", "roofline", "every", "scaling")
+            raise self.error(f"must be one of {', '.join(known)}, got {what!r}")
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "benchmark"), 0, container)
         return container.children
 
     def _measured(self, threads: int) -> dict[str, Any]:
         name = "measured.json" if threads == 1 else f"measured_{threads}_threads.json"
+        found: dict[str, Any] = self._read(name)
+        return found
+
+    def _read(self, name: str) -> Any:
         for file in (name, "charts.py"):
             self.env.note_dependency(str(FOLDER / file))
-        found: dict[str, Any] = json.loads((FOLDER / name).read_text())
-        return found
+        return json.loads((FOLDER / name).read_text())
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
