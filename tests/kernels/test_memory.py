@@ -80,6 +80,7 @@ def test_scratch_of_a_convolution(
         ((60, 60), 3, 64, 7),
         ((40, 40), 21, 64, 3),
         ((30, 30), 256, 128, 3),
+        ((4, 84), 1984, 16, 3),
         ((9, 20, 20), 3, 16, 3),
     ):
         weight = rng.integers(-128, 128, (outputs, channels, *(kernel,) * len(size)))

@@ -96,14 +96,14 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
     cdef Py_ssize_t room = p.most_scratch
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
-    if not (p.copies or p.has_edges):
-        room = IN_PLACE_BYTES
-    if p.runs.give == NULL:
-        most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
-    else:
+    if p.runs.give != NULL:
         most -= most % granule
         while most > granule and room_for_runs(&p.runs, most) > room:
             most -= granule
+    else:
+        if not (p.copies or p.has_edges):
+            room = IN_PLACE_BYTES
+        most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)

@@ -169,11 +169,11 @@ class PerChannelQuantizer:
             for zero_point in zero_points.tolist():
                 check_zero_point(zero_point, self.dtype, "zero_points")
         kinds = (np.float32, np.float32) if floating else (np.float64, np.int64)
-        scales, zero_points = scales.astype(kinds[0]), zero_points.astype(kinds[1])
+        scales, zero_points = _constant(scales, kinds[0]), _constant(zero_points, kinds[1])
         doubles = scales.astype(np.float64, copy=False), zero_points.astype(np.float64)
         grid = (*doubles, *quant_range(self.dtype), self.dtype.numpy_dtype)
-        object.__setattr__(self, "scales", _constant(scales))
-        object.__setattr__(self, "zero_points", _constant(zero_points))
+        object.__setattr__(self, "scales", scales)
+        object.__setattr__(self, "zero_points", zero_points)
         object.__setattr__(self, "grid", grid)
 
     def __eq__(self, other: object) -> bool:
@@ -251,9 +251,11 @@ class PerChannelQuantizer:
 Quantizer = PerTensorQuantizer | PerChannelQuantizer
 
 
-def _constant(values: Array) -> Array:
-    values.flags.writeable = False
-    return values
+def _constant(values: Array, kind: Any) -> Array:
+    """The values as such numbers, which nobody changes; a copy, unless they lie in bytes."""
+    kept = values.astype(kind, copy=not isinstance(values.base, bytes))
+    kept.flags.writeable = False
+    return kept
 
 
 def scheme_for(zero_points: Array) -> qscheme:
