@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from . import convolutions, elements, layers, models
-from .peaks import PROCESSORS
+from .pinning import PROCESSORS
 from .race import Race
 
 LINEAR = [(1024, 4096, 4096), (128, 1024, 1024), (8, 4096, 4096)]
