@@ -5,7 +5,8 @@ On a small activation a kernel is done sooner than NumPy's functions are called 
 
 cimport numpy as cnp
 from cpython.memoryview cimport PyMemoryView_FromObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
+from libc.stdint cimport uint32_t
 
 import numpy as np
 
@@ -22,6 +23,17 @@ cdef extern from "numpy/arrayobject.h":
         const cnp.npy_intp* strides, void* data, int flags, object parent
     )
 
+    ctypedef struct PyArrayObject_fields:
+        int nd, flags
+        cnp.npy_intp* dimensions
+        cnp.npy_intp* strides
+        PyObject* base
+        cnp.PyArray_Descr* descr
+        PyObject* weakreflist
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* x)
+
 cnp.import_array()
 
 cdef Py_ssize_t LINE = layout.LINE
@@ -32,6 +44,19 @@ cdef enum:
     MOST_AXES = 32
 
 cdef type np_ndarray = np.ndarray
+
+
+cdef cnp.ndarray new_array(
+    int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides
+):
+    """One that NumPy makes, in C order by default."""
+    Py_INCREF(dtype)
+    return PyArray_NewFromDescr(
+        np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
+    )
+
+
+include "small.pxi"
 
 
 cdef cnp.ndarray room(
@@ -45,11 +70,10 @@ cdef cnp.ndarray room(
     cdef int axis
     for axis in range(ndim):
         size *= sizes[axis]
+    if size <= SMALL and strides == NULL:
+        return small_room(ndim, sizes, dtype, size)
     if size < LARGE:
-        Py_INCREF(dtype)
-        return PyArray_NewFromDescr(
-            np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
-        )
+        return new_array(ndim, sizes, dtype, strides)
     if size >= FRESH:
         owner = lend(size)
     if owner is not None:

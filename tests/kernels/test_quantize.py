@@ -125,6 +125,27 @@ def test_per_channel_with_zero_points_that_are_not_whole(kernel: str) -> None:
     assert_same_bits(real, _kernels.dequantize_per_channel(expected, scales, zero_points, 0))
 
 
+@pytest.mark.parametrize(
+    ("storage", "low", "high"), [*RANGES[:3], (np.int8, -100, 90), (np.uint8, 3, 200)]
+)
+@pytest.mark.parametrize("special", [np.nan, -np.nan, np.inf, -np.inf, 3e38, -3e38, 2.0**31])
+def test_a_special_number_in_each_place(
+    kernel: str, storage: Any, low: int, high: int, special: float
+) -> None:
+    """Four vectors are held to the range at once, unless one has such a number."""
+    ordinary = np.random.default_rng(13).normal(0, 60, (2, 81)).astype(np.float32)
+    for place in range(81):
+        x = ordinary.copy()
+        x[1, place] = special
+        expected = affine.quantize_per_tensor(x, 0.5, 5, low, high, storage)
+        assert_same_bits(expected, _kernels.quantize_per_tensor(x, 0.5, 5, low, high, storage))
+        for axis in (0, 1):
+            scales, zero_points = np.full(x.shape[axis], 1.0), np.arange(x.shape[axis])
+            arguments = (scales, zero_points, axis, low, high, storage)
+            expected = affine.quantize_per_channel(x, *arguments)
+            assert_same_bits(expected, _kernels.quantize_per_channel(x, *arguments))
+
+
 @pytest.mark.parametrize("zero_point", [-(2**31), -1, 0, 1, 2**31 - 1])
 def test_32_bit_integers_at_the_ends(kernel: str, zero_point: int) -> None:
     q = np.int32([-(2**31), -(2**24) - 1, -1, 0, 1, 2**24 + 1, 2**31 - 1])

@@ -29,6 +29,13 @@ cdef enum:
     CHANNELS_PER_THREAD = 1 << 16
 
 
+cdef extern from *:
+    """
+    #define TOO_HIGH 0x1p31f
+    """
+    const float TOO_HIGH        # 2^31, to which numbers of 32 bits do not reach
+
+
 # The arrays of a call; per channel they are seen as (outer, channels, inner).
 cdef struct Affine:
     float* x                  # real numbers
@@ -78,8 +85,11 @@ cdef void each_run(Affine* a, Task task, int n_threads) noexcept:
     if a.size == 0:
         return
     a.runs = a.size // length
-    a.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-    count = (a.runs + a.runs_per_task - 1) // a.runs_per_task
+    if a.size <= CHUNK:         # a division takes as long as dozens of numbers
+        a.runs_per_task, count = a.runs, 1
+    else:
+        a.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
+        count = (a.runs + a.runs_per_task - 1) // a.runs_per_task
     each_task(a, task, count, CHANNELS_PER_THREAD, n_threads)
 
 

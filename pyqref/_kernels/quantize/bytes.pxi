@@ -19,16 +19,16 @@ cdef inline void quantize_bytes(
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
-    while quant_min >= 0 and i + 4 * SIMD_LANES <= n:
-        store_rounded_u8(
+    while i + 4 * SIMD_LANES <= n:
+        store_rounded_bytes(
             q + i,
-            q + i + 2 * SIMD_LANES,
             min_f32(fma_f32(load_f32(x + i), by, zero), high),
             min_f32(fma_f32(load_f32(x + i + SIMD_LANES), by, zero), high),
             min_f32(fma_f32(load_f32(x + i + 2 * SIMD_LANES), by, zero), high),
             min_f32(fma_f32(load_f32(x + i + 3 * SIMD_LANES), by, zero), high),
-            0,
+            quant_min < 0,
             <int> quant_min,
+            <int> quant_max,
         )
         i, step = i + step, 4 * SIMD_LANES
     step = first_step(x + i, n - i, SIMD_LANES, SIMD_LANES)

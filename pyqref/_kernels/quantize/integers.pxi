@@ -86,69 +86,97 @@ def quantize_per_tensor(
 
 # --- Quantize per channel -----------------------------------------------------------------
 
-cdef inline i32v saturate_nan_to_zero(f32v shifted, f32v low, f32v high) noexcept nogil:
-    # nan passes both bounds, which are given first.
-    return to_i32(if_nan(max_f32(low, min_f32(high, shifted)), set_f32(0)))
+cdef inline f32v on_grid(const float* x, f32v inverse, f32v offset) noexcept nogil:
+    # The product and the sum are rounded separately.
+    return add_f32(mul_f32(load_f32(x), inverse), offset)
+
+
+cdef inline void store_saturated(uint8_t* q, f32v shifted, const Affine* a) noexcept nogil:
+    # nan passes both bounds, which are given first, and becomes 0.
+    cdef f32v low = set_f32(<float> a.quant_min)
+    cdef f32v high = set_f32(<float> a.quant_max)
+    cdef f32v held = max_f32(low, min_f32(high, shifted))
+    store_low_bytes(q, to_i32(if_nan(held, set_f32(0))))
+
+
+cdef inline void quantize_four(
+    const Affine* a, const float* x, uint8_t* q, const f32v* inverse, const f32v* offset
+) noexcept nogil:
+    """Four vectors, each on a grid of its own."""
+    cdef f32v[4] shifted
+    cdef int v
+    for v in range(4):
+        shifted[v] = on_grid(x + v * SIMD_LANES, inverse[v], offset[v])
+    if all_below(shifted[0], shifted[1], shifted[2], shifted[3], set_f32(TOO_HIGH)):
+        store_rounded_bytes(
+            q, shifted[0], shifted[1], shifted[2], shifted[3],
+            a.quant_min < 0, a.quant_min, a.quant_max,
+        )
+    else:
+        for v in range(4):
+            store_saturated(q + v * SIMD_LANES, shifted[v], a)
+
+
+cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
+    cdef int v
+    for v in range(4):
+        vectors[v] = load_f32(x + v * SIMD_LANES)
 
 
 cdef void quantize_run(
-    const float* x, uint8_t* q, Py_ssize_t n, const float* inverses, const float* offsets,
-    Py_ssize_t step, f32v low, f32v high,
+    const Affine* a, const float* x, uint8_t* q, Py_ssize_t n, const float* inverses,
+    const float* offsets, bint of_each,
 ) noexcept nogil:
-    """``eq-affine-quantize-channel`` on n numbers of one channel (step 0) or of n (step 1)."""
-    cdef f32v inverse = set_f32(inverses[0])
-    cdef f32v offset = set_f32(offsets[0])
+    """``eq-affine-quantize-channel`` on n numbers of one channel, or one of each of n channels."""
+    cdef f32v[4] inverse
+    cdef f32v[4] offset
     cdef float[3][LANES_MAX] rest
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
-    cdef Py_ssize_t next = first_step(x, n, SIMD_LANES, SIMD_LANES)
+    cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
+    cdef int v
+    for v in range(4):
+        inverse[v], offset[v] = set_f32(inverses[0]), set_f32(offsets[0])
+    while i + 4 * SIMD_LANES <= n:
+        if of_each:
+            load_four(inverses + i, inverse)
+            load_four(offsets + i, offset)
+        quantize_four(a, x + i, q + i, inverse, offset)
+        i, step = i + step, 4 * SIMD_LANES
+    step = first_step(x + i, n - i, SIMD_LANES, SIMD_LANES)
     while i + SIMD_LANES <= n:
-        if step:
-            inverse, offset = load_f32(inverses + i), load_f32(offsets + i)
-        store_low_bytes(
-            q + i,
-            saturate_nan_to_zero(add_f32(mul_f32(load_f32(x + i), inverse), offset), low, high),
-        )
-        i, next = i + next, SIMD_LANES
+        if of_each:
+            inverse[0], offset[0] = load_f32(inverses + i), load_f32(offsets + i)
+        store_saturated(q + i, on_grid(x + i, inverse[0], offset[0]), a)
+        i, step = i + step, SIMD_LANES
     if i < n:
         memset(rest, 0, sizeof(rest))
         memcpy(rest[0], x + i, (n - i) * sizeof(float))
-        if step:
+        if of_each:
             memcpy(rest[1], inverses + i, (n - i) * sizeof(float))
             memcpy(rest[2], offsets + i, (n - i) * sizeof(float))
-            inverse, offset = load_f32(rest[1]), load_f32(rest[2])
-        store_low_bytes(
-            stored,
-            saturate_nan_to_zero(add_f32(mul_f32(load_f32(rest[0]), inverse), offset), low, high),
-        )
+            inverse[0], offset[0] = load_f32(rest[1]), load_f32(rest[2])
+        store_saturated(stored, on_grid(rest[0], inverse[0], offset[0]), a)
         memcpy(q + i, stored, n - i)
 
 
 cdef void quantize_block(
     const Affine* a, Py_ssize_t start, Py_ssize_t rows, const float* inverses,
-    const float* offsets, f32v low, f32v high,
+    const float* offsets,
 ) noexcept nogil:
     """Four vectors of channels, down some rows of all channels."""
     cdef f32v[4] inverse
     cdef f32v[4] offset
-    cdef f32v shifted
-    cdef const float* x = a.x + start
-    cdef uint8_t* q = a.q + start
     cdef Py_ssize_t row
-    cdef int v
-    for v in range(4):
-        inverse[v] = load_f32(inverses + v * SIMD_LANES)
-        offset[v] = load_f32(offsets + v * SIMD_LANES)
+    load_four(inverses, inverse)
+    load_four(offsets, offset)
     for row in range(rows):
-        for v in range(4):
-            shifted = add_f32(mul_f32(load_f32(x + v * SIMD_LANES), inverse[v]), offset[v])
-            store_low_bytes(q + v * SIMD_LANES, saturate_nan_to_zero(shifted, low, high))
-        x += a.channels
-        q += a.channels
+        quantize_four(a, a.x + start, a.q + start, inverse, offset)
+        start += a.channels
 
 
 cdef void quantize_rows(
-    const Affine* a, Py_ssize_t first, Py_ssize_t rows, f32v low, f32v high
+    const Affine* a, Py_ssize_t first, Py_ssize_t rows
 ) noexcept nogil:
     """Rows of all channels, into bytes.
 
@@ -165,44 +193,38 @@ cdef void quantize_rows(
     if a.channels % SIMD_LANES == 0 and a.size > SHORT:
         lead = first_step(a.x + start, rows * a.channels, SIMD_LANES, 0)
     if lead:
-        quantize_run(a.x + start, a.q + start, lead, inverses, offsets, 1, low, high)
+        quantize_run(a, a.x + start, a.q + start, lead, inverses, offsets, True)
         start, rows = start + lead, rows - 1
         inverses, offsets = inverses + lead, offsets + lead
         row = start + rows * a.channels
-        quantize_run(
-            a.x + row, a.q + row, a.channels - lead, inverses, offsets, 1, low, high
-        )
+        quantize_run(a, a.x + row, a.q + row, a.channels - lead, inverses, offsets, True)
     while channel + 4 * SIMD_LANES <= a.channels:
-        quantize_block(
-            a, start + channel, rows, inverses + channel, offsets + channel, low, high
-        )
+        quantize_block(a, start + channel, rows, inverses + channel, offsets + channel)
         channel += 4 * SIMD_LANES
     if channel < a.channels:
         for row in range(rows):
             quantize_run(
-                a.x + start + row * a.channels + channel,
+                a, a.x + start + row * a.channels + channel,
                 a.q + start + row * a.channels + channel,
-                a.channels - channel, inverses + channel, offsets + channel, 1, low, high,
+                a.channels - channel, inverses + channel, offsets + channel, True,
             )
 
 
 cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
-    cdef f32v low = set_f32(<float> a.quant_min)
-    cdef f32v high = set_f32(<float> a.quant_max)
     cdef Py_ssize_t run = index * a.runs_per_task
     cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
     cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
     cdef Py_ssize_t channel, i
     if a.inner == 1 and not a.wide:
-        quantize_rows(a, run, last - run, low, high)
+        quantize_rows(a, run, last - run)
         return
     while run < last:
         channel = 0 if a.inner == 1 else run % a.channels
         if not a.wide:
             quantize_run(
-                a.x + run * length, a.q + run * length, length,
-                a.inverses + channel, a.offsets + channel, 0, low, high,
+                a, a.x + run * length, a.q + run * length, length,
+                a.inverses + channel, a.offsets + channel, False,
             )
         elif a.inner == 1:
             for i in range(length):

@@ -19,16 +19,17 @@ def quantize_tensor(input, grid, quantizer, type kind not None, int n_threads):
 
 
 cdef bint same_bits(object x, cnp.ndarray known) noexcept:
-    """Whether the numbers of a vector are those of one in C order."""
+    """Whether the numbers of a vector are those of another one, which is in C order."""
     cdef cnp.ndarray given
+    cdef Py_ssize_t size = cnp.PyArray_DIM(known, 0)
     if not isinstance(x, cnp.ndarray):
         return False
     given = x
     return (
         cnp.PyArray_TYPE(given) == cnp.PyArray_TYPE(known) and cnp.PyArray_ISCARRAY_RO(given)
-        and cnp.PyArray_NDIM(given) == 1 and cnp.PyArray_SIZE(given) == cnp.PyArray_SIZE(known)
+        and cnp.PyArray_NDIM(given) == 1 and cnp.PyArray_DIM(given, 0) == size
         and memcmp(
-            cnp.PyArray_DATA(given), cnp.PyArray_DATA(known), cnp.PyArray_NBYTES(known)
+            cnp.PyArray_DATA(given), cnp.PyArray_DATA(known), size * cnp.PyArray_ITEMSIZE(known)
         ) == 0
     )
 

@@ -125,9 +125,11 @@ static inline bytes_v pack_in_lanes(f32v a, f32v b, f32v c, f32v d, int zero_poi
     __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
     return _mm256_packus_epi16(_mm256_adds_epi16(ab, zero), _mm256_adds_epi16(cd, zero));
 }
+static inline bytes_v in_order(bytes_v packed) {
+    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
 static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    return _mm256_permutevar8x32_epi32(pack_in_lanes(a, b, c, d, zero_point), order);
+    return in_order(pack_in_lanes(a, b, c, d, zero_point));
 }
 static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
     bytes = _mm256_max_epu8(bytes, _mm256_set1_epi8((char)lower));
@@ -143,6 +145,25 @@ static inline void store_quarters(uint8_t *target, bytes_v bytes, const int firs
     }
     _mm256_storeu_si256((__m256i *)all, bytes);
     memcpy(target, all + 8 * first, (size_t)count);
+}
+static inline void store_rounded_bytes(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       const int is_signed, int lower, int upper) {
+    __m256i ab = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
+    __m256i cd = _mm256_packs_epi32(_mm256_cvtps_epi32(c), _mm256_cvtps_epi32(d));
+    __m256i bytes;
+    if (is_signed) {
+        bytes = _mm256_max_epi8(_mm256_packs_epi16(ab, cd), _mm256_set1_epi8((char)lower));
+        bytes = _mm256_min_epi8(bytes, _mm256_set1_epi8((char)upper));
+    } else {
+        bytes = clamp_u8(_mm256_packus_epi16(ab, cd), lower, upper);
+    }
+    _mm256_storeu_si256((__m256i *)target, in_order(bytes));
+}
+static inline int all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) {
+    f32v beyond = _mm256_cmp_ps(a, bound, _CMP_NLT_UQ);
+    beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(b, bound, _CMP_NLT_UQ));
+    beyond = _mm256_or_ps(beyond, _mm256_cmp_ps(c, bound, _CMP_NLT_UQ));
+    return !_mm256_movemask_ps(_mm256_or_ps(beyond, _mm256_cmp_ps(d, bound, _CMP_NLT_UQ)));
 }
 static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
                                     f32v d, int zero_point, int lower) {

@@ -116,9 +116,12 @@ static inline bytes_v pack_in_lanes(f32v a, f32v b, f32v c, f32v d, int zero_poi
     __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
     return _mm512_packus_epi16(_mm512_adds_epi16(ab, zero), _mm512_adds_epi16(cd, zero));
 }
-static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+static inline bytes_v in_order(bytes_v packed) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_permutexvar_epi32(order, pack_in_lanes(a, b, c, d, zero_point));
+    return _mm512_permutexvar_epi32(order, packed);
+}
+static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+    return in_order(pack_in_lanes(a, b, c, d, zero_point));
 }
 static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
     bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
@@ -149,6 +152,25 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8((char)lower));
     _mm256_storeu_si256((__m256i *)first, _mm512_castsi512_si256(bytes));
     _mm256_storeu_si256((__m256i *)second, _mm512_extracti64x4_epi64(bytes, 1));
+}
+static inline void store_rounded_bytes(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       const int is_signed, int lower, int upper) {
+    __m512i ab = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
+    __m512i cd = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
+    __m512i bytes;
+    if (is_signed) {
+        bytes = _mm512_max_epi8(_mm512_packs_epi16(ab, cd), _mm512_set1_epi8((char)lower));
+        bytes = _mm512_min_epi8(bytes, _mm512_set1_epi8((char)upper));
+    } else {
+        bytes = clamp_u8(_mm512_packus_epi16(ab, cd), lower, upper);
+    }
+    _mm512_storeu_si512(target, in_order(bytes));
+}
+static inline int all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) {
+    __mmask16 beyond = _mm512_cmp_ps_mask(a, bound, _CMP_NLT_UQ);
+    beyond |= _mm512_cmp_ps_mask(b, bound, _CMP_NLT_UQ);
+    beyond |= _mm512_cmp_ps_mask(c, bound, _CMP_NLT_UQ);
+    return !(beyond | _mm512_cmp_ps_mask(d, bound, _CMP_NLT_UQ));
 }
 
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,

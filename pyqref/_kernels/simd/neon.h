@@ -119,6 +119,23 @@ static inline void store_quarters(uint8_t *target, bytes_v bytes, const int firs
     vst1q_u8(all, bytes);
     memcpy(target, all + SIMD_LANES * first, (size_t)count);
 }
+static inline void store_rounded_bytes(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       const int is_signed, int lower, int upper) {
+    int16x8_t ab = vcombine_s16(vqmovn_s32(to_i32(a)), vqmovn_s32(to_i32(b)));
+    int16x8_t cd = vcombine_s16(vqmovn_s32(to_i32(c)), vqmovn_s32(to_i32(d)));
+    if (is_signed) {
+        int8x16_t bytes = vcombine_s8(vqmovn_s16(ab), vqmovn_s16(cd));
+        bytes = vminq_s8(vmaxq_s8(bytes, vdupq_n_s8((int8_t)lower)), vdupq_n_s8((int8_t)upper));
+        vst1q_u8(target, vreinterpretq_u8_s8(bytes));
+    } else {
+        vst1q_u8(target, clamp_u8(vcombine_u8(vqmovun_s16(ab), vqmovun_s16(cd)), lower, upper));
+    }
+}
+static inline int all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) {
+    uint32x4_t ab = vandq_u32(vcltq_f32(a, bound), vcltq_f32(b, bound));
+    uint32x4_t cd = vandq_u32(vcltq_f32(c, bound), vcltq_f32(d, bound));
+    return vminvq_u32(vandq_u32(ab, cd)) != 0;
+}
 static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
                                     f32v d, int zero_point, int lower) {
     bytes_v bytes = pack_rounded_u8(a, b, c, d, zero_point);

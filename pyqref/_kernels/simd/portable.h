@@ -171,6 +171,22 @@ static inline bytes_v clamp_u8(bytes_v bytes, int lower, int upper) {
     }
     return bytes;
 }
+static inline void store_rounded_bytes(uint8_t *target, f32v a, f32v b, f32v c, f32v d,
+                                       const int is_signed, int lower, int upper) {
+    const f32v low = set_f32((float)lower), high = set_f32((float)upper);
+    (void)is_signed;
+    store_low_bytes(target, to_i32(min_f32(max_f32(a, low), high)));
+    store_low_bytes(target + SIMD_LANES, to_i32(min_f32(max_f32(b, low), high)));
+    store_low_bytes(target + 2 * SIMD_LANES, to_i32(min_f32(max_f32(c, low), high)));
+    store_low_bytes(target + 3 * SIMD_LANES, to_i32(min_f32(max_f32(d, low), high)));
+}
+static inline int all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) {
+    int all = 1;
+    for (int i = 0; i < SIMD_LANES; ++i)
+        all &= (a.lane[i] < bound.lane[i]) & (b.lane[i] < bound.lane[i]) &
+               (c.lane[i] < bound.lane[i]) & (d.lane[i] < bound.lane[i]);
+    return all;
+}
 static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
                                   const int quarters, int count) {
     (void)quarters;

@@ -53,6 +53,14 @@ cdef extern from *:
         uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
     ) nogil
 
+    # a, b, c and d rounded as by to_i32 and held to [lower, upper], numbers of int8 or of uint8:
+    # 4 * SIMD_LANES of them. a, b, c and d are below 2^31 and no nan, but as low as can be.
+    void store_rounded_bytes(
+        uint8_t* target, f32v a, f32v b, f32v c, f32v d, bint is_signed, int lower, int upper
+    ) nogil
+    # Whether every lane of four vectors is below that of another; no nan is.
+    bint all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) nogil
+
     # tile_finish.h alone uses these: a vector of bytes, four numbers rounded and plus the zero
     # point, held to [0, 255]; the same held to [lower, upper]; and the first `count` bytes of
     # `quarters` of its four quarters stored, from the one named `first`. The numbers are no nan and
