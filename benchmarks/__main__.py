@@ -3,7 +3,7 @@
 ``python -m benchmarks [--quick] [--threads N] [--only KIND] [--match TEXT] [--json FILE]
 [--chart FILE]``.
 A ratio is the median time of the fastest other library, divided by ours, measured in turns
-in this process: above 1 pyqref is faster. Needs torch, rich, threadpoolctl, and for the
+in this process, in three rounds that are minutes apart: above 1 pyqref is faster. Needs torch, rich, threadpoolctl, and for the
 charts matplotlib; onnxruntime and onnx join in where they are installed.
 """
 
@@ -61,10 +61,10 @@ def processor() -> str:
 def plain(result: Result) -> dict[str, Any]:
     """What the JSON says of a race; times are seconds."""
     return {
-        "kind": result.race.kind,
-        "shape": result.race.shape,
-        "operations": result.race.operations,
-        "moved": result.race.moved,
+        "kind": result.kind,
+        "shape": result.shape,
+        "operations": result.operations,
+        "moved": result.moved,
         "peak": result.peak,
         "pyqref": result.ours,
         "best": result.peers[result.best_peer],
@@ -76,20 +76,19 @@ def plain(result: Result) -> dict[str, Any]:
 
 def row(result: Result, roofs: dict[str, float]) -> list[str]:
     """What the table says of a race."""
-    race, colour = result.race, "green" if result.ratio >= 1 else "red"
-    share = ""
-    if race.moved:
+    colour, share = "green" if result.ratio >= 1 else "red", ""
+    if result.moved:
         roof = max(
-            race.operations / (result.peak or roofs["operations"]), race.moved / roofs["bytes"]
+            result.operations / (result.peak or roofs["operations"]), result.moved / roofs["bytes"]
         )
         share = f"{roof / result.ours:.0%}"
     return [
-        race.kind,
-        race.shape,
+        result.kind,
+        result.shape,
         f"{result.ours * 1e6:.1f}",
         f"{result.peers[result.best_peer] * 1e6:.1f}",
         result.best_peer,
-        f"{race.operations / result.ours / 1e9:.1f}",
+        f"{result.operations / result.ours / 1e9:.1f}",
         share,
         f"{result.difference:.3g}",
         f"[{colour}]{result.ratio:.2f}",
@@ -143,17 +142,19 @@ def main() -> None:
     for name in ("operation", "shape", "pyqref", "best", "of", "Gop/s", "roof", "differ", "ratio"):
         left = name in ("operation", "shape", "of")
         table.add_column(name, justify="left" if left else "right")
-    rng = np.random.default_rng(0)
-    results = []
+    results: dict[str, Result] = {}
     pinned = Pinned(options.threads)
-    seconds = 0.15 if options.quick else 0.6
-    for name in options.only or GROUPS:
+    rounds, seconds = (1, 0.15) if options.quick else (3, 0.2)
+    for name in list(options.only or GROUPS) * rounds:
+        rng = np.random.default_rng(0)
         for race in (GROUPS | OTHERS)[name](rng, options.quick, options.threads):
             line = f"{race.kind} {race.shape}"
             if options.match and not any(text in line for text in options.match):
                 continue
-            results.append(run(race, seconds, pinned, products.now))
-            table.add_row(*row(results[-1], roofs))
+            found = run(race, seconds, pinned, products.now)
+            results[line] = results[line].and_then(found) if line in results else found
+    for result in results.values():
+        table.add_row(*row(result, roofs))
     extra = elements.import_seconds("pyqref") - elements.import_seconds("numpy")
     measured = {
         "processor": processor(),
@@ -162,7 +163,7 @@ def main() -> None:
         "versions": versions,
         "peaks": roofs,
         "import_milliseconds": extra * 1e3,
-        "races": [plain(result) for result in results],
+        "races": [plain(result) for result in results.values()],
     }
     console.print(table)
     for kind, (mean, low, _, count) in geometric_means(measured["races"]).items():

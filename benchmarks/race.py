@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,21 +32,48 @@ class Race(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Median seconds, and the largest difference between results, in steps of the output.
+    """What was measured of a race, in one round or several.
 
-    ``peak`` is the median of what the processor could do in these turns, operations a second, 0
-    where nobody asked.
+    ``times`` has the seconds of ours, as "", and of the peers; ``difference`` is the largest between
+    results, in steps of the output; ``peaks`` is what the processor could do in these turns,
+    operations a second, empty where nobody asked.
     """
 
-    race: Race
-    ours: float
-    peers: dict[str, float]
+    kind: str
+    shape: str
+    operations: float
+    moved: float
+    times: dict[str, list[float]]
     difference: float
-    peak: float = 0.0
+    peaks: list[float]
+
+    @property
+    def ours(self) -> float:
+        """Median seconds."""
+        return float(np.median(self.times[""]))
+
+    @property
+    def peers(self) -> dict[str, float]:
+        """Median seconds of each."""
+        return {name: float(np.median(each)) for name, each in self.times.items() if name}
+
+    @property
+    def peak(self) -> float:
+        """Median operations a second, or 0."""
+        return float(np.median(self.peaks)) if self.peaks else 0.0
+
+    def and_then(self, later: Result) -> Result:
+        """With what was measured of the same race in a later round."""
+        return self._replace(
+            times={name: each + later.times[name] for name, each in self.times.items()},
+            difference=max(self.difference, later.difference),
+            peaks=self.peaks + later.peaks,
+        )
 
     @property
     def best_peer(self) -> str:
-        return min(self.peers, key=self.peers.__getitem__)
+        peers = self.peers
+        return min(peers, key=peers.__getitem__)
 
     @property
     def ratio(self) -> float:
@@ -131,6 +159,8 @@ def places(number: int, turn: int) -> list[int]:
     return row[::-1] if turn % 2 else row
 
 
+#: Turns of a round at the least and at the most, and how many are left out at its beginning.
+TURNS, LEFT_OUT = (4, 400), 2
 #: Operations from which the peak is measured in the same turns: clocks change by the minute.
 LARGE = 1e9
 
@@ -138,7 +168,7 @@ LARGE = 1e9
 def run(
     race: Race, seconds: float, pinned: Pinned, peak: Callable[[], float] | None = None
 ) -> Result:
-    """Compare the results, then take medians of runs in turns for about so many seconds."""
+    """Compare the results, then time runs in turns for about so many seconds."""
     distances = differences(race)
     wrong = {name: each for name, each in distances.items() if not each <= race.tolerance}
     if wrong:
@@ -153,15 +183,15 @@ def run(
     start = time.perf_counter()
     turn = 0
     peaks: list[float] = []
-    while turn < 7 or (time.perf_counter() - start < seconds and turn < 400):
+    while turn < TURNS[0] or (time.perf_counter() - start < seconds and turn < TURNS[1]):
         for place in places(len(names), turn):
             times[names[place]].append(seconds_of(runners[names[place]]))
         if peak and race.moved and race.operations >= LARGE:
             settle()
             peaks.append(peak())
         turn += 1
-    # The first two turns are left out.
-    medians = {name: float(np.median(np.concatenate(each[2:]))) for name, each in times.items()}
-    ours = medians.pop("")
+    kept = {name: list(chain(*each[LEFT_OUT:])) for name, each in times.items()}
     largest = max(distances.values())
-    return Result(race, ours, medians, largest, float(np.median(peaks[2:])) if peaks else 0.0)
+    return Result(
+        race.kind, race.shape, race.operations, race.moved, kept, largest, peaks[LEFT_OUT:]
+    )

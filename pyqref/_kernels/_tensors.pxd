@@ -22,5 +22,5 @@ cdef object new_leaf(object array)
 # ... or which ``node`` has made of a tensor whose gradient goes along ``edge``.
 cdef object new_result(object array, object node, object edge)
 
-# A new quantized tensor, of class ``kind``.
-cdef object new_quantized(type kind, object array, object quantizer)
+# A new quantized tensor.
+cdef object new_quantized(object array, object quantizer)

@@ -4,6 +4,8 @@ from .tensors import is_recording as is_recording
 from .tensors import leaf as leaf
 from .tensors import quantized_leaf as quantized_leaf
 from .tensors import root_of as root_of
+from .tensors import set_quantized_type as set_quantized_type
 from .tensors import set_recording as set_recording
 from .tensors import set_tensor_type as set_tensor_type
 from .tensors import wrap as wrap
+from .tensors import wrap_quantized as wrap_quantized

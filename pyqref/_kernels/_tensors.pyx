@@ -69,6 +69,7 @@ cdef Py_ssize_t GRAD = pyqref_place(TensorSlots._grad)
 cdef Py_ssize_t QUANTIZER = pyqref_place(TensorSlots._quantizer)
 
 cdef type tensor_type = TensorSlots
+cdef type quantized_type = TensorSlots
 cdef type slots_type = TensorSlots
 
 
@@ -81,54 +82,63 @@ def set_recording(bint enabled):
     pyqref_is_off = not enabled
 
 
-def set_tensor_type(type kind not None):
-    global tensor_type
+cdef int require_slots(type kind) except -1:
     if not PyType_IsSubtype(kind, slots_type):
         raise TypeError(f"tensors are TensorSlots, got {kind.__name__}")
+    return 0
+
+
+def set_tensor_type(type kind not None):
+    global tensor_type
+    require_slots(kind)
     tensor_type = kind
 
 
-cdef object new_of(type kind, object array, object goes_to):
+def set_quantized_type(type kind not None):
+    global quantized_type
+    require_slots(kind)
+    quantized_type = kind
+
+
+cdef object new_of(type kind, object array, object goes_to, object quantizer):
     cdef object tensor = pyqref_bare(kind, 0)
     pyqref_fill(tensor, ARRAY, array)
     pyqref_fill(tensor, CHANGES, None)
     pyqref_fill(tensor, GOES_TO, goes_to)
     pyqref_fill(tensor, BASE, None)
     pyqref_fill(tensor, GRAD, None)
-    pyqref_fill(tensor, QUANTIZER, None)
+    pyqref_fill(tensor, QUANTIZER, quantizer)
     return tensor
 
 
 cdef object new_leaf(object array):
-    return new_of(tensor_type, array, None)
+    return new_of(tensor_type, array, None, None)
 
 
-cdef object new_leaf_of(type kind, object array):
-    if not PyType_IsSubtype(kind, slots_type):
-        raise TypeError(f"tensors are TensorSlots, got {kind.__name__}")
-    return new_of(kind, array, None)
+cdef object new_quantized(object array, object quantizer):
+    return new_of(quantized_type, array, None, quantizer)
 
 
 def leaf(type kind not None, array):
-    return new_leaf_of(kind, array)
-
-
-cdef object new_quantized(type kind, object array, object quantizer):
-    cdef object tensor = new_leaf_of(kind, array)
-    pyqref_set(tensor, QUANTIZER, quantizer)
-    return tensor
+    require_slots(kind)
+    return new_of(kind, array, None, None)
 
 
 def quantized_leaf(type kind not None, array, quantizer):
-    return new_quantized(kind, array, quantizer)
+    require_slots(kind)
+    return new_of(kind, array, None, quantizer)
 
 
 def wrap(array):
-    return new_of(tensor_type, array, None)
+    return new_leaf(array)
+
+
+def wrap_quantized(array, quantizer):
+    return new_quantized(array, quantizer)
 
 
 def goes_on(array, edge):
-    return new_of(tensor_type, array, edge)
+    return new_of(tensor_type, array, edge, None)
 
 
 cdef object held(object x, Py_ssize_t place):
@@ -191,4 +201,4 @@ cdef object new_result(object array, object node, object edge):
         raise TypeError(f"a gradient goes along an Edge, got {type(edge).__name__}")
     cdef object own = pyqref_pair(type(edge), node, 0)
     node.enter((edge,))
-    return new_of(tensor_type, array, own)
+    return new_of(tensor_type, array, own, None)

@@ -10,9 +10,11 @@ try:
         leaf,
         quantized_leaf,
         root_of,
+        set_quantized_type,
         set_recording,
         set_tensor_type,
         wrap,
+        wrap_quantized,
     )
 except ModuleNotFoundError:  # not if it was built from other sources than these
     from .tensors import (
@@ -22,9 +24,11 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
         leaf,
         quantized_leaf,
         root_of,
+        set_quantized_type,
         set_recording,
         set_tensor_type,
         wrap,
+        wrap_quantized,
     )
 
 __all__ = [
@@ -34,7 +38,9 @@ __all__ = [
     "leaf",
     "quantized_leaf",
     "root_of",
+    "set_quantized_type",
     "set_recording",
     "set_tensor_type",
     "wrap",
+    "wrap_quantized",
 ]

@@ -16,9 +16,11 @@ __all__ = [
     "leaf",
     "quantized_leaf",
     "root_of",
+    "set_quantized_type",
     "set_recording",
     "set_tensor_type",
     "wrap",
+    "wrap_quantized",
 ]
 
 _new = object.__new__
@@ -85,12 +87,19 @@ def set_recording(enabled: bool) -> None:
 
 
 _tensor_type: type[TensorSlots] = TensorSlots
+_quantized_type: type[TensorSlots] = TensorSlots
 
 
 def set_tensor_type(kind: type[TensorSlots]) -> None:
     """Say which class :func:`wrap` makes; called once, where that class is defined."""
     global _tensor_type
     _tensor_type = kind
+
+
+def set_quantized_type(kind: type[TensorSlots]) -> None:
+    """The same of :func:`wrap_quantized`."""
+    global _quantized_type
+    _quantized_type = kind
 
 
 def leaf(kind: type[TensorSlots], array: Any) -> Any:
@@ -111,6 +120,11 @@ def quantized_leaf(kind: type[TensorSlots], array: Any, quantizer: Any) -> Any:
 def wrap(array: Any) -> Any:
     """A new leaf tensor on this very array (no copy)."""
     return leaf(_tensor_type, array)
+
+
+def wrap_quantized(array: Any, quantizer: Any) -> Any:
+    """A new quantized tensor on these very integers (no copy)."""
+    return quantized_leaf(_quantized_type, array, quantizer)
 
 
 def goes_on(array: Any, edge: Any) -> Any:

@@ -17,8 +17,10 @@ from .._kernels.objects import (
     leaf,
     quantized_leaf,
     root_of,
+    set_quantized_type,
     set_tensor_type,
     wrap,
+    wrap_quantized,
 )
 from .._kernels.tensors import TensorSlots
 from ..dtypes import dtype, from_numpy_dtype
@@ -34,8 +36,10 @@ __all__ = [
     "put_fields",
     "quantized_leaf",
     "root_of",
+    "set_quantized_type",
     "set_tensor_type",
     "wrap",
+    "wrap_quantized",
 ]
 
 

@@ -182,5 +182,5 @@ def test_quick_function_of_a_kernel_left_meanwhile_is_not_kept(
         kernels.use(kernels.usable()[-1])
         monkeypatch.setattr(registry, "twin_of", twin_and_change)
         assert pyqref.quantize_per_tensor(pyqref.ones(3), 0.5, 1, pyqref.quint8).is_quantized
-        assert quick.quantize_tensor(None, None, None, pyqref.QuantizedTensor, 1) is None
+        assert quick.quantize_tensor(None, None, None, 1) is None
         assert quick.quantize_tensor is quick._leave

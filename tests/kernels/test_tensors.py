@@ -27,6 +27,7 @@ def form(request: pytest.FixtureRequest) -> ModuleType:
     """The functions in Python, told which class tensors have, and those that were compiled."""
     module: ModuleType = request.param
     module.set_tensor_type(Tensor)
+    module.set_quantized_type(QuantizedTensor)
     return module
 
 
@@ -57,12 +58,19 @@ class TestNewTensors:
         """Its slots would be somewhere else."""
         with pytest.raises((AttributeError, TypeError)):
             objects.leaf(kind, floats(1))
+        if objects.set_tensor_type is not tensors.set_tensor_type:
+            for name in ("set_tensor_type", "set_quantized_type"):
+                with pytest.raises(TypeError):
+                    getattr(objects, name)(kind)
 
     def test_a_quantized_leaf(self, form: ModuleType) -> None:
         q = quantize(Tensor([1.0]), 0.5, 3, quint8)
-        made = form.quantized_leaf(QuantizedTensor, q._array, q._quantizer)
-        assert type(made) is QuantizedTensor
-        assert (made.dequantize().tolist(), made.q_scale()) == ([1.0], 0.5)
+        for made in (
+            form.quantized_leaf(QuantizedTensor, q._array, q._quantizer),
+            form.wrap_quantized(q._array, q._quantizer),
+        ):
+            assert type(made) is QuantizedTensor
+            assert (made.dequantize().tolist(), made.q_scale()) == ([1.0], 0.5)
 
     def test_a_result_goes_on(self, form: ModuleType) -> None:
         edge = (Tensor([1.0], dtype=None).requires_grad_() * 2)._goes_to

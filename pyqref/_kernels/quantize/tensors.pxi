@@ -2,7 +2,7 @@
 #
 # As in ../fake_quantize/tensors.pxi, None stands for anything that is unusual.
 
-def quantize_tensor(input, grid, quantizer, type kind not None, int n_threads):
+def quantize_tensor(input, grid, quantizer, int n_threads):
     """``eq-affine-quantize`` of a tensor of float32 in C order, to one that ``quantizer`` reads.
 
     ``grid`` has its scale, zero point, range and type of integers.
@@ -15,7 +15,7 @@ def quantize_tensor(input, grid, quantizer, type kind not None, int n_threads):
     fields = <tuple> grid  # a named one, which Cython does not take for a tuple
     q = room_as(x, fields[4])
     run_per_tensor(x, q, fields[0], fields[1], fields[2], fields[3], n_threads)
-    return new_quantized(kind, q, quantizer)
+    return new_quantized(q, quantizer)
 
 
 cdef bint same_bits(object x, cnp.ndarray known) noexcept:
@@ -43,7 +43,7 @@ cdef bint has_channels(cnp.ndarray x, Py_ssize_t axis, cnp.ndarray steps) except
 
 
 def quantize_tensor_channels(
-    input, scales, zero_points, axis, dtype, list known not None, type kind not None, int n_threads
+    input, scales, zero_points, axis, dtype, list known not None, int n_threads
 ):
     """``eq-affine-quantize-channel`` with one of the quantizers that are ``known``.
 
@@ -68,7 +68,7 @@ def quantize_tensor_channels(
                 x, q, <const float*> cnp.PyArray_DATA(steps), cnp.PyArray_SIZE(steps) // 2, axis,
                 each[6], each[7], n_threads,
             )
-            return new_quantized(kind, q, each[4])
+            return new_quantized(q, each[4])
     return None
 
 

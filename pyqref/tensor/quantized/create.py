@@ -27,7 +27,7 @@ from .quantizer import (
     quant_range,
     scheme_for,
 )
-from .tensor import QuantizedTensor, make_per_channel, make_per_tensor, make_quantized
+from .tensor import make_per_channel, make_per_tensor, make_quantized
 from .validation import check_dtype, reals, vector
 
 __all__ = [
@@ -85,7 +85,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
         check_dtype(dtype)
         scale, zero_point = _plain_parameters(scale, zero_point)
     quantizer = per_tensor_quantizer(dtype, scale, zero_point)
-    q = quick.quantize_tensor(input, quantizer.grid, quantizer, QuantizedTensor, threads.limit)
+    q = quick.quantize_tensor(input, quantizer.grid, quantizer, threads.limit)
     if q is not None:
         return q
     array = reals("quantize_per_tensor", input)
@@ -163,7 +163,7 @@ def quantize_per_channel(
             [10, 20]], dtype=pyqref.uint8)
     """
     q = quick.quantize_tensor_channels(
-        input, scales, zero_points, axis, dtype, known, QuantizedTensor, threads.limit
+        input, scales, zero_points, axis, dtype, known, threads.limit
     )
     if q is not None:
         return q

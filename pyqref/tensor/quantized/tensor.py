@@ -15,7 +15,7 @@ from ...dtypes import per_channel_affine, quint4x2
 from ...dtypes import qscheme as qscheme_
 from ...tape import Array
 from .. import conversion, indexing
-from ..base import TensorBase, quantized_leaf, wrap
+from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
 from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
@@ -269,6 +269,9 @@ def _numbers(value: Any, ndim: int) -> Array:
     return numbers
 
 
+set_quantized_type(QuantizedTensor)
+
+
 def _require_broadcast(what: str, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Raise unless an array of ``shape`` can be written into one of ``target``."""
     try:
@@ -290,7 +293,7 @@ def make_quantized(array: Array, quantizer: Quantizer) -> Any:
     >>> make_quantized(np.uint8([10, 14]), x._quantizer).dequantize().tolist()
     [0.0, 2.0]
     """
-    return quantized_leaf(QuantizedTensor, array, quantizer)
+    return wrap_quantized(array, quantizer)
 
 
 def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtype_) -> Any:
