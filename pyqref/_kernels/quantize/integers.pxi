@@ -100,9 +100,13 @@ cdef inline void store_saturated(uint8_t* q, f32v shifted, const Affine* a) noex
 
 
 cdef inline void quantize_four(
-    const Affine* a, const float* x, uint8_t* q, const f32v* inverse, const f32v* offset
+    const Affine* a, const float* x, uint8_t* q, const f32v* inverse, const f32v* offset,
+    int32_t quant_min, int32_t quant_max,
 ) noexcept nogil:
-    """Four vectors, each on a grid of its own."""
+    """Four vectors, each on a grid of its own.
+
+    The range is that of ``a``, as it was read before: for all a compiler knows, q might lie there.
+    """
     cdef f32v[4] shifted
     cdef int v
     for v in range(4):
@@ -110,7 +114,7 @@ cdef inline void quantize_four(
     if all_below(shifted[0], shifted[1], shifted[2], shifted[3], set_f32(TOO_HIGH)):
         store_rounded_bytes(
             q, shifted[0], shifted[1], shifted[2], shifted[3],
-            a.quant_min < 0, a.quant_min, a.quant_max,
+            quant_min < 0, quant_min, quant_max,
         )
     else:
         for v in range(4):
@@ -134,6 +138,8 @@ cdef void quantize_run(
     cdef uint8_t[LANES_MAX] stored
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
+    cdef int32_t quant_min = a.quant_min
+    cdef int32_t quant_max = a.quant_max
     cdef int v
     for v in range(4):
         inverse[v], offset[v] = set_f32(inverses[0]), set_f32(offsets[0])
@@ -141,7 +147,7 @@ cdef void quantize_run(
         if of_each:
             load_four(inverses + i, inverse)
             load_four(offsets + i, offset)
-        quantize_four(a, x + i, q + i, inverse, offset)
+        quantize_four(a, x + i, q + i, inverse, offset, quant_min, quant_max)
         i, step = i + step, 4 * SIMD_LANES
     step = first_step(x + i, n - i, SIMD_LANES, SIMD_LANES)
     while i + SIMD_LANES <= n:
@@ -167,12 +173,18 @@ cdef void quantize_block(
     """Four vectors of channels, down some rows of all channels."""
     cdef f32v[4] inverse
     cdef f32v[4] offset
+    cdef const float* x = a.x + start
+    cdef uint8_t* q = a.q + start
+    cdef Py_ssize_t channels = a.channels
+    cdef int32_t quant_min = a.quant_min
+    cdef int32_t quant_max = a.quant_max
     cdef Py_ssize_t row
     load_four(inverses, inverse)
     load_four(offsets, offset)
     for row in range(rows):
-        quantize_four(a, a.x + start, a.q + start, inverse, offset)
-        start += a.channels
+        quantize_four(a, x, q, inverse, offset, quant_min, quant_max)
+        x += channels
+        q += channels
 
 
 cdef void quantize_rows(
