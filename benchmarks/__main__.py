@@ -3,8 +3,9 @@
 ``python -m benchmarks [--quick] [--threads N] [--only KIND] [--match TEXT] [--json FILE]
 [--chart FILE]``.
 A ratio is the median time of the fastest other library, divided by ours, measured in turns
-in this process, in three rounds that are minutes apart: above 1 pyqref is faster. Needs torch, rich, threadpoolctl, and for the
-charts matplotlib; onnxruntime and onnx join in where they are installed.
+in this process, in three rounds that are minutes apart: above 1 pyqref is faster. Needs
+torch, rich, threadpoolctl, and for the charts matplotlib; onnxruntime and onnx join in where
+they are installed.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ class Race(NamedTuple):
 class Result(NamedTuple):
     """What was measured of a race, in one round or several.
 
-    ``times`` has the seconds of ours, as "", and of the peers; ``difference`` is the largest between
-    results, in steps of the output; ``peaks`` is what the processor could do in these turns,
-    operations a second, empty where nobody asked.
+    ``times`` has the seconds of ours, as "", and of the peers; ``difference`` is the largest
+    between results, in steps of the output; ``peaks`` is what the processor could do in these
+    turns, operations a second, empty where nobody asked.
     """
 
     kind: str

@@ -96,12 +96,15 @@ cdef void mark_some():
 
 
 cdef int best_for(size_t size):
-    """The smallest free block that has room and is not mostly left over; -1 where none is."""
+    """The smallest free block that has room and is not mostly left over; -1 where none is.
+
+    Of equal ones the last that was in use, which is the most likely to be in a cache.
+    """
     cdef int found = -1
     cdef int each
     for each in range(n_blocks):
         if size <= blocks[each].size <= 2 * size:
-            if found < 0 or blocks[each].size < blocks[found].size:
+            if found < 0 or blocks[each].size <= blocks[found].size:
                 found = each
     return found
 

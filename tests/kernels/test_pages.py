@@ -61,6 +61,14 @@ def test_the_smallest_that_suits_is_taken() -> None:
     assert [each.ctypes.data for each in again] == [where[24], where[32], where[40]]
 
 
+def test_of_equal_ones_the_last_in_use_is_taken() -> None:
+    """Again and again: what goes around among several is in no cache."""
+    first, second, third = (room(16 * MIB) for _ in range(3))
+    place = second.ctypes.data
+    del first, third, second
+    assert {room(16 * MIB).ctypes.data for _ in range(5)} == {place}
+
+
 def test_arrays_that_are_there_share_nothing() -> None:
     """Whatever came and went before; a view keeps the pages of its array."""
     random = np.random.default_rng(0)
