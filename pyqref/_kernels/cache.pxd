@@ -5,6 +5,7 @@ cdef enum:
     MANY = 256                      # numbers that are worth a step to where a vector begins
     STREAMED_BYTES = 1 << 22        # of results that would only drive out what caches hold
     FETCHED_AHEAD = 7 << 13         # bytes that processors fetch ahead of strides, or nearly
+    PLACES = 1 << 12                # of an address, by which loads are told from stores before them
 
 
 cdef inline void* next_line(void* memory) noexcept nogil:
@@ -52,3 +53,12 @@ cdef inline Py_ssize_t first_step(
     """
     cdef Py_ssize_t lead = (-<size_t> x) % (lanes * sizeof(float)) // sizeof(float)
     return lead if lead and n >= MANY else step
+
+
+cdef inline bint is_best_backward(const void* out, const void* source) noexcept nogil:
+    """Whether bytes of one array are better written to the other from the last to the first.
+
+    A load waits for stores before it to the same place of another page. If the result begins at
+    places soon behind those of the source, who goes forward always loads where he just stored.
+    """
+    return (<size_t> out - <size_t> source) % PLACES < PLACES // 2

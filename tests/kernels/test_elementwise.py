@@ -184,3 +184,22 @@ def test_bounds_around_the_task(kernel: str, storage: Any, n_threads: int) -> No
         for low, high in bounds:
             expected = elementwise.clamp(q, on, low, high)
             assert_same_bits(expected, _kernels.clamp(q, on, low, high))
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("behind", [0, 1, 64, 1024, 2047, 2048, 4032])
+def test_results_soon_behind_their_input(
+    compiled_kernel: str, storage: Any, behind: int, n_threads: int
+) -> None:
+    """Up to half a page behind, bounds go from the last to the first; 0 is the input itself."""
+    kernel = _kernels.registry.twin("elementwise")
+    low, high = int(np.iinfo(storage).min) + 90, int(np.iinfo(storage).max) - 60
+    for size in [*SIZES, 255, 256, 257, 2**13 + 1, 2**13 + 2**15]:
+        room = integers(np.random.default_rng(8), 2 * size + 2 * 4096, storage)
+        q = room[:size]
+        out = q if behind == 0 else room[-(-size // 4096) * 4096 + behind :][:size]
+        rest = room[(0 if behind == 0 else out.ctypes.data - q.ctypes.data) + size :].copy()
+        expected = np.clip(q, low, high)
+        assert kernel.clamp(q, out, low, high, n_threads) is out
+        assert_same_bits(expected, out)
+        assert_same_bits(rest, room[room.size - rest.size :])

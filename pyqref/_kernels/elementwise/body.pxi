@@ -10,6 +10,7 @@ from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
 from pyqref._kernels.axes cimport is_in_c_order
+from pyqref._kernels.cache cimport is_best_backward
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -245,25 +246,40 @@ cdef inline u8v bounded(const Bounds* b, u8v value) noexcept nogil:
     return xor_bytes(value, b.top)
 
 
+cdef inline void bound_steps(
+    const Bounds* b, const uint8_t* q, uint8_t* out, Py_ssize_t steps, bint backward
+) noexcept nogil:
+    """So many times four vectors, in one direction or the other."""
+    cdef u8v[4] values
+    cdef Py_ssize_t step = 16 * SIMD_LANES
+    cdef int v
+    if backward:
+        q, out, step = q + (steps - 1) * step, out + (steps - 1) * step, -step
+    while steps > 0:
+        # Loads come first: one waits for a store to the same place of another page.
+        for v in range(4):
+            values[v] = bounded(b, load_many_bytes(q + 4 * v * SIMD_LANES))
+        for v in range(4):
+            store_many_bytes(out + 4 * v * SIMD_LANES, values[v])
+        q, out, steps = q + step, out + step, steps - 1
+
+
 cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Pair* p = <const Pair*> context
     cdef const uint8_t* q = p.a
     cdef uint8_t* out = p.out
     cdef uint8_t flip = 0x80 if p.is_signed else 0
     cdef Bounds b
-    cdef u8v[4] values
-    cdef Py_ssize_t i = start_of(p, index)
-    cdef Py_ssize_t stop = start_of(p, index + 1)
-    cdef int v
+    cdef Py_ssize_t i, steps, stop
+    cdef bint backward = is_best_backward(out, q)
     b.top = set_bytes(flip)
     b.low, b.high = set_bytes(<uint8_t> p.lower ^ flip), set_bytes(<uint8_t> p.upper ^ flip)
-    # Loads come first: one waits for a store to the same place of another page.
-    while i + 16 * SIMD_LANES <= stop:
-        for v in range(4):
-            values[v] = bounded(&b, load_many_bytes(q + i + 4 * v * SIMD_LANES))
-        for v in range(4):
-            store_many_bytes(out + i + 4 * v * SIMD_LANES, values[v])
-        i += 16 * SIMD_LANES
+    if backward:
+        index = count_tasks(p.size, p.head, CHUNK) - 1 - index
+    i, stop = start_of(p, index), start_of(p, index + 1)
+    steps = (stop - i) // (16 * SIMD_LANES)
+    bound_steps(&b, q + i, out + i, steps, backward)
+    i += steps * 16 * SIMD_LANES
     while i + 4 * SIMD_LANES <= stop:
         store_many_bytes(out + i, bounded(&b, load_many_bytes(q + i)))
         i += 4 * SIMD_LANES

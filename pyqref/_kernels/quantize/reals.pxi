@@ -12,9 +12,10 @@ cdef inline void dequantize_bytes(
     cdef i32v zero_points = set_i32(<int32_t> a.zero_point)
     cdef float[LANES_MAX] stored
     cdef uint8_t[LANES_MAX] rest
+    cdef bint streams = a.streams
     cdef Py_ssize_t i = 0
     while i + SIMD_LANES <= n:
-        put_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales), a.streams)
+        put_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales), streams)
         i += SIMD_LANES
     if i < n:
         memset(rest, 0, sizeof(rest))
