@@ -4,7 +4,8 @@ On a small activation a kernel is done sooner than NumPy's functions are called 
 """
 
 cimport numpy as cnp
-from cpython.memoryview cimport PyMemoryView_FromObject
+# tracemalloc sees what these give.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport uint32_t
 
@@ -13,6 +14,7 @@ import numpy as np
 from pyqref._kernels import layout
 
 from pyqref._kernels._pages cimport FRESH, Pages, lend
+from pyqref._kernels.cache cimport LINE, next_line
 
 cdef extern from "numpy/arrayobject.h":
     cnp.ndarray PyArray_NewLikeArray(
@@ -36,7 +38,6 @@ cdef extern from "Python.h":
 
 cnp.import_array()
 
-cdef Py_ssize_t LINE = layout.LINE
 cdef Py_ssize_t LARGE = layout.LARGE
 
 
@@ -59,6 +60,24 @@ cdef cnp.ndarray new_array(
 include "small.pxi"
 
 
+cdef class Memory:
+    """What an array lies in that begins at a cache line; it is freed when this is."""
+
+    cdef void* all
+
+    def __dealloc__(self):
+        free(self.all)
+
+
+cdef Memory memory_for(size_t size):
+    """So many bytes from the first cache line on."""
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.all = malloc(size + LINE)
+    if memory.all == NULL:
+        raise MemoryError(f"there are no {size} bytes for a result")
+    return memory
+
+
 cdef cnp.ndarray room(
     int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides = NULL
 ):
@@ -79,11 +98,8 @@ cdef cnp.ndarray room(
     if owner is not None:
         first = <char*> (<Pages> owner).first
     else:
-        size += LINE
-        owner = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
-        first = <char*> cnp.PyArray_DATA(owner)
-        first += (-<size_t> first) % <size_t> LINE
-        owner = PyMemoryView_FromObject(owner)  # what is in front is no part of the storage
+        owner = memory_for(size)
+        first = <char*> next_line((<Memory> owner).all)
     Py_INCREF(dtype)
     result = PyArray_NewFromDescr(
         np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,

@@ -31,8 +31,8 @@ __all__ = [
 #: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
-#: Bytes of a cache line, and of arrays from which it matters where they begin.
-LINE, LARGE = 64, 1 << 14
+#: Bytes of arrays from which it matters that they begin at a cache line.
+LARGE = 1 << 14
 #: Elements of an array that is copied as a whole; of larger ones parts are.
 PART = 1 << 16
 

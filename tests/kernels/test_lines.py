@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from pyqref._kernels import arrays, layout
-from pyqref._kernels.layout import LARGE, LINE
+from pyqref._kernels.layout import LARGE
 from pyqref.tape.memory import storage_of
+
+LINE = 64  # bytes of a cache line
 
 
 @pytest.mark.parametrize("module", [arrays, layout])
