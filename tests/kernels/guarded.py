@@ -300,6 +300,7 @@ def exercise_lines() -> None:
             _kernels.quantize_per_tensor(x, 0.1, 3, 0, 100, storage)
         _kernels.min_max(x)
         _kernels.min_max_per_channel(rng.standard_normal((17, size)).astype(np.float32), 0)
+        _kernels.min_max_per_channel(np.ones((64, -(-size // 16) * 16), np.float32), 0)
     for shape in ((1, 256), (9, 32), (5, 64), (6, 144), (40, 16), (600, 64), (11_000, 3)):
         x = rng.standard_normal(shape).astype(np.float32)
         for axis in (0, 1):

@@ -110,6 +110,23 @@ def test_lines_that_begin_behind_a_cache_line(kernel: str, inner: int, elements:
         x[:, place], x[:, -1 - place] = 0, 0
 
 
+@pytest.mark.parametrize("elements", range(16))
+@pytest.mark.parametrize("inner", [8, 16, 32, 64, 512])
+def test_lines_that_share_a_vector(
+    kernel: str, inner: int, elements: int, n_threads: int
+) -> None:
+    """eq-min-max where a vector holds the end of a line and the beginning of the next one."""
+    rng = np.random.default_rng(8)
+    x = behind_a_line(rng.standard_normal((67, inner)).astype(np.float32), elements)
+    for place in {0, 1, elements, 15 - elements, inner - elements, inner - 1} & {*range(inner)}:
+        for value in (1e9, -1e9, np.inf, -np.inf, np.nan, -0.0):
+            y = behind_a_line(x, elements)
+            y[rng.permutation(67)[:9], place] = value
+            low, high = _kernels.min_max_per_channel(y, 0)
+            assert_same_bits(y.min(axis=1) + np.float32(0), low)
+            assert_same_bits(y.max(axis=1) + np.float32(0), high)
+
+
 def test_as_many_blocks_of_rows_as_there_can_be(kernel: str, n_threads: int) -> None:
     x = behind_a_line(np.zeros((1 << 16, 48), np.float32), 4)
     for row in range(0, len(x), 997):

@@ -253,7 +253,7 @@ cdef inline void bound_steps(
     cdef u8v[4] values
     cdef Py_ssize_t step = 16 * SIMD_LANES
     cdef int v
-    if backward:
+    if backward and steps:
         q, out, step = q + (steps - 1) * step, out + (steps - 1) * step, -step
     while steps > 0:
         # Loads come first: one waits for a store to the same place of another page.

@@ -18,10 +18,12 @@ include "running.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
+    # Of very many channels: each task comes back to the arrays of their ranges, whose first lines
+    # have to be waited for.
+    MOST_TASKS = 1 << 6
     # Elements that are worth a thread: of one range, and of ranges of channels.
     WORK_PER_THREAD = 1 << 17
     CHANNELS_PER_THREAD = 1 << 16
-    SHORT = 1 << 9              # numbers of a line, or fewer, that are observed with other lines
 
 
 # Ranges that were seen before, one for each that is found.
@@ -77,95 +79,7 @@ def min_max(cnp.ndarray x, int n_threads):
     return low, high
 
 
-cdef inline void observe_line(
-    const float* x, Py_ssize_t n, f32v* low, f32v* high, f32v* total
-) noexcept nogil:
-    """Widen lanes to n numbers, at least a vector of them, and add them all up."""
-    cdef f32v value
-    cdef f32v least = low[0]
-    cdef f32v greatest = high[0]
-    cdef f32v sum = set_f32(0)
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t last = n - SIMD_LANES
-    while i < last:
-        value = load_f32(x + i)
-        least, greatest = min_f32(value, least), max_f32(value, greatest)
-        sum = add_f32(value, sum)
-        i += SIMD_LANES
-    value = load_f32(x + last)  # which may overlap the one before
-    low[0], high[0] = min_f32(value, least), max_f32(value, greatest)
-    total[0] = add_f32(total[0], add_f32(value, sum))
-
-
-cdef inline void observe_part(
-    const float* x, f32v beyond, f32v* low, f32v* high, f32v* total
-) noexcept nogil:
-    """Widen lanes to the first numbers of a vector: ``beyond`` is 0 there, and then infinite.
-
-    All of the vector is added up: nan of a neighbour costs no more than a second look.
-    """
-    cdef f32v value = load_f32(x)
-    low[0] = min_f32(add_f32(value, beyond), low[0])
-    high[0] = max_f32(sub_f32(value, beyond), high[0])
-    total[0] = add_f32(total[0], value)
-
-
-cdef bint observe_lines(Ranges* r, Py_ssize_t first, f32v beyond) noexcept nogil:
-    """As many channels as a vector has lanes; false where there may be nan among them."""
-    cdef f32v[LANES_MAX] lows
-    cdef f32v[LANES_MAX] highs
-    cdef f32v low, high
-    cdef f32v total = set_f32(0)
-    cdef Py_ssize_t outer = r.outer
-    cdef Py_ssize_t inner = r.inner
-    cdef Py_ssize_t apart = r.channels * inner
-    cdef const float* x
-    cdef Py_ssize_t i, channel
-    for channel in range(SIMD_LANES):
-        low, high = set_f32(INFINITY), set_f32(-INFINITY)
-        x = r.x + (first + channel) * inner
-        for i in range(outer):
-            if inner < SIMD_LANES:
-                observe_part(x, beyond, &low, &high, &total)
-            else:
-                observe_line(x, inner, &low, &high, &total)
-            x += apart
-        lows[channel], highs[channel] = low, high
-    store_f32(r.lows + first, least_of_rows(lows))
-    store_f32(r.highs + first, greatest_of_rows(highs))
-    # A sum with nan is nan. So may one of infinities be, or one that overflows, which costs a
-    # second look only.
-    return not any_i32(is_nan(total))
-
-
-cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    cdef Ranges* r = <Ranges*> context
-    cdef Py_ssize_t channel = index * r.channels_per_task
-    cdef Py_ssize_t last = min(channel + r.channels_per_task, r.channels)
-    cdef Py_ssize_t whole = last - SIMD_LANES
-    cdef float[LANES_MAX] beyond
-    cdef Py_ssize_t i, end
-    for i in range(SIMD_LANES):
-        beyond[i] = 0 if i < r.inner else INFINITY
-    if r.inner < SIMD_LANES:
-        # Where a vector may be read that begins at the last line of a group.
-        whole = min(whole, r.channels - SIMD_LANES - SIMD_LANES // r.inner)
-    if r.inner > SHORT:
-        whole = -1
-    while channel < last:
-        end = min(channel + SIMD_LANES, last)
-        if channel <= whole and observe_lines(r, channel, load_f32(beyond)):
-            channel = end
-            continue
-        while channel < end:
-            r.lows[channel], r.highs[channel] = INFINITY, -INFINITY
-            for i in range(r.outer):
-                range_of(
-                    r.x + (i * r.channels + channel) * r.inner, r.inner,
-                    r.lows + channel, r.highs + channel,
-                )
-            channel += 1
-    finish_ranges(r, index * r.channels_per_task, last)
+include "lines.pxi"
 
 
 cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
@@ -218,7 +132,9 @@ cdef int find_ranges(
         if inner == 1:
             find_ranges_across(r, n_threads)
         else:
-            r.channels_per_task = (1 + CHUNK // (r.outer * inner * SIMD_LANES)) * SIMD_LANES
+            r.channels_per_task = (
+                1 + max(<Py_ssize_t> CHUNK, r.size // MOST_TASKS) // (r.outer * inner * SIMD_LANES)
+            ) * SIMD_LANES
             parallel_for(
                 channels_task, r,
                 (channels + r.channels_per_task - 1) // r.channels_per_task, n_threads,

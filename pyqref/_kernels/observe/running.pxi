@@ -66,13 +66,13 @@ cdef void finish_ranges(Ranges* r, Py_ssize_t first, Py_ssize_t last) noexcept n
     cdef const float* old_high
     cdef Seen* seen = r.seen
     cdef int others = 0
-    cdef float share, mean_low, mean_high
+    cdef float share, least, greatest, mean_low, mean_high
     cdef bint is_new
     cdef Py_ssize_t i
     for i in range(first, last):
-        low[i] += 0
-        high[i] += 0
-        others |= (not fabsf(low[i]) <= FLT_MAX) | (not fabsf(high[i]) <= FLT_MAX)
+        least, greatest = low[i] + 0, high[i] + 0
+        low[i], high[i] = least, greatest
+        others |= (not fabsf(least) <= FLT_MAX) | (not fabsf(greatest) <= FLT_MAX)
     if seen == NULL:
         return
     if others:
