@@ -100,15 +100,18 @@ def every(one: dict[str, Any], two: dict[str, Any]) -> list[str]:
 
 
 def scaling(runs: list[dict[str, Any]]) -> list[str]:
-    """For each race what it took and the ratio, with each number of threads."""
+    """For each race of the first run what it took and the ratio, with each number of threads."""
     head = ["Kind", "Shape"]
+    found = []
     for run in runs:
         head += [f"µs, {CHARTS['threads_of'](run['threads'])}", "Ratio"]
+        found.append({(race["kind"], race["shape"]): race for race in run["races"]})
     rows = []
-    for races in zip(*(run["races"] for run in runs), strict=True):
-        row = [races[0]["kind"], f"``{races[0]['shape']}``"]
-        for race in races:
-            row += [f"{race['pyqref'] * 1e6:,.0f}", f"{race['ratio']:.2f}"]
+    for kind, shape in found[0]:
+        row = [kind, f"``{shape}``"]
+        for races in found:
+            race = races.get((kind, shape))
+            row += [f"{race['pyqref'] * 1e6:,.0f}", f"{race['ratio']:.2f}"] if race else ["", ""]
         rows.append(row)
     return table(head, rows, "races")
 

@@ -143,21 +143,23 @@ def test_joining_copies_bytes_that_mean_the_same(kernel: str) -> None:
         (1, (40_000, 0, 70_001)),
         (3, (32_768, 5)),
         (700, (64, 3)),
+        (300, (4, 8, 16, 32, 64)),
+        (300, (5, 12, 24, 48, 100)),
         (50, (500, 523)),
-        (9, (1, 1023)),
-        (5, (1024, 17)),
+        (9, (1, 2047)),
+        (5, (2048, 17)),
         (40, (4096, 63, 4100)),
     ],
 )
 def test_joining_rows_around_the_block_and_the_task(
     kernel: str, storage: Any, rows: int, widths: tuple[int, ...], n_threads: int
 ) -> None:
-    """Of 2**10 bytes and 2**15: short rows are joined several at a time, long ones cut."""
+    """Of 2**11 bytes and 2**15: short rows are joined several at a time, long ones cut."""
     rng = np.random.default_rng(15)
     parts = [integers(rng, (rows, width), storage) for width in widths]
     a_grid, b_grid, out = grids(SCALES[0], storage)
     for each in ((out, out, out), (a_grid, out, b_grid), (out, a_grid, a_grid)):
-        arguments = (parts, each[: len(parts)], 1, out)
+        arguments = (parts, (each * 2)[: len(parts)], 1, out)
         assert_same_bits(elementwise.cat(*arguments), _kernels.cat(*arguments))
 
 

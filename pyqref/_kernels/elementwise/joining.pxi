@@ -9,7 +9,7 @@ cdef extern from "simd/copy.h":
     ) nogil
 
 cdef enum:
-    BLOCK = 1 << 12             # bytes of results that are written part by part
+    BLOCK = 1 << 11             # bytes of results that are written part by part
 
 
 # Rows of bytes that stand side by side in each row of the result. A task takes some rows, or of
@@ -22,29 +22,43 @@ cdef struct Joined:
     Py_ssize_t* lengths             # of a row of each part
 
 
+cdef void look_up_rows(
+    uint8_t* target, Py_ssize_t step, const uint8_t* source, Py_ssize_t n, Py_ssize_t rows,
+    const uint8_t* table,
+) noexcept nogil:
+    """``copy_rows`` of what stands in a table, at most BLOCK bytes or one row."""
+    cdef uint8_t[BLOCK] moved
+    if rows == 1:
+        look_up_u8(target, source, n, table)
+    else:
+        look_up_u8(moved, source, rows * n, table)
+        copy_rows(target, step, moved, n, rows)
+
+
 cdef void join(
     const Joined* j, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
     """Columns [start, stop) of at most BLOCK bytes of rows, or of one row."""
-    cdef uint8_t[BLOCK] moved
     cdef uint8_t* out = j.out + first * j.row
     cdef const uint8_t* source
+    # What the pointer holds is read once: bytes that are written might be it.
+    cdef const uint8_t** parts = j.parts
+    cdef const uint8_t** tables = j.tables
+    cdef const Py_ssize_t* lengths = j.lengths
+    cdef Py_ssize_t row = j.row
     cdef Py_ssize_t begin = 0
     cdef Py_ssize_t part, low, length
     for part in range(j.count):
         low = max(begin, start)
-        length = min(begin + j.lengths[part], stop) - low
-        source = j.parts[part] + first * j.lengths[part] + low - begin
-        begin += j.lengths[part]
+        length = min(begin + lengths[part], stop) - low
+        source = parts[part] + first * lengths[part] + low - begin
+        begin += lengths[part]
         if length <= 0:
             continue
-        if j.tables[part] == NULL:
-            copy_rows(out + low, j.row, source, length, rows)
-        elif rows == 1:
-            look_up_u8(out + low, source, length, j.tables[part])
+        if tables[part] == NULL:
+            copy_rows(out + low, row, source, length, rows)
         else:
-            look_up_u8(moved, source, rows * length, j.tables[part])
-            copy_rows(out + low, j.row, moved, length, rows)
+            look_up_rows(out + low, row, source, length, rows, tables[part])
 
 
 cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
