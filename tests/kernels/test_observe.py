@@ -112,9 +112,7 @@ def test_lines_that_begin_behind_a_cache_line(kernel: str, inner: int, elements:
 
 @pytest.mark.parametrize("elements", range(16))
 @pytest.mark.parametrize("inner", [8, 16, 32, 64, 512])
-def test_lines_that_share_a_vector(
-    kernel: str, inner: int, elements: int, n_threads: int
-) -> None:
+def test_lines_that_share_a_vector(kernel: str, inner: int, elements: int, n_threads: int) -> None:
     """eq-min-max where a vector holds the end of a line and the beginning of the next one."""
     rng = np.random.default_rng(8)
     x = behind_a_line(rng.standard_normal((67, inner)).astype(np.float32), elements)

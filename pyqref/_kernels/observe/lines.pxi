@@ -68,6 +68,24 @@ cdef inline void observe_adjoining(
     total[0] = add_f32(total[0], end)
 
 
+cdef inline void observe_apart(
+    const Ranges* r, Py_ssize_t first, f32v beyond, f32v* lows, f32v* highs, f32v* total
+) noexcept nogil:
+    """As many channels as a vector has lanes, whose lines may be anywhere."""
+    cdef Py_ssize_t inner = r.inner
+    cdef const float* x
+    cdef Py_ssize_t i, channel
+    for channel in range(SIMD_LANES):
+        lows[channel], highs[channel] = set_f32(INFINITY), set_f32(-INFINITY)
+        x = r.x + (first + channel) * inner
+        for i in range(r.outer):
+            if inner < SIMD_LANES:
+                observe_part(x, beyond, lows + channel, highs + channel, total)
+            else:
+                observe_line(x, inner, lows + channel, highs + channel, total)
+            x += r.channels * inner
+
+
 cdef bint observe_lines(
     Ranges* r, Py_ssize_t first, f32v mask, Py_ssize_t before
 ) noexcept nogil:
@@ -77,26 +95,11 @@ cdef bint observe_lines(
     """
     cdef f32v[LANES_MAX] lows
     cdef f32v[LANES_MAX] highs
-    cdef f32v low, high
     cdef f32v total = set_f32(0)
-    cdef Py_ssize_t outer = r.outer
-    cdef Py_ssize_t inner = r.inner
-    cdef Py_ssize_t apart = r.channels * inner
-    cdef const float* x
-    cdef Py_ssize_t i, channel
     if before >= 0:
-        observe_adjoining(r.x + first * inner, before, mask, inner, lows, highs, &total)
-        outer = 0
-    for channel in range(SIMD_LANES if outer else 0):
-        low, high = set_f32(INFINITY), set_f32(-INFINITY)
-        x = r.x + (first + channel) * inner
-        for i in range(outer):
-            if inner < SIMD_LANES:
-                observe_part(x, mask, &low, &high, &total)
-            else:
-                observe_line(x, inner, &low, &high, &total)
-            x += apart
-        lows[channel], highs[channel] = low, high
+        observe_adjoining(r.x + first * r.inner, before, mask, r.inner, lows, highs, &total)
+    else:
+        observe_apart(r, first, mask, lows, highs, &total)
     store_f32(r.lows + first, least_of_rows(lows))
     store_f32(r.highs + first, greatest_of_rows(highs))
     # A sum with nan is nan. So may one of infinities be, or one that overflows, which costs a
@@ -112,7 +115,7 @@ cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t before = <size_t> r.x % (SIMD_LANES * sizeof(float)) // sizeof(float)
     cdef bint adjoin = r.outer == 1 and r.inner % SIMD_LANES == 0
     cdef float[LANES_MAX] mask
-    cdef Py_ssize_t i, end
+    cdef Py_ssize_t i, end, shared
     for i in range(SIMD_LANES):
         mask[i] = (0 if i >= before else NAN) if adjoin else (0 if i < r.inner else INFINITY)
     if r.inner < SIMD_LANES:
@@ -123,9 +126,8 @@ cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept no
     while channel < last:
         end = min(channel + SIMD_LANES, last)
         # The first vector of the first group, and the last one of the last, may be partly others'.
-        if channel <= whole and observe_lines(
-            r, channel, load_f32(mask), before if adjoin and 0 < channel and end < r.channels else -1
-        ):
+        shared = before if adjoin and 0 < channel and end < r.channels else -1
+        if channel <= whole and observe_lines(r, channel, load_f32(mask), shared):
             channel = end
             continue
         while channel < end:
