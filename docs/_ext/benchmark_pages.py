@@ -64,7 +64,8 @@ def below(measured: dict[str, Any]) -> list[str]:
         ]
         for race in lost
     ]
-    count = f"{len(lost)} of {len(measured['races'])} races are below 1"
+    verb = "is" if len(lost) == 1 else "are"
+    count = f"{len(lost)} of {len(measured['races'])} races {verb} below 1"
     nearly = sum(race["ratio"] >= ROUNDED_TO_1 for race in lost)
     count += f", {nearly} of them by so little that it is rounded away:" if nearly else ":"
     return [count, "", *table(["Kind", "Shape", "Fastest other library", "Ratio"], rows)]
@@ -104,16 +105,16 @@ def scaling(runs: list[dict[str, Any]]) -> list[str]:
     head = ["Kind", "Shape"]
     found = []
     for run in runs:
-        head += [f"µs, {CHARTS['threads_of'](run['threads'])}", "Ratio"]
+        head.append(f"µs (ratio), {CHARTS['threads_of'](run['threads'])}")
         found.append({(race["kind"], race["shape"]): race for race in run["races"]})
     rows = []
     for kind, shape in found[0]:
         row = [kind, f"``{shape}``"]
         for races in found:
             race = races.get((kind, shape))
-            row += [f"{race['pyqref'] * 1e6:,.0f}", f"{race['ratio']:.2f}"] if race else ["", ""]
+            row.append(f"{race['pyqref'] * 1e6:,.0f} ({race['ratio']:.2f})" if race else "")
         rows.append(row)
-    return table(head, rows, "races")
+    return table(head, rows, "scaling")
 
 
 def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
