@@ -5,9 +5,17 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["NoEffectWarning", "QuantizationWarning", "SharedObserverWarning", "warn"]
+__all__ = [
+    "NarrowRangeWarning",
+    "NoEffectWarning",
+    "QuantizationWarning",
+    "SaturatedBiasWarning",
+    "SharedObserverWarning",
+    "UnlikeGridsWarning",
+    "warn",
+]
 
-_PLACES = ("pyqref.nn.", "pyqref.quantization.")
+_PLACES = ("pyqref.nn.", "pyqref.ops.", "pyqref.quantization.")
 
 
 class QuantizationWarning(UserWarning):
@@ -60,6 +68,18 @@ class NoEffectWarning(QuantizationWarning):
     >>> [each.category.__name__ for each in caught]
     ['NoEffectWarning']
     """
+
+
+class NarrowRangeWarning(QuantizationWarning):
+    """A converted operation cannot keep a range of integers narrower than that of its dtype."""
+
+
+class UnlikeGridsWarning(QuantizationWarning):
+    """Tensors on different grids are joined to one, whose grid is that of the first."""
+
+
+class SaturatedBiasWarning(QuantizationWarning):
+    """A bias in units of the accumulator does not fit into 32 bits and is cut off."""
 
 
 def warn(message: str, category: type[QuantizationWarning]) -> None:

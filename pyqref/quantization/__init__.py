@@ -16,14 +16,22 @@ from . import fuse_modules as _fuse_modules_module
 from . import quantize as _quantize_module
 from . import utils as utils
 from .diagnostics import ConstantChannelWarning as ConstantChannelWarning
+from .diagnostics import ExampleInputsWarning as ExampleInputsWarning
+from .diagnostics import NarrowRangeWarning as NarrowRangeWarning
 from .diagnostics import NoEffectWarning as NoEffectWarning
 from .diagnostics import NoMatchWarning as NoMatchWarning
+from .diagnostics import NotPreparedWarning as NotPreparedWarning
 from .diagnostics import NotQuantizedWarning as NotQuantizedWarning
+from .diagnostics import QConfigMismatchWarning as QConfigMismatchWarning
 from .diagnostics import QuantizationError as QuantizationError
 from .diagnostics import QuantizationWarning as QuantizationWarning
+from .diagnostics import SaturatedBiasWarning as SaturatedBiasWarning
 from .diagnostics import SharedObserverWarning as SharedObserverWarning
 from .diagnostics import UncalibratedWarning as UncalibratedWarning
+from .diagnostics import UnlikeGridsWarning as UnlikeGridsWarning
 from .diagnostics import UnusedMappingWarning as UnusedMappingWarning
+from .diagnostics import WrongModeWarning as WrongModeWarning
+from .diagnostics import WrongOrderWarning as WrongOrderWarning
 from .eager import parts as parts
 from .eager.convert import convert as convert
 from .eager.convert import swap_module as swap_module
@@ -257,6 +265,14 @@ __all__ = [
     "QuantStub",
     "QuantType",
     "QuantWrapper",
+    "ExampleInputsWarning",
+    "NarrowRangeWarning",
+    "NotPreparedWarning",
+    "QConfigMismatchWarning",
+    "SaturatedBiasWarning",
+    "UnlikeGridsWarning",
+    "WrongModeWarning",
+    "WrongOrderWarning",
     "QuantizationError",
     "QuantizationWarning",
     "SharedObserverWarning",

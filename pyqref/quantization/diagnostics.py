@@ -11,21 +11,32 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pyqref.nn.diagnostics import NarrowRangeWarning as NarrowRangeWarning
 from pyqref.nn.diagnostics import NoEffectWarning as NoEffectWarning
 from pyqref.nn.diagnostics import QuantizationWarning as QuantizationWarning
+from pyqref.nn.diagnostics import SaturatedBiasWarning as SaturatedBiasWarning
 from pyqref.nn.diagnostics import SharedObserverWarning as SharedObserverWarning
+from pyqref.nn.diagnostics import UnlikeGridsWarning as UnlikeGridsWarning
 from pyqref.nn.diagnostics import warn as warn
 
 __all__ = [
     "ConstantChannelWarning",
+    "ExampleInputsWarning",
+    "NarrowRangeWarning",
     "NoEffectWarning",
     "NoMatchWarning",
+    "NotPreparedWarning",
     "NotQuantizedWarning",
+    "QConfigMismatchWarning",
     "QuantizationError",
     "QuantizationWarning",
+    "SaturatedBiasWarning",
     "SharedObserverWarning",
     "UncalibratedWarning",
+    "UnlikeGridsWarning",
     "UnusedMappingWarning",
+    "WrongModeWarning",
+    "WrongOrderWarning",
     "strictly",
     "warn",
 ]
@@ -113,6 +124,26 @@ class ConstantChannelWarning(QuantizationWarning):
     >>> [each.category.__name__ for each in caught]
     ['ConstantChannelWarning']
     """
+
+
+class NotPreparedWarning(QuantizationWarning):
+    """A model with a qconfig is to be converted, but was never prepared."""
+
+
+class WrongModeWarning(QuantizationWarning):
+    """A model is calibrated in training mode, so that its statistics and dropout still move."""
+
+
+class WrongOrderWarning(QuantizationWarning):
+    """A step comes after one that it must come before, such as fusing after ``prepare``."""
+
+
+class QConfigMismatchWarning(QuantizationWarning):
+    """A QConfig does not fit the workflow or the back end, so that layers stay float."""
+
+
+class ExampleInputsWarning(QuantizationWarning):
+    """The example inputs of graph mode cannot be inputs of this model."""
 
 
 class QuantizationError(RuntimeError):
