@@ -2,7 +2,8 @@
 
 Each kernel is one Cython body compiled once for each instruction set. An instruction
 set that the compiler does not know, and OpenMP where it is missing, are left out with
-a message; the package then works with what is there. ``PYQREF_BUILD`` names the only kernels
+a message; the package then works with what is there. Without a C compiler it is plain NumPy, and
+says so when it is imported. ``PYQREF_BUILD`` names the only kernels
 to build, with commas between them, for those who wait for the compiler often; ``reference``
 builds nothing: plain NumPy only.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 import sysconfig
 import tempfile
@@ -21,7 +23,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, LinkError
+from setuptools.errors import CompileError, LinkError, PlatformError
 
 KERNELS = Path("pyqref/_kernels")
 OPERATIONS = (
@@ -82,6 +84,15 @@ OPENMP_FLAGS = {
 }
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 EMPTY_PROGRAM = "int main(void) { return 0; }\n"
+PYTHON_PROGRAM = f"#include <Python.h>\n{EMPTY_PROGRAM}"
+
+#: Read by ``pyqref/_kernels/uncompiled.py`` when the package is imported.
+NO_COMPILER = "no_compiler.txt"
+ADVICE = (
+    "no C compiler with Python's headers was found when it was installed; install them (Debian: "
+    "apt install gcc python3-dev; macOS: xcode-select --install; Windows: the Build Tools for "
+    "Visual Studio) and then pyqref again"
+)
 
 
 def target_machines() -> set[str]:
@@ -135,7 +146,12 @@ def extensions() -> list[Extension]:
         if wanted and each.name not in wanted:
             continue
         modules += [extension(f"{operation}.{each.name}") for operation in each.operations]
-    return cythonize(
+    return modules
+
+
+def translate(modules: list[Extension]) -> None:
+    """Let each module be compiled from the C that Cython makes of it."""
+    translated = cythonize(
         modules,
         build_dir="build/cython",
         nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
@@ -147,6 +163,16 @@ def extensions() -> list[Extension]:
             "initializedcheck": False,
         },
     )
+    by_name = {each.name: each for each in translated}
+    for each in modules:
+        each.sources = by_name[each.name].sources
+        each.depends = by_name[each.name].depends
+
+
+def _sanitizers() -> list[str]:
+    """What CFLAGS says of sanitizers: a program compiled with one is linked with it, too."""
+    flags = shlex.split(os.environ.get("CFLAGS", ""))
+    return [each for each in flags if each.startswith("-fsanitize")]
 
 
 class BuildKernels(build_ext):
@@ -160,11 +186,14 @@ class BuildKernels(build_ext):
 
     def build_extensions(self) -> None:
         """Add the flags of each module, and leave out what cannot be compiled."""
+        if self.extensions and not self._compiles(PYTHON_PROGRAM, self._headers(), None):
+            self._leave_all_out()
+            return
         is_msvc = self.compiler.compiler_type == "msvc"
         wanted = instruction_sets(target_machines())
         flags = {each.name: each.msvc if is_msvc else each.gcc for each in wanted}
         known = {
-            name: extra is not None and self._compiles(EMPTY_PROGRAM, list(extra), [])
+            name: extra is not None and self._compiles(EMPTY_PROGRAM, list(extra), None)
             for name, extra in flags.items()
         }
         for name in (name for name, is_known in known.items() if not is_known):
@@ -178,7 +207,21 @@ class BuildKernels(build_ext):
             each.extra_compile_args += flags.get(module) or ()
             if module == "_parallel":
                 self._add_openmp(each, "msvc" if is_msvc else "unix")
+        translate(self.extensions)
         super().build_extensions()
+
+    def _headers(self) -> list[str]:
+        return [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]
+
+    def _leave_all_out(self) -> None:
+        """Plain NumPy; the package has a file that tells whoever imports it."""
+        self.warn(f"pyqref will be slow: {ADVICE}")
+        self.extensions[:] = []
+        # An editable install imports the tree itself, which knows that it is one.
+        if not self.inplace:
+            folder = Path(self.build_lib) / KERNELS
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / NO_COMPILER).write_text(ADVICE + "\n", encoding="utf-8")
 
     def _add_openmp(self, module: Extension, kind: str) -> None:
         for compile_flags, link_flags in OPENMP_FLAGS[kind]:
@@ -192,7 +235,10 @@ class BuildKernels(build_ext):
             "and build again."
         )
 
-    def _compiles(self, program: str, compile_flags: list[str], link_flags: list[str]) -> bool:
+    def _compiles(
+        self, program: str, compile_flags: list[str], link_flags: list[str] | None
+    ) -> bool:
+        """Whether a program can be compiled, and linked unless the flags for that are None."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "probe.c"
             source.write_text(program)
@@ -200,10 +246,12 @@ class BuildKernels(build_ext):
                 objects = self.compiler.compile(
                     [str(source)], output_dir=folder, extra_postargs=compile_flags
                 )
-                self.compiler.link_executable(
-                    objects, "probe", output_dir=folder, extra_postargs=link_flags
-                )
-            except (CompileError, LinkError):
+                if link_flags is not None:
+                    flags = [*_sanitizers(), *link_flags]
+                    self.compiler.link_executable(
+                        objects, "probe", output_dir=folder, extra_postargs=flags
+                    )
+            except (CompileError, LinkError, PlatformError):
                 return False
         return True
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
 import warnings
@@ -118,9 +119,20 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def refuse_the_reference() -> None:
+    """End, unless NumPy's kernel was asked for: its times say nothing about the library."""
+    if kernels.in_use() == "reference" and not os.environ.get("PYQREF_KERNEL"):
+        sys.exit(
+            f"benchmarks: pyqref from {Path(pyqref.__file__).parent} has no compiled kernels, so "
+            "its times would be those of NumPy; compile it by `pip install -e .`, or set "
+            "PYQREF_KERNEL=reference to measure NumPy"
+        )
+
+
 def main() -> None:
     """Run what was asked for."""
     options = arguments()
+    refuse_the_reference()
     warnings.simplefilter("ignore")
     torch.set_num_threads(options.threads)
     pyqref.set_num_threads(options.threads)

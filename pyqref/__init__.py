@@ -65,6 +65,7 @@ from .dtypes import int16 as short
 from . import backends as backends
 from ._kernels import get_num_threads as get_num_threads
 from ._kernels import set_num_threads as set_num_threads
+from ._kernels.uncompiled import warn_if_uncompiled as _warn_if_uncompiled
 
 # 3. gradients
 from .tape import enable_grad as enable_grad
@@ -453,6 +454,8 @@ if TYPE_CHECKING:
     from .nn.functional import selu as selu
     from .nn.functional import threshold as threshold
     from .nn.functional import triplet_margin_loss as triplet_margin_loss
+
+_warn_if_uncompiled()
 
 __getattr__ = on_first_use(
     __name__,

@@ -7,6 +7,8 @@ environment variable ``PYQREF_KERNEL`` forces one before the import, :func:`use`
 
 from __future__ import annotations
 
+import os
+
 from ._kernels.registry import KERNELS
 from ._kernels.registry import built as built
 from ._kernels.registry import in_use as in_use
@@ -16,6 +18,8 @@ from ._kernels.registry import use as use
 from ._kernels.threads import get_num_threads, has_openmp
 
 __all__ = ["built", "in_use", "show", "summary", "supported", "usable", "use"]
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 def summary() -> str:
@@ -35,7 +39,7 @@ def summary() -> str:
         lines.append(f"{name:<14}{is_built:<7}{is_supported:<11}{mark:<8}{kernel.summary}")
     n_threads = get_num_threads()
     openmp = "yes" if has_openmp() else "no: built without it, one thread is used"
-    lines += ["", f"OpenMP: {openmp}", f"threads: {n_threads}"]
+    lines += ["", f"OpenMP: {openmp}", f"threads: {n_threads}", f"loaded from: {_PACKAGE}"]
     return "\n".join(lines)
 
 

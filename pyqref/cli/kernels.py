@@ -10,7 +10,7 @@ __all__ = ["add_parser", "run"]
 
 def add_parser(commands: Any) -> None:
     """Add the command to the subparsers of ``pyqref``."""
-    summary = "show which kernels are built, supported by this processor, in use"
+    summary = "show which kernels are built, supported by this processor, in use, and where"
     command: argparse.ArgumentParser = commands.add_parser(
         "kernels",
         help=summary,
