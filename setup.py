@@ -72,7 +72,10 @@ INSTRUCTION_SETS = (
 
 # The same bits from every kernel: no fast-math, and a fused multiply-add only where it is
 # written. Microsoft's compiler keeps both by /fp:precise.
-GCC_FLAGS = ["-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
+C_FLAGS = shlex.split(os.environ.get("CFLAGS", ""))
+GCC_FLAGS = ["-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
+if not any(each.startswith("-O") for each in C_FLAGS):
+    GCC_FLAGS.append("-O3")
 MSVC_FLAGS = ["/O2", "/fp:precise"]
 
 OPENMP_FLAGS = {
@@ -169,12 +172,6 @@ def translate(modules: list[Extension]) -> None:
         each.depends = by_name[each.name].depends
 
 
-def _sanitizers() -> list[str]:
-    """What CFLAGS says of sanitizers: a program compiled with one is linked with it, too."""
-    flags = shlex.split(os.environ.get("CFLAGS", ""))
-    return [each for each in flags if each.startswith("-fsanitize")]
-
-
 class BuildKernels(build_ext):
     """Find what the compiler can do, then compile the modules side by side."""
 
@@ -247,7 +244,9 @@ class BuildKernels(build_ext):
                     [str(source)], output_dir=folder, extra_postargs=compile_flags
                 )
                 if link_flags is not None:
-                    flags = [*_sanitizers(), *link_flags]
+                    # A program compiled with a sanitizer is linked with it, too.
+                    flags = [each for each in C_FLAGS if each.startswith("-fsanitize")]
+                    flags += link_flags
                     self.compiler.link_executable(
                         objects, "probe", output_dir=folder, extra_postargs=flags
                     )
