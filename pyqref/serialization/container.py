@@ -1,8 +1,9 @@
 """The safetensors container: named arrays and text, without code.
 
 A file is 8 bytes with the length of a JSON header, the header, and the bytes of the
-arrays. The package ``safetensors`` reads and writes it; before that, everything that a
-header can get wrong is checked here, so that the error can name the key.
+arrays. The package ``safetensors`` writes it. Reading checks everything that a header can get
+wrong, so that the error can name the key, and then reads each array into its own memory: no
+more is held than the file has.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import json
 import math
 from collections import Counter
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..tape import Array
 from .errors import FileError
 
-__all__ = ["pack", "parse_json", "short", "unpack"]
+__all__ = ["pack", "pack_into", "parse_json", "short", "unpack"]
 
 #: Names of element types in a header, and the NumPy types that hold them.
 _TYPES = {
@@ -35,22 +36,36 @@ _TYPES = {
 _METADATA = "__metadata__"
 #: The longest header that the package safetensors accepts.
 _MAX_HEADER = 100_000_000
+#: Values in a header, or in the structure in it: Python takes some 100 bytes for each.
+_MAX_VALUES = 2_000_000
+#: Bytes read at a time.
+_PIECE = 1 << 22
 
 
 def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
     """The bytes of a file with these arrays and texts."""
+    return bytes(_safetensors().save(_contiguous(arrays), metadata))
+
+
+def pack_into(path: str, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
+    """Write what :func:`pack` returns to a file, without a copy of it in memory."""
+    _safetensors().save_file(_contiguous(arrays), path, metadata)
+
+
+def _contiguous(arrays: dict[str, Array]) -> dict[str, Array]:
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    shaped = {name: array.reshape(arrays[name].shape) for name, array in contiguous.items()}
-    return bytes(_safetensors().save(shaped, metadata))
+    return {name: array.reshape(arrays[name].shape) for name, array in contiguous.items()}
 
 
-def unpack(data: bytes, file: str) -> tuple[dict[str, Array], dict[str, str]]:
+def unpack(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Array], dict[str, str]]:
     """The arrays and texts of a file.
 
     Parameters
     ----------
     data
-        All bytes of the file.
+        The file, at its beginning.
+    size
+        How many bytes it has.
     file
         Its name, for errors.
 
@@ -59,13 +74,27 @@ def unpack(data: bytes, file: str) -> tuple[dict[str, Array], dict[str, str]]:
     FileError
         The bytes are no well-formed file.
     """
-    metadata = _check(data, file)
-    library = _safetensors()
-    try:
-        arrays = library.load(data)
-    except Exception as error:
-        raise FileError(f"{file}: not a valid safetensors file: {error}") from error
-    return {name: np.array(array) for name, array in arrays.items()}, metadata
+    ranges, metadata = _check(data, size, file)
+    arrays: dict[str, Array] = {}
+    for name, entry in ranges.items():
+        array = np.empty(entry["shape"], _TYPES[entry["dtype"]])
+        _fill(array, data, f"{file}: {name!r}")
+        arrays[name] = array
+    return arrays, metadata
+
+
+def _fill(array: Array, data: BinaryIO, where: str) -> None:
+    """Read the next bytes of a file into an array."""
+    flat = array.reshape(-1).view(np.uint8)
+    done = 0
+    while done < flat.size:
+        piece = data.read(min(flat.size - done, _PIECE))
+        if not piece:
+            raise FileError(f"{where}: truncated: the file became shorter while it was read")
+        flat[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+        done += len(piece)
+    if array.dtype == np.bool_ and flat.size and flat.max() > 1:
+        raise FileError(f"{where}: the bytes of BOOL must be 0 or 1, found {flat.max()}")
 
 
 def _safetensors() -> ModuleType:
@@ -73,31 +102,35 @@ def _safetensors() -> ModuleType:
         import safetensors.numpy
     except ImportError as error:
         raise ImportError(
-            "saving and loading files needs the package safetensors; "
+            "saving files needs the package safetensors; "
             "install it with: pip install 'pyqref[files]'"
         ) from error
     return safetensors.numpy
 
 
-def _check(data: bytes, file: str) -> dict[str, str]:
-    """Check the header against the bytes; return its texts."""
-    _refuse_other_formats(data, file)
-    if len(data) < 8:
+def _check(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Check the header against the size; return its arrays, in order, and its texts."""
+    begin = data.read(8)
+    if len(begin) == 8 and int.from_bytes(begin, "little") <= min(_MAX_HEADER, size - 8):
+        text = data.read(int.from_bytes(begin, "little"))
+    else:
+        text = b""
+    _refuse_other_formats(begin + text[:8], file)
+    if len(begin) < 8:
         raise FileError(
             f"{file}: truncated: a safetensors file begins with 8 bytes of header length, "
-            f"found {len(data)} bytes in all"
+            f"found {len(begin)} bytes in all"
         )
-    length = int.from_bytes(data[:8], "little")
+    length = int.from_bytes(begin, "little")
     if length > _MAX_HEADER:
         raise FileError(
             f"{file}: not a safetensors file: the header length must be at most "
             f"{_MAX_HEADER}, found {length}"
         )
-    if length > len(data) - 8:
-        raise FileError(
-            f"{file}: truncated: the header should have {length} bytes, found {len(data) - 8}"
-        )
-    header = parse_json(data[8 : 8 + length], f"{file}: the header")
+    if length > len(text):
+        found = max(len(text), size - 8)
+        raise FileError(f"{file}: truncated: the header should have {length} bytes, found {found}")
+    header = parse_json(text, f"{file}: the header")
     if not isinstance(header, dict):
         raise FileError(f"{file}: the header must be a JSON object, found {short(header)}")
     metadata = header.pop(_METADATA, {})
@@ -105,24 +138,30 @@ def _check(data: bytes, file: str) -> dict[str, str]:
         raise FileError(f"{file}: {_METADATA} must map names to strings, found {short(metadata)}")
     ranges = sorted((*_check_entry(name, entry, file), name) for name, entry in header.items())
     expected = 0
-    for begin, end, name in ranges:
-        if begin != expected:
+    for start, end, name in ranges:
+        if start != expected:
             raise FileError(
                 f"{file}: {name!r}: data must begin at byte {expected}, after the tensor before "
-                f"it, found {begin}"
+                f"it, found {start}"
             )
         expected = end
-    found = len(data) - 8 - length
+    found = size - 8 - length
     if expected != found:
         kind = "truncated" if found < expected else "oversized"
         raise FileError(
             f"{file}: {kind}: the header describes {expected} bytes of tensors, found {found}"
         )
-    return metadata
+    return {name: header[name] for _, _, name in ranges}, metadata
 
 
 def parse_json(text: bytes, what: str) -> Any:
     """JSON without duplicate keys, without nan and infinity; ``what`` names it in errors."""
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if values > _MAX_VALUES:
+        raise FileError(
+            f"{what} has {values} values, at most {_MAX_VALUES} are read; save large lists of "
+            "numbers as tensors"
+        )
 
     def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)

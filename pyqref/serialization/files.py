@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 from ..dtypes import device
 from .atomic import write_atomically
-from .container import pack, parse_json, unpack
+from .container import pack, pack_into, parse_json, unpack
 from .errors import FileError
 from .structure import Builder, Flattener
 
@@ -59,14 +62,12 @@ def save(obj: Any, f: Any) -> None:
     """
     flattener = Flattener()
     structure = json.dumps(flattener.flatten(obj), allow_nan=False)
-    data = pack(
-        flattener.arrays,
-        {"format": _FORMAT, "pyqref.version": _VERSION, "pyqref.structure": structure},
-    )
+    texts = {"format": _FORMAT, "pyqref.version": _VERSION, "pyqref.structure": structure}
     if hasattr(f, "write"):
-        f.write(data)
+        f.write(pack(flattener.arrays, texts))
     else:
-        write_atomically(os.fsdecode(os.fspath(f)), data)
+        path = os.fsdecode(os.fspath(f))
+        write_atomically(path, lambda part: pack_into(part, flattener.arrays, texts))
 
 
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
@@ -111,8 +112,8 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
             "load: weights_only=False has no effect: a file holds weights and plain values only",
             stacklevel=2,
         )
-    data, name = _read(f)
-    arrays, metadata = unpack(data, name)
+    with _opened(f) as (data, size, name):
+        arrays, metadata = unpack(data, size, name)
     builder = Builder(arrays, name)
     if metadata.get("format") != _FORMAT:
         return {key: builder.build(["tensor", key, False, None]) for key in arrays}
@@ -129,8 +130,9 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     return value
 
 
-def _read(f: Any) -> tuple[bytes, str]:
-    """All bytes of a file, and what to call it in errors."""
+@contextmanager
+def _opened(f: Any) -> Iterator[tuple[BinaryIO, int, str]]:
+    """A file to read from, how many bytes it still has, and what to call it in errors."""
     if hasattr(f, "read"):
         name = getattr(f, "name", None)
         data = f.read()
@@ -138,9 +140,10 @@ def _read(f: Any) -> tuple[bytes, str]:
             raise TypeError(
                 f"load: the file object must be opened in binary mode, got {type(data).__name__}"
             )
-        return bytes(data), name if isinstance(name, str) else "the file object"
+        yield io.BytesIO(data), len(data), name if isinstance(name, str) else "the file object"
+        return
     path = os.fsdecode(os.fspath(f))
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise FileError(f"{path}: no regular file")
     with open(path, "rb") as file:
-        return file.read(), path
+        yield file, os.fstat(file.fileno()).st_size, path
