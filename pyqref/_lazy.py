@@ -3,16 +3,52 @@
 So ``import pyqref`` takes the time of what a script uses, not of all there is. A package
 imports such names under ``if TYPE_CHECKING``, where readers and type checkers find them as
 any other, and says with ``__getattr__ = on_first_use(...)`` which module has which.
+
+A process may fork at any time. A child that was made while another thread imports would wait for
+ever for that thread, which it does not have; so a fork waits until such imports are done.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from threading import get_ident
 from typing import Any
 
-__all__ = ["on_first_use"]
+__all__ = ["importing", "on_first_use"]
+
+#: Threads that import now, one entry for each import that they are inside.
+_threads: list[int] = []
+#: Seconds after which a fork no longer waits: the thread that imports may wait for this one.
+PATIENCE = 10.0
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Let a fork by another thread wait until what is inside, an import, is done."""
+    _threads.append(get_ident())
+    try:
+        yield
+    finally:
+        _threads.remove(get_ident())
+
+
+def _wait_for_others() -> None:
+    end = time.monotonic() + PATIENCE
+    while set(_threads) - {get_ident()} and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _forget_others() -> None:
+    _threads[:] = [each for each in _threads if each == get_ident()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_others, after_in_child=_forget_others)
 
 
 def on_first_use(
@@ -35,10 +71,12 @@ def on_first_use(
     def found(name: str) -> Any:
         """Import what has the name, and keep it: the next use finds it at once."""
         if name in whole:
-            return import_module(f".{name}", package)
+            with importing():
+                return import_module(f".{name}", package)
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name], package), name)
+        with importing():
+            value = getattr(import_module(homes[name], package), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
+import time
+import warnings
+from threading import Thread
 from types import ModuleType
 
 import pytest
@@ -92,6 +97,25 @@ def test_a_name_that_is_nowhere(package):
     """The message is Python's own."""
     with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'neither'"):
         _ = package.neither
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_waits_for_the_imports_of_other_threads(package, tmp_path):
+    """Otherwise the child would wait for the thread that imports, which it does not have."""
+    started = tmp_path / "started"
+    slow = f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(0.3); x = 1"
+    (tmp_path / "whole.py").write_text(slow, encoding="utf-8")
+    thread = Thread(target=lambda: package.whole)
+    thread.start()
+    while not started.exists():
+        time.sleep(0.001)
+    child = multiprocessing.get_context("fork").Process(target=lambda: package.whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python: threads and fork
+        child.start()
+    thread.join()
+    child.join(timeout=60)
+    assert 0 == child.exitcode
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import importing
 from ..dtypes import device as device_
 from ..tape import Array
 from .box_muller import box_muller
@@ -47,7 +48,8 @@ class Generator:
     def _state(self) -> Any:
         """The twister, started when it is first used: importing ``numpy.random`` takes long."""
         if self._started is None:
-            self._started = np.random.RandomState(self._seed & 0xFFFFFFFF)
+            with importing():
+                self._started = np.random.RandomState(self._seed & 0xFFFFFFFF)
         return self._started
 
     def seed(self) -> int:
