@@ -1,0 +1,128 @@
+"""Every message of the package that says what to do, and every recipe that a test follows.
+
+A *message* is a string of the package that stands in code: no docstring, no help text of the
+command line, no prose of the course or the demo. What an f-string fills in reads ``{}``.
+
+A *recipe* is a clause of a message that begins with an imperative: "...; call model.eval() first".
+
+A recipe is *followed* where a test of this folder provokes its message under
+``says("call model.eval() first")`` and then does what it reads. The fragment must hold the
+first word of the clause; one test may answer for all messages that end in the same advice.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pyqref
+
+PACKAGE = Path(pyqref.__file__).parent
+HERE = Path(__file__).parent
+#: Folders whose strings are prose, but for what they raise.
+PROSE = {"course", "demo"}
+#: Keywords of ``argparse`` whose strings are shown by --help.
+HELP = {"help", "description", "epilog", "usage"}
+
+VERBS = """
+    add assign attach build calibrate call cast change check choose clone compute convert copy
+    correct create define dequantize detach disable enable export fix fuse give import
+    initialize insert install keep leave load loop make move observe pass pick prefer prepare
+    put quantize raise read record reduce register remove rename repeat replace reset reshape
+    restore retain run save see set specify split stack start strip swap switch take trace train
+    try turn unpack use widen wrap write
+""".split()
+#: What follows the word of a verb where it is a noun or the name of an argument.
+_NOUN = r"up|must|takes?|is|has|out of|got|expects?|supports|attributes|swaps|operator|args|to scalar"
+_CLAUSE = re.compile(
+    r"(?:^|[;:.,(]\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"
+    rf"((?:(?:{'|'.join(VERBS)})(?! (?:{_NOUN})\b)|do(?= it)|name(?= them))(?=[ (.]|$)"
+    r"|run: |a (?:De)?QuantStub is missing)",
+    re.IGNORECASE,
+)
+
+
+class Message(NamedTuple):
+    """A string of the package, where it stands, and where its recipes begin."""
+
+    place: str
+    text: str
+
+    def recipes(self) -> list[int]:
+        return [match.start(1) for match in _CLAUSE.finditer(self.text)]
+
+    def without(self, fragments: frozenset[str]) -> list[str]:
+        """The recipes whose first word no fragment holds."""
+        held = [
+            range(match.start(), match.end())
+            for fragment in fragments
+            for match in re.finditer(re.escape(fragment), self.text)
+        ]
+        starts = [each for each in self.recipes() if not any(each in span for span in held)]
+        return [self.text[each:] for each in starts]
+
+
+def plain(text: str) -> str:
+    """A text with single spaces between its words."""
+    return " ".join(text.split())
+
+
+@cache
+def messages() -> tuple[Message, ...]:
+    """All messages of the package, in the order of its files."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = str(path.relative_to(PACKAGE))
+        tree: ast.AST = ast.parse(path.read_text(encoding="utf-8"))
+        roots = [tree]
+        if place.split("/")[0] in PROSE:
+            roots = [each for each in ast.walk(tree) if isinstance(each, ast.Raise)]
+        for root in roots:
+            for line, text in _strings(root):
+                shown = plain(text)
+                if " " in shown:
+                    found.append(Message(f"{place}:{line}", shown))
+    return tuple(found)
+
+
+@cache
+def fragments() -> frozenset[str]:
+    """What the tests of this folder provoke: the texts of ``says(...)``."""
+    return frozenset(
+        plain(argument.value)
+        for path in sorted(HERE.glob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "says"
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    )
+
+
+def _strings(node: ast.AST) -> Iterator[tuple[int, str]]:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    if isinstance(node, ast.keyword) and node.arg in HELP:
+        return
+    text = _text(node)
+    if text is not None:
+        assert isinstance(node, ast.expr)
+        yield node.lineno, text
+        node = ast.Module([], [])
+    for child in ast.iter_child_nodes(node):
+        yield from _strings(child)
+
+
+def _text(node: ast.AST) -> str | None:
+    """The text of a literal, of an f-string, or of a sum of them."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(each) or "{}" for each in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = _text(node.left), _text(node.right)
+        return None if None in parts else "".join(map(str, parts))
+    return None
