@@ -37,7 +37,7 @@ VERBS = """
     try turn unpack use widen wrap write
 """.split()
 #: What follows the word of a verb where it is a noun or the name of an argument.
-_NOUN = r"up|must|takes?|is|has|out of|got|expects?|supports|attributes|swaps|operator|args|to scalar"
+_NOUN = r"up|and convert (?:do|have)|do so|have one|must|takes?|is|has|out of|got|expects?|supports|attributes|swaps|operator|args|to scalar"
 _CLAUSE = re.compile(
     r"(?:^|[;:.,(]\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"
     rf"((?:(?:{'|'.join(VERBS)})(?! (?:{_NOUN})\b)|do(?= it)|name(?= them))(?=[ (.]|$)"

@@ -62,7 +62,7 @@ def test_functions() -> None:
         with says("Change the call to include dim=X as an argument."):
             function(x)
         function(x, dim=0)
-    with says("use one of ['fan_in', 'fan_out']"):
+    with says("use one of {}"):
         nn.init.kaiming_uniform_(floats(3, 3), mode="fan")
     for mode in ("fan_in", "fan_out"):
         nn.init.kaiming_uniform_(floats(3, 3), mode=mode)

@@ -173,7 +173,9 @@ def test_the_backward_pass() -> None:
     assert (None,) == grad((x * x).sum(), [y], allow_unused=True)
     with says("use finite differences of gradients"):
         grad((x * x).sum(), [x], create_graph=True)
-    slopes = [grad((at * at).sum(), [at])[0].item() for at in (x, (x + 0.5).detach().requires_grad_())]
+    slopes = [
+        grad((at * at).sum(), [at])[0].item() for at in (x, (x + 0.5).detach().requires_grad_())
+    ]
     assert [2.0] == [(slopes[1] - slopes[0]) / 0.5]
     with says("loop over the gradients"):
         grad(x * x, [x], grad_outputs=pyqref.ones(2, 1), is_grads_batched=True)
