@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
 
 from messages.inventory import plain
 
@@ -20,21 +20,35 @@ class Told:
         self.text = plain(f"{self.text} {text}")
 
 
-@contextmanager
-def says(*recipes: str) -> Iterator[Told]:
+class says:
     """What stands in the block raises or warns, and the message holds these texts.
 
     ``{}`` stands for anything.
     """
-    told = Told()
-    with warnings.catch_warnings(record=True) as caught:
+
+    def __init__(self, *recipes: str) -> None:
+        self.recipes = recipes
+
+    def __enter__(self) -> Told:
+        self._told = Told()
+        self._catching: Any = warnings.catch_warnings(record=True)
+        self._caught = self._catching.__enter__()
         warnings.simplefilter("always")
-        try:
-            yield told
-        except Exception as error:
-            told(error)
-    for each in caught:
-        told(each.message)
-    for recipe in recipes:
-        pattern = ".*?".join(map(re.escape, plain(recipe).split("{}")))
-        assert re.search(pattern, told.text), f"{recipe!r} is not in: {told.text or 'nothing'}"
+        return self._told
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        self._catching.__exit__(kind, error, traceback)
+        if error is not None and not isinstance(error, Exception):
+            return False
+        for each in [*(warned.message for warned in self._caught), *([error] if error else [])]:
+            self._told(each)
+        for recipe in self.recipes:
+            pattern = ".*?".join(map(re.escape, plain(recipe).split("{}")))
+            found = re.search(pattern, self._told.text)
+            assert found, f"{recipe!r} is not in: {self._told.text or 'nothing'}"
+        return True

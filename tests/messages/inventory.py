@@ -28,19 +28,22 @@ PROSE = {"course", "demo"}
 #: Keywords of ``argparse`` whose strings are shown by --help.
 HELP = {"help", "description", "epilog", "usage"}
 
-VERBS = """
-    add assign attach build calibrate call cast change check choose clone compute convert copy
-    correct create define dequantize detach disable enable export fix fuse give import
-    initialize insert install keep leave load loop make move observe pass pick prefer prepare
-    put quantize raise read record reduce register remove rename repeat replace reset reshape
-    restore retain run save see set specify split stack start strip swap switch take trace train
-    try turn unpack use widen wrap write
-""".split()
+VERBS = (
+    "add|assign|attach|build|calibrate|call|cast|change|check|choose|clone|compute|convert|"
+    "copy|correct|create|define|dequantize|detach|disable|enable|export|fix|fuse|give|import|"
+    "initialize|insert|install|keep|leave|load|loop|make|move|observe|pass|pick|prefer|"
+    "prepare|put|quantize|raise|read|record|reduce|register|remove|rename|repeat|replace|"
+    "reset|reshape|restore|retain|run|save|see|set|specify|split|stack|strip|swap|switch|take|"
+    "trace|train|try|turn|unpack|use|widen|wrap|write"
+)
 #: What follows the word of a verb where it is a noun or the name of an argument.
-_NOUN = r"up|and convert (?:do|have)|do so|have one|must|takes?|is|has|out of|got|expects?|supports|attributes|swaps|operator|args|to scalar"
+_NOUN = (
+    "up|and convert (?:do|have)|do so|have one|must|takes?|is|has|out of|got|expects?|supports"
+    "|attributes|swaps|operator|args|to scalar|custom config|to {}"
+)
 _CLAUSE = re.compile(
     r"(?:^|[;:.,(]\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"
-    rf"((?:(?:{'|'.join(VERBS)})(?! (?:{_NOUN})\b)|do(?= it)|name(?= them))(?=[ (.]|$)"
+    rf"((?:(?:{VERBS})(?! (?:{_NOUN})(?!\w))|do(?= it)|name(?= them))(?=[ (.]|$)"
     r"|run: |a (?:De)?QuantStub is missing)",
     re.IGNORECASE,
 )
@@ -57,13 +60,18 @@ class Message(NamedTuple):
 
     def without(self, fragments: frozenset[str]) -> list[str]:
         """The recipes whose first word no fragment holds."""
-        held = [
-            range(match.start(), match.end())
-            for fragment in fragments
-            for match in re.finditer(re.escape(fragment), self.text)
+        held = [each for each in fragments if each in self.text]
+        return [
+            self.text[start:]
+            for start in self.recipes()
+            if not any(_holds(self.text, each, start) for each in held)
         ]
-        starts = [each for each in self.recipes() if not any(each in span for span in held)]
-        return [self.text[each:] for each in starts]
+
+
+def _holds(text: str, fragment: str, at: int) -> bool:
+    """Whether the fragment stands in the text so that it holds this place."""
+    first = text.find(fragment, max(0, at + 1 - len(fragment)))
+    return 0 <= first <= at
 
 
 def plain(text: str) -> str:
@@ -72,13 +80,20 @@ def plain(text: str) -> str:
 
 
 @cache
+def trees() -> dict[str, ast.Module]:
+    """The files of the package, taken apart."""
+    return {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+@cache
 def messages() -> tuple[Message, ...]:
     """All messages of the package, in the order of its files."""
     found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        place = str(path.relative_to(PACKAGE))
-        tree: ast.AST = ast.parse(path.read_text(encoding="utf-8"))
-        roots = [tree]
+    for place, tree in trees().items():
+        roots: list[ast.AST] = [tree]
         if place.split("/")[0] in PROSE:
             roots = [each for each in ast.walk(tree) if isinstance(each, ast.Raise)]
         for root in roots:

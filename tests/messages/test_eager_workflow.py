@@ -78,9 +78,7 @@ def test_a_mapping_that_is_not_used() -> None:
         prepared(X)
         return q.convert(prepared, mapping=mapping)
 
-    with says(
-        "give it a qconfig, or leave the entry out", "give it a qconfig", "leave the entry out"
-    ):
+    with says("give it a qconfig", "leave the entry out"):
         convert(mapping)
     assert Mine is type(convert(mapping, **{"module.0": q.default_qconfig}).module[0])
     convert(q.get_default_static_quant_module_mappings())
@@ -144,7 +142,8 @@ def test_constant_channels() -> None:
 
     with says(
         "choose an observer that is not per channel",
-        "set the qconfig of this module to None, or pyqref.backends.quantized.conventions = 'torch'",
+        "set the qconfig of this module to None, "
+        "or pyqref.backends.quantized.conventions = 'torch'",
     ):
         convert(q.default_per_channel_qconfig)
     convert(q.default_qconfig)
@@ -165,7 +164,7 @@ def test_coverage_tells_of_a_missing_stub() -> None:
 
 def test_arguments() -> None:
     """Instances, lists and dictionaries in the form that the messages show."""
-    with says("call it: Sequential()"):
+    with says("call it: {}()"):
         q.prepare(nn.Sequential)
     model = network()
     model.qconfig = q.default_qconfig

@@ -8,7 +8,6 @@ from typing import Any
 from bad_input.engine import floats
 from messages.following import says
 
-import pyqref
 from pyqref import nn
 from pyqref import quantization as q
 from pyqref.quantization import quantize_fx as fx

@@ -336,7 +336,8 @@ def test_reference_layers_with_several_weights() -> None:
     )
     with says("use get_weight_ih() and get_weight_hh()"):
         cell.get_weight()
-    assert (8, 3) == cell.get_weight_ih().shape and (8, 2) == cell.get_weight_hh().shape
+    assert (8, 3) == cell.get_weight_ih().shape
+    assert (8, 2) == cell.get_weight_hh().shape
     with says("use get_quantized_weight_ih() and get_quantized_weight_hh()"):
         cell.get_quantized_weight()
     assert cell.get_quantized_weight_ih().is_quantized
