@@ -107,7 +107,8 @@ _EXAMPLES = {"MyObserver", "new_path"}
 @cache
 def dotted_names() -> dict[str, str]:
     """The dotted names in messages, and a place of each; but for names that lie in files."""
-    return {name: message.place for message in messages() for name in _DOTTED.findall(message.text)}
+    found = {each: one.place for one in messages() for each in _DOTTED.findall(one.text)}
+    return {name: place for name, place in found.items() if name not in _NO_PATHS}
 
 
 def test_dotted_names_exist() -> None:
