@@ -29,12 +29,16 @@ PROSE = {"course", "demo"}
 HELP = {"help", "description", "epilog", "usage"}
 
 VERBS = (
-    "add|assign|attach|build|calibrate|call|cast|change|check|choose|clone|compute|convert|"
-    "copy|correct|create|define|dequantize|detach|disable|enable|export|fix|fuse|give|import|"
-    "initialize|insert|install|keep|leave|load|loop|make|move|observe|pass|pick|prefer|"
-    "prepare|put|quantize|raise|read|record|reduce|register|remove|rename|repeat|replace|"
-    "reset|reshape|restore|retain|run|save|see|set|specify|split|stack|strip|swap|switch|take|"
-    "trace|train|try|turn|unpack|use|widen|wrap|write"
+    "add|apply|assign|attach|avoid|bring|build|calibrate|call|cast|change|check|choose|"
+    "clone|compute|consider|convert|copy|correct|create|cut|declare|define|dequantize|"
+    "detach|disable|divide|draw|drop|enable|ensure|enter|exclude|export|feed|fill|fix|"
+    "follow|freeze|fuse|give|go|hand|ignore|import|increase|initialize|insert|install|join|"
+    "keep|leave|let|limit|load|look|loop|make|map|mark|move|multiply|observe|open|order|"
+    "override|pass|pick|place|point|prefer|prepare|provide|put|quantize|raise|read|record|"
+    "reduce|register|remove|rename|reorder|repeat|replace|reset|reshape|restore|retain|"
+    "reuse|rewrite|round|run|save|see|set|share|shift|skip|specify|split|squeeze|stack|stop|"
+    "store|strip|swap|switch|take|tell|trace|train|transpose|try|turn|unfreeze|unpack|"
+    "update|upgrade|use|wait|widen|wrap|write"
 )
 #: What follows the word of a verb where it is a noun or the name of an argument.
 _NOUN = (
@@ -42,8 +46,8 @@ _NOUN = (
     "|attributes|swaps|operator|args|to scalar|custom config|to {}"
 )
 _CLAUSE = re.compile(
-    r"(?:^|[;:.,(]\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"
-    rf"((?:(?:{VERBS})(?! (?:{_NOUN})(?!\w))|do(?= it)|name(?= them))(?=[ (.]|$)"
+    r"(?:^|[;:.,(!]\s|\s-\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"
+    rf"((?:(?:{VERBS})(?! (?:{_NOUN})(?!\w))|do(?= it)|(?:list|name)(?= (?:it|them)\b))(?=[ (.]|$)"
     r"|run: |a (?:De)?QuantStub is missing)",
     re.IGNORECASE,
 )

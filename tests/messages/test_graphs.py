@@ -41,9 +41,17 @@ def traced(forward: str, *, top: str = "") -> Any:
             ["return x * x.sum()", "return x * x.shape[0] * x.size(0)"],
         ),
         (
-            says("a setting of the module, or compute with the tensor as a whole"),
+            says(
+                "let loops and indices count something fixed, such as a setting of the module, "
+                "or compute with the tensor as a whole"
+            ),
             "return sum(x[i] for i in range(x.shape[0]))",
             ["return sum(x[i] for i in range(self.count))", "return x.sum(0)"],
+        ),
+        (
+            says("let the branch ask something fixed, such as a setting of the module"),
+            "return x if x.shape[0] > 2 else -x",
+            ["return x if self.count > 2 else -x"],
         ),
         (
             says("call the functions of pyqref in NumPy's place, pyqref.exp for np.exp"),
@@ -117,7 +125,12 @@ class Halving(nn.Module):
 def test_the_ways_out_of_a_trace() -> None:
     """A function of its own, a leaf, and the two entries of PrepareCustomConfig."""
     model = nn.Sequential(nn.Linear(3, 3), Halving()).eval()
-    with says("record its call as one node: pyqref.fx.wrap(function), before tracing;") as told:
+    with says(
+        "put the lines into a function of their own and record its call as one node: "
+        "pyqref.fx.wrap(function), before tracing;",
+        "keep the module that holds them whole, as a leaf: a subclass of pyqref.fx.Tracer "
+        "whose is_leaf_module returns True for it; when quantizing, list it with",
+    ) as told:
         fx.symbolic_trace(model)
     fx.symbolic_trace(lambda x: halve_recorded(x))(X)
 
@@ -125,7 +138,6 @@ def test_the_ways_out_of_a_trace() -> None:
         def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
             return isinstance(m, Halving) or super().is_leaf_module(m, module_qualified_name)
 
-    assert "is_leaf_module returns True for it" in told.text
     fx.GraphModule(model, KeepsHalving().trace(model))(X)
     mapping = q.get_default_qconfig_mapping("x86")
     start = "PrepareCustomConfig().set_non_traceable_module_names(['1'])"
@@ -252,6 +264,17 @@ def test_lint() -> None:
         graph.lint()
     mul.prepend(add)
     graph.lint()
+
+
+def test_a_run_of_a_graph_out_of_order() -> None:
+    """lint() tells which node is used too early."""
+    model = fx.symbolic_trace(lambda x: (x + 1) * 2)
+    _, add, mul, _ = model.graph.nodes
+    mul.append(add)
+    with says("Run Graph.lint() to diagnose"):
+        fx.Interpreter(model).run(X)
+    with says("Argument '{}' of Node '{}' was used before it has been defined"):
+        model.graph.lint()
 
 
 def test_graph_modules() -> None:

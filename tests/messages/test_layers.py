@@ -135,6 +135,7 @@ def test_gradients_without_a_finite_norm() -> None:
     with says("set `error_if_nonfinite=False`"):
         nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
     nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=False)
+    assert [0.0, 0.0] == weight.grad[1:].tolist()
 
 
 def test_sequences_that_are_not_sorted() -> None:

@@ -50,6 +50,19 @@ def test_schedulers() -> None:
     optim.lr_scheduler.StepLR(fresh, 1, last_epoch=2)
 
 
+def test_modes_of_a_plateau() -> None:
+    """The modes that the messages name."""
+    optimizer = optim.SGD([nn.Parameter(floats(3))], lr=0.1)
+    make = optim.lr_scheduler.ReduceLROnPlateau
+    with says("use 'min' or 'max'"):
+        make(optimizer, mode="least")
+    with says("use 'rel' or 'abs'"):
+        make(optimizer, threshold_mode="relative")
+    for mode in ("min", "max"):
+        for threshold_mode in ("rel", "abs"):
+            make(optimizer, mode=mode, threshold_mode=threshold_mode)
+
+
 def test_own_operations() -> None:
     """Another name, another namespace, and one that is registered."""
     with says("choose another than {}"):
