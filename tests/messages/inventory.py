@@ -42,8 +42,8 @@ VERBS = (
 )
 #: What follows the word of a verb where it is a noun or the name of an argument.
 _NOUN = (
-    "up|and convert (?:do|have)|do so|have one|must|takes?|is|has|out of|got|expects?|supports"
-    "|attributes|swaps|operator|args|to scalar|custom config|to {}"
+    "up|and convert (?:do|have)|do so|have one|must|cannot|can|may|will|does|takes?|is|has|out of"
+    "|got|expects?|supports|attributes|swaps|operator|args|to scalar|custom config|to {}"
 )
 _CLAUSE = re.compile(
     r"(?:^|[;:.,(!]\s|\s-\s|\b(?:or|and|so|please|then|else|you can)\s)\s*"

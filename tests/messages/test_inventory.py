@@ -35,14 +35,15 @@ def test_every_recipe_is_followed() -> None:
     missing = [
         f"{message.place}: {recipe}" for message in messages() for recipe in message.without(known)
     ]
-    assert [] == missing
+    assert [] == missing, "\n".join(["no test follows:", *missing])
 
 
 def test_what_is_followed_is_said() -> None:
     """No test and no exception outlives the message that it was written for."""
     texts = [message.text for message in messages()]
     given = sorted(fragments() | frozenset(NOT_FOLLOWED))
-    assert [] == [each for each in given if not any(each in text for text in texts)]
+    stale = [each for each in given if not any(each in text for text in texts)]
+    assert [] == stale, "\n".join(["no message says:", *stale])
 
 
 def test_recipes_are_found() -> None:
