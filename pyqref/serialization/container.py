@@ -222,8 +222,10 @@ def _is_counts(value: Any) -> bool:
 def _refuse_other_formats(data: bytes, file: str) -> None:
     """Say what the file is, where it is well known and something else."""
     remedy = (
-        "pyqref loads safetensors only, because loading must run no code; convert it where "
-        "torch is installed: safetensors.torch.save_file(torch.load(path), new_path)"
+        "pyqref loads safetensors only, because loading must run no code. Where torch is "
+        "installed, load it into a model of pyqref and save that: "
+        "pyqref.interop.load_torch_state_dict(model, torch.load(path)); "
+        "pyqref.save(model.state_dict(), new_path)"
     )
     if data[:4] == b"PK\x03\x04":
         raise FileError(f"{file}: a zip archive, such as torch.save writes; {remedy}")

@@ -206,6 +206,41 @@ def test_recurrent_state_of_torch(torch, name: str, dtype: str) -> None:
     assert np.abs(expected.detach().numpy() - actual.detach().numpy()).max() <= bound
 
 
+@pytest.mark.parametrize("columns", [7, 8])
+@pytest.mark.parametrize("dtype", ["quint8", "quint4x2"])
+@pytest.mark.parametrize("name", ["Embedding", "EmbeddingBag"])
+def test_tables_of_torch(torch, name: str, dtype: str, columns: int) -> None:
+    """The rows of a table, of 8 bits or of 4, two of which share a byte."""
+    if dtype == "quint4x2":
+        columns -= columns % 2  # torch fills up the last byte of a row, and saves that
+
+    def quantize(namespace, seed):
+        namespace.manual_seed(seed)
+        quantization = namespace.ao.quantization
+        options = {"mode": "sum"} if name == "EmbeddingBag" else {}
+        layers = namespace.nn.ModuleList([getattr(namespace.nn, name)(6, columns, **options)])
+        suffix = "_4bit" if dtype == "quint4x2" else ""
+        layers.qconfig = getattr(quantization, f"float_qparams_weight_only_qconfig{suffix}")
+        return quantization.convert(quantization.prepare(layers.eval()))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = quantize(torch, 1)
+        expected = theirs[0].weight()
+    ours = quantize(pyqref, 2)
+    assert [] == load_torch_state_dict(ours, theirs.state_dict()).problems
+    actual = ours[0].weight()
+    assert str(expected.dtype).removeprefix("torch.") == dtype == actual.dtype._name
+    assert np.array_equal(expected.int_repr().numpy(), actual.int_repr().numpy())
+    assert np.array_equal(expected.dequantize().numpy(), actual.dequantize().numpy())
+    if name == "EmbeddingBag":  # torch's 4-bit nn.Embedding gives rows of no columns
+        expected, actual = (
+            layers[0](namespace.tensor([5, 1, 3]), namespace.tensor([0, 2]))
+            for namespace, layers in ((torch, theirs), (pyqref, ours))
+        )
+        assert np.array_equal(expected.numpy(), actual.numpy())
+
+
 def test_observers_take_their_own_shapes(torch) -> None:
     """The ranges of a per channel observer, which are empty before it sees data."""
     theirs = torch.ao.quantization.PerChannelMinMaxObserver()

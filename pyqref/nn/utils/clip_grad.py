@@ -43,9 +43,10 @@ def get_total_norm(
     """
     order = float(norm_type)
     arrays = [tensor._array for tensor in _tensors(tensors)]
-    norms = [np.linalg.norm(array.ravel(), order) for array in arrays if array.size]
     dtype = arrays[0].dtype if arrays else np.dtype(np.float32)
-    total = np.asarray(np.linalg.norm(np.asarray(norms, dtype), order) if norms else 0, dtype)
+    with np.errstate(over="ignore", invalid="ignore"):  # gradients may be infinite
+        norms = [np.linalg.norm(array.ravel(), order) for array in arrays if array.size]
+        total = np.asarray(np.linalg.norm(np.asarray(norms, dtype), order) if norms else 0, dtype)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {order} for gradients from `parameters` is non-finite, "
@@ -75,7 +76,8 @@ def clip_grads_with_norm_(
     total = total_norm._array
     factor = np.minimum(max_norm / (total + total.dtype.type(1e-6)), 1).astype(total.dtype)
     for grad in _grads(parameters):
-        grad._array *= factor
+        with np.errstate(invalid="ignore"):  # an infinite norm makes the factor 0
+            grad._array *= factor
         grad._version[0] += 1
 
 

@@ -97,7 +97,9 @@ class EmbeddingPackedParams(Module):
         key = prefix + "_packed_weight"
         weight = pop_state(state_dict, key, missing_keys)
         if weight is not None and fits((weight,), (self._weight(),), key, error_msgs):
-            self.dtype = self.dtype if dtype is None else dtype
+            # The table itself counts: of a 4-bit nn.Embedding torch saves quint8 as dtype.
+            fitting = [each for each in (weight.dtype, dtype) if each in EMBEDDING_DTYPES]
+            self.dtype = next(iter(fitting), self.dtype)
             self.set_weight(weight)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

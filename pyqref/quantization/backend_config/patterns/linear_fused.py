@@ -51,6 +51,6 @@ def _fuse_linear_bn_leaky_relu(is_qat: bool, linear: Any, bn: Any, leaky_relu: A
     if is_qat:
         raise ValueError(
             "Linear, BatchNorm1d and LeakyReLU cannot be fused for training; call model.eval() "
-            "and prepare_fx, or take the back end 'native'"
+            "and prepare_fx, or pass backend_config=get_native_backend_config()"
         )
     return nni.LinearLeakyReLU(fuse_linear_bn(False, linear, bn), leaky_relu)
