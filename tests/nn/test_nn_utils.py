@@ -186,11 +186,10 @@ def test_folding_refuses_other_channels(layer: nn.Module, norm: nn.Module) -> No
     outputs = getattr(layer, "out_channels", 4)
     message = f"{outputs}, got num_features={norm.num_features}"
     transposed = getattr(layer, "transposed", None)
+    options = () if transposed is None else (transposed,)
+    fold = utils.fuse_linear_bn_eval if transposed is None else utils.fuse_conv_bn_eval
     with pytest.raises(ValueError, match=message):
-        if transposed is None:
-            utils.fuse_linear_bn_eval(layer, norm)
-        else:
-            utils.fuse_conv_bn_eval(layer, norm, transposed)
+        fold(layer, norm, *options)
     with pytest.raises(ValueError, match=rf"cannot fuse 0 .*{message}"):
         quantization.fuse_modules(model, ["0", "1"])
     with pytest.raises(ValueError, match=rf"cannot fuse 0 .*{message}"):
@@ -207,5 +206,5 @@ def test_folding_weights_of_other_sizes(what: str, transpose: bool) -> None:
     names = ("conv_b", "bn_rm", "bn_rv", "bn_w", "bn_b")
     arguments = {"conv_w": pyqref.ones(4, 4, 1), **{each: pyqref.ones(4) for each in names}}
     arguments[what] = pyqref.ones(3, 3, 1) if what == "conv_w" else pyqref.ones(3)
-    with pytest.raises(ValueError, match="does not fit|must have the shape of bn_rm"):
+    with pytest.raises(ValueError, match=r"does not fit|must have the shape of bn_rm"):
         utils.fuse_conv_bn_weights(**arguments, bn_eps=1e-5, transpose=transpose)
