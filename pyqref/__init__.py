@@ -411,6 +411,12 @@ if TYPE_CHECKING:
     from .tensor.fake_quantize import (
         fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
     )
+    from .tensor.learnable_fake_quantize import (
+        _fake_quantize_learnable_per_channel_affine as _fake_quantize_learnable_per_channel_affine,
+    )
+    from .tensor.learnable_fake_quantize import (
+        _fake_quantize_learnable_per_tensor_affine as _fake_quantize_learnable_per_tensor_affine,
+    )
     from .tensor.fused_fake_quantize import (
         fused_moving_avg_obs_fake_quant as fused_moving_avg_obs_fake_quant,
     )
@@ -467,6 +473,10 @@ __getattr__ = on_first_use(
         ".tensor.fake_quantize": (
             "fake_quantize_per_channel_affine",
             "fake_quantize_per_tensor_affine",
+        ),
+        ".tensor.learnable_fake_quantize": (
+            "_fake_quantize_learnable_per_channel_affine",
+            "_fake_quantize_learnable_per_tensor_affine",
         ),
         ".tensor.fused_fake_quantize": ("fused_moving_avg_obs_fake_quant",),
         ".nn.functional": (

@@ -18,6 +18,7 @@ from typing import Any
 PACKAGES = [
     "pyqref.quantization",
     "pyqref.quantization.quantize_fx",
+    "pyqref.quantization._learnable_fake_quantize",
     "pyqref.quantization.backend_config",
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",
@@ -47,6 +48,7 @@ PACKAGES = [
     "pyqref.tape.operation",
     "pyqref.tape.engine",
     "pyqref.tensor",
+    "pyqref.tensor.learnable_fake_quantize",
     "pyqref.tensor.dispatch",
     "pyqref.autograd",
     "pyqref.library",

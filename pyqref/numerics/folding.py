@@ -37,7 +37,15 @@ def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) ->
 
     .. math:: w'_n = w_n \cdot (\gamma_n\, \rho_n)
 
-    ``channel_axis`` is 0, or 1 for transposed convolutions.
+    ``channel_axis`` is 0, or 1 for transposed convolutions. A transposed convolution in G
+    groups has a weight ``(C, N / G, ...)``: row ``c`` belongs to group ``c // (C / G)``, and
+    is multiplied by the factors of this group's ``N / G`` outputs.
+
+    Raises
+    ------
+    ValueError
+        The factors are not as many as the weight has output channels; for a transposed
+        convolution: not that many for each of a number of groups that divides its inputs.
 
     Notes
     -----
@@ -47,11 +55,28 @@ def fold_weight(weight: Any, gamma: Any, inverse: Any, channel_axis: int = 0) ->
     --------
     >>> fold_weight([[1.0, 2.0], [1.0, 2.0]], gamma=[4.0, 1.0], inverse=[0.5, 1.0]).tolist()
     [[2.0, 4.0], [1.0, 2.0]]
+    >>> fold_weight([[1.0], [1.0]], [4.0, 1.0], [0.5, 1.0], channel_axis=1).tolist()  # 2 groups
+    [[2.0], [1.0]]
     """
     weight = np.asarray(weight)
-    shape = [1] * weight.ndim
-    shape[channel_axis] = -1
-    return weight * (np.asarray(gamma) * np.asarray(inverse)).reshape(shape)
+    factor = np.asarray(gamma) * np.asarray(inverse)
+    rows, columns, *taps = weight.shape
+    channels = weight.shape[channel_axis]
+    if channel_axis == 0:
+        groups = 1
+        fits = factor.size in (channels, 1)
+    else:
+        groups = factor.size // columns if columns else 0
+        fits = groups > 0 and factor.size == groups * columns and rows % groups == 0
+    if not fits:
+        raise ValueError(
+            f"a batch norm of {factor.size} channels does not fit a weight {weight.shape} with "
+            f"{channels} output channels{' for each group' if channel_axis else ''}"
+        )
+    if channel_axis == 0:
+        return weight * factor.reshape(-1, *(1,) * (weight.ndim - 1))
+    grouped = weight.reshape(groups, rows // groups, columns, *taps)
+    return (grouped * factor.reshape(groups, 1, columns, *(1,) * len(taps))).reshape(weight.shape)
 
 
 def fold_bias(bias: Any, running_mean: Any, gamma: Any, inverse: Any, beta: Any) -> FloatArray:
@@ -89,7 +114,7 @@ def fold_batch_norm(
     Parameters
     ----------
     weight
-        ``(N, ...)``, or ``(C, N, ...)`` with ``channel_axis=1``.
+        ``(N, ...)``, or ``(C, N / G, ...)`` with ``channel_axis=1``, in G groups.
     bias
         ``(N,)``, or None for zero.
     running_mean, running_var

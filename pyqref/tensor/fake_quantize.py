@@ -9,7 +9,7 @@ import numpy as np
 from pyqref import _kernels
 from pyqref._kernels import quick, threads
 from pyqref.backends import quantized as settings
-from pyqref.tape import Array
+from pyqref.tape import Array, is_grad_enabled
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
 
 from .arguments import as_integer, as_number, described
@@ -59,6 +59,9 @@ def fake_quantize_per_tensor_affine(
         ``input`` is no tensor of floating point numbers.
     ValueError
         ``scale``, ``zero_point`` or the range is out of its own range.
+    RuntimeError
+        ``scale`` or ``zero_point`` requires a gradient, which it would not get: see
+        :func:`~pyqref.tensor.learnable_fake_quantize._fake_quantize_learnable_per_tensor_affine`.
 
     Notes
     -----
@@ -76,6 +79,15 @@ def fake_quantize_per_tensor_affine(
     >>> x.grad
     tensor([0., 1., 1.])
     """
+    if type(scale) is not float or type(zero_point) is not int:
+        try:
+            learns = scale._goes_to or zero_point._goes_to
+        except AttributeError:
+            learns = _learns(scale) or _learns(zero_point)
+        if learns:
+            refuse_learned(
+                "fake_quantize_per_tensor_affine", "_fake_quantize_learnable_per_tensor_affine"
+            )
     y = quick.fake_quantize_tensor(
         input,
         scale,
@@ -101,6 +113,19 @@ def fake_quantize_per_tensor_affine(
         y, _ = _kernels.fake_quantize_per_tensor(array, *parameters, False)  # type: ignore[arg-type]
         return wrap(y)
     return apply(FakeQuantizePerTensor, input, parameters=parameters)
+
+
+def _learns(value: Any) -> bool:
+    return isinstance(value, TensorBase) and value.requires_grad
+
+
+def refuse_learned(name: str, learnable: str) -> None:
+    """Raise if gradients are recorded; called for a scale or zero point that requires one."""
+    if is_grad_enabled():
+        raise RuntimeError(
+            f"{name} has no gradient with respect to scale and zero_point, one of which requires "
+            f"it; call {learnable}, which has, or detach them"
+        )
 
 
 def _single(what: str, value: Any) -> Any:
@@ -140,6 +165,8 @@ def fake_quantize_per_channel_affine(
         ``input`` has no axis ``axis``.
     ValueError
         A shape does not fit, or a value is out of range.
+    RuntimeError
+        ``scale`` or ``zero_point`` requires a gradient.
 
     Notes
     -----
@@ -154,6 +181,14 @@ def fake_quantize_per_channel_affine(
     tensor([[1., 1.],
             [1., 1.]])
     """
+    try:
+        learns = scale._goes_to or zero_point._goes_to
+    except AttributeError:
+        learns = _learns(scale) or _learns(zero_point)
+    if learns:
+        refuse_learned(
+            "fake_quantize_per_channel_affine", "_fake_quantize_learnable_per_channel_affine"
+        )
     y = quick.fake_quantize_tensor_channels(
         input,
         scale,

@@ -18,6 +18,7 @@ from .fake_quantize import (
     check_input,
     fake_quantize_per_channel_affine,
     fake_quantize_per_tensor_affine,
+    refuse_learned,
 )
 from .quantized.validation import no_such_axis
 
@@ -66,6 +67,8 @@ def fused_moving_avg_obs_fake_quant(
     ------
     ValueError
         While observing: ``input`` holds nan or infinity.
+    RuntimeError
+        ``scale`` or ``zero_point`` requires a gradient.
 
     Notes
     -----
@@ -99,6 +102,8 @@ def fused_moving_avg_obs_fake_quant(
     _check_state("running_max", running_max, channels)
     _check_state("scale", scale, channels)
     _check_state("zero_point", zero_point, channels)
+    if scale._goes_to or zero_point._goes_to:
+        refuse_learned(name, "quantization._learnable_fake_quantize._LearnableFakeQuantize")
     constant = as_number(averaging_const, f"{name}: averaging_const", finite=True)
     if not 0 <= constant <= 1:
         raise ValueError(f"{name}: averaging_const must be in [0, 1], got {constant}")

@@ -129,6 +129,38 @@ def test_eq_fold_weight__channels() -> None:
     assert folded.swapaxes(0, 1).tolist() == moved.tolist()
 
 
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+def test_eq_fold_weight__groups(groups: int) -> None:
+    """A transposed convolution in groups, with exact numbers: one layer gives what two did.
+
+    What one pixel with the inputs x adds to output n through one tap is the sum over the rows
+    of the group of n.
+    """
+    rows, outputs = 6, 12
+    weight = RNG.integers(-8, 9, (rows, outputs // groups, 2)).astype(np.float32)
+    x = RNG.integers(-8, 9, rows).astype(np.float32)
+    bias, mean, gamma, beta = RNG.integers(-8, 9, (4, outputs)).astype(np.float32)
+    variance = np.float32(4.0) ** RNG.integers(0, 3, outputs) - np.float32(0.5)
+    folded, offset = fold_batch_norm(weight, bias, mean, variance, 0.5, gamma, beta, 1)
+    for n in range(outputs):
+        group, column = divmod(n, outputs // groups)
+        mine = range(group * rows // groups, (group + 1) * rows // groups)
+        deviation = {1: 1, 4: 2, 16: 4}[int(variance[n] + 0.5)]
+        for tap in range(2):
+            terms = [(c, Fraction(float(x[c]))) for c in mine]
+            plain = sum(v * Fraction(float(weight[c, column, tap])) for c, v in terms)
+            two = (plain + int(bias[n]) - int(mean[n])) * int(gamma[n]) / deviation + int(beta[n])
+            one = sum(v * Fraction(float(folded[c, column, tap])) for c, v in terms)
+            assert two == one + Fraction(float(offset[n]))
+
+
+def test_eq_fold_weight__sizes() -> None:
+    """Factors that are not as many as the outputs are refused."""
+    for axis, factors, shape in ((0, 3, (4, 2)), (1, 3, (4, 2)), (1, 6, (4, 2)), (1, 1, (4, 0))):
+        with pytest.raises(ValueError, match=f"batch norm of {factors} channels does not fit"):
+            fold_weight(np.ones(shape), np.ones(factors), np.ones(factors), axis)
+
+
 def test_eq_fold_bias__order() -> None:
     """Difference, two products from the left, sum."""
     b, mu, gamma, inv, beta = RNG.standard_normal((5, 20)).astype(np.float32)

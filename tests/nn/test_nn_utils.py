@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pyqref
-from pyqref import nn
+from pyqref import nn, quantization
 from pyqref.nn import utils
 
 
@@ -73,30 +75,63 @@ def test_vectors() -> None:
 FOLDING = 10 * 8 * 2.0**-24
 
 
-def batch_norm(kind: type, channels: int) -> nn.Module:
+def batch_norm(kind: type, channels: int, affine: bool = True) -> nn.Module:
     rng = np.random.default_rng(0)
-    layer = kind(channels)
+    layer = kind(channels, affine=affine)
     layer.running_mean.copy_(pyqref.from_numpy(rng.standard_normal(channels)))
     layer.running_var.copy_(pyqref.from_numpy(rng.random(channels) + 0.5))
-    layer.weight.data.copy_(pyqref.from_numpy(rng.standard_normal(channels)))
-    layer.bias.data.copy_(pyqref.from_numpy(rng.standard_normal(channels)))
+    if affine:
+        layer.weight.data.copy_(pyqref.from_numpy(rng.standard_normal(channels)))
+        layer.bias.data.copy_(pyqref.from_numpy(rng.standard_normal(channels)))
     return layer.eval()
 
 
+def output_bound(layer: nn.Module, norm: nn.Module, x: pyqref.Tensor) -> Any:
+    """Twice eq-fold-output-error, from the same layers with the sizes of all that they hold.
+
+    The sum over the terms of an output is at most K = rows * taps long.
+    """
+    deviation = (norm.running_var + norm.eps).sqrt()
+    gamma = pyqref.ones_like(deviation) if norm.weight is None else norm.weight.detach().abs()
+    beta = pyqref.zeros_like(deviation) if norm.bias is None else norm.bias.detach().abs()
+    sizes = copy.deepcopy(layer)
+    for parameter in sizes.parameters():
+        parameter.data = parameter.data.abs()
+    channels = (1, -1, *(1,) * (x.dim() - 2))
+    terms = sizes(x.abs()).detach() + norm.running_mean.abs().reshape(channels)
+    terms = terms * (gamma / deviation).reshape(channels) + beta.reshape(channels)
+    roundings = layer.weight[0].numel() * len(layer.weight) + 8
+    # Twice the bound, and as much again for the roundings of the sizes themselves.
+    return 2 * (terms * 2 * roundings * 2.0**-24)
+
+
+@pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("transpose", [True, False])
-def test_eq_fold_weight__and_bias_of_conv(bias: bool, transpose: bool) -> None:
-    """eq-fold-weight, eq-fold-bias: the folded convolution computes what both did."""
-    pyqref.manual_seed(0)
-    kind = nn.ConvTranspose2d if transpose else nn.Conv2d
-    layer = kind(3, 4, 3, bias=bias).eval()
-    norm = batch_norm(nn.BatchNorm2d, 4)
-    fused = utils.fuse_conv_bn_eval(layer, norm, transpose)
-    x = pyqref.rand(2, 3, 5, 5)
-    expected, actual = norm(layer(x)), fused(x)
-    assert float((expected - actual).abs().max()) <= FOLDING
-    assert fused is not layer
-    assert bias is (layer.bias is not None)
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose"])
+def test_eq_fold_weight__and_bias_of_conv(
+    kind: str, dimensions: int, groups: int, bias: bool, affine: bool
+) -> None:
+    """eq-fold-output-error: the folded convolution computes what both did, group by group.
+
+    Four inputs; four outputs (as many as inputs, depthwise with four groups) and eight.
+    """
+    for outputs in (4, 8):
+        pyqref.manual_seed(0)
+        made = getattr(nn, f"{kind}{dimensions}d")
+        layer = made(4, outputs, 2, groups=groups, bias=bias).eval()
+        norm = batch_norm(getattr(nn, f"BatchNorm{dimensions}d"), outputs, affine)
+        fused = utils.fuse_conv_bn_eval(layer, norm, kind == "ConvTranspose")
+        x = pyqref.randn(2, 4, *(3,) * dimensions)
+        expected, actual = norm(layer(x)), fused(x)
+        assert bool(((expected - actual).abs() <= output_bound(layer, norm, x)).all())
+        assert fused is not layer
+        assert fused.weight.shape == layer.weight.shape
+        assert bias is (layer.bias is not None)
+        whole = nn.Sequential(layer, norm).eval()
+        assert pyqref.equal(actual, quantization.fuse_modules(whole, ["0", "1"])(x))
+        assert pyqref.equal(actual, quantization.quantize_fx.fuse_fx(whole)(x))
 
 
 def test_eq_fold_weight__and_bias_of_linear() -> None:
@@ -121,7 +156,55 @@ def test_folding_errors() -> None:
     layer, norm = nn.Linear(3, 4).eval(), nn.BatchNorm1d(4)
     with pytest.raises(AssertionError, match="Fusion only for eval"):
         utils.fuse_linear_bn_eval(layer, norm)
-    with pytest.raises(AssertionError, match="4 and 5"):
-        utils.fuse_linear_bn_eval(layer, nn.BatchNorm1d(5).eval())
     with pytest.raises(AssertionError, match="track_running_stats=False"):
         utils.fuse_linear_bn_eval(layer, nn.BatchNorm1d(4, track_running_stats=False).eval())
+
+
+def test_one_channel_behind_a_linear_layer() -> None:
+    """A batch norm of inputs (N, 1, K) has one channel; the bias gets one number a feature."""
+    layer, norm = nn.Linear(3, 4, bias=False).eval(), batch_norm(nn.BatchNorm1d, 1)
+    x = pyqref.rand(5, 1, 3)
+    fused = utils.fuse_linear_bn_eval(layer, norm)
+    assert float((norm(layer(x)) - fused(x)).abs().max()) <= FOLDING
+    assert fused.bias.shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("layer", "norm"),
+    [
+        (nn.Conv2d(4, 4, 1), nn.BatchNorm2d(5)),
+        (nn.Conv2d(4, 4, 1), nn.BatchNorm2d(1)),
+        (nn.Conv1d(4, 1, 1), nn.BatchNorm1d(4)),
+        (nn.ConvTranspose2d(4, 4, 1), nn.BatchNorm2d(8)),
+        (nn.ConvTranspose3d(4, 4, 1, groups=2), nn.BatchNorm3d(2)),
+        (nn.Linear(3, 4), nn.BatchNorm1d(5)),
+    ],
+)
+def test_folding_refuses_other_channels(layer: nn.Module, norm: nn.Module) -> None:
+    """The numbers of both sides, and in models the paths; a transposed flag must be true."""
+    model = nn.Sequential(layer, norm).eval()
+    outputs = getattr(layer, "out_channels", 4)
+    message = f"{outputs}, got num_features={norm.num_features}"
+    transposed = getattr(layer, "transposed", None)
+    options = () if transposed is None else (transposed,)
+    fold = utils.fuse_linear_bn_eval if transposed is None else utils.fuse_conv_bn_eval
+    with pytest.raises(ValueError, match=message):
+        fold(layer, norm, *options)
+    with pytest.raises(ValueError, match=rf"cannot fuse 0 .*{message}"):
+        quantization.fuse_modules(model, ["0", "1"])
+    with pytest.raises(ValueError, match=rf"cannot fuse 0 .*{message}"):
+        quantization.quantize_fx.fuse_fx(model)
+    if transposed is not None:
+        with pytest.raises(ValueError, match=f"transpose must be {transposed}"):
+            utils.fuse_conv_bn_eval(layer, norm, not transposed)
+
+
+@pytest.mark.parametrize("what", ["conv_w", "conv_b", "bn_rv", "bn_w", "bn_b"])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_folding_weights_of_other_sizes(what: str, transpose: bool) -> None:
+    """Each argument must have the channels of the running mean."""
+    names = ("conv_b", "bn_rm", "bn_rv", "bn_w", "bn_b")
+    arguments = {"conv_w": pyqref.ones(4, 4, 1), **{each: pyqref.ones(4) for each in names}}
+    arguments[what] = pyqref.ones(3, 3, 1) if what == "conv_w" else pyqref.ones(3)
+    with pytest.raises(ValueError, match=r"does not fit|must have the shape of bn_rm"):
+        utils.fuse_conv_bn_weights(**arguments, bn_eps=1e-5, transpose=transpose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import Any
 
@@ -54,6 +55,71 @@ def test_without_rounding_it_is_convolution_and_batch_norm() -> None:
     )
     # Two more roundings of each of 18 products, and of the result, which is of order 1.
     assert (layer(x) - expected).abs().max().item() < 64 * 2.0**-24 * 8
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+@pytest.mark.parametrize("relu", ["", "ReLU"])
+def test_slow_path_without_rounding(dimensions: int, relu: str, frozen: bool) -> None:
+    """It is convolution and batch norm, whose statistics it leaves behind; gamma may be 0."""
+    pyqref.manual_seed(0)
+    cls = getattr(nniqat, f"ConvBn{relu}{dimensions}d")
+    layer = cls(2, 3, 2, bias=True, qconfig=_qconfig())
+    layer.bn.weight.data = pyqref.tensor([0.5, 0.0, -1.5])
+    if frozen:
+        layer.freeze_bn_stats()
+    layer.apply(pyqref.quantization.disable_fake_quant)
+    x = pyqref.randn(4, 2, *(3,) * dimensions)
+    assert copy.deepcopy(layer)(x).isnan().any().item()  # the division by gamma
+    layer._enable_slow_path_for_better_numerical_stability = True
+    bn, conv = copy.deepcopy(layer.bn), getattr(F, f"conv{dimensions}d")
+    expected = bn(conv(x, layer.weight, layer.bias))
+    expected = F.relu(expected) if relu else expected
+    actual = layer(x)
+    # Each of 16 products of order 1 loses up to four roundings, twice, as do their means.
+    assert (actual - expected).abs().max().item() < 2 * 16 * 8 * 2.0**-24
+    assert layer.bn.state_dict()["num_batches_tracked"] == bn.num_batches_tracked
+    assert layer.bn.running_mean.tolist() == bn.running_mean.tolist()
+    assert layer.bn.running_var.tolist() == bn.running_var.tolist()
+    actual.sum().backward()
+    assert not any(each.grad.isnan().any().item() for each in layer.parameters())
+
+
+def test_slow_path_follows_the_formula() -> None:
+    """The weight is fake quantized with the running variance after this batch."""
+    layer = _layer(bias=True)
+    layer._enable_slow_path_for_better_numerical_stability = True
+    x = pyqref.randn(2, 2, 5, 5)
+    actual = layer(x)
+    layer.weight_fake_quant.disable_observer()
+    channels, axes = (1, -1, 1, 1), [0, 2, 3]
+    plain = F.conv2d(x, layer.weight, padding=1)
+    mean = plain.mean(axes)
+    centred = plain - mean.reshape(channels)
+    deviation = ((centred * centred).mean(axes) + layer.bn.eps).sqrt()
+    running = (layer.bn.running_var + layer.bn.eps).sqrt()
+    weight = layer.weight * (layer.bn.weight / running).reshape(-1, 1, 1, 1)
+    output = F.conv2d(x, layer.weight_fake_quant(weight), padding=1)
+    output = output * (running / deviation).reshape(channels)
+    shift = layer.bn.bias - layer.bn.weight * mean / deviation
+    assert (output + shift.reshape(channels)).tolist() == actual.tolist()
+
+
+def test_slow_path_trains_a_network_that_begins_with_gamma_0() -> None:
+    """In a prepared model: off at first, on a copy and in the state as it should be."""
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU()).train()
+    _ = model[1].weight.data.fill_(0.0)
+    model = pyqref.quantization.fuse_modules_qat(model, ["0", "1", "2"])
+    model.qconfig = _qconfig()
+    prepared = pyqref.quantization.prepare_qat(model)
+    group = prepared[0]
+    assert group._enable_slow_path_for_better_numerical_stability is False
+    with pytest.raises(ValueError, match=r"at '0\..* nan"):
+        copy.deepcopy(prepared)(pyqref.ones(2, 1, 2, 2))
+    group._enable_slow_path_for_better_numerical_stability = True
+    y = copy.deepcopy(prepared)(pyqref.ones(2, 1, 2, 2))
+    assert not y.isnan().any().item()
+    assert not any("slow" in key for key in prepared.state_dict())
 
 
 def test_relu_follows() -> None:

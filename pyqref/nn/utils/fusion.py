@@ -40,6 +40,19 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     Module
         A copy of ``conv`` with new weight and bias.
 
+    Raises
+    ------
+    AssertionError
+        A module is in training mode, or ``bn`` has no running statistics.
+    ValueError
+        ``bn`` has other channels than ``conv`` gives, or ``transpose`` is not what ``conv``
+        is.
+
+    Notes
+    -----
+    torch 2.13 cannot fold into a transposed convolution in groups, and folds a square
+    weight along the wrong axis where ``transpose`` is wrong.
+
     Examples
     --------
     >>> import pyqref
@@ -51,6 +64,13 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     True
     """
     fused = _copy_in_eval_mode(conv, bn)
+    if bool(transpose) is not bool(conv.transposed):
+        raise ValueError(
+            f"fuse_conv_bn_eval: transpose must be {conv.transposed} for a "
+            f"{type(conv).__name__}, got {transpose!r}"
+        )
+    if bn.num_features != conv.out_channels:
+        raise _other_channels("fuse_conv_bn_eval", bn, conv, conv.out_channels)
     fused.weight, fused.bias = fuse_conv_bn_weights(
         fused.weight,
         fused.bias,
@@ -70,7 +90,14 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     Raises
     ------
     AssertionError
-        A module is in training mode, or ``bn`` has other features than ``linear`` gives.
+        A module is in training mode, or ``bn`` has no running statistics.
+    ValueError
+        ``bn`` has neither as many features as ``linear`` gives nor one.
+
+    Notes
+    -----
+    One feature is right for inputs ``(N, 1, in_features)``, whose channel is not the
+    dimension that the layer maps.
 
     Examples
     --------
@@ -84,10 +111,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """
     fused = _copy_in_eval_mode(linear, bn)
     if bn.num_features not in (linear.out_features, 1):
-        raise AssertionError(
-            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "
-            f"got {linear.out_features} and {bn.num_features}"
-        )
+        raise _other_channels("fuse_linear_bn_eval", bn, linear, linear.out_features)
     fused.weight, fused.bias = fuse_linear_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
     )
@@ -109,8 +133,8 @@ def fuse_conv_bn_weights(
     Parameters
     ----------
     conv_w, conv_b
-        Weight `(C_out, C_in, ...)`, or `(C_in, C_out, ...)` if transposed; bias `(C_out)`
-        or None.
+        Weight `(C_out, C_in / groups, ...)`, or `(C_in, C_out / groups, ...)` if transposed;
+        bias `(C_out)` or None.
     bn_rm, bn_rv
         Running mean and variance `(C_out)`.
     bn_eps
@@ -118,7 +142,13 @@ def fuse_conv_bn_weights(
     bn_w, bn_b
         Gamma and beta `(C_out)`, or None for ones and zeros.
     transpose
-        Whether the output channels are the second dimension of the weight.
+        Whether the output channels are the second dimension of the weight. The number of
+        groups is then the size of ``bn_rm`` by that dimension.
+
+    Raises
+    ------
+    ValueError
+        The sizes do not belong together.
 
     Examples
     --------
@@ -129,6 +159,8 @@ def fuse_conv_bn_weights(
     >>> weight.item(), bias.item()  # 1 / sqrt(3 + 1), and (1 - 2) times that
     (0.5, -0.5)
     """
+    given = {"conv_b": conv_b, "bn_rv": bn_rv, "bn_w": bn_w, "bn_b": bn_b}
+    _check_sizes("fuse_conv_bn_weights", bn_rm, given)
     weight, bias = fold_batch_norm(
         conv_w._array,
         None if conv_b is None else conv_b._array,
@@ -166,16 +198,40 @@ def fuse_linear_bn_weights(
     >>> weight.item(), bias.item()  # 1 / sqrt(3 + 1), and (1 - 2) times that
     (0.5, -0.5)
     """
+    _check_sizes("fuse_linear_bn_weights", bn_rm, {"bn_rv": bn_rv, "bn_w": bn_w, "bn_b": bn_b})
+    if linear_b is not None and linear_b._array.shape != linear_w._array.shape[:1]:
+        raise ValueError(
+            "fuse_linear_bn_weights: linear_b must have one number for each row of linear_w, "
+            f"{linear_w.shape[0]}, got shape {tuple(linear_b.shape)}"
+        )
     inverse = inverse_deviation(bn_rv._array, bn_eps)
     one = np.ones_like(inverse)
     gamma = one if bn_w is None else bn_w._array
     beta = np.zeros_like(inverse) if bn_b is None else bn_b._array
     weight = fold_weight(linear_w._array, gamma, inverse)
     # For linear layers torch multiplies gamma into the factor first, for convolutions last.
-    bias = np.zeros_like(inverse) if linear_b is None else linear_b._array
+    rows = len(linear_w._array)
+    bias = np.zeros(rows, inverse.dtype) if linear_b is None else linear_b._array
     bias = fold_bias(bias, bn_rm._array, one, gamma * inverse, beta)
     return _parameter(weight, linear_w), _parameter(
         bias, linear_w if linear_b is None else linear_b
+    )
+
+
+def _check_sizes(name: str, bn_rm: Any, given: dict[str, Any]) -> None:
+    """Raise unless there is one number for each channel of the batch normalization."""
+    for what, each in given.items():
+        if each is not None and each.shape != bn_rm.shape:
+            raise ValueError(
+                f"{name}: {what} must have the shape of bn_rm, {tuple(bn_rm.shape)}, "
+                f"got {tuple(each.shape)}"
+            )
+
+
+def _other_channels(name: str, bn: Any, layer: Any, outputs: int) -> ValueError:
+    return ValueError(
+        f"{name}: {type(bn).__name__} must have as many channels as the {type(layer).__name__} "
+        f"before it gives, {outputs}, got num_features={bn.num_features}"
     )
 
 

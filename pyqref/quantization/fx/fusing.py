@@ -75,7 +75,12 @@ def _fuse(model: GraphModule, match: Match, is_qat: bool, modules: dict[str, Any
     if match.config._pattern_complex_format is None:
         parts = tuple(reversed(_flat(parts)))
     assert match.config.fuser_method is not None
-    replace_module(model, root.target, match.config.fuser_method(is_qat, *parts))
+    try:
+        fused = match.config.fuser_method(is_qat, *parts)
+    except (AssertionError, ValueError) as error:
+        what = f"{root.target} ({type(modules[root.target]).__name__})"
+        raise type(error)(f"cannot fuse {what}: {error}") from None
+    replace_module(model, root.target, fused)
     if match.config._extra_inputs_getter is not None:
         root.args = (*root.args, *match.config._extra_inputs_getter(match.nodes))
     if match.last is not root:

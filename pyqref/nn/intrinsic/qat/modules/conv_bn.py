@@ -22,6 +22,7 @@ from pyqref.nn.modules import (
 )
 from pyqref.nn.qat.modules.utils import make_weight_fake_quant, qconfig_of
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
+from pyqref.tape import no_grad
 from pyqref.tensor.arguments import as_flag
 
 from .bn_stats import WithBatchNorm
@@ -105,9 +106,12 @@ class _ConvBnNd(WithBatchNorm):
         self.weight_fake_quant = make_weight_fake_quant(self, qconfig)
         self.reset_bn_parameters()
         self.bn.train(not self.freeze_bn)
+        self._enable_slow_path_for_better_numerical_stability = False
 
     def forward(self, input: Any) -> Any:
         """Convolve with the fake-quantized folded weight, unscale, normalise."""
+        if self._enable_slow_path_for_better_numerical_stability:
+            return self._forward_without_unscaling(input)
         bn, weight, bias = self.bn, self.weight, self.bias
         scale = bn.weight / (bn.running_var + bn.eps).sqrt()
         folded = self.weight_fake_quant(weight * scale.reshape(-1, *(1,) * (weight.dim() - 1)))
@@ -116,6 +120,37 @@ class _ConvBnNd(WithBatchNorm):
         if bias is not None:
             output = output + bias.reshape(channels)
         return bn(output)
+
+    def _forward_without_unscaling(self, input: Any) -> Any:
+        """The same with a second convolution in the place of the division by the scale.
+
+        The statistics of a batch are those of the convolution with the weight as it is, so
+        that nothing is divided by gamma, which may be 0.
+        """
+        bn, weight, bias = self.bn, self.weight, self.bias
+        channels = (1, -1, *(1,) * (weight.dim() - 2))
+        if bn.training:
+            plain = self._conv_forward(input, weight, None)
+            with no_grad():  # for the running statistics, which the scale below takes
+                bn(plain if bias is None else plain + bias.reshape(channels))
+            axes = [axis for axis in range(weight.dim()) if axis != 1]
+            mean = plain.mean(axes)
+            centred = plain - mean.reshape(channels)
+            deviation = ((centred * centred).mean(axes) + bn.eps).sqrt()
+        running = (bn.running_var + bn.eps).sqrt()
+        scale = bn.weight / running
+        folded = self.weight_fake_quant(weight * scale.reshape(-1, *(1,) * (weight.dim() - 1)))
+        output = self._conv_forward(input, folded, None)
+        if bn.training:
+            output = output * (running / deviation).reshape(channels)
+        else:
+            mean = bn.running_mean if bias is None else bn.running_mean - bias
+            deviation = running
+        shift = bn.bias - bn.weight * mean / deviation
+        if bias is not None:
+            # A bias cancels against the mean of a batch: its gradient is zero, but not None.
+            shift = shift + (bias - bias)
+        return output + shift.reshape(channels)
 
     @classmethod
     def from_float(
@@ -224,6 +259,17 @@ class ConvBn2d(_ConvBnNd, Conv2d, _FusedModule):
     freeze_bn : bool
         See :meth:`freeze_bn_stats` and :meth:`update_bn_stats`.
     weight_fake_quant : Module
+    _enable_slow_path_for_better_numerical_stability : bool
+        Set it to True where a gamma is or may become 0, for which :math:`x * 0 / 0` is nan. A
+        second convolution with :math:`W` gives the statistics of the batch,
+        :math:`\mu_B = \mathrm{mean}(x * W)` and :math:`\sigma_B`, in the place of the division:
+
+        .. math:: y = (x * \mathrm{fq}(s W))\, \frac{\sqrt{\sigma^2 + \epsilon}}
+                  {\sqrt{\sigma_B^2 + \epsilon}} + \beta
+                  - \gamma\, \frac{\mu_B}{\sqrt{\sigma_B^2 + \epsilon}}
+
+        with the running variance after this batch. With frozen statistics and in evaluation both
+        are the running ones.
 
     Raises
     ------
