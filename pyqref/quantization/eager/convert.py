@@ -23,6 +23,7 @@ from pyqref.quantization.quantization_mappings import (
 
 from .constant_channels import warn_of_constant_channels
 from .custom_modules import OBSERVED_TO_QUANTIZED
+from .narrow_ranges import warn_of_narrow_swaps
 from .observe import NAME, remove_observers, remove_qconfig
 from .origins import remember
 from .paths import custom_config, is_leaf, require_mapping, require_module
@@ -89,6 +90,8 @@ def convert(
         ``convert_custom_config_dict``.
     ConstantChannelWarning
         A weight, or a channel of one, has a single value that its scale cannot hold.
+    NarrowRangeWarning
+        An activation was observed for fewer integers than the converted operation gives.
 
     Notes
     -----
@@ -189,6 +192,7 @@ def convert_with(
         warn_of_unused_entries(asks, "mapping", module, mapping, defaults, used)
         warn_of_unused_entries(asks, _CUSTOM, module, custom, OBSERVED_TO_QUANTIZED, used)
         warn_of_constant_channels(asks, swaps)
+        warn_of_narrow_swaps(asks, swaps)
     except QuantizationWarning:
         undo(swaps)
         raise

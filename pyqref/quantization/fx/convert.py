@@ -9,7 +9,11 @@
 
 then, unless a reference model is wanted,
 
-7. :mod:`.lowering`.
+7. :mod:`.lowering`;
+
+and in the end
+
+8. :mod:`.integer_ranges`: keep ranges that observers were made for, or warn.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from pyqref.quantization.qconfig_mapping import QConfigMapping
 from .convert_qconfigs import convert_qconfigs
 from .converted import ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
+from .integer_ranges import IntegerRanges
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
 from .observed import forget, is_observer_node, preparation_of
@@ -32,7 +37,7 @@ from .reference_special import SpecialConversion
 from .remembering import layers_before, remember_layers
 from .uncalibrated import warn_once_of_uncalibrated
 from .watching import passed
-from .weight_observers import observe_weights
+from .weight_observers import observe_weights, weight_observers
 
 __all__ = ["convert"]
 
@@ -74,7 +79,9 @@ def convert(
     preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     before = layers_before(model, qconfigs)
-    observe_weights(model, backend)
+    weights = weight_observers(model, backend)
+    observe_weights(model, weights)
+    ranges = IntegerRanges(model, preparation, weights)
     passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
@@ -96,7 +103,8 @@ def convert(
             if node in special.erased:
                 continue
             if is_observer_node(node, modules):
-                replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
+                observer = modules[node.target]
+                replace_observer(model, node, observer, qconfigs, preparation.scopes, ranges)
             elif node.op == "call_module":
                 special.convert(node, modules[node.target])
     passed("replace_observers", model)
@@ -108,6 +116,8 @@ def convert(
     kept: dict[str, Any] = {}
     if not is_reference:
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
+    ranges.keep(asks)
+    passed("keep_ranges", model)
     model.graph.lint()
     forget(model)
     converted = ConvertedGraphModule(model, model.graph)

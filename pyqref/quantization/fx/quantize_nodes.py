@@ -9,6 +9,10 @@ dynamic, and float16::
 
     x -> quantize_per_tensor_dynamic(quint8, reduce_range) -> dequantize -> y
     x -> to(float16) -> dequantize -> y
+
+and for a weight whose observer has a range narrower than its dtype::
+
+    w -> quantize_per_channel -> clamp_integers(-8, 7) -> dequantize -> y
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from pyqref.tensor import (
     tensor,
 )
 
+from .integer_ranges import IntegerRanges
 from .paths import free_name
 
 __all__ = ["replace_observer"]
@@ -35,7 +40,12 @@ Scopes = dict[str, tuple[str, Any]]
 
 
 def replace_observer(
-    model: GraphModule, node: Node, observer: Any, qconfigs: dict[str, Any], scopes: Scopes
+    model: GraphModule,
+    node: Node,
+    observer: Any,
+    qconfigs: dict[str, Any],
+    scopes: Scopes,
+    ranges: IntegerRanges,
 ) -> None:
     """Replace an observer's node, in place.
 
@@ -47,6 +57,8 @@ def replace_observer(
         The node and the module that it calls.
     qconfigs, scopes
         Of the nodes by name.
+    ranges
+        Keeps weights in the range of their observers, and takes note of those of activations.
     """
     around = [*node.args, *node.users]
     skipped = all(each.name in qconfigs and qconfigs[each.name] is None for each in around)
@@ -56,6 +68,7 @@ def replace_observer(
     else:
         with model.graph.inserting_before(node):
             quantized = quantize(model, node, observer, _prefix(node, qconfigs, scopes))
+            quantized = ranges.after(quantized, node, observer)
             dequantized = model.graph.call_method("dequantize", (quantized,))
         node.replace_all_uses_with(dequantized)
     model.graph.erase_node(node)
