@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from pyqref.nn.quantized.integer_range import is_narrow, keeps_range
@@ -25,34 +24,27 @@ def warn_of_narrow_swaps(asks: str, swaps: list[Swap]) -> None:
     swaps
         The exchanges of float for quantized modules.
     """
-    lost = [each for swap in swaps for each in _lost(swap)]
+    lost = []
+    for swap in swaps:
+        observer = _activation_observer(swap)
+        if not is_narrow(observer) or ran_unobserved(swap.old):
+            continue
+        if not (isinstance(swap.new, Quantize) and keeps_range(observer)):
+            lost.append(f"{swap.path} ({type(swap.old).__name__}): {described_range(observer)}")
     warn_of_narrow_ranges(asks, lost)
 
 
-def _lost(swap: Swap) -> Iterator[str]:
-    for below, module in swap.old.named_modules():
-        if NAME in below.split(".") or ran_unobserved(module):
-            continue
-        observer = _activation_observer(swap, module)
-        if not is_narrow(observer):
-            continue
-        if isinstance(swap.new, Quantize) and keeps_range(observer):
-            continue
-        path = f"{swap.path}.{below}" if below else swap.path
-        yield f"{path} ({type(module).__name__}): {described_range(observer)}"
-
-
-def _activation_observer(swap: Swap, module: Any) -> Any:
-    """What a quantized output was observed with; of a dynamic layer what its inputs would be."""
+def _activation_observer(swap: Swap) -> Any:
+    """What observed a quantized output; of a dynamic layer what its inputs would be."""
     if getattr(swap.new, "_IS_REFERENCE", False):
         return None
-    observer = getattr(module, NAME, None)
-    if observer is None and module is swap.old and is_dynamic(swap.new):
-        make = getattr(getattr(module, "qconfig", None), "activation", None)
+    observer = getattr(swap.old, NAME, None)
+    if observer is None and _is_dynamic(swap.new):
+        make = getattr(getattr(swap.old, "qconfig", None), "activation", None)
         observer = None if make is None else make()
     return observer
 
 
-def is_dynamic(module: Any) -> bool:
+def _is_dynamic(module: Any) -> bool:
     """Whether a quantized layer takes float inputs, for which it chooses the grid itself."""
     return "dynamic" in type(module).__module__.split(".")

@@ -22,6 +22,7 @@ from typing import Any
 
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.constant_channels import QuantizedWeight, warn_of_constant_channels
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .convert_qconfigs import convert_qconfigs
@@ -32,6 +33,7 @@ from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
 from .observed import forget, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
+from .quantized_weights import function_weight, slopes_before, slopes_of
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
 from .remembering import layers_before, remember_layers
@@ -79,9 +81,10 @@ def convert(
     preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     before = layers_before(model, qconfigs)
-    weights = weight_observers(model, backend)
-    observe_weights(model, weights)
-    ranges = IntegerRanges(model, preparation, weights)
+    of_weights = weight_observers(model, backend)
+    observe_weights(model, of_weights)
+    ranges = IntegerRanges(model, preparation, of_weights)
+    weights: list[QuantizedWeight] = []
     passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
@@ -96,26 +99,33 @@ def convert(
 
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
     passed("dequantize_inputs", model)
-    special = SpecialConversion(model, preparation, custom, convert_inner)
+    special = SpecialConversion(asks, model, preparation, custom, convert_inner)
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
         for node in list(model.graph.nodes):
             if node in special.erased:
                 continue
             if is_observer_node(node, modules):
-                observer = modules[node.target]
-                replace_observer(model, node, observer, qconfigs, preparation.scopes, ranges)
+                source, observer = node.args[0], modules[node.target]
+                quantized = replace_observer(
+                    model, node, observer, qconfigs, preparation.scopes, ranges
+                )
+                if node in of_weights and quantized is not None:
+                    weights += function_weight(model, source, quantized, observer)
             elif node.op == "call_module":
                 special.convert(node, modules[node.target])
     passed("replace_observers", model)
-    make_reference_modules(model, backend, qconfigs, preparation.observed)
+    weights += make_reference_modules(model, backend, qconfigs, preparation.observed)
+    warn_of_constant_channels(asks, weights)
     passed("make_reference_modules", model)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
     passed("keep_outputs_quantized", model)
     kept: dict[str, Any] = {}
     if not is_reference:
+        slopes = slopes_before(model)
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
+        warn_of_constant_channels(asks, slopes_of(model, slopes))
     ranges.keep(asks)
     passed("keep_ranges", model)
     model.graph.lint()

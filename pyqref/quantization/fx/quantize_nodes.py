@@ -46,7 +46,7 @@ def replace_observer(
     qconfigs: dict[str, Any],
     scopes: Scopes,
     ranges: IntegerRanges,
-) -> None:
+) -> Node | None:
     """Replace an observer's node, in place.
 
     Parameters
@@ -59,10 +59,16 @@ def replace_observer(
         Of the nodes by name.
     ranges
         Keeps weights in the range of their observers, and takes note of those of activations.
+
+    Returns
+    -------
+    Node, or None
+        The quantized value; None if it stays float.
     """
     around = [*node.args, *node.users]
     skipped = all(each.name in qconfigs and qconfigs[each.name] is None for each in around)
     quantize = None if skipped else _quantization_for(observer)
+    quantized = None
     if quantize is None:
         node.replace_all_uses_with(node.args[0])
     else:
@@ -72,6 +78,7 @@ def replace_observer(
             dequantized = model.graph.call_method("dequantize", (quantized,))
         node.replace_all_uses_with(dequantized)
     model.graph.erase_node(node)
+    return quantized
 
 
 def _quantization_for(observer: Any) -> Callable[..., Node] | None:
