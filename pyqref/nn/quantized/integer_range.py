@@ -21,6 +21,8 @@ __all__ = [
     "range_of",
 ]
 
+SIX_BITS = 64
+
 
 def clamp_has_no_effect(dtype: Dtype, quant_min: int, quant_max: int) -> bool:
     """Whether a range holds all integers of a quantized dtype."""
@@ -92,9 +94,11 @@ def keeps_range(observer: Any) -> bool:
 def is_narrow(observer: Any) -> bool:
     """Whether an observer of activations asks for fewer integers than operations give.
 
-    The 7 bits of ``reduce_range`` do not count. They are a precaution against overflow in the
-    next product, not a format: what lies outside the calibrated range is better off with the
-    eighth bit.
+    For a fake quantizer any range counts that is neither that of the dtype nor the 7 bits of
+    ``reduce_range``: a model was trained in it. An observer only measures, so that a range counts
+    if it has less than 7 bits, as one must have a reason for. The 7 bits of ``reduce_range`` are no
+    such format but a precaution against overflow in the next product; what lies outside the
+    calibrated range is better off with the eighth bit.
 
     Examples
     --------
@@ -110,4 +114,6 @@ def is_narrow(observer: Any) -> bool:
         return False
     full = quant_range(dtype)
     inside = max(chosen[0], full[0]), min(chosen[1], full[1])
-    return inside not in (full, quant_range(dtype, reduce=True))
+    if hasattr(observer, "fake_quant_enabled"):
+        return inside not in (full, quant_range(dtype, reduce=True))
+    return inside[1] - inside[0] + 1 <= SIX_BITS

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.nn.quantized.integer_range import is_narrow, keeps_range
-from pyqref.nn.quantized.modules import Quantize
 from pyqref.quantization.narrow_ranges import described_range, warn_of_narrow_ranges
 
 from .observe import NAME
@@ -29,7 +28,8 @@ def warn_of_narrow_swaps(asks: str, swaps: list[Swap]) -> None:
         observer = _activation_observer(swap)
         if not is_narrow(observer) or ran_unobserved(swap.old):
             continue
-        if not (isinstance(swap.new, Quantize) and keeps_range(observer)):
+        can = getattr(swap.new, "_KEEPS_RANGE", False) and not _is_dynamic(swap.new)
+        if not (can and keeps_range(observer)):
             lost.append(f"{swap.path} ({type(swap.old).__name__}): {described_range(observer)}")
     warn_of_narrow_ranges(asks, lost)
 

@@ -126,8 +126,8 @@ def convert(
         slopes = slopes_before(model)
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
         warn_of_constant_channels(asks, slopes_of(model, slopes))
-    ranges.keep(asks)
-    passed("keep_ranges", model)
+    if ranges.keep(asks):
+        passed("keep_ranges", model)
     model.graph.lint()
     forget(model)
     converted = ConvertedGraphModule(model, model.graph)

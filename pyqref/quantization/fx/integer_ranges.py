@@ -5,7 +5,8 @@ A weight, and a value that is only quantized, stay in the range::
     x -> quantize_per_tensor -> y                               before
     x -> quantize_per_tensor -> clamp_integers(0, 15) -> y      after
 
-An operation on integers gives those of the whole dtype, and a warning says so.
+A layer with weights keeps it, too (:mod:`.noted_ranges`). Other operations on integers give those
+of the whole dtype, and a warning says so.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pyqref.nn.quantized.integer_range import (
 from pyqref.quantization.narrow_ranges import described_range, warn_of_narrow_ranges
 
 from .lower_others import keeps_grid
+from .noted_ranges import is_given, note_range
 from .observed import Preparation
 from .reference_pattern import is_dynamic_quantize, is_quantize
 
@@ -106,6 +108,8 @@ class IntegerRanges:
             kept = safe = False
         else:
             return
+        if kept:
+            note_range(quantized, chosen)
         name = f"{self._place(operation)}: {described_range(observer)}"
         self._activations.append(_Activation(quantized, chosen, kept, safe, name))
 
@@ -116,22 +120,30 @@ class IntegerRanges:
         path = self._scopes.get(node.name, ("", None))[0]
         return f"{node.name} in {path}" if path else node.name
 
-    def keep(self, asks: str) -> None:
+    def keep(self, asks: str) -> bool:
         """Keep the ranges of what is only quantized, and warn of all others.
 
         Parameters
         ----------
         asks
             Who asks, for the message.
+
+        Returns
+        -------
+        bool
+            Whether the graph was changed.
         """
         left = set(self._model.graph.nodes)
-        lost = []
-        for each in self._activations:
-            if each.node in left and each.is_kept:
-                self._clamp(each)
-            elif not each.is_safe:
-                lost.append(each.name)
-        warn_of_narrow_ranges(asks, lost)
+        kept = [each for each in self._activations if each.is_kept and each.node in left]
+        for each in kept:
+            self._clamp(each)
+        lost = [
+            each
+            for each in self._activations
+            if not (each in kept or each.is_safe or is_given(each.node))
+        ]
+        warn_of_narrow_ranges(asks, [each.name for each in lost])
+        return bool(kept)
 
     def _clamp(self, activation: _Activation) -> None:
         """Clamp what a node gives, for all who take it."""

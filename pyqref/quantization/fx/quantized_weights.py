@@ -30,9 +30,10 @@ def function_weight(
     observer
         What found its grid.
     """
-    if depends_on_input(source):
+    scheme = getattr(observer, "qscheme", None)
+    if scheme is None or depends_on_input(source):
         return
-    axis = int(observer.ch_axis) if observer.qscheme.is_per_channel else None
+    axis = int(observer.ch_axis) if scheme.is_per_channel else None
     name = source.target if source.op == "get_attr" else source.name
     yield QuantizedWeight(
         str(name), value_of(model, source)._array, axis, partial(value_of, model, quantized)

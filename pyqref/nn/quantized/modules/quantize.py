@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pyqref import dtypes
 from pyqref.nn.modules import Module
@@ -34,8 +34,8 @@ class Quantize(Module):
         ``quint8``, ``qint8`` or ``qint32``.
     quant_min, quant_max
         None, or a range within that of ``dtype`` in which the integers stay. ``convert`` gives
-        that of the observer where it is narrower than 7 bits, or another one than ``dtype`` or
-        ``reduce_range`` would choose.
+        that of the observer where it is narrow (see
+        :class:`~pyqref.quantization.NarrowRangeWarning`); a state dict does not hold it.
 
     Attributes
     ----------
@@ -58,6 +58,8 @@ class Quantize(Module):
     >>> qm(t).int_repr().tolist()
     [[3, 1], [3, 1]]
     """
+
+    _KEEPS_RANGE: ClassVar[bool] = True
 
     scale: Any
     zero_point: Any

@@ -27,6 +27,7 @@ __all__ = [
     "require_weight_tensor",
     "save_output_parameters",
     "weight_observer_of",
+    "with_range_of",
 ]
 
 
@@ -58,6 +59,14 @@ def quantize_weight(weight: Any, observer: Any) -> Any:
     else:
         quantized = quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
     return in_range_of(observer, quantized)
+
+
+def with_range_of(before: Any, packed: Any) -> Any:
+    """A new packed weight, whose layer goes on clamping to the range of the one before."""
+    kept = getattr(before, "output_range", None)
+    if kept is not None:
+        packed.output_range = kept
+    return packed
 
 
 def weight_observer_of(
