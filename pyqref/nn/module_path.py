@@ -14,7 +14,7 @@ from typing import Any
 
 from .modules.hooks import CallsHooks
 
-__all__ = ["describe_module", "module_path"]
+__all__ = ["describe_module", "module_path", "running_module"]
 
 _CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
@@ -45,6 +45,18 @@ def module_path(module: Any) -> str:
         # A module that is not registered below its caller starts a path of its own.
         steps = [] if step is None else [*steps, step]
     return ".".join(steps)
+
+
+def running_module() -> Any:
+    """The innermost module that is being called; None outside of all.
+
+    Examples
+    --------
+    >>> running_module() is None
+    True
+    """
+    running = _running_modules()
+    return running[-1] if running else None
 
 
 def describe_module(module: Any) -> str:

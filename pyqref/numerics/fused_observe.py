@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .dynamic_qparams import choose_qparams_dynamic
-from .types import FloatArray, IntArray
+from .types import Convention, FloatArray, IntArray
 
 __all__ = ["FusedObservation", "fused_average", "fused_average_of_one", "fused_observe"]
 
@@ -75,6 +75,7 @@ def fused_observe(
     quant_min: int,
     quant_max: int,
     symmetric: bool,
+    convention: Convention = "documented",
 ) -> FusedObservation:
     r"""Update a running range and choose parameters for it.
 
@@ -83,7 +84,10 @@ def fused_observe(
     .. math::
         \begin{gathered}
         (x_{min}', x_{max}') = (\text{fused average of both ends}), \\[1ex]
-        (s, z) = \text{choose-qparams-dynamic}(x_{min}', x_{max}')
+        (s, z) = \begin{cases}
+            (1, 0) & x_{min}' = x_{max}', \text{ convention "documented"} \\
+            \text{choose-qparams-dynamic}(x_{min}', x_{max}') & \text{otherwise}
+        \end{cases}
         \end{gathered}
 
     with the scale rounded to float32 before the zero point is found.
@@ -100,6 +104,9 @@ def fused_observe(
         Range of the integers.
     symmetric
         Widen ranges that contain zero so that it is in the middle.
+    convention
+        ``"documented"``: a range of one point gives scale 1 and zero point 0, as in
+        :func:`~pyqref.numerics.qparams.choose_qparams`. ``"torch"``: what the formulas give.
 
     Examples
     --------
@@ -112,4 +119,7 @@ def fused_observe(
     scale, zero_point = choose_qparams_dynamic(
         low, high, quant_min, quant_max, symmetric=symmetric, single=True
     )
+    if convention == "documented":
+        scale = np.where(low == high, 1.0, scale)
+        zero_point = np.where(low == high, 0, zero_point)
     return FusedObservation(low, high, scale.astype(np.float32), zero_point)

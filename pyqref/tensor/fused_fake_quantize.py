@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref.backends import quantized as settings
 from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.numerics.fused_observe import fused_average_of_one
 from pyqref.tape import Array
@@ -44,7 +45,8 @@ def fused_moving_avg_obs_fake_quant(
 ) -> Any:
     """Update a moving average of the range, choose parameters for it, and fake quantize.
 
-    ``eq-fused-average``, then ``eq-choose-qparams-dynamic``, then ``eq-fake-quantize``.
+    ``eq-fused-average``, then ``eq-choose-qparams-dynamic``, then ``eq-fake-quantize``. A range of
+    one point gives scale 1.0 and zero point 0, as the observers are documented to do.
 
     Parameters
     ----------
@@ -188,10 +190,14 @@ def _choose(
     quant_max: int,
     symmetric: bool,
 ) -> None:
-    """Scale and zero point for the running range."""
+    """Scale and zero point for the running range (``eq-fused-observe``)."""
     low, high = running_min._array, running_max._array
     if not symmetric and low.size == high.size == scale._array.size == zero_point._array.size == 1:
-        chosen = choose_qparams_of_range(low.item(), high.item(), quant_min, quant_max, single=True)
+        ends = low.item(), high.item()
+        if ends[0] == ends[1] and settings.conventions == "documented":
+            chosen = 1.0, 0
+        else:
+            chosen = choose_qparams_of_range(*ends, quant_min, quant_max, single=True)
         for tensor, value in zip((scale, zero_point), chosen, strict=True):
             tensor._array.fill(value)
             tensor._version[0] += 1
@@ -204,6 +210,11 @@ def _choose(
         symmetric=symmetric,
         single=True,
     )
+    if settings.conventions == "documented":
+        constant = np.atleast_1d(low == high)
+        if constant.any():
+            scales = np.where(constant, 1, scales)
+            zero_points = np.where(constant, 0, zero_points)
     _assign(scale, scales)
     _assign(zero_point, zero_points)
 

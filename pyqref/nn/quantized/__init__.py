@@ -8,6 +8,7 @@ quantize their input while running.
 from . import dynamic as dynamic
 from . import functional as functional
 from . import reference as reference
+from . import saturated_bias as saturated_bias
 from .modules import ELU as ELU
 from .modules import LSTM as LSTM
 from .modules import BatchNorm2d as BatchNorm2d

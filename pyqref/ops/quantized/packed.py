@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ from pyqref.dtypes import qint8
 from pyqref.numerics.requantize import Requantization, requantization
 from pyqref.tensor.quantized import make_per_channel, make_per_tensor
 
-__all__ = ["PackedLinear", "PackedWeight"]
+__all__ = ["PackedLinear", "PackedWeight", "report_saturated_bias"]
+
+_LOW, _HIGH = -(2**31), 2**31 - 1
+_reports: list[Callable[[PackedWeight, Any, float], None]] = []
 
 
 class PackedWeight:
@@ -34,9 +38,12 @@ class PackedWeight:
         int64, ``(1,)`` or ``(N,)``.
     zero_points
         What kernels are given of them: 0 where all are 0, so that no call looks for others.
+    output_range : (int, int)
+        Ends of the integers of the output; the requantization clamps to them.
     """
 
     packed: Any
+    output_range: tuple[int, int] = (0, 255)
 
     def __init__(self, weight: Any, bias: Any) -> None:
         self.shape = tuple(weight.shape)
@@ -96,7 +103,8 @@ class PackedWeight:
         array, version = None, 0
         if self.bias_tensor is not None:
             array, version = self.bias_tensor._array, self.bias_tensor._version[0]
-        key = (input_scale, output_scale, output_zero_point, relu, version)
+        ends = self.output_range
+        key = (input_scale, output_scale, output_zero_point, relu, version, ends)
         kept = self._requantization
         if kept is None or kept[0] != key or kept[1] is not array:
             made = requantization(
@@ -106,10 +114,31 @@ class PackedWeight:
                 output_scale,
                 output_zero_point,
                 bias=array,
+                quant_min=ends[0],
+                quant_max=ends[1],
                 relu=relu,
             )
+            if made.bias_mode == "integer":
+                self._look_at_bias(made.bias, input_scale)
             self._requantization = kept = key, array, made
         return kept[2]
+
+    def _look_at_bias(self, integers: Any, input_scale: float) -> None:
+        """Report elements of the bias that were cut at 32 bits (``eq-bias-integer``)."""
+        if int(integers.max(initial=0)) == _HIGH or int(integers.min(initial=0)) == _LOW:
+            for report in _reports:
+                report(self, integers, input_scale)
+
+
+def report_saturated_bias(report: Callable[[PackedWeight, Any, float], None]) -> None:
+    """Say what is called when a bias does not fit into 32 bits.
+
+    Parameters
+    ----------
+    report
+        Is given the packed weight, the bias in units of the accumulator, and the scale of the input.
+    """
+    _reports.append(report)
 
 
 def with_float32_scales(weight: Any) -> Any:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyqref.quantization.constant_channels import warn_of_constant_channels
 from pyqref.quantization.diagnostics import (
     NotQuantizedWarning,
     QuantizationWarning,
@@ -21,13 +22,14 @@ from pyqref.quantization.quantization_mappings import (
     get_default_static_quant_reference_module_mappings,
 )
 
-from .constant_channels import warn_of_constant_channels
 from .custom_modules import OBSERVED_TO_QUANTIZED
+from .narrow_ranges import warn_of_narrow_swaps
 from .observe import NAME, remove_observers, remove_qconfig
 from .origins import remember
 from .paths import custom_config, is_leaf, require_mapping, require_module
 from .reasons import fates
 from .swap import Swap, ran_unobserved, swap_children, swap_module, undo
+from .swapped_weights import swapped_weights
 from .unused import warn_of_unused_entries
 
 __all__ = ["convert", "convert_with", "swap_module"]
@@ -89,6 +91,8 @@ def convert(
         ``convert_custom_config_dict``.
     ConstantChannelWarning
         A weight, or a channel of one, has a single value that its scale cannot hold.
+    NarrowRangeWarning
+        An activation was observed for fewer integers than the converted operation gives.
 
     Notes
     -----
@@ -188,7 +192,8 @@ def convert_with(
         used = {type(each.old) for each in swaps}
         warn_of_unused_entries(asks, "mapping", module, mapping, defaults, used)
         warn_of_unused_entries(asks, _CUSTOM, module, custom, OBSERVED_TO_QUANTIZED, used)
-        warn_of_constant_channels(asks, swaps)
+        warn_of_constant_channels(asks, swapped_weights(swaps))
+        warn_of_narrow_swaps(asks, swaps)
     except QuantizationWarning:
         undo(swaps)
         raise

@@ -13,6 +13,7 @@ from pyqref.quantization.diagnostics import (
     warn,
 )
 from pyqref.quantization.quantization_mappings import get_default_qat_module_mappings
+from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
 from .convert import convert_with
 from .custom_modules import FLOAT_TO_OBSERVED, types_in
@@ -165,6 +166,12 @@ def prepare_qat(
     ValueError
         The model is in evaluation mode.
 
+    Warns
+    -----
+    NoEffectWarning
+        A qconfig has a fused fake quantizer, and an observer with a ``calculate_qparams`` of its
+        own, which training does not use.
+
     Notes
     -----
     Source: ``torch.quantization.prepare_qat``.
@@ -189,6 +196,8 @@ def prepare_qat(
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):
+        own = ((path, getattr(each, "qconfig", None)) for path, each in model.named_modules())
+        warn_of_unused_overrides("prepare_qat", own)
         propagate_qconfig_(model)
         convert_with("prepare_qat", model, table, defaults, kind="training")
         return prepare(model, observer_non_leaf_module_list=set(table.values()), inplace=True)

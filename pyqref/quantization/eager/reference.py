@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.dtypes import float16
+from pyqref.nn.quantized.integer_range import range_entries
 
 __all__ = ["reference_form", "weight_qparams"]
 
@@ -38,4 +39,5 @@ def weight_qparams(weight: Any, observer: Any) -> dict[str, Any]:
     }
     if observer.qscheme.is_per_channel:
         found["axis"] = observer.ch_axis
+    found.update(range_entries(observer))
     return found

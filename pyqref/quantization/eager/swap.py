@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import UncalibratedWarning
 
+from .inner_warnings import at_path
 from .observe import observe_input, observe_output
 from .paths import require_mapping, require_module
 from .reference import reference_form
@@ -110,13 +112,18 @@ class _Walk:
             # Groups made by fusion and custom modules are swapped as one.
             if not isinstance(child, _FusedModule) and type(child) not in self.custom:
                 self.below(child, f"{path}.")
+            place = f"{path} ({type(child).__name__})"
             try:
                 with warnings.catch_warnings():
                     if ran_unobserved(child):
                         warnings.simplefilter("ignore", UncalibratedWarning)
-                    new = swap_module(child, self.mapping, self.custom, self.precomputed)
+                    told = (
+                        at_path(self.asks, place) if type(child) in self.custom else nullcontext()
+                    )
+                    with told:
+                        new = swap_module(child, self.mapping, self.custom, self.precomputed)
             except (RuntimeError, TypeError, ValueError) as error:
-                message = f"{self.asks}: {path} ({type(child).__name__}): {error}"
+                message = f"{self.asks}: {place}: {error}"
                 raise type(error)(message) from error
             module._modules[name] = new
             if new is not child:

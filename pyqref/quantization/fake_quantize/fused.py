@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyqref.quantization.diagnostics import UncalibratedWarning, warn
+from pyqref.quantization.diagnostics import NoEffectWarning, UncalibratedWarning, warn
 from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
 from pyqref.quantization.observer.moving_average_per_channel_min_max import (
@@ -17,7 +17,7 @@ from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
 
 from .fake_quantize import FakeQuantize
 
-__all__ = ["FusedMovingAvgObsFakeQuantize"]
+__all__ = ["FusedMovingAvgObsFakeQuantize", "unused_override"]
 
 
 class FusedMovingAvgObsFakeQuantize(FakeQuantize):
@@ -62,6 +62,9 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
     -----
     UncalibratedWarning
         It quantizes, but never observed and does not observe.
+    NoEffectWarning
+        A ``calculate_qparams`` of the user's own, which ``convert`` asks, has no effect in
+        training: when it is first called, and in ``prepare_qat`` and ``prepare_qat_fx``.
 
     Notes
     -----
@@ -96,10 +99,14 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         self.fake_quant_enabled = wrap(np.ones(1, np.int64))
         self.observer_enabled = wrap(np.ones(1, np.int64))
         self.is_symmetric_quant = self.qscheme.is_symmetric
+        self._was_called = False
 
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
         observer = self.activation_post_process
+        if not self.__dict__.get("_was_called", True):
+            self._was_called = True
+            self._warn_of_override(observer)
         # Buffers are looked for in vain elsewhere first: once each.
         observer_on, fake_quant_on = self.observer_enabled, self.fake_quant_enabled
         min_val = observer.min_val
@@ -129,6 +136,12 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{named(observer)}: {error}") from error
 
+    def _warn_of_override(self, observer: Any) -> None:
+        problem = unused_override(self)
+        if problem and type(observer) not in _told:
+            _told.add(type(observer))
+            warn(f"{named(observer)}: {problem}", NoEffectWarning)
+
     def extra_repr(self) -> str:
         """The switches and the parameters."""
         return (
@@ -138,6 +151,46 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
             f"quant_max={self.quant_max}, qscheme={self.qscheme}, "
             f"reduce_range={self.activation_post_process.reduce_range}"
         )
+
+
+#: Observers of which was told already, by a call or by ``prepare_qat``.
+_told: set[type] = set()
+_CHOOSES = ("calculate_qparams", "_calculate_qparams")
+
+
+def unused_override(fake_quantize: Any, tell: bool = False) -> str:
+    """What in a fused fake quantizer, or in its observer, training does not use; empty if nothing.
+
+    Parameters
+    ----------
+    fake_quantize
+        Any fake quantizer or observer.
+    tell
+        Whether the caller warns of it, so that the first call does not.
+    """
+    kind = type(fake_quantize)
+    fused = FusedMovingAvgObsFakeQuantize
+    if not isinstance(fake_quantize, fused) or kind.forward is not fused.forward:
+        return ""
+    observer = fake_quantize.activation_post_process
+    per_channel = isinstance(observer, MovingAveragePerChannelMinMaxObserver)
+    known = MovingAveragePerChannelMinMaxObserver if per_channel else MovingAverageMinMaxObserver
+    chooses = [type(observer)] if _differs(type(observer), known) else []
+    chooses += [kind] if kind.calculate_qparams is not fused.calculate_qparams else []
+    if not chooses:
+        return ""
+    if tell:
+        _told.add(type(observer))
+    return (
+        f"calculate_qparams of {chooses[0].__name__} has no effect in training, because "
+        f"{kind.__name__} chooses scale and zero point itself, while convert asks it: the "
+        f"converted model is on another grid than the trained one; use FakeQuantize.with_args("
+        f"observer={type(observer).__name__}, ...), which asks it in both"
+    )
+
+
+def _differs(kind: type, known: type) -> bool:
+    return any(getattr(kind, name) is not getattr(known, name) for name in _CHOOSES)
 
 
 def _is_empty(min_val: Any) -> bool:

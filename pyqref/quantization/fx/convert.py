@@ -9,7 +9,11 @@
 
 then, unless a reference model is wanted,
 
-7. :mod:`.lowering`.
+7. :mod:`.lowering`;
+
+and in the end
+
+8. :mod:`.integer_ranges`: keep ranges that observers were made for, or warn.
 """
 
 from __future__ import annotations
@@ -18,21 +22,24 @@ from typing import Any
 
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.constant_channels import QuantizedWeight, warn_of_constant_channels
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .convert_qconfigs import convert_qconfigs
 from .converted import ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
+from .integer_ranges import IntegerRanges
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
 from .observed import forget, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
+from .quantized_weights import function_weight, slopes_before, slopes_of
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
 from .remembering import layers_before, remember_layers
 from .uncalibrated import warn_once_of_uncalibrated
 from .watching import passed
-from .weight_observers import observe_weights
+from .weight_observers import observe_weights, weight_observers
 
 __all__ = ["convert"]
 
@@ -74,7 +81,10 @@ def convert(
     preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     before = layers_before(model, qconfigs)
-    observe_weights(model, backend)
+    of_weights = weight_observers(model, backend)
+    observe_weights(model, of_weights)
+    ranges = IntegerRanges(model, preparation, of_weights)
+    weights: list[QuantizedWeight] = []
     passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
@@ -89,25 +99,35 @@ def convert(
 
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
     passed("dequantize_inputs", model)
-    special = SpecialConversion(model, preparation, custom, convert_inner)
+    special = SpecialConversion(asks, model, preparation, custom, convert_inner)
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
         for node in list(model.graph.nodes):
             if node in special.erased:
                 continue
             if is_observer_node(node, modules):
-                replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
+                source, observer = node.args[0], modules[node.target]
+                quantized = replace_observer(
+                    model, node, observer, qconfigs, preparation.scopes, ranges
+                )
+                if node in of_weights and quantized is not None:
+                    weights += function_weight(model, source, quantized, observer)
             elif node.op == "call_module":
                 special.convert(node, modules[node.target])
     passed("replace_observers", model)
-    make_reference_modules(model, backend, qconfigs, preparation.observed)
+    weights += make_reference_modules(model, backend, qconfigs, preparation.observed)
+    warn_of_constant_channels(asks, weights)
     passed("make_reference_modules", model)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
     passed("keep_outputs_quantized", model)
     kept: dict[str, Any] = {}
     if not is_reference:
+        slopes = slopes_before(model)
         kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
+        warn_of_constant_channels(asks, slopes_of(model, slopes))
+    if ranges.keep(asks):
+        passed("keep_ranges", model)
     model.graph.lint()
     forget(model)
     converted = ConvertedGraphModule(model, model.graph)

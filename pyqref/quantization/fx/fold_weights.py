@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.fx import GraphModule, Node
+from pyqref.nn.quantized.integer_range import clamp_integers
 
 from .evaluation import depends_on_input, value_of
 from .lowering_tables import PREPACK, PREPACK_HALF
@@ -64,6 +65,8 @@ def _original(model: GraphModule, packing: Node) -> list[Any]:
     bias = rest[0] if rest else packing.kwargs.get("bias")
     if not isinstance(weight, Node) or weight.op == "get_attr":  # float16 has no grid
         return [_value(model, weight), _value(model, bias)]
+    if weight.target is clamp_integers:
+        weight = weight.args[0]
     source, scale, zero_point = weight.args[:3]
     biases = [] if bias is None else [bias]
     return [_value(model, each) for each in (source, *biases, zero_point, scale)]

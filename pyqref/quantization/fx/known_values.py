@@ -14,6 +14,7 @@ from typing import Any
 from pyqref.dtypes import float16, float32
 from pyqref.fx import GraphModule, Node
 from pyqref.fx.interception import plain as with_own_code
+from pyqref.nn.quantized.integer_range import clamp_integers
 from pyqref.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
 from pyqref.quantization.backend_config.patterns.pointwise import FIXED_QPARAMS
 from pyqref.tensor import (
@@ -130,7 +131,7 @@ class KnownValues:
         if what in FIXED_QPARAMS:
             fixed = FIXED_QPARAMS[what]
             return Value(given.dtype, _grid(fixed.scale_exact_match, fixed.zero_point_exact_match))
-        return given if what in KEEPS_GRID else None
+        return given if what in KEEPS_GRID or what is clamp_integers else None
 
     def grid_arguments(self, node: Node) -> tuple[Any, Any] | None:
         """The scale and the zero point that a quantized function is given; None if it is not."""

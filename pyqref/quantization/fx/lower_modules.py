@@ -23,6 +23,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import QuantizationWarning, warn
 
 from .lowering_tables import DYNAMIC_MODULES, STATIC_MODULES, WEIGHT_ONLY_MODULES
+from .noted_ranges import give_range
 from .paths import replace_module
 from .reference_pattern import (
     Reference,
@@ -74,6 +75,7 @@ def lower_static_modules(model: GraphModule, qconfigs: dict[str, Any]) -> None:
             originals[path], classes[path] = model.get_submodule(path), quantized
         # A layer has one grid for its output: if it is called again, that of the last call.
         made = quantized.from_reference(originals[path], scale, zero_point)
+        give_range(reference.quantize, made)
         replace_module(model, path, made)
         take_quantized(operation)
         _drop_relu(reference, zero_point)

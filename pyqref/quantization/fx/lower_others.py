@@ -27,7 +27,7 @@ from .lowering_tables import (
 from .paths import replace_module
 from .reference_pattern import Reference, is_dequantize, reference_at, take_quantized
 
-__all__ = ["lower_others", "lower_shape_questions"]
+__all__ = ["keeps_grid", "lower_others", "lower_shape_questions"]
 
 
 def lower_shape_questions(model: GraphModule) -> None:
@@ -75,6 +75,11 @@ def lower_others(model: GraphModule, qconfigs: dict[str, Any]) -> None:
             continue
         take_quantized(operation)
         reference.erase_grid(model)
+
+
+def keeps_grid(model: GraphModule, node: Node) -> bool:
+    """Whether a node of a reference model works on integers as they are, on their grid."""
+    return _operation(model, node) in KEEPS_GRID and _has_quantized_input(node)
 
 
 def _operation(model: GraphModule, node: Node) -> Any:

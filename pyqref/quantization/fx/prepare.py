@@ -15,6 +15,7 @@ from typing import Any
 from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
+from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
 from .arguments import backend_from, config_from
 from .custom_config import PrepareCustomConfig
@@ -109,6 +110,9 @@ def prepare(
     preparation = Preparation(
         mapping, backend_config, custom, is_qat, qconfigs, scopes, is_standalone=is_standalone
     )
+    if not is_standalone:
+        named = ((scopes.get(name, ("", None))[0], each) for name, each in qconfigs.items())
+        warn_of_unused_overrides(asks, named)
     if is_qat:
         swap_for_training(traced, backend_config)
         passed("swap_for_training", traced)

@@ -9,6 +9,10 @@ dynamic, and float16::
 
     x -> quantize_per_tensor_dynamic(quint8, reduce_range) -> dequantize -> y
     x -> to(float16) -> dequantize -> y
+
+and for a weight whose observer has a range narrower than its dtype::
+
+    w -> quantize_per_channel -> clamp_integers(-8, 7) -> dequantize -> y
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from pyqref.tensor import (
     tensor,
 )
 
+from .integer_ranges import IntegerRanges
 from .paths import free_name
 
 __all__ = ["replace_observer"]
@@ -35,8 +40,13 @@ Scopes = dict[str, tuple[str, Any]]
 
 
 def replace_observer(
-    model: GraphModule, node: Node, observer: Any, qconfigs: dict[str, Any], scopes: Scopes
-) -> None:
+    model: GraphModule,
+    node: Node,
+    observer: Any,
+    qconfigs: dict[str, Any],
+    scopes: Scopes,
+    ranges: IntegerRanges,
+) -> Node | None:
     """Replace an observer's node, in place.
 
     Parameters
@@ -47,18 +57,28 @@ def replace_observer(
         The node and the module that it calls.
     qconfigs, scopes
         Of the nodes by name.
+    ranges
+        Keeps weights in the range of their observers, and takes note of those of activations.
+
+    Returns
+    -------
+    Node, or None
+        The quantized value; None if it stays float.
     """
     around = [*node.args, *node.users]
     skipped = all(each.name in qconfigs and qconfigs[each.name] is None for each in around)
     quantize = None if skipped else _quantization_for(observer)
+    quantized = None
     if quantize is None:
         node.replace_all_uses_with(node.args[0])
     else:
         with model.graph.inserting_before(node):
             quantized = quantize(model, node, observer, _prefix(node, qconfigs, scopes))
+            quantized = ranges.after(quantized, node, observer)
             dequantized = model.graph.call_method("dequantize", (quantized,))
         node.replace_all_uses_with(dequantized)
     model.graph.erase_node(node)
+    return quantized
 
 
 def _quantization_for(observer: Any) -> Callable[..., Node] | None:

@@ -15,8 +15,10 @@ from typing import Any
 from pyqref.fx import GraphModule
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.constant_channels import QuantizedWeight
 
 from .paths import replace_module
+from .quantized_weights import reference_weights
 from .reasons import REASON
 from .weight_grids import weight_grids
 
@@ -25,7 +27,7 @@ __all__ = ["make_reference_modules"]
 
 def make_reference_modules(
     model: GraphModule, backend_config: BackendConfig, qconfigs: dict[str, Any], observed: set[str]
-) -> None:
+) -> list[QuantizedWeight]:
     """Replace the called layers, in place.
 
     Parameters
@@ -38,7 +40,13 @@ def make_reference_modules(
         Of the nodes by name.
     observed
         Names of the nodes that are quantized.
+
+    Returns
+    -------
+    list of QuantizedWeight
+        The weights of the layers that were made.
     """
+    weights: list[QuantizedWeight] = []
     configs = backend_config.configs
     references = {
         each.root_module: each.reference_quantized_module
@@ -65,12 +73,14 @@ def make_reference_modules(
             continue
         grid = weight_grids(root, qconfig, fake_quantize)
         reference = references[type(root)].from_float(root, grid)
+        weights += reference_weights(reference, node.target, type(module).__name__)
         if isinstance(module, _FusedModule):
             module[0] = reference
         else:
             module = reference
         replace_module(model, node.target, module)
         done.add(node.target)
+    return weights
 
 
 def _to_float(module: Any) -> Any:

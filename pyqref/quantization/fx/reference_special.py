@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyqref.fx import GraphModule, Node
+from pyqref.quantization.eager.inner_warnings import at_path
 from pyqref.quantization.quant_type import QuantType
 from pyqref.quantization.stubs import DeQuantStub
 
@@ -34,6 +35,8 @@ class SpecialConversion:
 
     Parameters
     ----------
+    asks
+        Who asks, for messages.
     model
         The prepared model.
     preparation
@@ -46,11 +49,13 @@ class SpecialConversion:
 
     def __init__(
         self,
+        asks: str,
         model: GraphModule,
         preparation: Preparation,
         custom: ConvertCustomConfig,
         convert_inner: Callable[[GraphModule], GraphModule],
     ) -> None:
+        self._asks = asks
         self._model = model
         self._observed = preparation.observed
         self._convert_inner = convert_inner
@@ -84,7 +89,9 @@ class SpecialConversion:
                 self._model.graph.erase_node(user)
                 self.erased.add(user)
         results = _results(node)
-        replace_module(self._model, node.target, quantized.from_observed(module))
+        with at_path(self._asks, f"{node.target} ({type(module).__name__})"):
+            made = quantized.from_observed(module)
+        replace_module(self._model, node.target, made)
         for each in results:
             _dequantize_behind(self._model, each)
 

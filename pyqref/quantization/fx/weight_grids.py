@@ -6,6 +6,7 @@ from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn import modules as nn
+from pyqref.nn.quantized.integer_range import range_entries
 
 __all__ = ["weight_grids"]
 
@@ -65,4 +66,5 @@ def _grid(observer: Any) -> dict[str, Any]:
     grid["scale"], grid["zero_point"] = observer.calculate_qparams()
     if scheme.is_per_channel:
         grid["axis"] = int(observer.ch_axis)
+    grid.update(range_entries(observer))
     return grid

@@ -8,17 +8,19 @@ converted, too::
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendConfig
 
 from .evaluation import depends_on_input, value_of
 from .observed import is_observer_node
 
-__all__ = ["observe_weights"]
+__all__ = ["observe_weights", "weight_observers"]
 
 
-def observe_weights(model: GraphModule, backend_config: BackendConfig) -> None:
-    """Run the observers in front of weight arguments once.
+def weight_observers(model: GraphModule, backend_config: BackendConfig) -> set[Node]:
+    """The nodes of the observers in front of weight arguments of functions.
 
     Parameters
     ----------
@@ -33,12 +35,27 @@ def observe_weights(model: GraphModule, backend_config: BackendConfig) -> None:
         for each in backend_config.configs
         if "weight" in each._input_type_to_index
     }
+    found = set()
     for node in model.graph.nodes:
         if node.op != "call_function" or node.target not in places:
             continue
         index = places[node.target]
         weight = node.args[index] if index < len(node.args) else node.kwargs.get("weight")
-        if not isinstance(weight, Node) or not is_observer_node(weight, modules):
-            continue
-        if not depends_on_input(weight):
-            value_of(model, weight)
+        if isinstance(weight, Node) and is_observer_node(weight, modules):
+            found.add(weight)
+    return found
+
+
+def observe_weights(model: GraphModule, observers: Iterable[Node]) -> None:
+    """Run the observers of weights once.
+
+    Parameters
+    ----------
+    model
+        The prepared model.
+    observers
+        Their nodes.
+    """
+    for node in observers:
+        if not depends_on_input(node):
+            value_of(model, node)

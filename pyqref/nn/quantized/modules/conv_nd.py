@@ -21,6 +21,7 @@ from .utils import (
     require_quantized_input,
     require_weight_tensor,
     save_output_parameters,
+    with_range_of,
 )
 from .weighted import WeightedQuantizedModule
 
@@ -102,11 +103,15 @@ class _ConvNd(WeightedQuantizedModule):
             raise ValueError(
                 f"the weight must have shape {self._weight_shape()}, got {tuple(w.shape)}"
             )
-        self._packed_params = self._prepack(w, b)
+        before = self.__dict__.get("_packed_params")
+        self._packed_params = with_range_of(before, self._prepack(w, b))
 
     def _weight_bias(self) -> tuple[Any, Any]:
         weight, bias = self._packed_params.unpack()
         return weight, bias
+
+    def _packed_weight(self) -> Any:
+        return self._packed_params
 
     def weight(self) -> Any:
         """The quantized weight ``(out_channels, in_channels / groups, *kernel_size)``."""

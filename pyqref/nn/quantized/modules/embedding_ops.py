@@ -13,6 +13,7 @@ from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
 from pyqref.nn.modules.arguments import word
 from pyqref.nn.qat.modules import embedding_ops as nnqat
+from pyqref.nn.quantized.integer_range import in_range_of
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.dispatch import require_tensor
@@ -314,6 +315,7 @@ def _quantized_table(cls: type, mod: Any, precomputed: bool) -> Any:
     if getattr(mod, "max_norm", None) is not None:
         warn(f"{cls.__name__}: max_norm has no effect on a quantized table", NoEffectWarning)
     scales, zero_points = observer.calculate_qparams()
-    return quantize_per_channel(
+    table = quantize_per_channel(
         weight, scales.float(), zero_points.float(), int(observer.ch_axis), observer.dtype
     )
+    return in_range_of(observer, table)

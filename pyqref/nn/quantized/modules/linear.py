@@ -25,6 +25,7 @@ from .utils import (
     require_quantized_input,
     require_weight_tensor,
     save_output_parameters,
+    with_range_of,
 )
 from .weighted import WeightedQuantizedModule
 
@@ -68,7 +69,8 @@ class LinearPackedParams(Module):
     def set_weight_bias(self, weight: Any, bias: Any) -> None:
         """Pack a weight ``(N, K)`` and a bias ``(N,)`` or None."""
         pack = ops.linear_prepack if self.dtype is dtypes.qint8 else ops.linear_prepack_fp16
-        self._packed_params: Any = pack(weight, bias)
+        before = self.__dict__.get("_packed_params")
+        self._packed_params: Any = with_range_of(before, pack(weight, bias))
 
     def _weight_bias(self) -> tuple[Any, Any]:
         weight, bias = self._packed_params.unpack()
@@ -226,6 +228,9 @@ class Linear(WeightedQuantizedModule):
 
     def _weight_bias(self) -> tuple[Any, Any]:
         return self._packed_params._weight_bias()
+
+    def _packed_weight(self) -> Any:
+        return self._packed_params._packed_params
 
     def weight(self) -> Any:
         """The quantized weight ``(out_features, in_features)``."""

@@ -8,6 +8,7 @@ from pyqref import dtypes
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.nn.modules import Module
+from pyqref.nn.quantized.integer_range import in_range_of
 from pyqref.ops import quantized as ops
 from pyqref.tensor.quantized import quantize_per_tensor
 from pyqref.tensor.random import randn
@@ -113,7 +114,9 @@ class PReLU(Module):
             )
         weight_scale, weight_zero_point = observer.calculate_qparams()
         layer = cls(scale, zero_point, mod.num_parameters)
-        layer.set_weight(
-            quantize_per_tensor(slopes, float(weight_scale), int(weight_zero_point), dtypes.quint8)
+        quantized = quantize_per_tensor(
+            slopes, float(weight_scale), int(weight_zero_point), dtypes.quint8
         )
+        is_its_grid = observer.dtype is dtypes.quint8
+        layer.set_weight(in_range_of(observer, quantized) if is_its_grid else quantized)
         return layer

@@ -8,6 +8,7 @@ from typing import Any
 from pyqref import dtypes
 from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Module
+from pyqref.nn.quantized.integer_range import in_range_of
 from pyqref.tensor.arguments import as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
@@ -26,11 +27,14 @@ __all__ = [
     "require_weight_tensor",
     "save_output_parameters",
     "weight_observer_of",
+    "with_range_of",
 ]
 
 
 def quantize_weight(weight: Any, observer: Any) -> Any:
     """The float ``weight`` as qint8, with the parameters that ``observer`` chooses.
+
+    The integers stay in the observer's range as they do in training.
 
     Raises
     ------
@@ -45,14 +49,24 @@ def quantize_weight(weight: Any, observer: Any) -> Any:
     weight = weight.detach().float()
     scale, zero_point = observer.calculate_qparams()
     if observer.qscheme.is_per_channel:
-        return quantize_per_channel(
+        quantized = quantize_per_channel(
             weight,
             scale.to(dtypes.float64),
             zero_point.to(dtypes.int64),
             int(observer.ch_axis),
             dtypes.qint8,
         )
-    return quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
+    else:
+        quantized = quantize_per_tensor(weight, float(scale), int(zero_point), dtypes.qint8)
+    return in_range_of(observer, quantized)
+
+
+def with_range_of(before: Any, packed: Any) -> Any:
+    """A new packed weight, whose layer goes on clamping to the range of the one before."""
+    kept = getattr(before, "output_range", None)
+    if kept is not None:
+        packed.output_range = kept
+    return packed
 
 
 def weight_observer_of(

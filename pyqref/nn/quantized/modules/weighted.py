@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.intrinsic.modules.fused import _FloatGroup
 from pyqref.nn.modules import Module, Sequential
+from pyqref.nn.quantized.integer_range import keeps_range, range_of
 
 from .utils import quantize_weight, require_output_observer, require_type, weight_observer_of
 
@@ -30,6 +31,8 @@ class WeightedQuantizedModule(Module):
     _SIZE: ClassVar[str]
     #: Runs the layer: input, packed weight and bias, scale and zero point of the output.
     _operation: ClassVar[Any]
+    #: Whether it clamps its output to a range of integers that it is given.
+    _KEEPS_RANGE: ClassVar[bool] = True
     #: Folds a batch norm into weight and bias.
     _fold: ClassVar[Any]
 
@@ -44,6 +47,19 @@ class WeightedQuantizedModule(Module):
         """Take scale and zero point from what observed the output of the float layer."""
         scale, zero_point = activation_post_process.calculate_qparams()
         self.scale, self.zero_point = float(scale), int(zero_point)
+        chosen = range_of(activation_post_process)
+        if chosen is not None and self._KEEPS_RANGE and keeps_range(activation_post_process):
+            self.keep_range(*chosen)
+
+    def keep_range(self, quant_min: int, quant_max: int) -> None:
+        """Clamp the integers of the output to a range, where they are requantized.
+
+        A state dict does not hold the range.
+        """
+        self._packed_weight().output_range = (quant_min, quant_max)
+
+    def _packed_weight(self) -> Any:
+        raise TypeError(f"{type(self).__name__} does not say where its packed weight is")
 
     @classmethod
     def _like(cls, mod: Any, layer: Any, bias: bool) -> Any:

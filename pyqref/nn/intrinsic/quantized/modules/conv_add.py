@@ -40,6 +40,7 @@ class ConvAdd2d(Conv2d):
     pyqref.Size([2, 2, 5, 5])
     """
 
+    _KEEPS_RANGE: ClassVar[bool] = False
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatConvAdd2d,)
     _operation: ClassVar[Any] = staticmethod(ops.conv2d_add)
 

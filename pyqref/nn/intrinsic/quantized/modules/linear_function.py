@@ -49,6 +49,7 @@ class LinearLeakyReLU(QuantizedLinear):
     pyqref.Size([128, 30])
     """
 
+    _KEEPS_RANGE: ClassVar[bool] = False
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearLeakyReLU,)
 
     def __init__(
@@ -111,6 +112,7 @@ class LinearTanh(QuantizedLinear):
     pyqref.Size([128, 30])
     """
 
+    _KEEPS_RANGE: ClassVar[bool] = False
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]] = (FloatLinearTanh,)
     _operation: ClassVar[Any] = staticmethod(ops.linear_tanh)
 

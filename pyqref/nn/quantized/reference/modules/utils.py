@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.backends import quantized as settings
 from pyqref.nn.modules import Module
+from pyqref.nn.quantized.integer_range import clamp_integers
 from pyqref.tensor.arguments import as_flag, as_integer, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
@@ -22,6 +24,8 @@ DEFAULT_WEIGHT_QPARAMS: dict[str, Any] = {
     "scale": 1.0,
     "zero_point": 0,
 }
+
+_RANGE = ("quant_min", "quant_max")
 
 _SCHEMES = {
     None: None,
@@ -38,7 +42,8 @@ class ReferenceQuantizedModule(Module):
 
     For each weight ``w`` in :meth:`_weights` there are the attributes ``w_qscheme`` and
     ``w_dtype`` and, if the scheme is not None, the buffers ``w_scale``, ``w_zero_point``
-    and ``w_axis``.
+    and ``w_axis``. The range of its integers, where one was given, is in ``w_quant_min``
+    and ``w_quant_max``; torch's layers do not keep it, and neither do state dicts.
     """
 
     _IS_REFERENCE: ClassVar[bool] = True
@@ -61,7 +66,9 @@ class ReferenceQuantizedModule(Module):
             Of the weight.
         given
             ``{"qscheme", "dtype", "scale", "zero_point", "axis"}``; the last for schemes
-            per channel only, and the last three not at all if the scheme is None.
+            per channel only, and the last three not at all if the scheme is None. With
+            ``quant_min`` and ``quant_max`` the integers stay within that range, except under
+            the conventions of torch, which does not look at them.
         """
         qparams = DEFAULT_WEIGHT_QPARAMS if given is None else given
         where = f"{self._get_name()}: weight_qparams: the parameters of {name}"
@@ -79,6 +86,8 @@ class ReferenceQuantizedModule(Module):
         scheme = _SCHEMES[scheme]
         setattr(self, f"{name}_qscheme", scheme)
         setattr(self, f"{name}_dtype", dtype)
+        for end, value in _integer_range(where, qparams, scheme).items():
+            setattr(self, f"{name}_{end}", value)
         if scheme is None:
             return
         wanted = {"scale", "zero_point"} | ({"axis"} if scheme.is_per_channel else set())
@@ -116,7 +125,14 @@ class ReferenceQuantizedModule(Module):
         if scheme is None:
             return on_grid(weight, None, dtype)
         parts = [getattr(self, f"{name}_{part}") for part in ("scale", "zero_point", "axis")]
-        return on_grid(weight, scheme, dtype, *parts)
+        quantized = on_grid(weight, scheme, dtype, *parts)
+        chosen = self._chosen_range(name)
+        return clamp_integers(quantized, *chosen.values()) if chosen else quantized
+
+    def _chosen_range(self, name: str) -> dict[str, int]:
+        """The range of the integers of one weight; empty if none was chosen."""
+        ends = {end: vars(self).get(f"{name}_{end}") for end in _RANGE}
+        return {end: value for end, value in ends.items() if value is not None}
 
     def _rounded(self, name: str) -> Any:
         """One weight, rounded to its grid, in float."""
@@ -179,9 +195,24 @@ class ReferenceQuantizedModule(Module):
             for part in parts
             if f"{prefix}{name}_{part}" in state_dict
         }
+        if dtype is getattr(self, f"{name}_dtype"):
+            given.update(self._chosen_range(name))
         for part in parts:
             self._buffers.pop(f"{name}_{part}", None)
         self._init_weight_qparams(name, {"qscheme": scheme, "dtype": dtype, **given})
+
+
+def _integer_range(where: str, qparams: Mapping[str, Any], scheme: Any) -> dict[str, int | None]:
+    """``quant_min`` and ``quant_max`` as given; None if not given, or not looked at."""
+    if scheme is None or settings.conventions == "torch":
+        return dict.fromkeys(_RANGE)
+    given = {end: qparams.get(end) for end in _RANGE}
+    if list(given.values()).count(None) == 1:
+        raise ValueError(f"{where}: give quant_min and quant_max both or neither, got {given}")
+    return {
+        end: None if value is None else as_integer(value, f"{where}: {end}")
+        for end, value in given.items()
+    }
 
 
 def _refuse_decomposed(where: str, qparams: Mapping[str, Any]) -> None:
