@@ -71,7 +71,26 @@ class NoEffectWarning(QuantizationWarning):
 
 
 class NarrowRangeWarning(QuantizationWarning):
-    """A converted operation cannot keep a range of integers narrower than that of its dtype."""
+    """A converted operation cannot keep a range of integers narrower than that of its dtype.
+
+    For a fake quantizer any range counts, except the 7 bits of ``reduce_range``; for an observer
+    one of less than 7 bits. ``Quantize``, linear layers and convolutions keep it and are silent.
+
+    Examples
+    --------
+    >>> import warnings, pyqref
+    >>> from pyqref import nn, quantization
+    >>> four_bits = quantization.MinMaxObserver.with_args(quant_min=0, quant_max=15)
+    >>> model = quantization.QuantWrapper(nn.Hardswish()).eval()
+    >>> model.qconfig = quantization.QConfig(four_bits, quantization.default_weight_observer)
+    >>> prepared = quantization.prepare(model)
+    >>> y = prepared(pyqref.ones(1, 2))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     converted = quantization.convert(prepared)
+    >>> [each.category.__name__ for each in caught]
+    ['NarrowRangeWarning']
+    """
 
 
 class UnlikeGridsWarning(QuantizationWarning):
@@ -79,7 +98,26 @@ class UnlikeGridsWarning(QuantizationWarning):
 
 
 class SaturatedBiasWarning(QuantizationWarning):
-    """A bias in units of the accumulator does not fit into 32 bits and is cut off."""
+    """A bias in units of the accumulator does not fit into 32 bits and is cut off.
+
+    The engine qnnpack keeps biases so (``eq-bias-integer``); tiny scales of weights are the usual
+    reason. The scale of the input is known when the layer runs, so it is told then.
+
+    Examples
+    --------
+    >>> import warnings, pyqref
+    >>> from pyqref import nn
+    >>> pyqref.backends.quantized.engine = "qnnpack"
+    >>> layer = nn.quantized.Linear(1, 1)
+    >>> weight = pyqref.quantize_per_tensor(pyqref.ones(1, 1), 1e-7, 0, pyqref.qint8)
+    >>> layer.set_weight_bias(weight, pyqref.tensor([5.0]))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     y = layer(pyqref.quantize_per_tensor(pyqref.ones(1, 1), 1e-3, 0, pyqref.quint8))
+    >>> [each.category.__name__ for each in caught]
+    ['SaturatedBiasWarning']
+    >>> pyqref.backends.quantized.engine = "x86"
+    """
 
 
 def warn(message: str, category: type[QuantizationWarning]) -> None:

@@ -27,7 +27,7 @@ def warn_of_unused_overrides(asks: str, qconfigs: Iterable[tuple[str, Any]]) -> 
     found: dict[str, list[str]] = {}
     for path, qconfig in qconfigs:
         for part in ("activation", "weight"):
-            make = getattr(qconfig, part, None)
+            make: Any = getattr(qconfig, part, None)
             kind = getattr(getattr(make, "p", None), "func", make)
             if isinstance(kind, type) and issubclass(kind, FusedMovingAvgObsFakeQuantize):
                 problem = unused_override(make(), tell=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from quantization.samples import normal
 
 import pyqref
 from pyqref import quantization as q
+from pyqref.quantization.quantize_fx import prepare_qat_fx
 
 NAMES = [
     name
@@ -295,3 +297,53 @@ def test_inside_no_grad_nothing_is_recorded() -> None:
     x = pyqref.tensor([1.0], requires_grad=True)
     with pyqref.no_grad():
         assert not q.FakeQuantize()(x).requires_grad
+
+
+class PowersOfTwo(q.MovingAverageMinMaxObserver):
+    """An observer with parameters of its own."""
+
+    def calculate_qparams(self) -> Any:
+        scale, zero_point = super().calculate_qparams()
+        return pyqref.tensor(2.0) ** pyqref.log2(scale).ceil(), zero_point
+
+
+@pytest.mark.parametrize("part", ["activation", "weight"])
+def test_parameters_that_training_does_not_use_are_told(part: str) -> None:
+    """The fused form chooses them itself, convert asks the observer; FakeQuantize asks it, too."""
+    parts = {"activation": q.default_fake_quant, "weight": q.default_weight_fake_quant}
+    fused = q.FusedMovingAvgObsFakeQuantize.with_args(observer=PowersOfTwo)
+    qconfig = q.QConfig(**{**parts, part: fused})
+    model = pyqref.nn.Sequential(pyqref.nn.Linear(2, 2)).train()
+    model[0].qconfig = qconfig
+    told = rf"prepare_qat: qconfig of 0, {part}: calculate_qparams of PowersOfTwo has no effect"
+    with pytest.warns(q.NoEffectWarning, match=told):
+        q.prepare_qat(model)
+    with pytest.raises(q.QuantizationError, match=told):
+        q.prepare_qat(model, inplace=True, strict=True)
+    assert type(model[0]) is pyqref.nn.Linear
+    mapping = q.QConfigMapping().set_global(qconfig)
+    example = (pyqref.randn(3, 2),)
+    with pytest.warns(q.NoEffectWarning, match=r"prepare_qat_fx: qconfig of 0.*FakeQuantize\.with"):
+        prepare_qat_fx(pyqref.nn.Sequential(pyqref.nn.Linear(2, 2)), mapping, example)
+    model[0].qconfig = q.QConfig(**{**parts, part: q.FakeQuantize.with_args(observer=PowersOfTwo)})
+    q.prepare_qat(model, strict=True)
+
+
+def test_a_fused_fake_quantizer_by_itself_tells_once() -> None:
+    """Its first call says it; one whose forward is its own is left alone."""
+
+    class Alone(PowersOfTwo):
+        pass
+
+    with pytest.warns(q.NoEffectWarning, match="calculate_qparams of Alone has no effect"):
+        q.FusedMovingAvgObsFakeQuantize(observer=Alone)(pyqref.randn(3))
+    q.FusedMovingAvgObsFakeQuantize(observer=Alone)(pyqref.randn(3))
+
+    class Own(q.FusedMovingAvgObsFakeQuantize):
+        def forward(self, x: Any) -> Any:
+            return x
+
+        def calculate_qparams(self) -> Any:
+            return pyqref.ones(1), pyqref.zeros(1)
+
+    Own()(pyqref.randn(3))

@@ -35,7 +35,7 @@ class Net(nn.Module):
         super().__init__()
         self.unused = nn.Linear(1, 1)
         self.last = nn.Linear(4, 2)
-        self.conv, self.bn = nn.Conv2d(1, 4, 1), nn.BatchNorm2d(4)
+        self.conv, self.bn = nn.Conv2d(2, 4, 1), nn.BatchNorm2d(4)
 
     def forward(self, x: Any) -> Any:
         return self.last(self.bn(self.conv(x)).flatten(1))
@@ -43,7 +43,7 @@ class Net(nn.Module):
 
 def image() -> Any:
     torch.manual_seed(0)
-    return torch.randn(3, 1, 1, 1)
+    return torch.randn(3, 2, 1, 1)
 
 
 def test_a_preserved_attribute_may_be_a_module() -> None:

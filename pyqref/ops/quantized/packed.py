@@ -136,7 +136,7 @@ def report_saturated_bias(report: Callable[[PackedWeight, Any, float], None]) ->
     Parameters
     ----------
     report
-        Is given the packed weight, the bias in units of the accumulator, and the scale of the input.
+        Is given the packed weight, its bias in units of the accumulator, the scale of the input.
     """
     _reports.append(report)
 
