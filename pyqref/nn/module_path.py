@@ -12,10 +12,12 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
+from ..tensor.refusal import set_layer_under_way
 from .modules.hooks import CallsHooks
 
-__all__ = ["describe_module", "module_path"]
+__all__ = ["describe_module", "layer_under_way", "module_path"]
 
+_OWN_LAYERS = ("pyqref.nn.", "pyqref.quantization.")
 _CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
 
@@ -61,6 +63,29 @@ def describe_module(module: Any) -> str:
     return f"{path} ({name})" if path else name
 
 
+def layer_under_way() -> tuple[str, bool] | None:
+    """The innermost module that is being called, as a message names it; None if none is.
+
+    Returns
+    -------
+    tuple of str and bool, or None
+        As of :func:`describe_module`, and whether it is a layer of this library.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.Sequential(nn.ReLU()))
+    >>> model[0][0].forward = lambda x: layer_under_way()
+    >>> model(None)
+    ('0.0 (ReLU)', True)
+    """
+    running = _running_modules()
+    if not running:
+        return None
+    layer = running[-1]
+    return describe_module(layer), type(layer).__module__.startswith(_OWN_LAYERS)
+
+
 def _running_modules() -> list[Any]:
     """The modules that are being called, the outermost first."""
     running: list[Any] = []
@@ -80,3 +105,6 @@ def _path_below(root: Any, module: Any) -> str | None:
         if each is module:
             return str(path)
     return None
+
+
+set_layer_under_way(layer_under_way)
