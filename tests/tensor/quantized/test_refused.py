@@ -27,7 +27,10 @@ REFUSED: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "index_copy": ("index_copy", lambda x: x.index_copy(0, WHERE, x[:2])),
     "index_copy_": ("index_copy_", lambda x: x.index_copy_(0, WHERE, x[:2].clone())),
     "index_copy_ of real": ("index_copy_", lambda x: x.index_copy_(0, WHERE, pyqref.ones(2, 4))),
-    "index_copy_ to real": ("index_copy_", lambda x: pyqref.ones(3, 4).index_copy_(0, WHERE, x[:2])),
+    "index_copy_ to real": (
+        "index_copy_",
+        lambda x: pyqref.ones(3, 4).index_copy_(0, WHERE, x[:2]),
+    ),
     "index_fill": ("index_fill", lambda x: x.index_fill(0, WHERE, 0.5)),
     "index_fill_": ("index_fill_", lambda x: x.index_fill_(0, WHERE, 0.5)),
     "masked_scatter": ("masked_scatter", lambda x: x.masked_scatter(MASK, x)),
