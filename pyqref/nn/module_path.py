@@ -12,10 +12,12 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
+from ..tensor.refusal import set_layer_under_way
 from .modules.hooks import CallsHooks
 
-__all__ = ["describe_module", "module_path", "running_module"]
+__all__ = ["describe_module", "layer_under_way", "module_path", "running_module"]
 
+_OWN_LAYERS = ("pyqref.nn.", "pyqref.quantization.")
 _CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
 
@@ -73,6 +75,28 @@ def describe_module(module: Any) -> str:
     return f"{path} ({name})" if path else name
 
 
+def layer_under_way() -> tuple[str, bool] | None:
+    """The innermost module that is being called, as a message names it; None if none is.
+
+    Returns
+    -------
+    tuple of str and bool, or None
+        As of :func:`describe_module`, and whether it is a layer of this library.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> model = nn.Sequential(nn.Sequential(nn.ReLU()))
+    >>> model[0][0].forward = lambda x: layer_under_way()
+    >>> model(None)
+    ('0.0 (ReLU)', True)
+    """
+    layer = running_module()
+    if layer is None:
+        return None
+    return describe_module(layer), type(layer).__module__.startswith(_OWN_LAYERS)
+
+
 def _running_modules() -> list[Any]:
     """The modules that are being called, the outermost first."""
     running: list[Any] = []
@@ -92,3 +116,6 @@ def _path_below(root: Any, module: Any) -> str | None:
         if each is module:
             return str(path)
     return None
+
+
+set_layer_under_way(layer_under_way)

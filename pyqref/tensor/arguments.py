@@ -11,7 +11,7 @@ import numpy as np
 from ..dtypes import dtype, qscheme
 from .base import TensorBase
 
-__all__ = ["as_flag", "as_integer", "as_number", "described"]
+__all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number"]
 
 _LONGEST = 60
 
@@ -67,13 +67,13 @@ def as_number(value: Any, name: str, finite: bool = False) -> float:
         value = _single(value)
         foreign = not isinstance(value, (TensorBase, np.ndarray, type))
         if not (foreign and hasattr(value, "__float__")):
-            raise TypeError(f"{name} must be a number, got {described(value)}")
+            raise TypeError(f"{name} must be a number, got {refused_number(value)}")
         try:
             value = float(value)
         except OverflowError:
             raise ValueError(f"{name} must fit a float, got {described(value)}") from None
         except (TypeError, ValueError, RuntimeError):
-            raise TypeError(f"{name} must be a number, got {described(value)}") from None
+            raise TypeError(f"{name} must be a number, got {refused_number(value)}") from None
     if finite and not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
     return float(value)
@@ -105,7 +105,7 @@ def as_integer(value: Any, name: str, least: int | None = None) -> int:
         try:
             value = index(value)
         except (TypeError, RuntimeError):
-            raise TypeError(f"{name} must be an integer, got {described(value)}") from None
+            raise TypeError(f"{name} must be an integer, got {refused_number(value)}") from None
     if not -(2**63) <= value < 2**63:
         raise ValueError(f"{name} must fit 64 bits, got {described(value)}")
     if least is not None and value < least:
@@ -125,8 +125,21 @@ def as_flag(value: Any, name: str) -> bool:
         return bool(value)
     single = _single(value)
     if not isinstance(single, (int, np.bool_, np.integer)) or single not in (0, 1):
-        raise TypeError(f"{name} must be True or False, got {described(value)}")
+        raise TypeError(f"{name} must be True or False, got {refused_number(value)}")
     return bool(single)
+
+
+def refused_number(value: Any) -> str:
+    """:func:`described`, with what to do with a quantized tensor where numbers are wanted.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> refused_number("three")
+    "'three'"
+    """
+    is_quantized = isinstance(value, TensorBase) and value.is_quantized
+    return described(value) + ("; call dequantize() on it first" if is_quantized else "")
 
 
 def _single(value: Any) -> Any:

@@ -11,6 +11,7 @@ from .base import TensorBase, wrap
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, promoted, to_floating
+from .refusal import refuse_quantized
 
 __all__ = [
     "add",
@@ -172,6 +173,7 @@ def pow(input: Any, exponent: Any) -> Any:
 
 def _numbers(name: str, *operands: Any) -> list[Any]:
     """The operands in their common type, which may not be bool: NumPy makes int8 of that."""
+    refuse_quantized(*operands)
     found = promote(*operands)
     if all(getattr(each, "_array", each).dtype == np.bool_ for each in found):
         raise RuntimeError(f"{name} is not defined for pyqref.bool; convert it first, as by int()")
@@ -301,6 +303,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     [1.0, 0.0]
     """
     if input is None and other is None:
+        refuse_quantized(condition)
         return tuple(wrap(index) for index in np.nonzero(np.atleast_1d(condition._array)))
     if condition.dtype._name != "bool":
         raise RuntimeError(

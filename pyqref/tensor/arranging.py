@@ -11,6 +11,7 @@ from ..tape import shape as operations
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply
 from .layout import clone
+from .refusal import refuse_quantized
 from .shape import as_strided, flatten, transpose, unsqueeze
 
 __all__ = [
@@ -141,6 +142,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     >>> pyqref.repeat_interleave(pyqref.tensor([1, 2]), pyqref.tensor([1, 3])).tolist()
     [1, 2, 2, 2]
     """
+    refuse_quantized(repeats)
     per_tensor = input.is_quantized and input.qscheme() is per_tensor_affine
     if per_tensor and isinstance(repeats, int) and repeats > 1:
         return _spread(input, repeats, dim)

@@ -85,8 +85,10 @@ class TensorBase(TensorSlots):
                 )
             return
         if value and not self.dtype.is_floating_point:
+            remedy = "; call dequantize() first" if self.is_quantized else ""
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients, got {self.dtype}"
+                f"{remedy}"
             )
         if value and self._leaf_edge is None:
             accumulator = AccumulateGrad(weakref.ref(self))

@@ -12,9 +12,10 @@ from .._kernels.parts import parts, room_for, under
 from ..dtypes import per_tensor_affine
 from ..tape.quiet import quiet
 from .base import TensorBase, wrap
-from .dispatch import broadcast_error, refuse_quantized, require_tensor
+from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
+from .refusal import refuse_quantized
 
 __all__ = [
     "allclose",
@@ -257,7 +258,7 @@ def allclose(
 
 def _same_type(name: str, input: Any, other: Any) -> None:
     require_tensor(name, "other", other)
-    refuse_quantized(name, input, other)
+    refuse_quantized(input, other)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
 

@@ -302,6 +302,16 @@ def resize_as_(input: Any, other: Any) -> Any:
 
 def set_(input: Any, source: Any) -> Any:
     """Make ``input`` share the memory, shape and strides of ``source``."""
+    require_tensor("set_", "source", source)
+    if source.dtype is not input.dtype:
+        remedy = "; call dequantize() first" if source.is_quantized else ""
+        remedy = "; call quantize_per_tensor() first" if input.is_quantized else remedy
+        raise RuntimeError(
+            f"set_: a tensor of {input.dtype} cannot take the memory of one of {source.dtype}"
+            f"{remedy}"
+        )
     input._array = source._array
+    if input.is_quantized:
+        input._quantizer = source._quantizer
     input._version[0] += 1
     return input

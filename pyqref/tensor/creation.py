@@ -83,7 +83,10 @@ def _array_of(data: Any, dtype: dtype_ | None) -> Any:
     wanted = None if dtype is None else numpy_type(dtype)
     if isinstance(data, TensorBase):
         if data.is_quantized:
-            raise RuntimeError("tensor() of a quantized tensor is not defined; use clone()")
+            raise RuntimeError(
+                "tensor() of a quantized tensor is not defined; use clone(), or dequantize() for "
+                "its real numbers"
+            )
         array = data._array
     elif isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, (list, tuple))
@@ -235,7 +238,7 @@ def full(
     if fill_value is None:
         size, fill_value = size[:-1], size[-1]
     if isinstance(fill_value, TensorBase):
-        fill_value = fill_value._array.item()
+        fill_value = fill_value.item()  # type: ignore[attr-defined]
     wanted = np.asarray(fill_value).dtype if dtype is None else numpy_type(dtype)
     if dtype is None and wanted.kind == "f":
         wanted = default_numpy_dtype()

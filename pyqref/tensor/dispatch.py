@@ -18,6 +18,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, goes_on, wrap
+from .refusal import undefined_for_quantized
 
 __all__ = [
     "CATEGORY",
@@ -28,7 +29,6 @@ __all__ = [
     "mark_view",
     "quantized",
     "quantized_implementation",
-    "refuse_quantized",
     "require_tensor",
     "store",
 ]
@@ -45,7 +45,10 @@ class _Implementations(dict[type[Operation], Callable[..., Any]]):
     """By operation; one that is not there is not defined for quantized tensors."""
 
     def __missing__(self, operation: type[Operation]) -> Callable[..., Any]:
-        raise _undefined(operation.__name__.lower())
+        def refuse(*args: Any, **kwargs: Any) -> Any:
+            raise undefined_for_quantized(operation.__name__.lower(), *args)
+
+        return refuse
 
 
 #: What operations do when one of their arguments is a quantized tensor. :func:`apply` finds it for
@@ -227,6 +230,8 @@ def store(target: TensorBase, result: TensorBase) -> None:
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape "
             f"{list(result._array.shape)}"
         )
+    if target.is_quantized or result.is_quantized:
+        _require_both_quantized(target, result)
     if CATEGORY[result._array.dtype.kind] > CATEGORY[target._array.dtype.kind]:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
@@ -236,8 +241,8 @@ def store(target: TensorBase, result: TensorBase) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location; clone() the tensor first"
         )
-    if target.is_quantized or result.is_quantized:
-        _take_quantizer(target, result)
+    if target.is_quantized:
+        target._quantizer = result._quantizer
     np.copyto(target._array, result._array, casting="unsafe")
     target._version[0] += 1
     if not is_grad_enabled():
@@ -256,13 +261,12 @@ def store(target: TensorBase, result: TensorBase) -> None:
         base._epoch += 1
 
 
-def _take_quantizer(target: Any, result: Any) -> None:
+def _require_both_quantized(target: Any, result: Any) -> None:
     if not (target.is_quantized and result.is_quantized):
         raise RuntimeError(
             f"a result of {result.dtype} cannot be stored in a tensor of {target.dtype}; "
             "quantize or dequantize it first"
         )
-    target._quantizer = result._quantizer
 
 
 class _Constant(Operation):
@@ -293,23 +297,6 @@ def mark_view(output: Any, source: Any) -> None:
     output._epoch = output._base._epoch
 
 
-def refuse_quantized(name: str, *operands: Any) -> None:
-    """Raise if an operand of a function that reads the elements is a quantized tensor.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> x = pyqref.quantize_per_tensor(pyqref.zeros(1), 1.0, 0, pyqref.quint8)
-    >>> refuse_quantized("det", x)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    RuntimeError: det is not defined for quantized tensors; call dequantize() on them ...
-    """
-    for operand in operands:
-        if getattr(operand, "is_quantized", False):
-            raise _undefined(name)
-
-
 def require_tensor(name: str, argument: str, value: Any) -> None:
     """Raise a TypeError if an argument of a function that takes only tensors is none.
 
@@ -324,10 +311,3 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
         raise TypeError(
             f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"
         )
-
-
-def _undefined(name: str) -> RuntimeError:
-    return RuntimeError(
-        f"{name} is not defined for quantized tensors; "
-        "call dequantize() on them first, or use an operation of pyqref.ops.quantized"
-    )

@@ -128,6 +128,8 @@ def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _arg(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    if input.is_quantized and input.qscheme().is_per_channel:
+        input = input.dequantize()  # integers of two channels have no order
     array = input._array
     if array.size == 0 and dim is None:
         raise IndexError(

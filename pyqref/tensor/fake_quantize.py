@@ -12,7 +12,7 @@ from pyqref.backends import quantized as settings
 from pyqref.tape import Array, is_grad_enabled
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
 
-from .arguments import as_integer, as_number, described
+from .arguments import as_integer, as_number, described, refused_number
 from .base import TensorBase, wrap
 from .dispatch import apply, is_recorded
 from .quantized.validation import no_such_axis
@@ -262,7 +262,7 @@ def _values(name: str, what: str, value: Any) -> Array:
     except (TypeError, ValueError, RuntimeError):
         array = np.asarray(None)
     if array.dtype.kind not in "iuf" or getattr(value, "is_quantized", False):
-        raise TypeError(f"{name}: {what} must hold numbers, got {described(value)}")
+        raise TypeError(f"{name}: {what} must hold numbers, got {refused_number(value)}")
     return array
 
 

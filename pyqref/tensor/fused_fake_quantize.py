@@ -13,7 +13,7 @@ from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.numerics.fused_observe import fused_average_of_one
 from pyqref.tape import Array
 
-from .arguments import as_flag, as_integer, as_number, described
+from .arguments import as_flag, as_integer, as_number, refused_number
 from .base import TensorBase
 from .fake_quantize import (
     check_input,
@@ -110,12 +110,14 @@ def fused_moving_avg_obs_fake_quant(
     if not 0 <= constant <= 1:
         raise ValueError(f"{name}: averaging_const must be in [0, 1], got {constant}")
     symmetric_quant = as_flag(symmetric_quant, f"{name}: symmetric_quant")
-    if _is_on(name, "observer_on", observer_on) and input._array.size:
+    observes = _is_on(name, "observer_on", observer_on)
+    fake_quantizes = _is_on(name, "fake_quant_on", fake_quant_on)
+    if observes and input._array.size:
         array = input._array
         if array.dtype != _FLOAT32 or not array.ndim:
             array = np.ascontiguousarray(array, dtype=_FLOAT32)
         _observe(array, running_min, running_max, constant, axis)
-    if not (_is_on(name, "fake_quant_on", fake_quant_on) and input._array.size):
+    if not (fake_quantizes and input._array.size):
         return input
     if per_row:
         _resize(running_min, running_max, channels)
@@ -241,7 +243,7 @@ def _check_state(what: str, state: Any, channels: int) -> None:
     name = "fused_moving_avg_obs_fake_quant"
     if not isinstance(state, TensorBase) or state.is_quantized:
         raise TypeError(
-            f"{name}: {what} must be a tensor that is not quantized, got {described(state)}"
+            f"{name}: {what} must be a tensor that is not quantized, got {refused_number(state)}"
         )
     if state._array.size not in (0, 1, channels):
         wanted = "1 element" if channels == 1 else f"1 or {channels} elements"

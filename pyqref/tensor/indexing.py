@@ -13,8 +13,9 @@ import numpy as np
 
 from ..tape import indexing
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, refuse_quantized, store
+from .dispatch import apply, check_in_place, store
 from .promotion import cast, scalar
+from .refusal import refuse_quantized, undefined_index
 
 __all__ = [
     "getitem",
@@ -28,6 +29,8 @@ def _as_index(item: Any) -> Any:
     """A tensor, array or nested list of an index as NumPy array."""
     try:
         array = np.asarray(item._array if isinstance(item, TensorBase) else item)
+        if isinstance(item, TensorBase) and item.is_quantized:
+            raise undefined_index(item)
     except ValueError:
         raise IndexError(f"lists in an index must have equal lengths, got {item!r:.60}") from None
     if array.size == 0 and array.dtype.kind == "f":
@@ -189,11 +192,14 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     key = _places(input._array.shape, indices)
     if input.is_quantized:
         if accumulate:
-            raise RuntimeError("index_put(accumulate=True) is not defined for quantized tensors")
+            raise RuntimeError(
+                "index_put(accumulate=True) is not defined for quantized tensors; "
+                "call dequantize() first"
+            )
         input._put(key, values)
         input._version[0] += 1
         return input
-    refuse_quantized("index_put", values)
+    refuse_quantized(values)
     _put(input, key, _as_values(values, input), accumulate=accumulate)
     return input
 

@@ -10,6 +10,7 @@ from .diagonals import diagonal
 from .dispatch import apply, require_tensor
 from .inplace import in_place
 from .joining import stack
+from .refusal import refuse_quantized
 from .shape import reshape
 
 __all__ = [
@@ -48,6 +49,7 @@ def matmul(input: Any, other: Any) -> Any:
     require_tensor("matmul", "other", other)
     a, b = input._array, other._array
     if a.dtype != b.dtype:
+        refuse_quantized(input, other)
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}"
         )

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, wrap
-from .dispatch import broadcast_error, refuse_quantized
+from .base import wrap
+from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
+from .refusal import refuse_quantized
 
 __all__ = [
     "bitwise_and",
@@ -24,7 +25,7 @@ __all__ = [
 
 
 def _bitwise(function: Any, input: Any, other: Any) -> Any:
-    refuse_quantized(function.__name__, input, other)
+    refuse_quantized(input, other)
     arrays = [getattr(each, "_array", each) for each in promote(input, other)]
     if arrays[0].dtype.kind == "f":
         raise RuntimeError(f"{function.__name__} is not defined for floating point tensors")
@@ -40,12 +41,9 @@ def _plain(function: Any, *arrays: Any) -> Any:
 
 
 def _logical(function: Any, input: Any, other: Any) -> Any:
-    for operand in (input, other):
-        if not isinstance(operand, TensorBase) or operand.is_quantized:
-            raise TypeError(
-                f"{function.__name__}: two unquantized tensors are needed, got "
-                f"{getattr(operand, 'dtype', type(operand).__name__)}"
-            )
+    require_tensor(function.__name__, "input", input)
+    require_tensor(function.__name__, "other", other)
+    refuse_quantized(input, other)
     return _plain(function, input._array, other._array)
 
 
@@ -96,7 +94,7 @@ def bitwise_not(input: Any) -> Any:
     >>> pyqref.bitwise_not(pyqref.tensor([True])).tolist()
     [False]
     """
-    refuse_quantized("bitwise_not", input)
+    refuse_quantized(input)
     if input.dtype.is_floating_point:
         raise RuntimeError("bitwise_not is not defined for floating point tensors")
     return wrap(np.asarray(np.invert(input._array)))
@@ -147,7 +145,7 @@ def logical_not(input: Any) -> Any:
     >>> pyqref.logical_not(pyqref.tensor([0.0, 0.5])).tolist()
     [True, False]
     """
-    refuse_quantized("logical_not", input)
+    refuse_quantized(input)
     return wrap(np.asarray(np.logical_not(input._array)))
 
 

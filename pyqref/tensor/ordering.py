@@ -12,7 +12,8 @@ from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
-from .dispatch import apply, refuse_quantized
+from .dispatch import apply
+from .refusal import refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
 
 __all__ = [
@@ -108,7 +109,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     >>> value.item(), index.item()
     (2.0, 2)
     """
-    refuse_quantized("kthvalue", input)
+    refuse_quantized(input)
     axis = axis_of(dim, input.ndim)
     length = input._array.shape[axis] if input.ndim else 1
     if not 1 <= k <= length:
@@ -132,7 +133,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     >>> pyqref.median(x).item()  # the lower of the two in the middle
     2.0
     """
-    refuse_quantized("median", input)
+    refuse_quantized(input)
     if dim is None:
         if input._array.size == 0:
             return wrap(np.asarray(np.nan, dtype=input._array.dtype))
@@ -159,7 +160,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     >>> value.item(), index.item()
     (2, 2)
     """
-    refuse_quantized("mode", input)
+    refuse_quantized(input)
     axis = axis_of(dim, input.ndim)
     rows = np.moveaxis(np.atleast_1d(input._array), axis, -1)
     place = np.empty((*rows.shape[:-1], 1), dtype=np.int64)
@@ -191,6 +192,7 @@ def quantile(
     >>> pyqref.quantile(pyqref.tensor([0.0, 1.0, 2.0, 4.0]), 0.5).item()
     1.5
     """
+    refuse_quantized(input, q)
     fractions = np.asarray(getattr(q, "_array", q))
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
@@ -218,7 +220,7 @@ def unique(
     >>> values.tolist(), counts.tolist()
     ([1, 3], [1, 2])
     """
-    refuse_quantized("unique", input)
+    refuse_quantized(input)
     axis = None if dim is None else axis_of(dim, input.ndim)
     values, inverse, counts = np.unique(
         input._array, return_inverse=True, return_counts=True, axis=axis
@@ -244,7 +246,7 @@ def unique_consecutive(
     >>> pyqref.unique_consecutive(pyqref.tensor([3, 3, 1, 3])).tolist()
     [3, 1, 3]
     """
-    refuse_quantized("unique_consecutive", input)
+    refuse_quantized(input)
     flat = input._array.reshape(-1)
     starts = np.concatenate([[True], flat[1:] != flat[:-1]]) if flat.size else np.zeros(0, bool)
     wanted = [wrap(flat[starts])]
@@ -264,6 +266,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> pyqref.bincount(pyqref.tensor([0, 2, 2])).tolist()
     [1, 0, 2]
     """
+    refuse_quantized(input, weights)
     array = input._array
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
@@ -282,6 +285,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     >>> pyqref.histc(pyqref.tensor([0.0, 1.0, 2.0, 4.0]), bins=4, min=0, max=4).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
+    refuse_quantized(input)
     array = input._array.reshape(-1)
     if array.dtype.kind != "f":
         raise RuntimeError(f"histc: a floating point tensor is needed, got {input.dtype}")
@@ -314,6 +318,7 @@ def searchsorted(
     >>> pyqref.searchsorted(pyqref.tensor([1.0, 3.0, 5.0]), pyqref.tensor([3.0, 4.0])).tolist()
     [1, 2]
     """
+    refuse_quantized(sorted_sequence, input)
     from_right = right or side == "right"
     values, rows = np.asarray(getattr(input, "_array", input)), sorted_sequence._array
     where: Literal["left", "right"] = "right" if from_right else "left"

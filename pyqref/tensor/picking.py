@@ -11,9 +11,10 @@ import numpy as np
 from ..tape import indexing
 from .axes import axis_of
 from .base import TensorBase, wrap
-from .dispatch import apply, refuse_quantized
+from .dispatch import apply
 from .inplace import in_place
 from .promotion import cast, scalar
+from .refusal import refuse_quantized, undefined_index
 
 __all__ = [
     "gather",
@@ -34,6 +35,8 @@ __all__ = [
 
 def _checked_index(name: str, index: Any, length: int) -> Any:
     array = index._array
+    if index.is_quantized:
+        raise undefined_index(index)
     if array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
     if array.size and (array.min() < 0 or array.max() >= length):
@@ -156,7 +159,7 @@ def take(input: Any, index: Any) -> Any:
     >>> pyqref.take(pyqref.tensor([[1, 2], [3, 4]]), pyqref.tensor([0, 3])).tolist()
     [1, 4]
     """
-    refuse_quantized("take", input)
+    refuse_quantized(input)
     return input.reshape(-1)[index]
 
 
@@ -199,6 +202,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 def _check_scatter(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
     _same_rank(name, input, index)
     if input._array.dtype != source._array.dtype:
+        refuse_quantized(input, source)
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     too_large = any(
         needed > present for needed, present in zip(index.shape, source.shape, strict=False)
@@ -255,7 +259,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     >>> pyqref.index_copy(pyqref.zeros(3), 0, pyqref.tensor([2, 0]), rows).tolist()
     [6.0, 0.0, 5.0]
     """
-    refuse_quantized("index_copy", input, source)
+    refuse_quantized(input, source)
     axis = axis_of(dim, input.ndim)
     where = _checked_slices("index_copy", input, axis, index, source)
     return apply(indexing.IndexPut, input, source, (slice(None),) * axis + (where,), False)
@@ -271,7 +275,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     >>> pyqref.index_fill(pyqref.zeros(3), 0, pyqref.tensor([0, 2]), 7.0).tolist()
     [7.0, 0.0, 7.0]
     """
-    refuse_quantized("index_fill", input, value)
+    refuse_quantized(input, value, index)
     if index._array.dtype.kind not in "iu":
         raise IndexError(f"index_fill(): Expected dtype int64 for index, got {index.dtype}")
     if not isinstance(value, TensorBase):
@@ -306,7 +310,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         )
     if input.is_quantized:
         return apply(indexing.MaskedFill, input, mask, value)
-    refuse_quantized("masked_fill", mask, value)
+    refuse_quantized(mask, value)
     if not isinstance(value, TensorBase):
         value = wrap(np.asarray(scalar(value, input._array.dtype)))
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
@@ -337,7 +341,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     >>> pyqref.masked_scatter(pyqref.zeros(3), mask, values).tolist()
     [5.0, 0.0, 6.0]
     """
-    refuse_quantized("masked_scatter", input, source)
+    refuse_quantized(input, mask, source)
     full = np.broadcast_to(mask._array, input._array.shape)
     count = int(full.sum())
     if source._array.size < count:
@@ -356,7 +360,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     >>> pyqref.nonzero(pyqref.tensor([[0, 5], [7, 0]])).tolist()
     [[0, 1], [1, 0]]
     """
-    refuse_quantized("nonzero", input)
+    refuse_quantized(input)
     if as_tuple:
         return tuple(wrap(each) for each in np.nonzero(np.atleast_1d(input._array)))
     if input.ndim == 0:

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..tape import unary
 from .base import wrap
-from .dispatch import apply, quantized, refuse_quantized
+from .dispatch import apply, quantized
 from .inplace import in_place
 from .promotion import to_floating
+from .refusal import refuse_quantized
 
 __all__ = [
     "abs",
@@ -234,7 +235,7 @@ def isnan(input: Any) -> Any:
     >>> pyqref.isnan(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
     [False, False, True]
     """
-    refuse_quantized("isnan", input)
+    refuse_quantized(input)
     return wrap(np.asarray(np.isnan(input._array)))
 
 
@@ -247,7 +248,7 @@ def isinf(input: Any) -> Any:
     >>> pyqref.isinf(pyqref.tensor([1.0, float("-inf"), float("nan")])).tolist()
     [False, True, False]
     """
-    refuse_quantized("isinf", input)
+    refuse_quantized(input)
     return wrap(np.asarray(np.isinf(input._array)))
 
 
@@ -260,7 +261,7 @@ def isfinite(input: Any) -> Any:
     >>> pyqref.isfinite(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
     [True, False, False]
     """
-    refuse_quantized("isfinite", input)
+    refuse_quantized(input)
     return wrap(np.asarray(np.isfinite(input._array)))
 
 
@@ -276,6 +277,7 @@ def nan_to_num(
     >>> pyqref.nan_to_num(x, nan=5.0, posinf=9.0).tolist()
     [5.0, 9.0]
     """
+    refuse_quantized(input)
     array = input._array
     if array.dtype.kind != "f":
         return wrap(array.copy())

@@ -16,6 +16,7 @@ from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .base import TensorBase
 from .dispatch import CATEGORY, apply
+from .refusal import refuse_quantized
 
 __all__ = [
     "cast",
@@ -66,7 +67,15 @@ def default_numpy_dtype() -> np.dtype[Any]:
 
 
 def promoted(*operands: Any) -> np.dtype[Any]:
-    """The NumPy type in which an operation on these tensors and numbers is computed."""
+    """The NumPy type in which an operation on these tensors and numbers is computed.
+
+    Quantized tensors are refused: their integers have a type that says nothing of the numbers.
+    """
+    refuse_quantized(*operands)
+    return _promoted(*operands)
+
+
+def _promoted(*operands: Any) -> np.dtype[Any]:
     by_rank: list[np.dtype[Any] | None] = [None, None, None]
     for operand in operands:
         rank, own = _rank_and_type(operand)
@@ -120,7 +129,7 @@ def promote(*operands: Any) -> list[Any]:
         return list(operands)
     if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
         return list(operands)
-    return cast(promoted(*operands), *operands)
+    return cast(_promoted(*operands), *operands)
 
 
 def cast(numpy_dtype: np.dtype[Any], *operands: Any) -> list[Any]:
@@ -157,12 +166,14 @@ def to_floating(*operands: Any) -> list[Any]:
         return [first]
     if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
         return list(operands)
-    common = promoted(*operands)
+    common = _promoted(*operands)
     return cast(common if common.kind == "f" else default_numpy_dtype(), *operands)
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype in which an operation on two tensors or numbers is computed.
+
+    Of two quantized tensors of one dtype it is that; no other pair with one has a common dtype.
 
     Examples
     --------
@@ -170,4 +181,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     >>> pyqref.result_type(pyqref.tensor([1], dtype=pyqref.int8), 2.5)
     pyqref.float32
     """
+    tensors = [each for each in (tensor1, tensor2) if isinstance(each, TensorBase)]
+    if len(tensors) == 2 and all(each.is_quantized for each in tensors):
+        first, second = (each.dtype for each in tensors)
+        if first is second:
+            return first
     return from_numpy_dtype(promoted(tensor1, tensor2))

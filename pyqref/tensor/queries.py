@@ -10,7 +10,7 @@ from ..dtypes import dtype as dtype_
 from ..dtypes import from_numpy_dtype
 from ..tape import is_grad_enabled
 from .base import TensorBase, wrap
-from .dispatch import refuse_quantized
+from .refusal import refuse_quantized
 
 __all__ = [
     "can_cast",
@@ -201,6 +201,7 @@ def isposinf(input: Any) -> Any:
     >>> pyqref.isposinf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
     [False, True]
     """
+    refuse_quantized(input)
     return wrap(np.asarray(np.isposinf(input._array)))
 
 
@@ -213,6 +214,7 @@ def isneginf(input: Any) -> Any:
     >>> pyqref.isneginf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
     [True, False]
     """
+    refuse_quantized(input)
     return wrap(np.asarray(np.isneginf(input._array)))
 
 
@@ -237,6 +239,7 @@ def signbit(input: Any) -> Any:
     >>> pyqref.signbit(pyqref.tensor([-0.0, 0.0, -1.0])).tolist()
     [True, False, True]
     """
+    refuse_quantized(input)
     array = input._array
     return wrap(np.asarray(np.signbit(array) if array.dtype.kind == "f" else array < 0))
 
@@ -250,6 +253,6 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
     >>> pyqref.isin(pyqref.tensor([1, 2, 3]), pyqref.tensor([2, 3])).tolist()
     [False, True, True]
     """
-    refuse_quantized("isin", elements, test_elements)
+    refuse_quantized(elements, test_elements)
     a, b = (getattr(each, "_array", each) for each in (elements, test_elements))
     return wrap(np.asarray(np.isin(a, b, invert=invert)))

@@ -13,6 +13,7 @@ from .creation import empty, made, numpy_type
 from .dispatch import check_in_place, store
 from .generator import Generator, default_generator
 from .memory import require_memory
+from .refusal import refuse_quantized
 
 __all__ = [
     "bernoulli",
@@ -203,6 +204,7 @@ def normal(
     >>> pyqref.normal(pyqref.tensor([1.0, 1000.0]), pyqref.tensor([0.0, 0.0])).tolist()
     [1.0, 1000.0]
     """
+    refuse_quantized(mean, std)
     if size is not None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         return normal_(empty(size), mean, std, generator=generator)
     if size is None:
@@ -225,6 +227,7 @@ def bernoulli(input: Any, p: float | None = None, *, generator: Generator | None
     """
     if p is not None:
         return bernoulli_(input.clone(), p, generator=generator)
+    refuse_quantized(input)
     chances = input._array
     if chances.size and not ((chances >= 0) & (chances <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true")
@@ -248,6 +251,7 @@ def multinomial(
     >>> sorted(pyqref.multinomial(pyqref.tensor([1.0, 0.0, 1.0]), 2).tolist())
     [0, 2]
     """
+    refuse_quantized(input)
     weights = np.atleast_2d(input._array).astype(np.float64)
     if (weights < 0).any() or not np.isfinite(weights).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -283,7 +287,8 @@ def _fill(target: Any, numbers: Any) -> Any:
 
 
 def _floating_target(name: str, target: Any) -> Any:
-    if target._array.dtype.kind != "f" or target.is_quantized:
+    refuse_quantized(target)
+    if target._array.dtype.kind != "f":
         raise RuntimeError(
             f"{name}: the tensor must be of a floating point dtype, got {target.dtype}"
         )
@@ -318,6 +323,7 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Fill with 1 of probability ``p``, else 0."""
+    refuse_quantized(input, p)
     chance = p._array if isinstance(p, TensorBase) else p
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")

@@ -12,8 +12,9 @@ from ..tape import reduction
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
-from .dispatch import apply, refuse_quantized
+from .dispatch import apply
 from .promotion import cast, promote, to_floating
+from .refusal import refuse_quantized
 
 __all__ = [
     "all",
@@ -73,6 +74,7 @@ def nansum(
     >>> pyqref.nansum(pyqref.tensor([1.0, float("nan"), 3.0])).item()
     4.0
     """
+    refuse_quantized(input)
     mask = wrap(np.isnan(input._array))
     return sum(input.masked_fill(mask, 0), dim, keepdim, dtype=dtype)
 
@@ -203,7 +205,7 @@ def std_mean(
 
 
 def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
-    refuse_quantized(function.__name__, input)
+    refuse_quantized(input)
     axes = axes_of(dim, input.ndim)
     result = np.asarray(function(input._array, axis=axes, keepdims=keepdim))
     return wrap(result.astype(np.uint8) if input._array.dtype == np.uint8 else result)
@@ -244,7 +246,7 @@ def count_nonzero(input: Any, dim: Any = None, *more: int) -> Any:
     >>> pyqref.count_nonzero(pyqref.tensor([[0, 1], [2, 3]]), dim=0).tolist()
     [1, 2]
     """
-    refuse_quantized("count_nonzero", input)
+    refuse_quantized(input)
     axes = axes_of((dim, *more) if more else dim, input.ndim)
     return wrap(np.asarray(np.count_nonzero(input._array, axis=axes)))
 
@@ -269,6 +271,7 @@ def norm(
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind != "f":
+        refuse_quantized(input)
         raise RuntimeError(
             "norm(): Expected a floating point tensor as input. Got: " + str(input.dtype)
         )
@@ -324,6 +327,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     >>> pyqref.nanmean(pyqref.tensor([1.0, float("nan"), 3.0])).item()
     2.0
     """
+    refuse_quantized(input)
     mask = wrap(np.isnan(input._array))
     count = sum(~mask, dim, keepdim)
     return sum(input.masked_fill(mask, 0), dim, keepdim) / count

@@ -360,6 +360,8 @@ def _same_elements(function: Any) -> Any:
     def changed(input: Any, *args: Any) -> Any:
         result = function(input, *args)
         input._array = result._array
+        if input.is_quantized:
+            input._quantizer = result._quantizer  # whose axis went with the channels
         if not result.is_leaf:
             input._goes_to = result._goes_to
         return input

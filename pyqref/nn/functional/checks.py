@@ -9,6 +9,7 @@ from typing import Any
 
 from ...tensor.arguments import described
 from ...tensor.base import TensorBase
+from ...tensor.refusal import refuse_quantized
 
 __all__ = [
     "require",
@@ -80,7 +81,8 @@ def require_shape(function: str, name: str, value: Any, expected: Sequence[int])
 def require_indices(function: str, name: str, value: Any, count: int) -> None:
     """``value`` is an integer tensor with entries in [0, count)."""
     require_tensor(function, name, value)
-    if value.is_quantized or value.dtype.is_floating_point or value._array.dtype.kind not in "iu":
+    refuse_quantized(value)
+    if value._array.dtype.kind not in "iu":
         raise RuntimeError(
             f"{function}(): expected {name} of an integer dtype such as int64, got {value.dtype}"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...tape import class_loss as tape
 from ...tensor.dispatch import apply
+from ...tensor.refusal import refuse_quantized
 from .checks import (
     require,
     require_floating,
@@ -81,6 +82,7 @@ def nll_loss(
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("nll_loss", "input", input)
     require_tensor("nll_loss", "target", target)
+    refuse_quantized(input, target, weight)
     require_reduction(reduction)
     _check_classes("nll_loss", input, target, weight, ignore_index)
     return apply(tape.Nll, input, target, weight, ignore_index, 0.0, reduction)
@@ -124,6 +126,7 @@ def cross_entropy(
     reduction = legacy_reduction(size_average, reduce, reduction)
     require_floating("cross_entropy", "input", input)
     require_tensor("cross_entropy", "target", target)
+    refuse_quantized(input, target, weight)
     require_reduction(reduction)
     require(
         0.0 <= label_smoothing <= 1.0,

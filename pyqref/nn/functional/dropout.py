@@ -8,6 +8,7 @@ from typing import Any
 from ...tape import dropout as tape
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
+from ...tensor.refusal import refuse_quantized
 from .checks import require, require_probability, require_tensor, shape_text
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
 
 
 def _drop(input: Any, p: float, shape: tuple[int, ...], inplace: bool) -> Any:
+    refuse_quantized(input)
     keep = input.new_empty(shape).bernoulli_(1 - p)
     return (apply_ if inplace else apply)(tape.Dropout, input, keep, p)
 
@@ -93,6 +95,7 @@ SELU_LOWEST = -1.7580993408473766
 
 
 def _alpha_drop(input: Any, p: float, shape: tuple[int, ...], inplace: bool) -> Any:
+    refuse_quantized(input)
     if p == 1:
         result = input * 0
     else:

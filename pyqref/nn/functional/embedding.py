@@ -10,6 +10,7 @@ import numpy as np
 from ...tape import embedding as tape
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
+from ...tensor.refusal import refuse_quantized
 from .checks import require, require_floating, require_indices, require_tensor, shape_text
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
@@ -92,6 +93,7 @@ def embedding(
     padding_idx = _padding_index("embedding", padding_idx, weight.shape[0])
     _no_sparse("embedding", sparse)
     if max_norm is not None:
+        refuse_quantized(weight)
         _renormalize(weight, input._array, max_norm, norm_type)
     return apply(tape.Embedding, weight, input, padding_idx, scale_grad_by_freq)
 
@@ -182,6 +184,7 @@ def embedding_bag(
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights[wrap(kept)]
     if max_norm is not None:
+        refuse_quantized(weight)
         _renormalize(weight, indices, max_norm, norm_type)
     return apply(
         tape.EmbeddingBag,
@@ -196,6 +199,7 @@ def embedding_bag(
 
 def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
     """How many entries each bag has."""
+    refuse_quantized(offsets)
     if input.ndim == 2:
         require(
             offsets is None,

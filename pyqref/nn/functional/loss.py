@@ -11,6 +11,7 @@ from typing import Any
 
 from ...tape import loss as tape
 from ...tensor.dispatch import apply
+from ...tensor.refusal import refuse_quantized
 from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = [
@@ -61,6 +62,7 @@ def reduced(loss: Any, reduction: str) -> Any:
 def _check(function: str, input: Any, target: Any) -> None:
     require_floating(function, "input", input)
     require_tensor(function, "target", target)
+    refuse_quantized(input, target)
 
 
 def _broadcast(function: str, input: Any, target: Any) -> None:

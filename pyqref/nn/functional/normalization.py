@@ -10,6 +10,7 @@ import numpy as np
 
 from ...tape import normalization as tape
 from ...tensor.dispatch import apply
+from ...tensor.refusal import refuse_quantized
 from .checks import require, require_floating, require_shape, require_tensor, shape_text
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
@@ -164,7 +165,8 @@ def instance_norm(
         f"Expected more than 1 spatial element when training, got input size {shape_text(input)}",
         ValueError,
     )
-    observed = input._array.size > 0 and not input.is_quantized
+    refuse_quantized(input, running_mean, running_var, weight, bias)
+    observed = input._array.size > 0
     if observed and running_mean is not None and running_var is not None:
         pixels = input._array.reshape(input.shape[0], channels, -1)
         mean = pixels.mean(axis=2, dtype=np.float64).mean(axis=0)
@@ -255,6 +257,7 @@ def rms_norm(
     >>> pyqref.nn.functional.rms_norm(pyqref.tensor([[1.0, 7.0]]), [2], eps=0.0).tolist()
     [[0.20000000298023224, 1.399999976158142]]
     """
+    refuse_quantized(input, weight)
     axes = _normalized_axes("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
         eps = np.finfo(input._array.dtype).eps.item()

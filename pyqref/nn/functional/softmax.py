@@ -7,6 +7,7 @@ from typing import Any
 
 from ...tape import gated
 from ...tensor.dispatch import apply
+from ...tensor.refusal import refuse_quantized
 from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "prelu", "softmax", "softmin"]
@@ -95,6 +96,7 @@ def gumbel_softmax(
     ({1.0}, True)
     """
     require_floating("gumbel_softmax", "logits", logits)
+    refuse_quantized(logits)
     noise = -logits.new_empty(logits.shape).exponential_().log()
     soft = softmax((logits + noise) / tau, dim)
     if not hard:

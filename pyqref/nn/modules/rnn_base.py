@@ -13,6 +13,7 @@ from ...tensor.dispatch import require_tensor
 from ...tensor.joining import cat, stack
 from ...tensor.memory import require_memory
 from ...tensor.parameter import Parameter
+from ...tensor.refusal import refuse_quantized
 from .. import functional as F
 from .. import init
 from ..utils.packed_sequence import PackedSequence
@@ -175,10 +176,12 @@ class RNNBase(Module):
         packed = isinstance(input, PackedSequence)
         if packed:
             data, sizes, order, back = input
+            refuse_quantized(data)
             batch_sizes = tuple(int(n) for n in sizes.tolist())
             batch, unbatched = batch_sizes[0], False
         else:
             _check_input(self, input)
+            refuse_quantized(input)
             unbatched = input.ndim == 2
             if unbatched:
                 input = input.unsqueeze(1)
@@ -293,8 +296,7 @@ def _batched(state: Any) -> Any:
 def _require_state(state: Any, name: str) -> None:
     if not isinstance(state, TensorBase):
         raise TypeError(f"{name} must be a tensor, got {described(state)}")
-    if state.is_quantized:
-        raise RuntimeError(f"{name} must not be quantized, got {described(state)}")
+    refuse_quantized(state)
 
 
 def pair_of_states(hx: Any) -> tuple[Any, Any] | None:

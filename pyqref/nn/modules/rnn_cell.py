@@ -10,6 +10,7 @@ from ...tensor.arguments import as_flag, described
 from ...tensor.creation import empty
 from ...tensor.dispatch import apply, require_tensor
 from ...tensor.parameter import Parameter
+from ...tensor.refusal import refuse_quantized
 from .. import init
 from .arguments import sizes, word
 from .module import Module
@@ -81,8 +82,7 @@ class RNNCellBase(Module):
         """The states after one step, for `(N, input_size)` or `(input_size,)`."""
         name = type(self).__name__
         require_tensor(name, "input", input)
-        if input.is_quantized:
-            raise RuntimeError(f"{name}: input must not be quantized, got {input.dtype}")
+        refuse_quantized(input)
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
         if input.shape[-1] != self.input_size:
@@ -121,10 +121,9 @@ class RNNCellBase(Module):
 
 def _require_state(name: str, state: Any) -> None:
     require_tensor(name, "hx", state)
-    if state.is_quantized or state.ndim not in (1, 2):
-        raise RuntimeError(
-            f"{name}: a state in hx must be 1D or 2D and not quantized, got {described(state)}"
-        )
+    refuse_quantized(state)
+    if state.ndim not in (1, 2):
+        raise RuntimeError(f"{name}: a state in hx must be 1D or 2D, got {described(state)}")
 
 
 class RNNCell(RNNCellBase):

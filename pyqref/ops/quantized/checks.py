@@ -84,7 +84,7 @@ def require_per_tensor(
     if tensor.qscheme().is_per_channel:
         raise RuntimeError(
             f"{operation}: {name} must be quantized per tensor, got {tensor.qscheme()}; "
-            "only weights may be quantized per channel"
+            "only weights may be quantized per channel; call dequantize() first"
         )
     only: PerTensorQuantizer = tensor._quantizer
     return only

@@ -82,7 +82,8 @@ def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any
     else:
         raise RuntimeError(
             "interpolate: mode of a quantized tensor must be 'nearest' or 'bilinear', and the "
-            f"input (N, C, H, W), got mode {mode!r} and shape {tuple(x.shape)}"
+            f"input (N, C, H, W), got mode {mode!r} and shape {tuple(x.shape)}; call dequantize() "
+            "first"
         )
     return make_quantized(integers, own)
 

@@ -118,7 +118,10 @@ def _max_pool_of_tensor(
     if type(own) is not PerTensorQuantizer:
         own = require_per_tensor("max_pool", x)
     if indices:
-        raise RuntimeError("max_pool of a quantized tensor takes return_indices=False only")
+        raise RuntimeError(
+            "max_pool of a quantized tensor takes return_indices=False only; "
+            "call dequantize() first"
+        )
     q = x._array
     if q.ndim == len(kernel) + 1:
         pooled = _kernels.max_pool(q[None], kernel, stride, padding, dilation, ceil_mode)[0]

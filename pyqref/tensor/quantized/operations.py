@@ -23,6 +23,7 @@ from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
+from ..refusal import called_function, undefined_for_quantized
 from .quantizer import PerChannelQuantizer, PerTensorQuantizer, per_tensor_quantizer
 from .tensor import make_quantized, number_of
 
@@ -34,11 +35,12 @@ def per_tensor_of(name: str, *tensors: Any) -> PerTensorQuantizer:
     for tensor in tensors:
         if not tensor.is_quantized:
             raise RuntimeError(
-                f"{name}: quantized and float tensors cannot be mixed; quantize or dequantize one"
+                f"{called_function(name)}: quantized and float tensors cannot be mixed; "
+                "quantize or dequantize one"
             )
         if isinstance(tensor._quantizer, PerChannelQuantizer):
             raise RuntimeError(
-                f"{name} is defined for per tensor quantized tensors only, got "
+                f"{called_function(name)} is defined for per tensor quantized tensors only, got "
                 f"{tensor._quantizer.qscheme._name}; call dequantize() first"
             )
     quantizer: PerTensorQuantizer = tensors[0]._quantizer
@@ -81,9 +83,9 @@ def _relu(tensor: Any) -> Any:
 def _clamp(tensor: Any, low: Any, high: Any) -> Any:
     """Clamp the integers to those of the bounds."""
     quantizer = per_tensor_of("clamp", tensor)
-    low, high = (
-        bound._array.item() if isinstance(bound, TensorBase) else bound for bound in (low, high)
-    )
+    if any(isinstance(each, TensorBase) and each._array.ndim for each in (low, high)):
+        raise undefined_for_quantized("clamp", tensor)
+    low, high = number_of(low), number_of(high)
     integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
     return make_quantized(integers, quantizer)
 

@@ -172,7 +172,10 @@ class QuantizedTensor(Tensor):
                     f"{self.dtype} {self.qscheme()._name} and {src.dtype} {src.qscheme()._name}"
                 )
             if isinstance(src._quantizer, PerChannelQuantizer):
-                src._quantizer.check_shape(self._array.shape)
+                try:
+                    src._quantizer.check_shape(self._array.shape)
+                except ValueError as error:
+                    raise ValueError(f"copy_: {error}; call dequantize() on src") from None
             np.copyto(self._array, src._array)
             self._quantizer = src._quantizer
         else:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype
-from ..arguments import as_integer, as_number, described
+from ..arguments import as_integer, as_number, described, refused_number
 from ..base import TensorBase
 from ..tensor import Tensor
 
@@ -101,7 +101,9 @@ def reals(name: str, input: Any) -> Any:
     if not isinstance(input, TensorBase):
         raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
     if input.is_quantized:
-        raise TypeError(f"{name}: input is quantized already, got {input.dtype}")
+        raise TypeError(
+            f"{name}: input is quantized already, got {input.dtype}; call dequantize() first"
+        )
     if input._array.dtype.kind != "f" or input._array.dtype.itemsize < 4:
         raise TypeError(
             f"{name}: input must be a float32 or float64 tensor, got {input.dtype}; use .float()"
@@ -115,7 +117,7 @@ def vector(name: str, values: Any) -> Any:
         return values._array
     array = values._array if isinstance(values, TensorBase) else _numbers(name, values)
     if array.dtype.kind not in "iuf" or getattr(values, "is_quantized", False):
-        raise TypeError(f"{name} must hold numbers, got {described(values)}")
+        raise TypeError(f"{name} must hold numbers, got {refused_number(values)}")
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
     return array
@@ -126,4 +128,4 @@ def _numbers(name: str, values: Any) -> Any:
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must hold numbers, got {described(values)}") from None
+        raise TypeError(f"{name} must hold numbers, got {refused_number(values)}") from None

@@ -13,6 +13,7 @@ from pyqref.tensor.arguments import as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
+from pyqref.tensor.refusal import DEQUANTIZE
 
 __all__ = [
     "fits",
@@ -164,7 +165,7 @@ def require_float_input(layer: Module, input: Any) -> None:
     if not isinstance(input, TensorBase):
         raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {type(input).__name__}")
     if input.dtype is not dtypes.float32:
-        remedy = "a DeQuantStub is missing before it" if input.is_quantized else "call .float()"
+        remedy = DEQUANTIZE if input.is_quantized else "call .float()"
         raise RuntimeError(
             f"{_name(layer)} takes a float32 tensor, got one of {input.dtype}: {remedy}"
         )
