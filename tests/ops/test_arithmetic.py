@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -135,10 +136,48 @@ def test_matmul(engine: str) -> None:
     assert result.int_repr().tolist() == [[[18]], [[10]]]
 
 
+MATRICES = [
+    ((3,), (3,)),
+    ((3,), (3, 4)),
+    ((2, 3), (3,)),
+    ((5, 2, 3), (3,)),
+    ((3,), (5, 3, 4)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((1, 2, 3), (5, 3, 4)),
+    ((5, 2, 3), (1, 3, 4)),
+    ((5, 1, 2, 3), (7, 3, 4)),
+    ((0, 2, 3), (3, 4)),
+    ((2, 0), (0,)),
+]
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8])
+@pytest.mark.parametrize(("left", "right"), MATRICES)
+def test_matmul_broadcasts(left: tuple[int, ...], right: tuple[int, ...], dtype: Any) -> None:
+    """The shapes and, on grids without rounding, the numbers of ``matmul`` of real tensors."""
+    rng = np.random.default_rng(0)
+    a, b = (pyqref.tensor(rng.integers(-2, 3, n).astype(np.float32)) for n in (left, right))
+    qa, qb = (pyqref.quantize_per_tensor(each, 1.0, 3, dtype) for each in (a, b))
+    product = ops.matmul(qa, qb, 1.0, 30).dequantize()
+    expected = pyqref.matmul(a, b)
+    assert expected.shape == product.shape
+    assert expected.tolist() == product.tolist()
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((1, 2), (1, 2)), ((), (3,)), ((3,), (2,)), ((2, 2, 3), (3, 3, 4))]
+)
+def test_matmul_refuses_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """The message names what is needed and what was given."""
+    a, b = (pyqref.quantize_per_tensor(pyqref.ones(n), 1.0, 0, pyqref.quint8) for n in (left, right))
+    got = re.escape(f"got {left} and {right}")
+    with pytest.raises(RuntimeError, match=rf"shapes \(\*, M, K\) and \(\*, K, N\).*{got}"):
+        ops.matmul(a, b, 1.0, 0)
+
+
 def test_matmul_errors() -> None:
     a = _quantized([[1.0, 2.0]])
-    with pytest.raises(RuntimeError, match=r"shapes \(\*, M, K\) and \(\*, K, N\) are needed"):
-        ops.matmul(a, a, 1.0, 0)
     with pytest.raises(RuntimeError, match="qa must have dtype"):
         ops.matmul(_quantized([[1.0]], pyqref.qint32), a, 1.0, 0)
 

@@ -33,6 +33,28 @@ def arithmetic(torch: Any) -> dict[str, Any]:
 
 
 @parity_case()
+def matmul_broadcasting(torch: Any) -> dict[str, Any]:
+    """Vectors, one matrix for many, and batches of size 1 on either side."""
+    shapes = [
+        ((9,), (9,)),
+        ((9,), (2, 9, 5)),
+        ((3, 2, 9), (9,)),
+        ((3, 2, 9), (9, 5)),
+        ((2, 9), (3, 9, 5)),
+        ((3, 1, 2, 9), (1, 4, 9, 5)),
+    ]
+    results: dict[str, Any] = {}
+    for name in ("quint8", "qint8"):
+        for left, right in shapes:
+            a, b = (
+                torch.quantize_per_tensor(tensor(torch, 3, *n), 0.03, 7, getattr(torch, name))
+                for n in (left, right)
+            )
+            results[f"{name}-{left}-{right}"] = torch.ops.quantized.matmul(a, b, 0.06, 31)
+    return together(results)
+
+
+@parity_case()
 def scalars(torch: Any) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for name in ("quint8", "qint8", "qint32"):
