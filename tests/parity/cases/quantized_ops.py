@@ -142,6 +142,8 @@ def resizing(torch: Any) -> dict[str, Any]:
     calls = {
         "nearest": functional.interpolate(x, scale_factor=2),
         "nearest_size": functional.interpolate(x, size=(7, 3)),
+        "exact": functional.interpolate(x, scale_factor=0.6, mode="nearest-exact"),
+        "exact_size": functional.interpolate(x, size=(7, 3), mode="nearest-exact"),
         "bilinear": functional.interpolate(x, scale_factor=2, mode="bilinear"),
         "bilinear_size": functional.interpolate(x, size=(7, 3), mode="bilinear"),
         "corners": functional.interpolate(x, size=(9, 8), mode="bilinear", align_corners=True),
