@@ -12,9 +12,10 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
+from ..tensor.diagnostics import set_path_under_way
 from .modules.hooks import CallsHooks
 
-__all__ = ["describe_module", "module_path"]
+__all__ = ["describe_module", "module_path", "running_path"]
 
 _CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
@@ -45,6 +46,22 @@ def module_path(module: Any) -> str:
         # A module that is not registered below its caller starts a path of its own.
         steps = [] if step is None else [*steps, step]
     return ".".join(steps)
+
+
+def running_path() -> str:
+    """Path of the innermost module that is being called; empty if there is one at most.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> class Tell(nn.Module):
+    ...     def forward(self, x):
+    ...         return running_path()
+    >>> nn.Sequential(nn.Sequential(Tell()))(None)
+    '0.0'
+    """
+    running = _running_modules()
+    return module_path(running[-1]) if running else ""
 
 
 def describe_module(module: Any) -> str:
@@ -80,3 +97,6 @@ def _path_below(root: Any, module: Any) -> str | None:
         if each is module:
             return str(path)
     return None
+
+
+set_path_under_way(running_path)

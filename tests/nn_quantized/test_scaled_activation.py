@@ -175,7 +175,7 @@ def test_prelu_has_one_scale_for_all_slopes(count: int) -> None:
     if count == 1:
         assert (1,) == tuple(nnq.PReLU.from_float(layer).weight.shape)
         return
-    with pytest.raises(ValueError, match="each of the 4 slopes .* default_quint8_weight_qconfig"):
+    with pytest.raises(ValueError, match=r"each of the 4 slopes .* default_quint8_weight_qconfig"):
         nnq.PReLU.from_float(layer)
     layer.qconfig = quantization.default_quint8_weight_qconfig
     assert (4,) == tuple(nnq.PReLU.from_float(layer).weight.shape)

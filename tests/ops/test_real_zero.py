@@ -58,7 +58,7 @@ ZERO_TO_ZERO: dict[str, Run] = {
     "group_norm": lambda x, s, z: ops.group_norm(x, 2, None, None, 1e-5, s, z),
     "instance_norm": lambda x, s, z: ops.instance_norm(x, None, None, 1e-5, s, z),
 }
-#: Functions whose value at zero is another: on the grid of the result it is a whole number of steps.
+#: Functions whose value at zero is another, a whole number of steps of the result.
 TO_A_NUMBER: dict[str, tuple[Run, float]] = {
     "sigmoid": (lambda x, s, z: pyqref.sigmoid(x), 0.5),
     "quantized.sigmoid": (lambda x, s, z: ops.sigmoid(x, 1 / 64, 0), 0.5),
@@ -72,7 +72,7 @@ RUNS = {**{name: (run, 0.0) for name, run in ZERO_TO_ZERO.items()}, **TO_A_NUMBE
 @pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8])
 @pytest.mark.parametrize("name", RUNS)
 def test_real_zero_is_exact(name: str, dtype: Any, engine: str) -> None:
-    """The formula's value at 0 comes out exactly, whatever scale and zero point 0 is stored with."""
+    """The formula's value at 0 comes out exactly, on whatever grid 0 is stored."""
     pyqref.backends.quantized.engine = engine
     run, value = RUNS[name]
     wrong = []

@@ -194,8 +194,8 @@ def test_hooks_move_to_the_fused_module(model: Model) -> None:
 
 FUSERS: dict[str, Callable[[list[Any]], Any]] = {
     "documented": lambda seen: lambda layers: _one_of(layers),
-    "as in torch": lambda seen: lambda layers, is_qat, table: (
-        seen.extend([is_qat, table]) or _one_of(layers)
+    "as in torch": lambda seen: (
+        lambda layers, is_qat, table: seen.extend([is_qat, table]) or _one_of(layers)
     ),
     "by name": lambda seen: lambda layers, is_qat: seen.append(is_qat) or _one_of(layers),
     "any names": lambda seen: lambda layers, **rest: seen.extend(rest.values()) or _one_of(layers),

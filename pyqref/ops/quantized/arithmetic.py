@@ -13,6 +13,7 @@ from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized.joining import warn_of_unlike_grids
 from pyqref.tensor.quantized.validation import check_scale
 
 from .checks import output_quantizer, require_axis, require_number, require_per_tensor
@@ -181,6 +182,11 @@ def cat(
         The axis along which their lengths may differ.
     scale, zero_point
         Of the result; those of the first tensor if None.
+
+    Warns
+    -----
+    UnlikeGridsWarning
+        Neither is given, and a tensor lies on another grid than the first.
 
     Examples
     --------
@@ -359,6 +365,8 @@ def _cat(
     grids, dtypes = [first.grid], (first.dtype,)
     for index, each in enumerate(qx[1:], 1):
         grids.append(require_per_tensor(name, each, dtypes, "qx", index).grid)
+    if scale is None and zero_point is None:
+        warn_of_unlike_grids(name, qx)
     scale = first.scale if scale is None else scale
     zero_point = first.zero_point if zero_point is None else zero_point
     out = output_quantizer(name, scale, zero_point, first.dtype)

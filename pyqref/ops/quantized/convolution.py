@@ -6,7 +6,14 @@ from typing import Any
 
 from pyqref.dtypes import quint8
 
-from .checks import padding_pairs, require_bias, require_per_tensor, require_weight, tuple_of, unpacked
+from .checks import (
+    padding_pairs,
+    require_bias,
+    require_per_tensor,
+    require_weight,
+    tuple_of,
+    unpacked,
+)
 from .conv_run import convolve, require_groups, require_packed_conv
 from .packed_conv import PackedConv
 
@@ -285,9 +292,9 @@ def _prepack(
     pairs = padding_pairs(name, padding, tuple(weight.shape[2:]), stride, dilation)
     if any(before != after for before, after in pairs):
         raise ValueError(
-            f"{name}: padding='same' of an even kernel {tuple(weight.shape[2:])} adds {pairs} before "
-            "and after each dimension, which is not alike: call pad() on the input, with padding=0 "
-            "here, or use a layer of nn, such as nn.Conv2d"
+            f"{name}: padding='same' of an even kernel {tuple(weight.shape[2:])} adds {pairs} "
+            "before and after each dimension, which is not alike: call pad() on the input, with "
+            "padding=0 here, or use a layer of nn, such as nn.Conv2d"
         )
     bias = None if bias is None else bias.detach()
     padding = tuple(before for before, _ in pairs)

@@ -101,7 +101,7 @@ class _ConvNd(WeightedQuantizedModule):
         return tuple(before for before, _ in pairs) if alike else str(padding)
 
     def _pads_before(self) -> bool:
-        """Whether the input is padded before the operation, which adds zeros, as many at each end."""
+        """Whether the operation, which adds zeros, as many at each end, does not pad itself."""
         return self.padding_mode != "zeros" or isinstance(self.padding, str)
 
     def _padded(self, input: Any) -> Any:
