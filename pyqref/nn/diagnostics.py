@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
+from pyqref.tensor.diagnostics import QuantizationWarning as QuantizationWarning
+from pyqref.tensor.diagnostics import UnlikeGridsWarning as UnlikeGridsWarning
+from pyqref.tensor.diagnostics import warn as warn
 
 __all__ = [
     "NarrowRangeWarning",
@@ -14,19 +15,6 @@ __all__ = [
     "UnlikeGridsWarning",
     "warn",
 ]
-
-_PLACES = ("pyqref.nn.", "pyqref.ops.", "pyqref.quantization.")
-
-
-class QuantizationWarning(UserWarning):
-    """Something about a model's quantization has no effect, or one nobody can want.
-
-    Examples
-    --------
-    >>> from pyqref import quantization
-    >>> issubclass(quantization.UncalibratedWarning, quantization.QuantizationWarning)
-    True
-    """
 
 
 class SharedObserverWarning(QuantizationWarning):
@@ -93,10 +81,6 @@ class NarrowRangeWarning(QuantizationWarning):
     """
 
 
-class UnlikeGridsWarning(QuantizationWarning):
-    """Tensors on different grids are joined to one, whose grid is that of the first."""
-
-
 class SaturatedBiasWarning(QuantizationWarning):
     """A bias in units of the accumulator does not fit into 32 bits and is cut off.
 
@@ -118,23 +102,3 @@ class SaturatedBiasWarning(QuantizationWarning):
     ['SaturatedBiasWarning']
     >>> pyqref.backends.quantized.engine = "x86"
     """
-
-
-def warn(message: str, category: type[QuantizationWarning]) -> None:
-    """Warn at the line outside layers and workflows that led here.
-
-    Parameters
-    ----------
-    message
-        What happened where, and the remedy.
-    category
-        The kind of warning.
-    """
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(module: str) -> bool:
-    return module == "contextlib" or f"{module}.".startswith(_PLACES)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
-from ..tensor.refusal import set_layer_under_way
+from ..tensor.under_way import LayerUnderWay, set_layer_under_way
 from .modules.hooks import CallsHooks
 
 __all__ = ["describe_module", "layer_under_way", "module_path", "running_module"]
@@ -75,13 +75,8 @@ def describe_module(module: Any) -> str:
     return f"{path} ({name})" if path else name
 
 
-def layer_under_way() -> tuple[str, bool] | None:
-    """The innermost module that is being called, as a message names it; None if none is.
-
-    Returns
-    -------
-    tuple of str and bool, or None
-        As of :func:`describe_module`, and whether it is a layer of this library.
+def layer_under_way() -> LayerUnderWay | None:
+    """The innermost module that is being called, as messages name it; None if none is.
 
     Examples
     --------
@@ -89,12 +84,13 @@ def layer_under_way() -> tuple[str, bool] | None:
     >>> model = nn.Sequential(nn.Sequential(nn.ReLU()))
     >>> model[0][0].forward = lambda x: layer_under_way()
     >>> model(None)
-    ('0.0 (ReLU)', True)
+    LayerUnderWay(path='0.0', described='0.0 (ReLU)', is_own=True)
     """
     layer = running_module()
     if layer is None:
         return None
-    return describe_module(layer), type(layer).__module__.startswith(_OWN_LAYERS)
+    is_own = type(layer).__module__.startswith(_OWN_LAYERS)
+    return LayerUnderWay(module_path(layer), describe_module(layer), is_own)
 
 
 def _running_modules() -> list[Any]:

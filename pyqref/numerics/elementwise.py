@@ -51,15 +51,23 @@ def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
 
     Equation ``eq-dequantize-fused``:
 
-    .. math:: \hat x = \mathrm{fma}\big(q,\, s,\, \mathrm{fl}_{32}(-z \cdot s)\big)
+    .. math:: \hat x = \begin{cases} 0 & q = z \\
+              \mathrm{fma}\big(q,\, s,\, \mathrm{fl}_{32}(-z \cdot s)\big) & q \ne z
+              \end{cases}
+
+    Without its own case, real zero would come out as the rounding error of :math:`z \cdot s`,
+    which grows with the scale.
 
     Examples
     --------
     >>> dequantize_fused(np.uint8([0, 10, 20]), Grid(0.5, 10)).tolist()
     [-5.0, 0.0, 5.0]
+    >>> dequantize_fused(np.uint8([255]), Grid(1028.02, 255)).tolist()
+    [0.0]
     """
-    scale = np.float32(grid.scale)
-    return fma32(np.asarray(q).astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
+    q, scale = np.asarray(q), np.float32(grid.scale)
+    fused = fma32(q.astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
+    return np.where(q == grid.zero_point, np.float32(0), fused)
 
 
 def quantize_after(x: FloatArray, grid: Grid, relu: bool = False) -> IntArray:

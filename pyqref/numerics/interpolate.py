@@ -12,28 +12,36 @@ from .types import FloatArray, IntArray
 __all__ = ["bilinear", "nearest", "nearest_source", "source_position"]
 
 
-def nearest_source(size: int, outputs: int, factor: float | None = None) -> IntArray:
+def nearest_source(
+    size: int, outputs: int, factor: float | None = None, exact: bool = False
+) -> IntArray:
     r"""Index of the input that each output copies.
 
     Equation ``eq-nearest-source``:
 
-    .. math:: i = \min\big(\lfloor o \cdot r \rfloor,\; size - 1\big), \qquad
+    .. math:: i = \min\big(\lfloor (o + h) \cdot r \rfloor,\; size - 1\big), \qquad
               r = \mathrm{fl}_{32}(size / outputs) \text{ or } \mathrm{fl}_{32}(1 / factor)
 
-    in float32.
+    in float32, with h = 1/2, the middle of the output, where ``exact`` is true, else h = 0.
 
     Examples
     --------
     >>> nearest_source(2, 4)
     array([0, 0, 1, 1])
+    >>> nearest_source(4, 2), nearest_source(4, 2, exact=True)
+    (array([0, 2]), array([1, 3]))
     """
     ratio = np.float32(1.0 / factor) if factor else np.float32(size) / np.float32(outputs)
-    position = np.floor(np.arange(outputs, dtype=np.float32) * ratio).astype(np.int64)
-    return np.minimum(position, size - 1)
+    middle = np.float32(0.5 if exact else 0)
+    position = np.floor((np.arange(outputs, dtype=np.float32) + middle) * ratio)
+    return np.minimum(position.astype(np.int64), size - 1)
 
 
 def nearest(
-    q: IntArray, output_size: Sequence[int], factors: Sequence[float | None] | None = None
+    q: IntArray,
+    output_size: Sequence[int],
+    factors: Sequence[float | None] | None = None,
+    exact: bool = False,
 ) -> IntArray:
     r"""Resize by copying the nearest element; the grid stays.
 
@@ -49,6 +57,8 @@ def nearest(
         One number for each spatial dimension.
     factors
         The factors that a user gave, one for each spatial dimension, or None.
+    exact
+        Take what lies nearest to the middle of each output, not to its edge.
 
     Examples
     --------
@@ -61,7 +71,7 @@ def nearest(
     last = q.ndim > 3 and not q.flags.c_contiguous
     q, first = (np.moveaxis(q, 1, -1), 1) if last else (q, 2)
     for axis, (outputs, factor) in enumerate(zip(output_size, factors, strict=True), first):
-        q = np.take(q, nearest_source(q.shape[axis], outputs, factor), axis=axis)
+        q = np.take(q, nearest_source(q.shape[axis], outputs, factor, exact), axis=axis)
     return np.moveaxis(q, -1, 1) if last else q
 
 

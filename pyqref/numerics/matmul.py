@@ -26,7 +26,7 @@ def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: 
     Parameters
     ----------
     a, b
-        Integers ``(..., M, K)`` and ``(..., K, N)`` on their grids.
+        Integers ``(..., M, K)`` and ``(..., K, N)`` on their grids; leading axes broadcast.
     out
         Grid of the result ``(..., M, N)``.
 

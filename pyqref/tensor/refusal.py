@@ -8,17 +8,17 @@ stack when there is something to say.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType, FunctionType
 from typing import Any
 
 from .base import TensorBase
+from .under_way import layer_under_way
 
 __all__ = [
     "DEQUANTIZE",
     "called_function",
     "refuse_quantized",
-    "set_layer_under_way",
     "undefined_for_quantized",
     "undefined_index",
 ]
@@ -47,28 +47,6 @@ _WITH_NUMBER = {
 _WITH_TENSOR = {"add": "add(x, y)", "mul": "mul(x, y)", "matmul": "matmul(x, y)"}
 
 
-def _no_layer() -> tuple[str, bool] | None:
-    return None
-
-
-_layer_under_way: Callable[[], tuple[str, bool] | None] = _no_layer
-
-
-def set_layer_under_way(function: Callable[[], tuple[str, bool] | None]) -> None:
-    """Let a floor above say which layer is running: its path and name, whether it is a float layer.
-
-    Examples
-    --------
-    >>> before = _layer_under_way
-    >>> set_layer_under_way(lambda: ("head (Linear)", True))
-    >>> str(undefined_for_quantized("linear"))[:41]
-    'head (Linear) takes float tensors, got a '
-    >>> set_layer_under_way(before)
-    """
-    global _layer_under_way
-    _layer_under_way = function
-
-
 def undefined_for_quantized(name: str, *operands: Any) -> RuntimeError:
     """The refusal of a function that is not defined for quantized tensors.
 
@@ -89,12 +67,12 @@ def undefined_for_quantized(name: str, *operands: Any) -> RuntimeError:
     RuntimeError: exp is not defined for quantized tensors, got one of pyqref.quint8: ...
     """
     name = called_function(name)
-    layer = _layer_under_way()
+    layer = layer_under_way()
     found = next(_quantized_among(operands), None)
     got = "got a quantized one" if found is None else f"got one of {found.dtype}"
-    if layer is not None and layer[1]:
-        return RuntimeError(f"{layer[0]} takes float tensors, {got}: {DEQUANTIZE}")
-    where = "" if layer is None else f" in {layer[0]}"
+    if layer is not None and layer.is_own:
+        return RuntimeError(f"{layer.described} takes float tensors, {got}: {DEQUANTIZE}")
+    where = "" if layer is None else f" in {layer.described}"
     return RuntimeError(
         f"{name} is not defined for quantized tensors{where}, {got}: {DEQUANTIZE}"
         f"{_quantized_form(name, operands)}"

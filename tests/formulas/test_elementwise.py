@@ -31,6 +31,7 @@ GRIDS = [
     (Grid(0.5, 3), Grid(0.25, 7), Grid(0.5, 5)),
     (Grid(0.037, 120), Grid(0.11, 9), Grid(0.13, 77)),
     (Grid(1e-3, 0), Grid(40.0, 255), Grid(3.0, 128)),
+    (Grid(1028.02, 255), Grid(1e-3, 0), Grid(1e-3, 128)),
     (Grid(0.037, -12, *SIGNED), Grid(0.11, 9, *SIGNED), Grid(0.13, -77, *SIGNED)),
 ]
 
@@ -41,8 +42,10 @@ def integers(grid: Grid, n: int = 300) -> np.ndarray:
 
 
 def exact_real(q: int, grid: Grid) -> Fraction:
-    """One fused multiply-add with the rounded product of zero point and scale."""
+    """Zero, or one fused multiply-add with the rounded product of zero point and scale."""
     scale = single(grid.scale)
+    if q == grid.zero_point:
+        return Fraction(0)
     return fma(Fraction(q), scale, f32(-grid.zero_point * scale))
 
 
@@ -56,7 +59,7 @@ def exact_after(x: Fraction, grid: Grid, low: int | None = None) -> int:
 def test_eq_dequantize_fused__any(grids: tuple[Grid, ...]) -> None:
     """A single rounding for q * s - z * s, after that of z * s."""
     grid = grids[0]
-    q = integers(grid)
+    q = np.append(integers(grid), grid.storage(grid.zero_point))
     assert [exact_real(v, grid) for v in q.tolist()] == fractions(dequantize_fused(q, grid))
 
 
@@ -86,7 +89,7 @@ def test_eq_quantized_add__float(grids: tuple[Grid, ...], fused: bool) -> None:
 
 
 @pytest.mark.parametrize("fused", [False, True])
-@pytest.mark.parametrize("grids", [*GRIDS[:3], (Grid(1e9, 1), Grid(1e8, 2), Grid(1.0, 3))])
+@pytest.mark.parametrize("grids", [*GRIDS[:4], (Grid(1e9, 1), Grid(1e8, 2), Grid(1.0, 3))])
 def test_eq_add_fixed_point__qnnpack(grids: tuple[Grid, ...], fused: bool) -> None:
     """Integer multipliers of 22 bits and one shift, ties away from zero."""
     a_grid, b_grid, out = grids

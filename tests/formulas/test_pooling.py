@@ -135,11 +135,12 @@ def test_eq_quantized_avg_pool__three_dimensions() -> None:
 
 
 @pytest.mark.parametrize(("size", "outputs"), [(1, 5), (4, 4), (3, 7), (7, 3), (10, 1)])
-def test_eq_nearest_source__float32(size: int, outputs: int) -> None:
-    """The floor of a float32 product."""
-    ratio = f32(Fraction(size, outputs))
-    expected = [min(floor(f32(o * ratio)), size - 1) for o in range(outputs)]
-    assert expected == nearest_source(size, outputs).tolist()
+@pytest.mark.parametrize("exact", [False, True])
+def test_eq_nearest_source__float32(size: int, outputs: int, exact: bool) -> None:
+    """The floor of a float32 product, of the edges of outputs or of their middles."""
+    ratio, middle = f32(Fraction(size, outputs)), Fraction(int(exact), 2)
+    expected = [min(floor(f32((o + middle) * ratio)), size - 1) for o in range(outputs)]
+    assert expected == nearest_source(size, outputs, exact=exact).tolist()
 
 
 def test_eq_nearest_source__given_factor() -> None:

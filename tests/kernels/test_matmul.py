@@ -48,6 +48,19 @@ def test_pairs_in_any_order(kernel: str, turned: bool, n_threads: int) -> None:
     check((2, 3, 9), 10, 11, turned=turned)
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((2, 3, 9), ()), ((9,), (2, 3)), ((2, 1, 9), (4,)), ((4, 9), (2, 1)), ((0, 9), ())],
+)
+def test_leading_axes_broadcast(
+    kernel: str, left: tuple[int, ...], right: tuple[int, ...], n_threads: int
+) -> None:
+    rng = np.random.default_rng(0)
+    a, b = integers(rng, (*left, 10), np.uint8), integers(rng, (*right, 10, 11), np.uint8)
+    operands = (a, Grid(0.1, 3), b, Grid(0.2, 100), Grid(1.0, 7))
+    assert_same_bits(reference.quantized_matmul(*operands), _kernels.quantized_matmul(*operands))
+
+
 @pytest.mark.parametrize("zero_points", [(0, 128), (255, 0), (0, 255), (128, 127)])
 def test_zero_points(kernel: str, zero_points: tuple[int, int]) -> None:
     check((5,), 70, 66, zero_points=zero_points)

@@ -49,7 +49,9 @@ def test_nearest_along_every_axis(
         size = [max(int(each * factor), 1) for each in sizes]
         factors = [factor] * len(sizes)
         assert_same_bits(interpolate.nearest(x, size), _kernels.nearest(x, size))
-        assert_same_bits(interpolate.nearest(x, size, factors), _kernels.nearest(x, size, factors))
+        for exact in (False, True):
+            arguments = (x, size, factors, exact)
+            assert_same_bits(interpolate.nearest(*arguments), _kernels.nearest(*arguments))
 
 
 @pytest.mark.parametrize("sizes", [(3000,), (200, 60), (5, 50, 60)])

@@ -87,6 +87,12 @@ def test_functions_that_keep_the_grid() -> None:
         )
 
 
+def test_max_pooling_is_that_of_float_layers() -> None:
+    """torch.ao.nn.quantized.MaxPool2d is torch.nn.MaxPool2d: both take quantized tensors."""
+    assert nn.quantized.MaxPool2d is nn.MaxPool2d
+    assert (1, 2, 2, 2) == tuple(nn.quantized.MaxPool2d(2)(_quantized(1, 2, 4, 4)).shape)
+
+
 def test_in_place() -> None:
     x = _quantized(3)
     assert qF.relu(x, inplace=True) is x

@@ -164,6 +164,23 @@ def test_prelu_warns_of_another_weight_dtype() -> None:
         nnq.PReLU.from_float(layer)
 
 
+@pytest.mark.parametrize("count", [1, 4])
+def test_prelu_has_one_scale_for_all_slopes(count: int) -> None:
+    """An observer of channels is refused where it gives several scales, with the remedy."""
+    layer = nn.PReLU(count)
+    weight = quantization.PerChannelMinMaxObserver.with_args(dtype=pyqref.quint8)
+    layer.qconfig = quantization.default_qconfig._replace(weight=weight)
+    layer.activation_post_process = layer.qconfig.activation()
+    layer.activation_post_process(pyqref.tensor([0.0, 1.0]))
+    if count == 1:
+        assert (1,) == tuple(nnq.PReLU.from_float(layer).weight.shape)
+        return
+    with pytest.raises(ValueError, match=r"each of the 4 slopes .* default_quint8_weight_qconfig"):
+        nnq.PReLU.from_float(layer)
+    layer.qconfig = quantization.default_quint8_weight_qconfig
+    assert (4,) == tuple(nnq.PReLU.from_float(layer).weight.shape)
+
+
 def test_functional_forms() -> None:
     """The operations, and those of pooling in one and three dimensions."""
     x = quantized(2, 3, 4, 4, 4)

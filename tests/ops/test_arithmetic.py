@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyqref
+from pyqref import nn
 from pyqref.numerics import elementwise
 from pyqref.ops import quantized as ops
+from pyqref.quantization import (
+    QuantStub,
+    UnlikeGridsWarning,
+    convert,
+    get_default_qconfig,
+    get_default_qconfig_mapping,
+    prepare,
+)
+from pyqref.quantization.quantize_fx import convert_fx, prepare_fx
 from pyqref.tensor.quantized import make_per_tensor
 
 
@@ -108,8 +119,9 @@ def test_cat() -> None:
     a, b = _quantized([1.0, 2.0]), _quantized([3.0], scale=1.0, zero_point=0)
     joined = ops.cat([a, b], 0, 0.25, 1)
     assert joined.int_repr().tolist() == [5, 9, 13]
-    assert (ops.cat([a, b]).q_scale(), ops.cat([a, b]).q_zero_point()) == (0.5, 4)
-    assert ops.cat_relu([_quantized([-1.0]), b], -1).dequantize().tolist() == [0.0, 3.0]
+    same = ops.cat([a, a])
+    assert (same.q_scale(), same.q_zero_point()) == (0.5, 4)
+    assert ops.cat_relu([_quantized([-1.0]), a], -1).dequantize().tolist() == [0.0, 1.0, 2.0]
 
 
 def test_cat_errors() -> None:
@@ -135,10 +147,50 @@ def test_matmul(engine: str) -> None:
     assert result.int_repr().tolist() == [[[18]], [[10]]]
 
 
+MATRICES = [
+    ((3,), (3,)),
+    ((3,), (3, 4)),
+    ((2, 3), (3,)),
+    ((5, 2, 3), (3,)),
+    ((3,), (5, 3, 4)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((1, 2, 3), (5, 3, 4)),
+    ((5, 2, 3), (1, 3, 4)),
+    ((5, 1, 2, 3), (7, 3, 4)),
+    ((0, 2, 3), (3, 4)),
+    ((2, 0), (0,)),
+]
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8])
+@pytest.mark.parametrize(("left", "right"), MATRICES)
+def test_matmul_broadcasts(left: tuple[int, ...], right: tuple[int, ...], dtype: Any) -> None:
+    """The shapes and, on grids without rounding, the numbers of ``matmul`` of real tensors."""
+    rng = np.random.default_rng(0)
+    a, b = (pyqref.tensor(rng.integers(-2, 3, n).astype(np.float32)) for n in (left, right))
+    qa, qb = (pyqref.quantize_per_tensor(each, 1.0, 3, dtype) for each in (a, b))
+    product = ops.matmul(qa, qb, 1.0, 30).dequantize()
+    expected = pyqref.matmul(a, b)
+    assert expected.shape == product.shape
+    assert expected.tolist() == product.tolist()
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((1, 2), (1, 2)), ((), (3,)), ((3,), (2,)), ((2, 2, 3), (3, 3, 4))]
+)
+def test_matmul_refuses_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """The message names what is needed and what was given."""
+    a, b = (
+        pyqref.quantize_per_tensor(pyqref.ones(n), 1.0, 0, pyqref.quint8) for n in (left, right)
+    )
+    got = re.escape(f"got {left} and {right}")
+    with pytest.raises(RuntimeError, match=rf"shapes \(\*, M, K\) and \(\*, K, N\).*{got}"):
+        ops.matmul(a, b, 1.0, 0)
+
+
 def test_matmul_errors() -> None:
     a = _quantized([[1.0, 2.0]])
-    with pytest.raises(RuntimeError, match=r"shapes \(\*, M, K\) and \(\*, K, N\) are needed"):
-        ops.matmul(a, a, 1.0, 0)
     with pytest.raises(RuntimeError, match="qa must have dtype"):
         ops.matmul(_quantized([[1.0]], pyqref.qint32), a, 1.0, 0)
 
@@ -157,3 +209,72 @@ def test_mixed_arguments() -> None:
     b = _quantized([1.0], pyqref.qint8)
     with pytest.raises(ValueError, match=r"in \[-128, 127\] for qint8, got 200"):
         ops.add(b, b, 1.0, 200)
+
+
+UNLIKE: dict[str, Any] = {
+    "cat": pyqref.cat,
+    "concat": pyqref.concat,
+    "stack": pyqref.stack,
+    "hstack": pyqref.hstack,
+    "vstack": pyqref.vstack,
+    "dstack": pyqref.dstack,
+    "column_stack": pyqref.column_stack,
+    "quantized.cat": ops.cat,
+    "quantized.cat_relu": ops.cat_relu,
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_joins_of_unlike_grids_warn(name: str) -> None:
+    """What follows the first tensor is put on its grid, with loss, as in torch."""
+    join = UNLIKE[name]
+    narrow, wide = _quantized([0.0, 2.0], scale=0.25), _quantized([0.0, 200.0], scale=1.0)
+    with pytest.warns(UnlikeGridsWarning, match=r"tensor 1, of scale 1 and .*-1 to 62\.75 only"):
+        joined = join([narrow, wide])
+    assert [0.0, 0.0, 2.0, 62.75] == sorted(joined.dequantize().flatten().tolist())
+    same = join([narrow, _quantized([1.0, 2.0], scale=0.25)])  # warnings are errors
+    assert 0.25 == same.q_scale()
+
+
+def test_joins_with_a_grid_of_their_own_do_not_warn() -> None:
+    """``quantized.cat`` with parameters quantizes each tensor once; an empty one loses nothing."""
+    narrow, wide = _quantized([0.0, 2.0], scale=0.25), _quantized([0.0, 200.0], scale=1.0)
+    functional = nn.quantized.QFunctional()
+    functional.scale, functional.zero_point = 1.0, 0
+    for join in (lambda x: ops.cat(x, 0, 1.0, 0), lambda x: ops.cat_relu(x, 0, 1.0, 0)):
+        assert [0.0, 2.0, 0.0, 200.0] == join([narrow, wide]).dequantize().tolist()
+    assert [0.0, 2.0, 0.0, 200.0] == functional.cat([narrow, wide]).dequantize().tolist()
+    assert [0.0, 2.0] == pyqref.cat([narrow, wide[:0]]).dequantize().tolist()
+
+
+def test_a_warning_of_unlike_grids_names_the_module() -> None:
+    """In graph mode after lowering as well: multiplication by a number moves one grid."""
+
+    class Block(nn.Module):
+        def forward(self, x: Any) -> Any:
+            more = ops.mul_scalar(x, 100.0) if x.is_quantized else x * 100.0
+            return pyqref.cat([x, more])
+
+    class Traced(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return pyqref.cat([x, x * 100.0])
+
+    x = pyqref.quantize_per_tensor(pyqref.ones(2), 0.1, 0, pyqref.quint8)
+    with pytest.warns(UnlikeGridsWarning, match=r"^1\.0: cat puts .*FloatFunctional\.cat"):
+        nn.Sequential(nn.Identity(), nn.Sequential(Block()))(x)
+    example = pyqref.tensor([-1.0, 1.0])
+    prepared = prepare_fx(Traced().eval(), get_default_qconfig_mapping("fbgemm"), (example,))
+    prepared(example)
+    with pytest.warns(UnlikeGridsWarning, match="cat puts tensor 1"):
+        convert_fx(prepared)(example)
+
+
+def test_a_static_lstm_is_silent() -> None:
+    """Its directions and layers have grids of their own, which are joined inside, by definition."""
+    model = nn.Sequential(QuantStub(), nn.LSTM(3, 2, 2, bidirectional=True)).eval()
+    model.qconfig = get_default_qconfig("fbgemm")
+    x = pyqref.randn(4, 1, 3)
+    prepared = prepare(model)
+    prepared(x)
+    output, (hidden, cell) = convert(prepared)(x)
+    assert ((4, 1, 4), (4, 1, 2), (4, 1, 2)) == (output.shape, hidden.shape, cell.shape)

@@ -63,9 +63,11 @@ def test_interpolation_keeps_the_grid() -> None:
     x = pyqref.quantize_per_tensor(pyqref.tensor([[[[0.0, 4.0]]]]), 1.0, 3, pyqref.quint8)
     nearest = F.interpolate(x, size=(1, 4))
     assert nearest.int_repr().flatten().tolist() == [3, 3, 7, 7]
+    exact = F.interpolate(x, size=(1, 1), mode="nearest-exact")
+    assert exact.int_repr().flatten().tolist() == [7]
     bilinear = F.interpolate(x, size=(1, 4), mode="bilinear", align_corners=False)
     assert bilinear.int_repr().flatten().tolist() == [3, 4, 6, 7]
-    with pytest.raises(RuntimeError, match="must be 'nearest' or 'bilinear'"):
+    with pytest.raises(RuntimeError, match="must be 'nearest', 'nearest-exact' or"):
         F.interpolate(x, size=(1, 4), mode="bicubic", align_corners=False)
 
 

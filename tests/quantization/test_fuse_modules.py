@@ -192,22 +192,32 @@ def test_hooks_move_to_the_fused_module(model: Model) -> None:
     assert ["pre", "post"] * 2 == calls
 
 
-@pytest.mark.parametrize("arguments", [1, 3])
-def test_a_fuser_of_the_users(model: Model, arguments: int) -> None:
-    """Documented: it gets the list; torch 2.13 gives it is_qat and a table, too."""
+FUSERS: dict[str, Callable[[list[Any]], Any]] = {
+    "documented": lambda seen: lambda layers: _one_of(layers),
+    "as in torch": lambda seen: (
+        lambda layers, is_qat, table: seen.extend([is_qat, table]) or _one_of(layers)
+    ),
+    "by name": lambda seen: lambda layers, is_qat: seen.append(is_qat) or _one_of(layers),
+    "any names": lambda seen: lambda layers, **rest: seen.extend(rest.values()) or _one_of(layers),
+}
+
+
+def _one_of(layers: list[Any]) -> list[Any]:
+    return [nn.Sequential(*layers), *(nn.Identity() for _ in layers[1:])]
+
+
+@pytest.mark.parametrize("fuse", [q.fuse_modules, q.fuse_modules_qat])
+@pytest.mark.parametrize("name", FUSERS)
+def test_a_fuser_of_the_users(model: Model, name: str, fuse: Any) -> None:
+    """It gets the list, and is_qat and a table, as in torch, where it takes them.
+
+    Without a configuration the table is empty, not None.
+    """
     seen: list[Any] = []
-
-    def documented(layers: list[Any]) -> list[Any]:
-        seen.append(len(layers))
-        return [nn.Sequential(*layers), *(nn.Identity() for _ in layers[1:])]
-
-    def as_in_torch(layers: list[Any], is_qat: bool, table: Any) -> list[Any]:
-        return documented(layers)
-
-    fuser = documented if arguments == 1 else as_in_torch
-    fused = q.fuse_modules(model, ["relu1", "fc"], fuser_func=fuser)
-    assert [2] == seen
+    fused = fuse(model.train(), ["relu1", "fc"], fuser_func=FUSERS[name](seen))
     assert nn.Sequential is type(fused.relu1)
+    expected = [fuse is q.fuse_modules_qat, {}]
+    assert expected[: {"documented": 0, "by name": 1}.get(name, 2)] == seen
 
 
 def test_a_fuser_that_loses_modules_is_refused(model: Model) -> None:

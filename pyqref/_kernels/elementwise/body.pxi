@@ -88,9 +88,10 @@ cdef inline f32v real_of(
         return to_f32(mul_i32(
             sub_i32(x, set_i32(p.zero_point_a)), sub_i32(y, set_i32(p.zero_point_b))
         ))
+    cdef f32v left = fma_f32(to_f32(x), set_f32(p.scale_a), set_f32(p.offset_a))
+    cdef f32v right = fma_f32(to_f32(y), set_f32(p.scale_b), set_f32(p.offset_b))
     return add_f32(
-        fma_f32(to_f32(x), set_f32(p.scale_a), set_f32(p.offset_a)),
-        fma_f32(to_f32(y), set_f32(p.scale_b), set_f32(p.offset_b)),
+        if_unequal(left, x, set_i32(p.zero_point_a)), if_unequal(right, y, set_i32(p.zero_point_b))
     )
 
 
@@ -155,6 +156,7 @@ def add(
     set_pair(&p, a, b, out)
     p.scale_a, p.offset_a = scale_a, <float> -zero_point_a * scale_a
     p.scale_b, p.offset_b = scale_b, <float> -zero_point_b * scale_b
+    p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
     p.multiplier = <float> 1 / scale
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
     with nogil:

@@ -34,8 +34,14 @@ def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: 
     kernel = registry.twin("qgemm")
     if kernel is None or a.size == 0 or b.size == 0:
         return reference.quantized_matmul(a, a_grid, b, b_grid, out)
+    if a.ndim > 2 and b.ndim == 2:  # one matrix of all rows: the other is packed only once
+        rows = a.reshape(-1, a.shape[-1])
+        flat = quantized_matmul(rows, a_grid, b, b_grid, out)
+        return flat.reshape(*a.shape[:-1], b.shape[-1])
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(b, batch + b.shape[-2:])
     result = np.empty((*a.shape[:-1], b.shape[-1]), out.storage)
-    for pair in np.ndindex(a.shape[:-2]):
+    for pair in np.ndindex(batch):
         _one_pair(kernel, a[pair], a_grid, b[pair], b_grid, out, result[pair])
     return result
 

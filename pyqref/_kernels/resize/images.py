@@ -20,14 +20,17 @@ _ONE_PLANE = np.zeros(1, np.int64)
 
 
 def nearest(
-    q: IntArray, output_size: Sequence[int], factors: Sequence[float | None] | None = None
+    q: IntArray,
+    output_size: Sequence[int],
+    factors: Sequence[float | None] | None = None,
+    exact: bool = False,
 ) -> IntArray:
     """As :func:`pyqref.numerics.interpolate.nearest` (``eq-quantized-nearest``)."""
     kernel = registry.twin("resize")
     output_size, factors = tuple(output_size), tuple(factors) if factors else None
-    sources = _nearest_sources(q.shape, output_size, factors)
+    sources = _nearest_sources(q.shape, output_size, factors, exact)
     if kernel is None or sources is None or q.itemsize != 1:
-        return reference.nearest(q, output_size, factors)
+        return reference.nearest(q, output_size, factors, exact)
     result: IntArray | None = kernel.nearest(q, *sources, None, threads.limit)
     if result is not None:
         return result
@@ -94,7 +97,10 @@ def _is_covered(shape: tuple[int, ...], output_size: Sequence[int], least: int, 
 
 @lru_cache(maxsize=64)
 def _nearest_sources(
-    shape: tuple[int, ...], outputs: tuple[int, ...], factors: tuple[float | None, ...] | None
+    shape: tuple[int, ...],
+    outputs: tuple[int, ...],
+    factors: tuple[float | None, ...] | None,
+    exact: bool,
 ) -> tuple[IntArray, IntArray, IntArray] | None:
     """Sources along depth, height and width; an axis that is not there copies itself.
 
@@ -104,7 +110,7 @@ def _nearest_sources(
         return None
     zero = np.zeros(1, np.int64)
     axes = zip(shape[2:], outputs, factors or (None,) * len(outputs), strict=True)
-    found = [reference.nearest_source(*each) for each in axes]
+    found = [reference.nearest_source(*each, exact) for each in axes]
     planes, rows, columns = [zero] * (3 - len(found)) + found
     return planes, rows, columns
 

@@ -63,6 +63,9 @@ static inline f32v if_nan(f32v a, f32v other) {
     return _mm256_blendv_ps(a, other, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 }
 static inline f32v abs_f32(f32v a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+static inline f32v if_unequal(f32v a, i32v x, i32v y) {
+    return _mm256_andnot_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y)), a);
+}
 static inline f32v copy_sign_f32(f32v a, f32v sign) {
     return _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign));
 }

@@ -61,6 +61,9 @@ static inline f32v if_nan(f32v a, f32v other) {
     return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), other);
 }
 static inline f32v abs_f32(f32v a) { return _mm512_abs_ps(a); }
+static inline f32v if_unequal(f32v a, i32v x, i32v y) {
+    return _mm512_maskz_mov_ps(_mm512_cmpneq_epi32_mask(x, y), a);
+}
 static inline f32v copy_sign_f32(f32v a, f32v sign) {
     return _mm512_or_ps(a, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign));
 }

@@ -57,6 +57,9 @@ static inline f32v max_f32(f32v a, f32v b) { return vbslq_f32(vcgtq_f32(a, b), a
 static inline f32v round_f32(f32v a) { return vrndnq_f32(a); }
 static inline f32v if_nan(f32v a, f32v other) { return vbslq_f32(vceqq_f32(a, a), a, other); }
 static inline f32v abs_f32(f32v a) { return vabsq_f32(a); }
+static inline f32v if_unequal(f32v a, i32v x, i32v y) {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(a), vceqq_s32(x, y)));
+}
 static inline f32v copy_sign_f32(f32v a, f32v sign) {
     return vbslq_f32(vdupq_n_u32(0x80000000u), sign, a);
 }

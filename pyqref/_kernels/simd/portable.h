@@ -87,6 +87,9 @@ static inline f32v if_nan(f32v a, f32v other) {
     EACH_LANE(f32v, a.lane[i] == a.lane[i] ? a.lane[i] : other.lane[i]);
 }
 static inline f32v abs_f32(f32v a) { EACH_LANE(f32v, fabsf(a.lane[i])); }
+static inline f32v if_unequal(f32v a, i32v x, i32v y) {
+    EACH_LANE(f32v, x.lane[i] != y.lane[i] ? a.lane[i] : 0.0f);
+}
 static inline f32v copy_sign_f32(f32v a, f32v sign) {
     EACH_LANE(f32v, copysignf(a.lane[i], sign.lane[i]));
 }

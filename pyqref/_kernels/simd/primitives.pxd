@@ -129,6 +129,7 @@ cdef extern from *:
     f32v max_f32(f32v a, f32v b) nogil               # a > b ? a : b, so b where a is nan
     f32v round_f32(f32v a) nogil                     # to the nearest integer, ties to even
     f32v if_nan(f32v a, f32v other) nogil            # other where a is nan, else a
+    f32v if_unequal(f32v a, i32v x, i32v y) nogil    # a where x is not y, else +0.0
     f32v abs_f32(f32v a) nogil
     f32v copy_sign_f32(f32v a, f32v sign) nogil      # a, not negative, with the sign of another
     f32v power_of_two(i32v n) nogil                  # 2^n, n in [-126, 127]; else any number

@@ -33,6 +33,7 @@ from .modules import InstanceNorm3d as InstanceNorm3d
 from .modules import LayerNorm as LayerNorm
 from .modules import LeakyReLU as LeakyReLU
 from .modules import Linear as Linear
+from .modules import MaxPool2d as MaxPool2d
 from .modules import MultiheadAttention as MultiheadAttention
 from .modules import PReLU as PReLU
 from .modules import QFunctional as QFunctional
@@ -68,6 +69,7 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "MaxPool2d",
     "PReLU",
     "QFunctional",
     "Quantize",

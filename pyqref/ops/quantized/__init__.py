@@ -29,6 +29,7 @@ from .batch_norm import batch_norm2d_relu as batch_norm2d_relu
 from .batch_norm import batch_norm3d as batch_norm3d
 from .batch_norm import batch_norm3d_relu as batch_norm3d_relu
 from .batch_norm import batch_norm_relu as batch_norm_relu
+from .checks import padding_pairs as padding_pairs
 from .checks import require_flags as require_flags
 from .checks import require_output_parameters as require_output_parameters
 from .checks import require_per_tensor as require_per_tensor

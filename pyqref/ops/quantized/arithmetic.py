@@ -13,6 +13,7 @@ from pyqref.dtypes import qint8, quint8
 from pyqref.numerics import scalar
 from pyqref.tensor.arguments import described
 from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized.joining import warn_of_unlike_grids
 from pyqref.tensor.quantized.validation import check_scale
 
 from .checks import output_quantizer, require_axis, require_number, require_per_tensor
@@ -182,6 +183,11 @@ def cat(
     scale, zero_point
         Of the result; those of the first tensor if None.
 
+    Warns
+    -----
+    UnlikeGridsWarning
+        Neither is given, and a tensor lies on another grid than the first.
+
     Examples
     --------
     >>> import pyqref
@@ -219,10 +225,15 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
     Parameters
     ----------
     qa, qb
-        ``(*, M, K)`` and ``(*, K, N)`` with the same leading dimensions, quantized per
-        tensor, both quint8 or both qint8.
+        ``(*, M, K)`` and ``(*, K, N)``, whose leading dimensions broadcast, or vectors
+        ``(K,)``; quantized per tensor, both quint8 or both qint8.
     scale, zero_point
-        Of the result ``(*, M, N)``.
+        Of the result ``(*, M, N)``, without the dimension M or N of a vector.
+
+    Raises
+    ------
+    RuntimeError
+        The shapes do not fit, an argument is not quantized per tensor, or the dtypes differ.
 
     Examples
     --------
@@ -237,19 +248,30 @@ def matmul(qa: Any, qb: Any, scale: float, zero_point: int) -> Any:
     a = require_per_tensor(name, qa, (quint8, qint8), "qa")
     b = require_per_tensor(name, qb, (a.dtype,), "qb")
     out = output_quantizer(name, scale, zero_point, a.dtype)
-    if (
-        qa.dim() < 2
-        or qb.dim() != qa.dim()
-        or qa.shape[:-2] != qb.shape[:-2]
-        or qa.shape[-1] != qb.shape[-2]
-    ):
+    left, right = _as_matrices(name, qa._array, qb._array)
+    integers = _kernels.quantized_matmul(left, a.grid, right, b.grid, out.grid)
+    if qb.dim() == 1:
+        integers = integers[..., 0]
+    if qa.dim() == 1:
+        integers = integers[..., 0, :] if qb.dim() > 1 else integers[..., 0]
+    return make_quantized(integers, out)
+
+
+def _as_matrices(name: str, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A vector on the left as one row, on the right as one column."""
+    left = a[None] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    fits = left.ndim and right.ndim and left.shape[-1] == right.shape[-2]
+    try:
+        np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        fits = False
+    if not fits:
         raise RuntimeError(
-            f"{name}: shapes (*, M, K) and (*, K, N) are needed, "
-            f"got {tuple(qa.shape)} and {tuple(qb.shape)}"
+            f"{name}: shapes (*, M, K) and (*, K, N), whose leading dimensions broadcast, or "
+            f"vectors (K,) are needed, got {a.shape} and {b.shape}"
         )
-    return make_quantized(
-        _kernels.quantized_matmul(qa._array, a.grid, qb._array, b.grid, out.grid), out
-    )
+    return left, right
 
 
 def _is_number(value: Any) -> bool:
@@ -343,6 +365,8 @@ def _cat(
     grids, dtypes = [first.grid], (first.dtype,)
     for index, each in enumerate(qx[1:], 1):
         grids.append(require_per_tensor(name, each, dtypes, "qx", index).grid)
+    if scale is None and zero_point is None:
+        warn_of_unlike_grids(name, qx)
     scale = first.scale if scale is None else scale
     zero_point = first.zero_point if zero_point is None else zero_point
     out = output_quantizer(name, scale, zero_point, first.dtype)

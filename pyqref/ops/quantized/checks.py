@@ -212,6 +212,34 @@ def require_bias(operation: str, bias: Any, length: int) -> None:
         )
 
 
+def padding_pairs(
+    operation: str,
+    padding: Any,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[tuple[int, int], ...]:
+    """Elements to add before and after each dimension: of numbers, ``"valid"`` or ``"same"``.
+
+    ``"same"`` keeps the size, and puts the odd element of an even kernel behind.
+    """
+    if not isinstance(padding, str):
+        numbers = tuple_of(operation, "padding", padding, len(kernel), 0)
+    elif padding == "valid":
+        numbers = (0,) * len(kernel)
+    elif padding != "same":
+        raise ValueError(
+            f"{operation}: padding must be 'valid', 'same', one integer or {len(kernel)} integers "
+            f">= 0, got {padding!r}"
+        )
+    elif max(stride) > 1:
+        raise ValueError(f"{operation}: padding='same' needs stride 1, got stride {stride}")
+    else:
+        totals = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
+        return tuple((total // 2, total - total // 2) for total in totals)
+    return tuple((each, each) for each in numbers)
+
+
 def tuple_of(operation: str, name: str, value: Any, length: int, least: int) -> tuple[int, ...]:
     """``length`` integers of at least ``least``, from one or as many of them."""
     several = isinstance(value, tuple | list)

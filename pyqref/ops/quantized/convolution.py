@@ -6,7 +6,14 @@ from typing import Any
 
 from pyqref.dtypes import quint8
 
-from .checks import require_bias, require_per_tensor, require_weight, tuple_of, unpacked
+from .checks import (
+    padding_pairs,
+    require_bias,
+    require_per_tensor,
+    require_weight,
+    tuple_of,
+    unpacked,
+)
 from .conv_run import convolve, require_groups, require_packed_conv
 from .packed_conv import PackedConv
 
@@ -66,7 +73,8 @@ def conv2d_prepack(
     bias
         float32 ``(N,)``, or None.
     stride, padding, dilation
-        An integer, or one for each spatial dimension.
+        An integer, or one for each spatial dimension; ``padding`` may be ``"valid"`` or, for odd
+        kernels, ``"same"``.
     groups
         Divides N.
 
@@ -279,14 +287,18 @@ def _prepack(
     require_weight(name, weight, spatial + 2)
     require_bias(name, bias, weight.shape[0])
     require_groups(name, groups, weight.shape[0], "output channels")
-    return PackedConv(
-        weight,
-        None if bias is None else bias.detach(),
-        tuple_of(name, "stride", stride, spatial, 1),
-        tuple_of(name, "padding", padding, spatial, 0),
-        tuple_of(name, "dilation", dilation, spatial, 1),
-        int(groups),
-    )
+    stride = tuple_of(name, "stride", stride, spatial, 1)
+    dilation = tuple_of(name, "dilation", dilation, spatial, 1)
+    pairs = padding_pairs(name, padding, tuple(weight.shape[2:]), stride, dilation)
+    if any(before != after for before, after in pairs):
+        raise ValueError(
+            f"{name}: padding='same' of an even kernel {tuple(weight.shape[2:])} adds {pairs} "
+            "before and after each dimension, which is not alike: call pad() on the input, with "
+            "padding=0 here, or use a layer of nn, such as nn.Conv2d"
+        )
+    bias = None if bias is None else bias.detach()
+    padding = tuple(before for before, _ in pairs)
+    return PackedConv(weight, bias, stride, padding, dilation, int(groups))
 
 
 def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:

@@ -77,13 +77,13 @@ def _interpolate(x: Any, size: Any, mode: str, align_corners: bool, factors: Any
     own = require_per_tensor("interpolate", x)
     if mode == "bilinear":
         integers = _kernels.bilinear(x._array, own.zero_point, size, align_corners, factors)
-    elif mode == "nearest" and len(size) > 1:
-        integers = _kernels.nearest(x._array, size, factors)
+    elif mode in ("nearest", "nearest-exact") and len(size) > 1:
+        integers = _kernels.nearest(x._array, size, factors, mode == "nearest-exact")
     else:
         raise RuntimeError(
-            "interpolate: mode of a quantized tensor must be 'nearest' or 'bilinear', and the "
-            f"input (N, C, H, W), got mode {mode!r} and shape {tuple(x.shape)}; call dequantize() "
-            "first"
+            "interpolate: mode of a quantized tensor must be 'nearest', 'nearest-exact' or "
+            f"'bilinear', and the input (N, C, H, W), got mode {mode!r} and shape "
+            f"{tuple(x.shape)}; call dequantize() first"
         )
     return make_quantized(integers, own)
 

@@ -199,7 +199,7 @@ def _fuse(
     require_module(name, model)
     single = all(isinstance(each, str) for each in modules_to_fuse)
     lists = [list(modules_to_fuse)] if single else [list(each) for each in modules_to_fuse]
-    additional = custom_config("fuse_custom_config_dict", custom, (_CUSTOM,)).get(_CUSTOM)
+    additional = custom_config("fuse_custom_config_dict", custom, (_CUSTOM,)).get(_CUSTOM, {})
     if not inplace:
         model = copy.deepcopy(model)
     replaced: list[tuple[str, Any]] = []
@@ -232,12 +232,18 @@ def _call(
     if not layers:
         raise ValueError(f"{name}: an empty list of modules cannot be fused")
     arguments: tuple[Any, ...] = (layers, is_qat, additional)
+    named: dict[str, Any] = {}
+    signature = inspect.signature(fuser_func)
     try:
-        inspect.signature(fuser_func).bind(*arguments)
+        signature.bind(*arguments)
     except TypeError:
-        arguments = (layers,)  # the documented form
+        # The documented form takes the list alone; others take some of the rest by name.
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+        given = {"is_qat": is_qat, _CUSTOM: additional}
+        named = {n: value for n, value in given.items() if takes_any or n in signature.parameters}
+        arguments = (layers,)
     try:
-        fused = list(fuser_func(*arguments))
+        fused = list(fuser_func(*arguments, **named))
     except ValueError as error:
         raise ValueError(f"{name}: cannot fuse {what}: {error}") from None
     if len(fused) != len(layers):

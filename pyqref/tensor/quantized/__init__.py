@@ -1,10 +1,11 @@
 """Quantized tensors: integers with a scale and a zero point.
 
 Read :mod:`.quantizer` (what the integers mean), :mod:`.tensor` (the class),
-:mod:`.create` (quantize and dequantize), :mod:`.views`, :mod:`.operations`, :mod:`.moments` and
-:mod:`.sorting` (what the functions of ordinary tensors do with quantized ones).
+:mod:`.create` (quantize and dequantize), :mod:`.views`, :mod:`.operations`, :mod:`.joining`,
+:mod:`.moments` and :mod:`.sorting` (what the functions of ordinary tensors do with quantized ones).
 """
 
+from . import joining as joining
 from . import moments as moments
 from . import operations as operations
 from . import sorting as sorting

@@ -19,7 +19,6 @@ from ...tape import Operation
 from ...tape.bounds import Clamp
 from ...tape.indexing import MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
-from ...tape.shape import Cat, Stack
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
@@ -116,49 +115,6 @@ def _fixed_range(
 
 _fixed_range(Sigmoid, sigmoid, 1 / 256, middle=False)
 _fixed_range(Tanh, np.tanh, 2 / 256, middle=True)
-
-
-def _joined(operation: type[Operation], axis: int, tensors: tuple[Any, ...]) -> Any:
-    """Join the integers; tensors of other parameters are quantized again with the first's."""
-    quantizer = per_tensor_of(operation.__name__.lower(), *tensors)
-    arrays, alike = [], True
-    for tensor in tensors:
-        own = tensor._quantizer
-        if own.dtype is not quantizer.dtype:
-            raise RuntimeError(
-                f"{operation.__name__.lower()}: all tensors must have one dtype, got "
-                f"{quantizer.dtype} and {own.dtype}"
-            )
-        alike = alike and own == quantizer
-        arrays.append(tensor._array)
-    if alike:
-        return make_quantized(run_operation(operation, axis, *arrays), quantizer)
-    if operation is Stack:
-        place = (*(slice(None),) * axis, np.newaxis)
-        arrays = [array[place] for array in arrays]
-    grids = [tensor._quantizer.grid for tensor in tensors]
-    return make_quantized(_kernels.cat(arrays, grids, axis, quantizer.grid), quantizer)
-
-
-@quantized_implementation(Cat)
-def _cat(axis: int, *tensors: Any) -> Any:
-    """One after another, with the parameters of the first."""
-    for each in tensors:
-        if each.is_quantized and isinstance(each._quantizer, PerChannelQuantizer):
-            return _cat_channels(axis, tensors)
-    return _joined(Cat, axis, tensors)
-
-
-def _cat_channels(axis: int, tensors: tuple[Any, ...]) -> Any:
-    raise RuntimeError(
-        "cat is defined for per tensor quantized tensors only; dequantize, join and quantize again"
-    )
-
-
-@quantized_implementation(Stack)
-def _stack(axis: int, *tensors: Any) -> Any:
-    """Along a new axis, with the parameters of the first."""
-    return _joined(Stack, axis, tensors)
 
 
 @quantized_implementation(MaskedFill)

@@ -33,6 +33,28 @@ def arithmetic(torch: Any) -> dict[str, Any]:
 
 
 @parity_case()
+def matmul_broadcasting(torch: Any) -> dict[str, Any]:
+    """Vectors, one matrix for many, and batches of size 1 on either side."""
+    shapes = [
+        ((9,), (9,)),
+        ((9,), (2, 9, 5)),
+        ((3, 2, 9), (9,)),
+        ((3, 2, 9), (9, 5)),
+        ((2, 9), (3, 9, 5)),
+        ((3, 1, 2, 9), (1, 4, 9, 5)),
+    ]
+    results: dict[str, Any] = {}
+    for name in ("quint8", "qint8"):
+        for left, right in shapes:
+            a, b = (
+                torch.quantize_per_tensor(tensor(torch, 3, *n), 0.03, 7, getattr(torch, name))
+                for n in (left, right)
+            )
+            results[f"{name}-{left}-{right}"] = torch.ops.quantized.matmul(a, b, 0.06, 31)
+    return together(results)
+
+
+@parity_case()
 def scalars(torch: Any) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for name in ("quint8", "qint8", "qint32"):
@@ -120,6 +142,8 @@ def resizing(torch: Any) -> dict[str, Any]:
     calls = {
         "nearest": functional.interpolate(x, scale_factor=2),
         "nearest_size": functional.interpolate(x, size=(7, 3)),
+        "exact": functional.interpolate(x, scale_factor=0.6, mode="nearest-exact"),
+        "exact_size": functional.interpolate(x, size=(7, 3), mode="nearest-exact"),
         "bilinear": functional.interpolate(x, scale_factor=2, mode="bilinear"),
         "bilinear_size": functional.interpolate(x, size=(7, 3), mode="bilinear"),
         "corners": functional.interpolate(x, size=(9, 8), mode="bilinear", align_corners=True),

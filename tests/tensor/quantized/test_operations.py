@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pyqref
+from pyqref.quantization import UnlikeGridsWarning
 
 ARRAY = np.arange(24, dtype=np.float32).reshape(2, 3, 4) * 0.5 - 3
 
@@ -138,10 +139,12 @@ def test_functions_of_fixed_range() -> None:
 
 def test_cat_takes_the_first_parameters() -> None:
     """Tensors of other parameters are quantized again."""
-    joined = pyqref.cat([_per_tensor(), _per_tensor(0.2, 10)], 0)
+    with pytest.warns(UnlikeGridsWarning):
+        joined = pyqref.cat([_per_tensor(), _per_tensor(0.2, 10)], 0)
     assert (0.1, 30) == (joined.q_scale(), joined.q_zero_point())
     empty = pyqref.quantize_per_tensor(pyqref.zeros(0), 0.05, 7, pyqref.quint8)
-    joined = pyqref.cat([empty, _per_tensor(), _per_tensor(0.2, 10)], 1)
+    with pytest.warns(UnlikeGridsWarning):
+        joined = pyqref.cat([empty, _per_tensor(), _per_tensor(0.2, 10)], 1)
     assert (0.05, 7) == (joined.q_scale(), joined.q_zero_point())
     assert [*_per_tensor().shape[:1], 2 * _per_tensor().shape[1]] == [*joined.shape[:2]]
     with pytest.raises(RuntimeError, match="cannot be mixed"):

@@ -16,6 +16,7 @@ from pyqref.tensor.joining import cat, chunk
 from pyqref.tensor.linalg import bmm
 
 from .attention_masks import add_mask, padded_mask, with_zero_key
+from .joining import cat_on_first_grid
 
 __all__ = ["MultiheadAttention"]
 
@@ -120,7 +121,7 @@ class MultiheadAttention(FloatMultiheadAttention):
         k, v = self.linear_K(key), self.linear_V(value)
         if self.bias_k is not None:
             k, v = (
-                cat([each, extra.repeat(1, batch, 1)])
+                cat_on_first_grid([each, extra.repeat(1, batch, 1)])
                 for each, extra in ((k, self.bias_k), (v, self.bias_v))
             )
         q, k, v = (self._heads(each) for each in (q, k, v))

@@ -15,10 +15,11 @@ from pyqref.nn.quantizable.workflow import prepare_parts
 from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.dispatch import require_tensor
-from pyqref.tensor.joining import cat, stack
+from pyqref.tensor.joining import stack
 from pyqref.tensor.memory import require_memory
 from pyqref.tensor.quantized import quantize_per_tensor
 
+from .joining import cat_on_first_grid
 from .rnn_cell import LSTMCell
 
 __all__ = ["LSTM"]
@@ -58,7 +59,7 @@ class _LSTMLayer(Module):
         if not self.bidirectional:
             return forwards, [last]
         backwards, last_backwards = self.layer_bw(x.flip(0), hidden[1])
-        return cat([forwards, backwards.flip(0)], 2), [last, last_backwards]
+        return cat_on_first_grid([forwards, backwards.flip(0)], 2), [last, last_backwards]
 
 
 class LSTM(Module):
@@ -163,7 +164,10 @@ class LSTM(Module):
             finals.extend(last)
             if number < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)
-        hidden, cell = (stack(list(each), 0) for each in zip(*finals, strict=True))
+        hidden, cell = (
+            cat_on_first_grid([state.unsqueeze(0) for state in each])
+            for each in zip(*finals, strict=True)
+        )
         return (x.transpose(0, 1) if self.batch_first else x), (hidden, cell)
 
     def _initial_states(self, x: Any, given: Any) -> list[tuple[Any, Any]]:

@@ -29,7 +29,7 @@ def interpolate(
     size, scale_factor
         One of them: an integer (number) or a pair.
     mode
-        ``"nearest"`` or ``"bilinear"``.
+        ``"nearest"``, ``"nearest-exact"`` or ``"bilinear"``.
     align_corners
         As of :func:`pyqref.nn.functional.interpolate`; bilinear only.
 

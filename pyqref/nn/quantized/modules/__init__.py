@@ -1,5 +1,7 @@
 """The quantized layers, one family a file."""
 
+from pyqref.nn.modules import MaxPool2d as MaxPool2d
+
 from .activation import ReLU as ReLU
 from .activation import ReLU6 as ReLU6
 from .attention import MultiheadAttention as MultiheadAttention
@@ -63,6 +65,7 @@ __all__ = [
     "LeakyReLU",
     "Linear",
     "LinearPackedParams",
+    "MaxPool2d",
     "PReLU",
     "QFunctional",
     "Quantize",

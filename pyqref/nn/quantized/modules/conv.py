@@ -60,10 +60,9 @@ class Conv2d(_ConvNd):
 
     Parameters
     ----------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
-        As of :class:`pyqref.nn.Conv2d`.
-    padding_mode
-        ``"zeros"`` only.
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        As of :class:`pyqref.nn.Conv2d`. ``padding`` is kept as numbers; ``"same"`` of an even
+        kernel, which adds one more element behind, remains a string.
     device, dtype
         Accepted as in torch; there is one device, and the weight is qint8.
 
@@ -80,7 +79,8 @@ class Conv2d(_ConvNd):
         The input is not quantized, is not quint8, or has another number of
         dimensions or channels. The message names the layer's path in the model.
     ValueError
-        Another ``padding_mode``, or ``groups`` that do not divide the channels.
+        There is no such ``padding`` or ``padding_mode``, or ``groups`` do not divide the
+        channels.
 
     Notes
     -----
@@ -88,7 +88,8 @@ class Conv2d(_ConvNd):
     documentation of 1.4 feeds a float tensor to this layer, and quantizes as qint32
     in its example: the layer takes quint8. A new layer has a zero weight (torch
     leaves memory as it finds it). torch's depthwise kernels saturate sums of
-    products at 16 bits; here every sum is exact.
+    products at 16 bits; here every sum is exact. Of padding modes torch has ``"zeros"`` and, in
+    one and two dimensions, ``"reflect"``, and no padding by a word.
 
     Examples
     --------

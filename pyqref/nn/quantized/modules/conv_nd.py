@@ -6,8 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from pyqref import dtypes
+from pyqref.nn import functional as F
 from pyqref.nn.conversion_checks import sizes_of
 from pyqref.nn.layer_options import convolution_options
+from pyqref.nn.modules.conv_base import PADDING_MODES
 from pyqref.nn.utils.fusion import fuse_conv_bn_weights
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import as_flag, as_integer, described
@@ -32,6 +34,7 @@ class _ConvNd(WeightedQuantizedModule):
     """What the convolutions share; ``_dimensions`` tells them apart."""
 
     _dimensions: ClassVar[int]
+    _PADDING_MODES: ClassVar[tuple[str, ...]] = PADDING_MODES
     _SIZE = "kernel_size"
     _fold: ClassVar[Any] = staticmethod(fuse_conv_bn_weights)
 
@@ -58,9 +61,9 @@ class _ConvNd(WeightedQuantizedModule):
         )
         groups = as_integer(groups, f"{name}: groups")
         bias = as_flag(bias, f"{name}: bias")
-        if not isinstance(padding_mode, str) or padding_mode != "zeros":
+        if not isinstance(padding_mode, str) or padding_mode not in self._PADDING_MODES:
             raise ValueError(
-                f"{name}: padding_mode must be 'zeros' in a quantized layer, got "
+                f"{name}: padding_mode must be {' or '.join(map(repr, self._PADDING_MODES))}, got "
                 f"{described(padding_mode)}"
             )
         if groups < 1 or in_channels % groups or out_channels % groups:
@@ -73,8 +76,8 @@ class _ConvNd(WeightedQuantizedModule):
         self.out_channels = out_channels
         self.kernel_size = ops.tuple_of(name, "kernel_size", kernel_size, count, 1)
         self.stride = ops.tuple_of(name, "stride", stride, count, 1)
-        self.padding = ops.tuple_of(name, "padding", padding, count, 0)
         self.dilation = ops.tuple_of(name, "dilation", dilation, count, 1)
+        self.padding = self._numbers_of(padding)
         self.transposed = False
         self.output_padding = ops.tuple_of(name, "output_padding", output_padding, count, 0)
         self.groups = groups
@@ -87,13 +90,37 @@ class _ConvNd(WeightedQuantizedModule):
         weight = make_per_tensor(integers, 1.0, 0, dtypes.qint8)
         self.set_weight_bias(weight, zeros(out_channels) if bias else None)
 
+    def _pairs(self, padding: Any) -> tuple[tuple[int, int], ...]:
+        """Elements before and after each dimension."""
+        geometry = (self.kernel_size, self.stride, self.dilation)
+        return ops.padding_pairs(type(self).__name__, padding, *geometry)
+
+    def _numbers_of(self, padding: Any) -> tuple[int, ...] | str:
+        """A number for each dimension, or ``"same"`` where the two ends differ."""
+        pairs = self._pairs(padding)
+        alike = all(before == after for before, after in pairs)
+        return tuple(before for before, _ in pairs) if alike else str(padding)
+
+    def _pads_before(self) -> bool:
+        """Whether the operation, which adds zeros, as many at each end, does not pad itself."""
+        return self.padding_mode != "zeros" or isinstance(self.padding, str)
+
+    def _padded(self, input: Any) -> Any:
+        """The input as the operation takes it; that refuses one of another number of dimensions."""
+        if not self._pads_before() or input.dim() != self._dimensions + 2:
+            return input
+        mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
+        pairs = reversed(self._pairs(self.padding))
+        return F.pad(input, [n for pair in pairs for n in pair], mode=mode)
+
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
 
     def _prepack(self, weight: Any, bias: Any) -> Any:
         prepack = (ops.conv1d_prepack, ops.conv2d_prepack, ops.conv3d_prepack)
+        padding = 0 if self._pads_before() else self.padding
         return prepack[self._dimensions - 1](
-            weight, bias, self.stride, self.padding, self.dilation, self.groups
+            weight, bias, self.stride, padding, self.dilation, self.groups
         )
 
     def set_weight_bias(self, w: Any, b: Any) -> None:
@@ -141,12 +168,15 @@ class _ConvNd(WeightedQuantizedModule):
             text += f", groups={self.groups}"
         if self.bias() is None:
             text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
         return text
 
     def forward(self, input: Any) -> Any:
         """The quantized output, with this layer's scale and zero point."""
         require_quantized_input(self, input)
-        return self._operation(input, self._packed_params, self.scale, self.zero_point)
+        padded = self._padded(input)
+        return self._operation(padded, self._packed_params, self.scale, self.zero_point)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)

@@ -18,6 +18,8 @@ __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 class _ConvTransposeNd(_ConvNd):
     """What the transposed convolutions share."""
 
+    _PADDING_MODES: ClassVar[tuple[str, ...]] = ("zeros",)
+
     def __init__(
         self,
         in_channels: int,
@@ -46,6 +48,10 @@ class _ConvTransposeNd(_ConvNd):
             output_padding=output_padding,
         )
         self.transposed = True
+
+    def _pairs(self, padding: Any) -> tuple[tuple[int, int], ...]:
+        numbers = ops.tuple_of(type(self).__name__, "padding", padding, self._dimensions, 0)
+        return tuple((each, each) for each in numbers)
 
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)

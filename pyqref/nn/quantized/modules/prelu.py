@@ -106,6 +106,12 @@ class PReLU(Module):
         slopes = mod.weight.detach().float()
         observer = qconfig.weight()
         observer(slopes)
+        if observer.calculate_qparams()[0].numel() > 1:
+            raise ValueError(
+                f"{cls.__name__}: {type(observer).__name__} gives each of the {slopes.numel()} "
+                "slopes a scale of its own, but they are quantized per tensor; set the qconfig of "
+                "this layer to default_quint8_weight_qconfig"
+            )
         if observer.dtype is not dtypes.quint8:
             warn(
                 "PReLU's weight observer should have dtype quint8 but got "

@@ -52,7 +52,8 @@ class ConvAdd2d(Conv2d):
         require_quantized_input(self, input)
         require_quantized_input(self, extra_input)
         packed = self._packed_params
-        return self._operation(input, extra_input, packed, self.scale, self.zero_point)
+        padded = self._padded(input)
+        return self._operation(padded, extra_input, packed, self.scale, self.zero_point)
 
 
 class ConvAddReLU2d(ConvAdd2d):

@@ -36,6 +36,7 @@ class _Dynamic(Module):
     _FLOAT_MODULE: ClassVar[tuple[type[Module], ...]]
     _operation: ClassVar[Any]
     _packed_params: Any
+    _padded: Any
     _like: ClassVar[Any]
 
     def __init__(
@@ -61,7 +62,7 @@ class _Dynamic(Module):
     def forward(self, input: Any, reduce_range: bool = True) -> Any:
         """The float output; ``reduce_range`` quantizes the input to 7 bits."""
         require_float_input(self, input)
-        return self._operation(input, self._packed_params, reduce_range)
+        return self._operation(self._padded(input), self._packed_params, reduce_range)
 
     @classmethod
     def from_float(cls: Any, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
@@ -117,7 +118,7 @@ class Conv2d(_Dynamic, static.Conv2d):
     in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
         As of :class:`pyqref.nn.Conv2d`.
     padding_mode
-        ``"zeros"`` only.
+        As of :class:`pyqref.nn.Conv2d`.
     device, dtype, reduce_range
         Accepted as in torch, without effect; ``forward`` takes ``reduce_range``.
 

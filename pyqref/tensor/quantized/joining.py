@@ -1,0 +1,82 @@
+"""What joining functions, such as ``cat`` and ``stack``, do with quantized tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import _kernels
+from ...numerics.elementwise import Grid
+from ...tape import Operation
+from ...tape.shape import Cat, Stack
+from ..diagnostics import UnlikeGridsWarning, warn
+from ..dispatch import quantized_implementation
+from ..under_way import layer_under_way
+from .operations import per_tensor_of, run_operation
+from .quantizer import PerChannelQuantizer
+from .tensor import make_quantized
+
+__all__ = ["warn_of_unlike_grids"]
+
+
+@quantized_implementation(Cat)
+def _cat(axis: int, *tensors: Any) -> Any:
+    """One after another, with the parameters of the first."""
+    for each in tensors:
+        if each.is_quantized and isinstance(each._quantizer, PerChannelQuantizer):
+            raise RuntimeError(
+                "cat is defined for per tensor quantized tensors only; dequantize, join and "
+                "quantize again"
+            )
+    return _joined(Cat, axis, tensors)
+
+
+@quantized_implementation(Stack)
+def _stack(axis: int, *tensors: Any) -> Any:
+    """Along a new axis, with the parameters of the first."""
+    return _joined(Stack, axis, tensors)
+
+
+def _joined(operation: type[Operation], axis: int, tensors: tuple[Any, ...]) -> Any:
+    """Join the integers; tensors of other parameters are quantized again with the first's."""
+    name = operation.__name__.lower()
+    quantizer = per_tensor_of(name, *tensors)
+    arrays, alike = [], True
+    for tensor in tensors:
+        own = tensor._quantizer
+        if own.dtype is not quantizer.dtype:
+            raise RuntimeError(
+                f"{name}: all tensors must have one dtype, got {quantizer.dtype} and {own.dtype}"
+            )
+        alike = alike and own == quantizer
+        arrays.append(tensor._array)
+    if alike:
+        return make_quantized(run_operation(operation, axis, *arrays), quantizer)
+    warn_of_unlike_grids(name, tensors)
+    grids = [tensor._quantizer.grid for tensor in tensors]
+    if operation is Stack:
+        place = (*(slice(None),) * axis, np.newaxis)
+        arrays = [array[place] for array in arrays]
+    return make_quantized(_kernels.cat(arrays, grids, axis, quantizer.grid), quantizer)
+
+
+def warn_of_unlike_grids(name: str, tensors: Sequence[Any]) -> None:
+    """Warn that ``name`` quantizes again what lies on another grid than the first tensor."""
+    first: Grid = tensors[0]._quantizer.grid
+    for position, tensor in enumerate(tensors):
+        grid = tensor._quantizer.grid
+        if grid != first and tensor._array.size:
+            layer = layer_under_way()
+            place = f"{layer.path}: " if layer is not None and layer.path else ""
+            low, high = ((each - first.zero_point) * first.scale for each in first[2:4])
+            warn(
+                f"{place}{name} puts tensor {position}, of scale "
+                f"{grid.scale:.6g} and zero point {grid.zero_point}, on the grid of tensor 0, of "
+                f"scale {first.scale:.6g} and zero point {first.zero_point}, which holds numbers "
+                f"of {low:.6g} to {high:.6g} only; join by FloatFunctional.cat in the float model, "
+                "or by ops.quantized.cat with a scale and a zero point of the result",
+                UnlikeGridsWarning,
+            )
+            return
