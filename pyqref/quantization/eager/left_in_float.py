@@ -8,7 +8,10 @@ from typing import Any
 from pyqref.nn import modules as nn
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import NotQuantizedWarning, warn
-from pyqref.quantization.quantization_mappings import get_default_dynamic_quant_module_mappings
+from pyqref.quantization.quantization_mappings import (
+    get_default_dynamic_quant_module_mappings,
+    get_default_static_quant_module_mappings,
+)
 
 from .observe import NAME
 from .steps import listed
@@ -44,6 +47,10 @@ def warn_of_layers_left_in_float(
         ``"static"``, or ``"dynamic"``: a qconfig for part of a model is then meant for linear
         and recurrent layers alone.
     """
+    intended = {*mapping, *defaults}
+    if kind == "static":
+        # A layer norm has a quantized form, but no reference form: it stays by intention, too.
+        intended.update(get_default_static_quant_module_mappings())
     groups: dict[str, list[str]] = {}
     inside = ""
     for path, each in model.named_modules():
@@ -54,7 +61,7 @@ def warn_of_layers_left_in_float(
             inside = f"{path}."
         if (
             getattr(each, "qconfig", None) is None
-            or type(each) in {*mapping, *defaults}
+            or type(each) in intended
             or not path
             or not _holds_weights(each, mapping)
             or (kind == "dynamic" and not _is_meant(each, mapping))

@@ -15,6 +15,7 @@ from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = [
     "fits",
+    "is_integers",
     "load_output_parameters",
     "pop_dtype",
     "pop_state",
@@ -202,6 +203,17 @@ def pop_dtype(
     wanted = " or ".join(str(each).removeprefix("pyqref.") for each in allowed)
     error_msgs.append(f"{key} must be {wanted}, got {described(dtype)}")
     return None
+
+
+def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
+    """Whether a loaded weight is a quantized tensor; else says why not."""
+    if getattr(weight, "is_quantized", False):
+        return True
+    error_msgs.append(
+        f"{key} must be a quantized tensor, got {described(weight)}: it is the weight of a "
+        "float layer"
+    )
+    return False
 
 
 def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
