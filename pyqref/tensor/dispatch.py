@@ -18,6 +18,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, goes_on, wrap
+from .foreign import kind_of
 
 __all__ = [
     "CATEGORY",
@@ -321,9 +322,7 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
     TypeError: abs(): argument 'input' must be Tensor, not list
     """
     if not isinstance(value, TensorBase):
-        raise TypeError(
-            f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"
-        )
+        raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {kind_of(value)}")
 
 
 def _undefined(name: str) -> RuntimeError:

@@ -21,7 +21,12 @@ from pyqref.tensor.arguments import described
 
 from .convert import clean, convert_with
 from .paths import require_mapping, require_module
-from .propagate import planned_qconfigs, propagate_qconfig_, require_qconfigs
+from .propagate import (
+    planned_qconfigs,
+    propagate_qconfig_,
+    require_entry,
+    require_qconfigs,
+)
 from .steps import warn_of_root
 
 __all__ = ["quantize_dynamic"]
@@ -122,6 +127,8 @@ def quantize_dynamic(
 def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
     """The dictionary that ``qconfig_spec`` and ``dtype`` stand for."""
     if isinstance(spec, Mapping):
+        for key, qconfig in spec.items():
+            require_entry("qconfig_spec", key, qconfig)
         return dict(spec)
     if dtype not in _DEFAULTS:
         raise ValueError(

@@ -12,7 +12,7 @@ from pyqref.quantization.qconfig.checks import require_qconfig
 
 from .paths import require_module
 
-__all__ = ["planned_qconfigs", "propagate_qconfig_", "require_qconfigs"]
+__all__ = ["planned_qconfigs", "propagate_qconfig_", "require_entry", "require_qconfigs"]
 
 
 def propagate_qconfig_(
@@ -69,8 +69,7 @@ def propagate_qconfig_(
             'names or types themselves, such as {nn.Linear: qconfig, "features.0": None}'
         )
     for key, qconfig in qconfigs.items():
-        name = key.__qualname__ if isinstance(key, type) else repr(key)
-        require_qconfig(qconfig, f"qconfig_dict: the entry for {name}")
+        require_entry("qconfig_dict", key, qconfig)
     _warn_of_unmatched_keys(module, qconfigs)
     custom = prepare_custom_config_dict or {}
     if not isinstance(custom, Mapping):
@@ -85,11 +84,18 @@ def propagate_qconfig_(
         modules[path].qconfig = qconfig
 
 
+def require_entry(argument: str, key: Any, qconfig: Any) -> None:
+    """Raise TypeError unless an entry of a dictionary is a QConfig or None."""
+    name = key.__qualname__ if isinstance(key, type) else repr(key)
+    require_qconfig(qconfig, f"{argument}: the entry for {name}")
+
+
 def require_qconfigs(asks: str, model: Any) -> None:
     """Raise TypeError where a module's ``qconfig`` attribute is no QConfig."""
     for path, each in model.named_modules():
-        if "qconfig" in each.__dict__:
-            require_qconfig(each.qconfig, f"{asks}: {path or 'model'}.qconfig")
+        # A module that is assigned, such as an observer, becomes a submodule of this name.
+        given = each.__dict__.get("qconfig", each._modules.get("qconfig"))
+        require_qconfig(given, f"{asks}: {path or 'model'}.qconfig")
 
 
 def planned_qconfigs(

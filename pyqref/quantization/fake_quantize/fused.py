@@ -15,6 +15,7 @@ from pyqref.quantization.observer.moving_average_per_channel_min_max import (
 from pyqref.tensor.base import wrap
 from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
 
+from .base import require_tensor
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FusedMovingAvgObsFakeQuantize"]
@@ -99,6 +100,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
+        require_tensor(self, x)
         observer = self.activation_post_process
         # Buffers are looked for in vain elsewhere first: once each.
         observer_on, fake_quant_on = self.observer_enabled, self.fake_quant_enabled

@@ -11,6 +11,7 @@ from pyqref.nn.modules import Module
 from pyqref.tensor.arguments import as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
+from pyqref.tensor.foreign import kind_of
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 
 __all__ = [
@@ -126,7 +127,7 @@ def require_quantized_input(
 ) -> None:
     """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {type(input).__name__}")
+        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {kind_of(input)}")
     if not input.is_quantized:
         raise RuntimeError(
             f"{_name(layer)} takes a quantized tensor, got one of "
@@ -141,15 +142,13 @@ def require_quantized_input(
 def require_weight_tensor(layer: Module, w: Any) -> None:
     """Raise unless ``w``, a new weight of a layer, is a tensor."""
     if not isinstance(w, TensorBase):
-        raise TypeError(
-            f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {type(w).__name__}"
-        )
+        raise TypeError(f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {kind_of(w)}")
 
 
 def require_float_input(layer: Module, input: Any) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {type(input).__name__}")
+        raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {kind_of(input)}")
     if input.dtype is not dtypes.float32:
         remedy = "a DeQuantStub is missing before it" if input.is_quantized else "call .float()"
         raise RuntimeError(
