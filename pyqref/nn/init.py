@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .filling import fans_of, fills
+from ..tensor.filling import fans_of, fills
 
 __all__ = [
     "calculate_gain",

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tape import no_grad
-from ..tensor.base import TensorBase
-from ..tensor.foreign import kind_of
+from .base import TensorBase
+from .foreign import kind_of
 
 __all__ = ["fans_of", "fills"]
 
