@@ -87,6 +87,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
     >>> pyqref.mean(pyqref.tensor([[1.0, 3.0], [5.0, 7.0]]), dim=1).tolist()
     [2.0, 6.0]
     """
+    require_tensor("mean", "input", input)
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind != "f" and not input.is_quantized:
