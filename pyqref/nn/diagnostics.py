@@ -20,6 +20,8 @@ __all__ = [
 class SharedObserverWarning(QuantizationWarning):
     """One observer sees two values of a pass: its range is that of neither.
 
+    A QuantStub, a layer or a FloatFunctional that is used at two places has one observer.
+
     Examples
     --------
     >>> import warnings, pyqref
@@ -42,7 +44,10 @@ class SharedObserverWarning(QuantizationWarning):
 
 
 class NoEffectWarning(QuantizationWarning):
-    """A setting of a float layer has no effect on the quantized layer.
+    """A setting or a call has no effect.
+
+    Such is a setting of a float layer that the quantized layer does not know, or switching the
+    fake quantizers of a model that has none.
 
     Examples
     --------

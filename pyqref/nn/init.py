@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tape import no_grad
+from ..tensor.filling import fans_of, fills
 
 __all__ = [
     "calculate_gain",
@@ -78,7 +78,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-@no_grad()
+@fills
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Fill with values drawn uniformly from [a, b).
 
@@ -92,7 +92,7 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
+@fills
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Fill with values drawn from the normal distribution.
 
@@ -105,7 +105,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
     return tensor.normal_(mean, std, generator=generator)
 
 
-@no_grad()
+@fills
 def constant_(tensor: Any, val: float) -> Any:
     """Fill with ``val``.
 
@@ -118,16 +118,19 @@ def constant_(tensor: Any, val: float) -> Any:
     return tensor.fill_(val)
 
 
+@fills
 def zeros_(tensor: Any) -> Any:
     """:func:`constant_` with 0."""
     return constant_(tensor, 0.0)
 
 
+@fills
 def ones_(tensor: Any) -> Any:
     """:func:`constant_` with 1."""
     return constant_(tensor, 1.0)
 
 
+@fills
 def eye_(tensor: Any) -> Any:
     """Make a matrix `(rows, columns)` the identity.
 
@@ -142,6 +145,7 @@ def eye_(tensor: Any) -> Any:
     return _set(tensor, np.eye(*tensor._array.shape))
 
 
+@fills
 def dirac_(tensor: Any, groups: int = 1) -> Any:
     """Make the weight of a convolution, `(C_out, C_in, *kernel)`, pass its input on.
 
@@ -172,6 +176,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     return _set(tensor, values)
 
 
+@fills
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Uniform in [-b, b), ``b = gain * sqrt(6 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
 
@@ -182,12 +187,13 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
     >>> 0.195 < weight.abs().max().item() <= 0.2  # sqrt(6 / 150)
     True
     """
-    fan_in, fan_out = _fans(tensor)
+    fan_in, fan_out = fans_of(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
 
+@fills
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Normal, ``std = gain * sqrt(2 / (fan_in + fan_out))`` (Glorot, Bengio 2010).
 
@@ -198,10 +204,11 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
     >>> abs(weight.std().item() - 0.1) < 0.005  # sqrt(2 / 200)
     True
     """
-    fan_in, fan_out = _fans(tensor)
+    fan_in, fan_out = fans_of(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
 
+@fills
 def kaiming_uniform_(
     tensor: Any,
     a: float = 0,
@@ -235,6 +242,7 @@ def kaiming_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
+@fills
 def kaiming_normal_(
     tensor: Any,
     a: float = 0,
@@ -256,6 +264,7 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
+@fills
 def trunc_normal_(
     tensor: Any,
     mean: float = 0.0,
@@ -315,6 +324,7 @@ def _reject_from_uniform(
     return _set(tensor, values)
 
 
+@fills
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """Rows (or columns, if there are more rows) of length ``gain``, at right angles.
 
@@ -341,6 +351,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     return _set(tensor, (q.T if wide else q).reshape(array.shape) * gain)
 
 
+@fills
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
     """Normal, with a fraction ``sparsity`` of each column zero (Martens 2010).
 
@@ -363,7 +374,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     return _set(tensor, values)
 
 
-@no_grad()
+@fills
 def _set(tensor: Any, values: Any) -> Any:
     """Write NumPy values into the tensor."""
     tensor._array[...] = values
@@ -374,27 +385,16 @@ def _set(tensor: Any, values: Any) -> Any:
 def _is_empty(tensor: Any) -> bool:
     if 0 not in tensor._array.shape:
         return False
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=4)
     return True
-
-
-def _fans(tensor: Any) -> tuple[int, int]:
-    """How many inputs an output sees, and how many outputs an input reaches."""
-    shape = tensor._array.shape
-    if len(shape) < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
-        )
-    receptive_field = math.prod(shape[2:])
-    return shape[1] * receptive_field, shape[0] * receptive_field
 
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     modes = ["fan_in", "fan_out"]
     if mode not in modes:
         raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
-    fan = _fans(tensor)[modes.index(mode)]
+    fan = fans_of(tensor)[modes.index(mode)]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
-_calculate_fan_in_and_fan_out = _fans
+_calculate_fan_in_and_fan_out = fans_of

@@ -11,6 +11,7 @@ from typing import Any
 from ..nn.modules.handle import Hooks, RemovableHandle, add_hook
 from ..tape import Array, enable_grad, no_grad
 from ..tensor.base import TensorBase, wrap
+from ..tensor.foreign import kind_of
 
 __all__ = ["Optimizer", "required"]
 
@@ -116,7 +117,7 @@ class Optimizer:
             if not isinstance(member, TensorBase):
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is "
-                    f"{type(member).__name__}"
+                    f"{kind_of(member)}"
                 )
             if not member.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")

@@ -127,19 +127,75 @@ class ConstantChannelWarning(QuantizationWarning):
 
 
 class NotPreparedWarning(QuantizationWarning):
-    """A model with a qconfig is to be converted, but was never prepared."""
+    """A model with a qconfig is to be converted, but was never prepared.
+
+    Perhaps what ``prepare`` returned was thrown away: it is a copy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = quantization.QuantWrapper(nn.Linear(4, 2)).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> _ = quantization.prepare(model)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     converted = quantization.convert(model)
+    >>> [each.category.__name__ for each in caught]
+    ['NotPreparedWarning']
+    """
 
 
 class WrongModeWarning(QuantizationWarning):
-    """A model is calibrated in training mode, so that its statistics and dropout still move."""
+    """A model is calibrated in training mode, so that its statistics and dropout still move.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = quantization.QuantWrapper(nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5)))
+    >>> model.qconfig = quantization.default_qconfig
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = quantization.prepare(model)  # without model.eval()
+    >>> [each.category.__name__ for each in caught]
+    ['WrongModeWarning']
+    """
 
 
 class WrongOrderWarning(QuantizationWarning):
-    """A step comes after one that it must come before, such as fusing after ``prepare``."""
+    """A step comes after one that it must come before, such as fusing after ``prepare``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2), nn.ReLU()).eval()
+    >>> model.qconfig = quantization.default_qconfig
+    >>> prepared = quantization.prepare(model)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     fused = quantization.fuse_modules(prepared, ["0", "1"])
+    >>> [each.category.__name__ for each in caught]
+    ['WrongOrderWarning']
+    """
 
 
 class QConfigMismatchWarning(QuantizationWarning):
-    """A QConfig does not fit the workflow or the back end, so that layers stay float."""
+    """A QConfig does not fit the workflow or the back end, so that layers stay float.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Linear(4, 2)).train()
+    >>> model.qconfig = quantization.default_qconfig  # observers, no fake quantizers
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = quantization.prepare_qat(model)
+    >>> [each.category.__name__ for each in caught]
+    ['QConfigMismatchWarning']
+    """
 
 
 class ExampleInputsWarning(QuantizationWarning):

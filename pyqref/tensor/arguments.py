@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dtypes import dtype, qscheme
 from .base import TensorBase
+from .foreign import kind_of
 
 __all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number"]
 
@@ -40,7 +41,7 @@ def described(value: Any) -> str:
         inner = ", ".join(described(each) for each in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
-        return f"a {type(value).__name__}"
+        return f"a {kind_of(value)}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

@@ -11,6 +11,7 @@ from ..dtypes import dtype as dtype_
 from ..tape.quiet import quiet
 from .axes import shape_argument
 from .base import TensorBase, wrap
+from .foreign import kind_of
 from .memory import require_memory
 from .promotion import default_numpy_dtype, scalar
 
@@ -204,7 +205,7 @@ def from_numpy(ndarray: Any) -> Any:
     tensor([7., 0.])
     """
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise TypeError(f"expected np.ndarray (got {kind_of(ndarray)})")
     from ..dtypes import from_numpy_dtype
 
     if from_numpy_dtype(ndarray.dtype).numpy_dtype != ndarray.dtype:

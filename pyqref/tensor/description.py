@@ -12,6 +12,7 @@ from ..dtypes import strided
 from ..tape.memory import address, storage_of
 from . import shape as shapes
 from .base import TensorBase, wrap
+from .foreign import kind_of
 from .size import Size
 
 __all__ = ["Description"]
@@ -59,6 +60,8 @@ class Description(TensorBase):
 
     @data.setter
     def data(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"data must be a Tensor, not {kind_of(value)}")
         self._array = value._array
 
     @property

@@ -18,6 +18,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, goes_on, wrap
+from .foreign import kind_of
 from .refusal import undefined_for_quantized
 
 __all__ = [
@@ -308,6 +309,4 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
     TypeError: abs(): argument 'input' must be Tensor, not list
     """
     if not isinstance(value, TensorBase):
-        raise TypeError(
-            f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"
-        )
+        raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {kind_of(value)}")

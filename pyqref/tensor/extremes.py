@@ -12,7 +12,7 @@ from .arguments import as_flag
 from .arithmetic import maximum, minimum
 from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
-from .dispatch import apply
+from .dispatch import apply, require_tensor
 from .return_types import RETURN_TYPES, AMinMax
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
 
 
 def _extreme(operation: Any, name: str, input: Any, dim: Any, keepdim: bool) -> Any:
+    require_tensor(name, "input", input)
     axes = axes_of(dim, input.ndim)
     every = dim is None or dim == ()
     if input._array.size == 0 and every:

@@ -15,6 +15,7 @@ from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTen
 from .arguments import as_integer, as_number, described, refused_number
 from .base import TensorBase, wrap
 from .dispatch import apply, is_recorded
+from .foreign import kind_of
 from .quantized.validation import no_such_axis
 from .tensor import Tensor
 
@@ -269,7 +270,7 @@ def _values(name: str, what: str, value: Any) -> Array:
 def check_input(name: str, input: Any, quant_min: Any, quant_max: Any) -> tuple[int, int]:
     """The range of the integers; raise unless it is one and the input a tensor of floats."""
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{name}: input must be a Tensor, got {type(input).__name__}")
+        raise TypeError(f"{name}: input must be a Tensor, got {kind_of(input)}")
     if input._array.dtype.kind != "f":
         raise TypeError(
             f"{name}: input must be of a floating point dtype, got {input.dtype!r}; "

@@ -13,6 +13,7 @@ from .arguments import as_integer, described
 from .axes import axis_of
 from .base import TensorBase
 from .dispatch import apply
+from .foreign import refuse_foreign
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
 
@@ -43,6 +44,8 @@ def _tensors(name: str, tensors: Any) -> list[Any]:
     several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
     found = list(several)
     if not all(isinstance(each, TensorBase) for each in found):
+        for each in found:
+            refuse_foreign(f"{name}()", each)
         raise TypeError(f"{name}(): tensors must be a list of Tensors, got {described(tensors)}")
     return found
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .base import TensorBase, wrap
+from .foreign import refuse_foreign
 from .promotion import cast, promoted
 
 __all__ = ["operator", "reflected"]
@@ -22,6 +23,7 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(other, np.ndarray):
             other = wrap(other)
         elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
+            refuse_foreign(function.__name__, other)
             return NotImplemented
         return function(input, other)
 
@@ -36,6 +38,7 @@ def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(other, np.ndarray):
             other = wrap(other)
         elif not isinstance(other, (TensorBase, int, float, np.number, np.bool_)):
+            refuse_foreign(function.__name__, other)
             return NotImplemented
         if not isinstance(other, TensorBase):
             (other,) = cast(promoted(other, input), wrap(np.asarray(other)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .base import leaf
+from .dispatch import require_tensor
 from .tensor import Tensor
 
 __all__ = ["Parameter"]
@@ -30,6 +31,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = Tensor()
+        require_tensor("Parameter", "data", data)
         self = leaf(cls, data._array)
         self._version = data._version
         if data.is_quantized and requires_grad:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tape import unary
 from .base import wrap
-from .dispatch import apply, quantized
+from .dispatch import apply, quantized, require_tensor
 from .inplace import in_place
 from .promotion import to_floating
 from .refusal import refuse_quantized
@@ -40,6 +40,7 @@ __all__ = [
 
 def _refuse_bool(name: str, input: Any) -> None:
     """Raise for truth values, for which NumPy would give an answer in some other type."""
+    require_tensor(name, "input", input)
     if input._array.dtype.kind == "b":
         raise RuntimeError(f"{name} is not defined for pyqref.bool; convert it first, as by int()")
 

@@ -15,7 +15,8 @@ import numpy as np
 from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .base import TensorBase
-from .dispatch import CATEGORY, apply
+from .dispatch import CATEGORY, apply, require_tensor
+from .foreign import kind_of
 from .refusal import refuse_quantized
 
 __all__ = [
@@ -104,8 +105,7 @@ def _rank_and_type(operand: Any) -> tuple[int, np.dtype[Any]]:
     if isinstance(operand, float):
         return 2, default_numpy_dtype()
     raise TypeError(
-        f"expected a tensor or a number, got {type(operand).__name__}; "
-        "use pyqref.tensor(...) to make one"
+        f"expected a tensor or a number, got {kind_of(operand)}; use pyqref.tensor(...) to make one"
     )
 
 
@@ -162,6 +162,8 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
 def to_floating(*operands: Any) -> list[Any]:
     """Promote, and turn integers and bools into the default floating type."""
     first = operands[0]
+    if len(operands) == 1:
+        require_tensor("the function", "input", first)
     if len(operands) == 1 and first._array.dtype.kind == "f":
         return [first]
     if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import copy
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -78,7 +80,7 @@ class Protocols(Description):
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment; call detach() first"
+                f"protocol at the moment; {_being_copied()}call detach() first"
             )
         storage = storage_of(self._array)
         copied = memo.get(id(storage))
@@ -170,3 +172,19 @@ def _unpickled(cls: Any, array: Any, requires_grad: bool, state: dict[str, Any])
     for name, value in state.items():
         setattr(result, name, value)
     return result
+
+
+#: Where a module keeps what its user wrote as attributes.
+_REGISTRIES = ("_modules", "_parameters", "_buffers")
+
+
+def _being_copied() -> str:
+    """The attribute that ``copy.deepcopy`` has come to, read off the Python stack."""
+    steps: list[str] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "copy" and "key" in frame.f_locals:
+            steps.append(str(frame.f_locals["key"]))
+        frame = frame.f_back
+    path = ".".join(step for step in reversed(steps) if step not in _REGISTRIES)
+    return f"{path!r} holds one that an operation made: " if path else ""

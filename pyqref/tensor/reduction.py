@@ -12,7 +12,7 @@ from ..tape import reduction
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
-from .dispatch import apply
+from .dispatch import apply, require_tensor
 from .promotion import cast, promote, to_floating
 from .refusal import refuse_quantized
 
@@ -40,6 +40,7 @@ __all__ = [
 
 def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
     """Integers and bools are summed as int64."""
+    require_tensor("the sum or product", "input", input)
     if dtype is not None:
         return cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind in "biu" and not input.is_quantized:
@@ -88,6 +89,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
     >>> pyqref.mean(pyqref.tensor([[1.0, 3.0], [5.0, 7.0]]), dim=1).tolist()
     [2.0, 6.0]
     """
+    require_tensor("mean", "input", input)
     if dtype is not None:
         input = cast(dtype.numpy_dtype, input)[0]
     if input._array.dtype.kind != "f" and not input.is_quantized:
@@ -115,6 +117,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
 def _spread(
     operation: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> Any:
+    require_tensor("the deviation", "input", input)
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...tensor.base import TensorBase
+from ...tensor.foreign import kind_of
 from ...tensor.parameter import Parameter
 
 __all__ = ["IncompatibleKeys", "complaints", "load_tensor"]
@@ -38,6 +39,10 @@ def complaints(keys: IncompatibleKeys) -> list[str]:
     ]
 
 
+def _hint(given: Any) -> str:
+    return f", a {kind_of(given)}" if "from_numpy" in kind_of(given) else ""
+
+
 def load_tensor(
     module: Any,
     name: str,
@@ -51,7 +56,7 @@ def load_tensor(
     if not isinstance(given, TensorBase):
         error_msgs.append(
             f'While copying the parameter named "{key}", expected pyqref.Tensor or Tensor-like '
-            f"object from checkpoint but received {type(given)}"
+            f"object from checkpoint but received {type(given)}{_hint(given)}"
         )
         return
     source: Any = given

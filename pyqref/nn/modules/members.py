@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensor.base import TensorBase
+from ...tensor.foreign import kind_of
 from ..parameter import Buffer, Parameter
 from .handle import Hooks
 
@@ -44,7 +45,7 @@ class Members:
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                f"cannot assign '{kind_of(param)}' object to parameter '{name}' "
                 "(pyqref.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
@@ -72,7 +73,7 @@ class Members:
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(
-                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
+                f"cannot assign '{kind_of(tensor)}' object to buffer '{name}' "
                 "(pyqref.Tensor or None required)"
             )
         self._buffers[name] = self._announce("buffer", name, tensor)
@@ -142,8 +143,7 @@ class Members:
     def _refuse_unless(self, allowed: bool, value: Any, target: str, expected: str) -> None:
         if not allowed:
             raise TypeError(
-                f"cannot assign '{type(value).__name__}' as {target} "
-                f"(pyqref.{expected} or None expected)"
+                f"cannot assign '{kind_of(value)}' as {target} (pyqref.{expected} or None expected)"
             )
 
     def _forget(self, name: str, *registries: str) -> None:

@@ -17,6 +17,7 @@ from ...tape import no_grad
 from .handle import Hooks, RemovableHandle, add_hook
 from .loading import IncompatibleKeys, complaints, load_tensor
 from .members import Members
+from .state_kind import advice_on_kinds
 from .undo import Undo
 
 __all__ = ["HasState"]
@@ -152,6 +153,7 @@ class HasState(Members):
             if strict:
                 errors = [*complaints(keys), *errors]
             if errors:
+                errors += advice_on_kinds(state_dict, self.state_dict(), *keys)
                 raise RuntimeError(
                     f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
                     + "\n\t".join(errors)
@@ -167,6 +169,7 @@ class HasState(Members):
         keys = IncompatibleKeys([], [])
         errors: list[str] = []
         metadata = getattr(state_dict, "_metadata", None)
+        given = state_dict
         state: OrderedDict[str, Any] = OrderedDict(state_dict)
         if metadata is not None:
             state._metadata = metadata  # type: ignore[attr-defined]
@@ -177,11 +180,12 @@ class HasState(Members):
                 local_metadata["assign_to_params_buffers"] = True
             try:
                 module._load_from_state_dict(state, prefix, local_metadata, True, *keys, errors)
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
+            except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
                 where = f"{prefix[:-1] or 'itself'} ({type(module).__name__})"
+                what = f"{where} cannot take its state: {type(error).__name__}: {error}"
                 raise RuntimeError(
                     f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
-                    f"{where} cannot take its state: {type(error).__name__}: {error}"
+                    + "\n\t".join([what, *advice_on_kinds(given, self.state_dict(), *keys)])
                 ) from error
             for name, child in module._modules.items():
                 if child is not None:

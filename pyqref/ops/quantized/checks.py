@@ -12,6 +12,7 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import float32, qint8, quint8
 from pyqref.tensor.arguments import as_flag, as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
+from pyqref.tensor.foreign import kind_of
 from pyqref.tensor.quantized import (
     PerTensorQuantizer,
     QuantizedTensor,
@@ -50,9 +51,7 @@ def require_quantized(
 ) -> None:
     """Raise unless ``tensor`` is a quantized tensor of one of ``dtypes`` (None: of any)."""
     if not isinstance(tensor, TensorBase):
-        raise TypeError(
-            f"{operation}: {name} must be a quantized tensor, got a {type(tensor).__name__}"
-        )
+        raise TypeError(f"{operation}: {name} must be a quantized tensor, got a {kind_of(tensor)}")
     if not tensor.is_quantized:
         raise RuntimeError(
             f"{operation}: {name} must be a quantized tensor, got one of {tensor.dtype}; "

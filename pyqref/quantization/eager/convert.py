@@ -9,7 +9,6 @@ from typing import Any
 
 from pyqref.quantization.constant_channels import warn_of_constant_channels
 from pyqref.quantization.diagnostics import (
-    NotQuantizedWarning,
     QuantizationWarning,
     UncalibratedWarning,
     strictly,
@@ -23,11 +22,14 @@ from pyqref.quantization.quantization_mappings import (
 )
 
 from .custom_modules import OBSERVED_TO_QUANTIZED
+from .left_in_float import warn_of_layers_left_in_float
 from .narrow_ranges import warn_of_narrow_swaps
 from .observe import NAME, remove_observers, remove_qconfig
 from .origins import remember
-from .paths import custom_config, is_leaf, require_mapping, require_module
+from .paths import custom_config, require_mapping, require_module
+from .propagate import require_qconfigs
 from .reasons import fates
+from .steps import warn_of_root, warn_of_training_mode, warn_of_unprepared
 from .swap import Swap, ran_unobserved, swap_children, swap_module, undo
 from .swapped_weights import swapped_weights
 from .unused import warn_of_unused_entries
@@ -84,8 +86,13 @@ def convert(
     -----
     UncalibratedWarning
         Observers never saw data: they are listed by module path.
+    NotPreparedWarning
+        The model, or a part of it that has a qconfig, was not prepared.
     NotQuantizedWarning
-        The model itself is a layer that should be swapped: only submodules are.
+        The model itself is a layer that should be swapped: only submodules are. Or a layer
+        with weights and a qconfig has no quantized form.
+    WrongModeWarning
+        The model was calibrated in training mode.
     UnusedMappingWarning
         No module was swapped by an entry of the user's own in ``mapping`` or in
         ``convert_custom_config_dict``.
@@ -121,10 +128,13 @@ def convert(
     table = defaults if mapping is None else mapping
     require_mapping("convert", "mapping", table)
     require_mapping("convert", _CUSTOM, custom)
+    require_qconfigs("convert", module)
     if not inplace:
         module = copy.deepcopy(module)
     with strictly(strict):
-        _warn_of_root(module, table)
+        warn_of_root("convert", module, table, getattr(module, "qconfig", None))
+        warn_of_unprepared(module, table)
+        warn_of_training_mode("convert", module)
         convert_with(
             "convert",
             module,
@@ -194,6 +204,8 @@ def convert_with(
         warn_of_unused_entries(asks, _CUSTOM, module, custom, OBSERVED_TO_QUANTIZED, used)
         warn_of_constant_channels(asks, swapped_weights(swaps))
         warn_of_narrow_swaps(asks, swaps)
+        if kind != "training":
+            warn_of_layers_left_in_float(asks, module, {**mapping, **custom}, defaults, kind)
     except QuantizationWarning:
         undo(swaps)
         raise
@@ -217,13 +229,3 @@ def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
         low = getattr(observer, "min_val", None)
         if low is not None and (low.numel() == 0 or not low.isfinite().all().item()):
             yield f"{path}.{NAME}" if path else NAME
-
-
-def _warn_of_root(module: Any, mapping: Mapping[Any, Any]) -> None:
-    alone = is_leaf(module) or set(module._modules) == {NAME}
-    if alone and type(module) in mapping and getattr(module, "qconfig", None) is not None:
-        warn(
-            "convert swaps the submodules of the model, not the model itself, and this one is "
-            f"a {type(module).__name__} alone: put it into QuantWrapper or nn.Sequential",
-            NotQuantizedWarning,
-        )

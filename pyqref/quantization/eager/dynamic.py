@@ -17,10 +17,17 @@ from pyqref.quantization.qconfig.defaults import (
     float_qparams_weight_only_qconfig_4bit,
 )
 from pyqref.quantization.quantization_mappings import get_default_dynamic_quant_module_mappings
+from pyqref.tensor.arguments import described
 
 from .convert import clean, convert_with
 from .paths import require_mapping, require_module
-from .propagate import propagate_qconfig_
+from .propagate import (
+    planned_qconfigs,
+    propagate_qconfig_,
+    require_entry,
+    require_qconfigs,
+)
+from .steps import warn_of_root
 
 __all__ = ["quantize_dynamic"]
 
@@ -108,6 +115,8 @@ def quantize_dynamic(
         if qconfig_spec is None:
             present = {type(each) for each in model.modules()}
             spec = {each: qconfig for each, qconfig in spec.items() if each in present}
+        require_qconfigs("quantize_dynamic", model)
+        warn_of_root("quantize_dynamic", model, table, planned_qconfigs(model, spec)[""])
         model.eval()
         propagate_qconfig_(model, spec)
         convert_with("quantize_dynamic", model, table, defaults, kind="dynamic")
@@ -118,6 +127,8 @@ def quantize_dynamic(
 def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
     """The dictionary that ``qconfig_spec`` and ``dtype`` stand for."""
     if isinstance(spec, Mapping):
+        for key, qconfig in spec.items():
+            require_entry("qconfig_spec", key, qconfig)
         return dict(spec)
     if dtype not in _DEFAULTS:
         raise ValueError(
@@ -127,8 +138,8 @@ def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
         )
     if isinstance(spec, str | type) or not (spec is None or isinstance(spec, Iterable)):
         raise TypeError(
-            f"quantize_dynamic: qconfig_spec must be a set or a dictionary, got {spec!r}; "
-            "write {nn.Linear}"
+            "quantize_dynamic: qconfig_spec must be a set or a dictionary, "
+            f"got {described(spec)}; write {_as_set(spec)}"
         )
     qconfig, types = _DEFAULTS[dtype]
     entries = list(types if spec is None else spec)
@@ -139,6 +150,14 @@ def _qconfigs(spec: Any, dtype: Dtype) -> dict[Any, Any]:
                 f"got {entry!r}"
             )
     return dict.fromkeys(entries, qconfig)
+
+
+def _as_set(spec: Any) -> str:
+    """How a single name or type is written as a set."""
+    if isinstance(spec, str):
+        return f"{{{spec!r}}}"
+    name = spec.__name__ if isinstance(spec, type) else "Linear"
+    return f"{{nn.{name}}}" if hasattr(nn, name) else f"{{{name}}}"
 
 
 def _warn_of_spec(

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyqref.nn.modules import Identity
+from pyqref.quantization.diagnostics import strictly
 from pyqref.quantization.fuser_method_mappings import get_fuser_method
 
 from .paths import custom_config, get_module, replace_module, require_module
+from .steps import warn_of_late_fusion
 
 __all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]
 
@@ -61,6 +63,7 @@ def fuse_known_modules(
         first._forward_pre_hooks.update(pre_hooks)
         last._forward_hooks.update(hooks)
         raise
+    fused.training = first.training
     for hook in pre_hooks.values():
         fused.register_forward_pre_hook(hook)
     for hook in hooks.values():
@@ -80,6 +83,7 @@ def fuse_modules(
     inplace: bool = False,
     fuser_func: Callable[..., Any] = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> Any:
     """Fuse lists of layers of a model, for quantization after training.
 
@@ -100,6 +104,8 @@ def fuse_modules(
         Takes a list of layers and returns one of the same length, the fused layer first.
     fuse_custom_config_dict
         ``{"additional_fuser_method_mapping": {(Type, Type): function}}``.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -133,7 +139,14 @@ def fuse_modules(
     )
     """
     return _fuse(
-        model, modules_to_fuse, False, inplace, fuser_func, fuse_custom_config_dict, "fuse_modules"
+        model,
+        modules_to_fuse,
+        False,
+        inplace,
+        fuser_func,
+        fuse_custom_config_dict,
+        "fuse_modules",
+        strict,
     )
 
 
@@ -143,6 +156,7 @@ def fuse_modules_qat(
     inplace: bool = False,
     fuser_func: Callable[..., Any] = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> Any:
     """Fuse lists of layers of a model, for quantization-aware training.
 
@@ -154,7 +168,7 @@ def fuse_modules_qat(
 
     Parameters
     ----------
-    model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict
+    model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict, strict
         As in :func:`fuse_modules`.
 
     Returns
@@ -182,6 +196,7 @@ def fuse_modules_qat(
         fuser_func,
         fuse_custom_config_dict,
         "fuse_modules_qat",
+        strict,
     )
 
 
@@ -193,6 +208,7 @@ def _fuse(
     fuser_func: Callable[..., Any],
     custom: Mapping[str, Any] | None,
     name: str,
+    strict: bool,
 ) -> Any:
     if isinstance(modules_to_fuse, str):
         raise TypeError(f"{name}: modules_to_fuse must be a list of paths, got {modules_to_fuse!r}")
@@ -200,6 +216,9 @@ def _fuse(
     single = all(isinstance(each, str) for each in modules_to_fuse)
     lists = [list(modules_to_fuse)] if single else [list(each) for each in modules_to_fuse]
     additional = custom_config("fuse_custom_config_dict", custom, (_CUSTOM,)).get(_CUSTOM, {})
+    places = {path: get_module(model, path) for paths in lists for path in paths}
+    with strictly(strict):
+        warn_of_late_fusion(name, places)
     if not inplace:
         model = copy.deepcopy(model)
     replaced: list[tuple[str, Any]] = []

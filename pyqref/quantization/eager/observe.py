@@ -10,6 +10,8 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
 from pyqref.nn.quantizable import LSTM, MultiheadAttention
 from pyqref.nn.quantized.modules.functional_modules import FloatFunctional, QFunctional
+from pyqref.nn.quantized.modules.reuse import used_before_in_this_pass, warn_of_shared_observer
+from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
 from pyqref.quantization.quantization_mappings import (
     DEFAULT_MODULE_TO_ACT_POST_PROCESS,
     get_default_qconfig_propagation_list,
@@ -21,16 +23,34 @@ from .paths import is_leaf, require_mapping, require_module
 __all__ = ["add_observer_", "get_observer_dict", "remove_observers", "remove_qconfig"]
 
 NAME = "activation_post_process"
+_SAW_TRAINING = "_saw_training"
+_WATCHED = "_passes_watched"
+#: Looking for a second use costs more than observing a small tensor; so many passes tell.
+_ENOUGH = 4
 
 
 def observe_output(module: Any, args: Any, output: Any) -> Any:
     """Forward hook: show a module's output to its observer."""
-    return module.activation_post_process(output)
+    observer = module.activation_post_process
+    own = observer.__dict__
+    if module.training:
+        own[_SAW_TRAINING] = True
+    if own.get(_WATCHED, 0) < _ENOUGH:
+        if finds_a_range(observer) and used_before_in_this_pass(module):
+            warn_of_shared_observer(module)
+        else:
+            own[_WATCHED] = own.get(_WATCHED, 0) + 1
+    return observer(output)
 
 
 def observe_input(module: Any, args: Any) -> Any:
     """Forward pre-hook: show a module's input to its observer."""
     return module.activation_post_process(args[0])
+
+
+def saw_training(module: Any) -> bool:
+    """Whether a module is an observer whose layer was in training mode when it saw data."""
+    return _SAW_TRAINING in module.__dict__
 
 
 def add_observer_(
@@ -140,6 +160,16 @@ def _insert(module: Any, recipe: Any = None) -> None:
             module.register_forward_pre_hook(observe_input, prepend=True)
     elif observe_output not in module._forward_hooks.values():
         module.register_forward_hook(observe_output, prepend=True)
+
+
+def finds_a_range(observer: Any) -> bool:
+    """Whether an observer gathers one range of all that it sees."""
+    observer = getattr(observer, NAME, observer)
+    return (
+        isinstance(observer, UniformQuantizationObserverBase)
+        and not observer.is_dynamic
+        and getattr(observer, "averaging_constant", None) != 1
+    )
 
 
 def _forgets(activation: Any) -> bool:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from pyqref.nn.quantizable.workflow import register_workflow
+from pyqref.quantization.quantization_mappings import (
+    get_default_qat_module_mappings,
+    get_default_static_quant_module_mappings,
+)
 
-from .convert import convert
-from .prepare import prepare, prepare_qat
+from .convert import clean, convert_with
+from .custom_modules import OBSERVED_TO_QUANTIZED
+from .prepare import fake_quantize_, observe_
 
 __all__: list[str] = []
 
 
 def _prepare(module: Any) -> Any:
-    return prepare(module, inplace=True)
+    observe_(module)
+    return module
 
 
 def _prepare_qat(module: Any) -> Any:
-    return prepare_qat(module, inplace=True)
+    table = get_default_qat_module_mappings()
+    fake_quantize_(module, table, table)
+    return module
 
 
 def _convert(module: Any) -> Any:
-    return convert(module, inplace=False, remove_qconfig=True)
+    module = copy.deepcopy(module)
+    table = get_default_static_quant_module_mappings()
+    convert_with("convert", module, table, table, custom=OBSERVED_TO_QUANTIZED)
+    clean(module)
+    return module
 
 
 register_workflow(_prepare, _prepare_qat, _convert)

@@ -19,9 +19,10 @@ from .convert import convert_with
 from .custom_modules import FLOAT_TO_OBSERVED, types_in
 from .observe import add_observer_
 from .paths import custom_config, require_mapping, require_module
-from .propagate import propagate_qconfig_
+from .propagate import planned_qconfigs, propagate_qconfig_, require_qconfigs
+from .steps import warn_of_observers_in_training, warn_of_root, warn_of_training_mode
 
-__all__ = ["prepare", "prepare_qat"]
+__all__ = ["fake_quantize_", "observe_", "prepare", "prepare_qat"]
 
 _CUSTOM = "float_to_observed_custom_module_class"
 _KNOWN = (_CUSTOM, "non_traceable_module_name", "non_traceable_module_class")
@@ -75,6 +76,8 @@ def prepare(
         No module got a qconfig.
     UnusedMappingWarning
         An entry of ``prepare_custom_config_dict`` was not used.
+    WrongModeWarning
+        A batch norm or a dropout is in training mode.
 
     Notes
     -----
@@ -98,22 +101,31 @@ def prepare(
         qconfig_dict, inplace = None, qconfig_dict
     require_module("prepare", model)
     custom = custom_config("prepare_custom_config_dict", prepare_custom_config_dict, _KNOWN)
-    if prepare_custom_config_dict is None:
-        custom = {_CUSTOM: types_in(model, FLOAT_TO_OBSERVED)}
+    require_qconfigs("prepare", model)
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):
-        _observe(model, qconfig_dict, allow_list, observer_non_leaf_module_list, custom)
+        warn_of_training_mode("prepare", model)
+        observe_(
+            model,
+            qconfig_dict,
+            allow_list,
+            observer_non_leaf_module_list,
+            None if prepare_custom_config_dict is None else custom,
+        )
     return model
 
 
-def _observe(
+def observe_(
     model: Any,
-    qconfig_dict: Mapping[Any, Any] | None,
-    allow_list: Any,
-    groups: Any,
-    custom: Mapping[str, Any],
+    qconfig_dict: Mapping[Any, Any] | None = None,
+    allow_list: Any = None,
+    groups: Any = None,
+    custom: Mapping[str, Any] | None = None,
 ) -> None:
+    """Spread the qconfigs over a model and put observers behind its layers, in place."""
+    if custom is None:
+        custom = {_CUSTOM: types_in(model, FLOAT_TO_OBSERVED)}
     mapping = custom.get(_CUSTOM, {})
     require_mapping("prepare", _CUSTOM, mapping)
     present = {type(each) for each in model.modules()}
@@ -171,6 +183,12 @@ def prepare_qat(
     NoEffectWarning
         A qconfig has a fused fake quantizer, and an observer with a ``calculate_qparams`` of its
         own, which training does not use.
+    QConfigMismatchWarning
+        The qconfig of a layer makes observers where fake quantizers are needed.
+    NotQuantizedWarning
+        No module got a qconfig, or the model is itself a layer that should be swapped.
+    UnusedMappingWarning
+        No module was swapped by an entry of the user's own in ``mapping``.
 
     Notes
     -----
@@ -193,11 +211,21 @@ def prepare_qat(
     defaults = get_default_qat_module_mappings()
     table = defaults if mapping is None else mapping
     require_mapping("prepare_qat", "mapping", table)
+    require_qconfigs("prepare_qat", model)
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):
-        own = ((path, getattr(each, "qconfig", None)) for path, each in model.named_modules())
-        warn_of_unused_overrides("prepare_qat", own)
-        propagate_qconfig_(model)
-        convert_with("prepare_qat", model, table, defaults, kind="training")
-        return prepare(model, observer_non_leaf_module_list=set(table.values()), inplace=True)
+        plan = planned_qconfigs(model)
+        warn_of_root("prepare_qat", model, table, plan[""])
+        warn_of_observers_in_training(model, plan, table)
+        fake_quantize_(model, table, defaults)
+    return model
+
+
+def fake_quantize_(model: Any, mapping: Mapping[Any, Any], defaults: Mapping[Any, Any]) -> None:
+    """Swap the layers of a model for those that are trained, and observe them, in place."""
+    own = ((path, getattr(each, "qconfig", None)) for path, each in model.named_modules())
+    warn_of_unused_overrides("prepare_qat", own)
+    propagate_qconfig_(model)
+    convert_with("prepare_qat", model, mapping, defaults, kind="training")
+    observe_(model, groups=set(mapping.values()))

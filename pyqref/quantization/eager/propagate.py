@@ -8,10 +8,11 @@ from typing import Any
 
 from pyqref.nn.modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from pyqref.quantization.diagnostics import NoMatchWarning, UnusedMappingWarning, warn
+from pyqref.quantization.qconfig.checks import require_qconfig
 
 from .paths import require_module
 
-__all__ = ["planned_qconfigs", "propagate_qconfig_"]
+__all__ = ["planned_qconfigs", "propagate_qconfig_", "require_entry", "require_qconfigs"]
 
 
 def propagate_qconfig_(
@@ -43,7 +44,7 @@ def propagate_qconfig_(
     Raises
     ------
     TypeError
-        A key is neither a name nor a type.
+        A key is neither a name nor a type, or a qconfig is none.
     ValueError
         A transposed convolution would get weights per channel, which it does not support.
 
@@ -68,21 +69,33 @@ def propagate_qconfig_(
             'names or types themselves, such as {nn.Linear: qconfig, "features.0": None}'
         )
     for key, qconfig in qconfigs.items():
-        if qconfig is not None and not hasattr(qconfig, "weight"):
-            raise TypeError(
-                f"qconfig_dict: the entry for {key!r} must be a QConfig or None, got {qconfig!r}"
-            )
+        require_entry("qconfig_dict", key, qconfig)
     _warn_of_unmatched_keys(module, qconfigs)
     custom = prepare_custom_config_dict or {}
     if not isinstance(custom, Mapping):
         raise TypeError(f"prepare_custom_config_dict must be a dictionary, got {custom!r}")
     _warn_of_unmatched_exclusions(module, custom)
     modules = dict(module.named_modules(remove_duplicate=False))
+    require_qconfigs("propagate_qconfig_", module)
     plan = planned_qconfigs(module, qconfigs, custom)
     for path, qconfig in plan.items():
         _check_transposed(modules[path], qconfig, path)
     for path, qconfig in plan.items():
         modules[path].qconfig = qconfig
+
+
+def require_entry(argument: str, key: Any, qconfig: Any) -> None:
+    """Raise TypeError unless an entry of a dictionary is a QConfig or None."""
+    name = key.__qualname__ if isinstance(key, type) else repr(key)
+    require_qconfig(qconfig, f"{argument}: the entry for {name}")
+
+
+def require_qconfigs(asks: str, model: Any) -> None:
+    """Raise TypeError where a module's ``qconfig`` attribute is no QConfig."""
+    for path, each in model.named_modules():
+        # A module that is assigned, such as an observer, becomes a submodule of this name.
+        given = each.__dict__.get("qconfig", each._modules.get("qconfig"))
+        require_qconfig(given, f"{asks}: {path or 'model'}.qconfig")
 
 
 def planned_qconfigs(

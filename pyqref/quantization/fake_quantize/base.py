@@ -11,6 +11,7 @@ from pyqref.nn.modules.module import Module
 from pyqref.quantization.observer.checks import named
 from pyqref.quantization.observer.partial import PartialWrapper, make_partial
 from pyqref.tensor.base import wrap
+from pyqref.tensor.foreign import kind_of
 
 __all__ = ["FakeQuantizeBase", "require_tensor"]
 
@@ -18,7 +19,7 @@ __all__ = ["FakeQuantizeBase", "require_tensor"]
 def require_tensor(asks: Any, x: Any) -> None:
     """Raise TypeError unless ``x`` is a tensor; ``asks`` is the module that was called."""
     if not hasattr(x, "_array"):
-        raise TypeError(f"{named(asks)} takes a tensor, got {type(x).__name__}")
+        raise TypeError(f"{named(asks)} takes a tensor, got {kind_of(x)}")
 
 
 class FakeQuantizeBase(ABC, Module):

@@ -15,6 +15,7 @@ from pyqref.quantization.observer.moving_average_per_channel_min_max import (
 from pyqref.tensor.base import wrap
 from pyqref.tensor.fused_fake_quantize import fused_moving_avg_obs_fake_quant
 
+from .base import require_tensor
 from .fake_quantize import FakeQuantize
 
 __all__ = ["FusedMovingAvgObsFakeQuantize", "unused_override"]
@@ -103,6 +104,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
     def forward(self, x: Any) -> Any:
         """``x``, observed and fake quantized as the switches say."""
+        require_tensor(self, x)
         observer = self.activation_post_process
         if not self.__dict__.get("_was_called", True):
             self._was_called = True

@@ -1,8 +1,17 @@
-"""Switching observers and fake quantizers of a whole model, with ``model.apply``."""
+"""Switching observers and fake quantizers of a whole model, with ``model.apply``.
+
+Each function is called once for every module. A model without any fake quantizer is noticed
+when ``apply`` comes to the model itself.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+from pyqref.nn.modules.module import Module
+from pyqref.quantization.diagnostics import NoEffectWarning, warn
+from pyqref.quantization.observer.base import ObserverBase
 
 from .base import FakeQuantizeBase
 
@@ -11,6 +20,12 @@ __all__ = ["disable_fake_quant", "disable_observer", "enable_fake_quant", "enabl
 
 def disable_fake_quant(mod: Any) -> None:
     """Let numbers pass a fake quantizer unchanged; other modules are left alone.
+
+    Warns
+    -----
+    NoEffectWarning
+        The model whose ``apply`` calls this function has no fake quantizer. So for the three
+        other switches.
 
     Examples
     --------
@@ -22,6 +37,8 @@ def disable_fake_quant(mod: Any) -> None:
     """
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_fake_quant()
+    else:
+        _warn_if_none("disable_fake_quant", mod)
 
 
 def enable_fake_quant(mod: Any) -> None:
@@ -36,6 +53,8 @@ def enable_fake_quant(mod: Any) -> None:
     """
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_fake_quant()
+    else:
+        _warn_if_none("enable_fake_quant", mod)
 
 
 def disable_observer(mod: Any) -> None:
@@ -54,6 +73,8 @@ def disable_observer(mod: Any) -> None:
     """
     if isinstance(mod, FakeQuantizeBase):
         mod.disable_observer()
+    else:
+        _warn_if_none("disable_observer", mod)
 
 
 def enable_observer(mod: Any) -> None:
@@ -68,3 +89,26 @@ def enable_observer(mod: Any) -> None:
     """
     if isinstance(mod, FakeQuantizeBase):
         mod.enable_observer()
+    else:
+        _warn_if_none("enable_observer", mod)
+
+
+def _warn_if_none(switch: str, mod: Any) -> None:
+    """Warn if ``mod`` is the model that is switched, and has no fake quantizer at all."""
+    applies = sys._getframe(2)
+    outermost = applies.f_code is _APPLY and (
+        applies.f_back is None or applies.f_back.f_code is not _APPLY
+    )
+    if not outermost or any(isinstance(each, FakeQuantizeBase) for each in mod.modules()):
+        return
+    observes = any(isinstance(each, ObserverBase) for each in mod.modules())
+    state = "only observers, which are always on" if observes else "none"
+    warn(
+        f"{switch} has no effect on this {type(mod).__name__}: it switches fake quantizers, and "
+        f"the model has {state}; call prepare_qat or prepare_qat_fx first, with a qconfig such "
+        "as get_default_qat_qconfig('x86')",
+        NoEffectWarning,
+    )
+
+
+_APPLY = Module.apply.__code__

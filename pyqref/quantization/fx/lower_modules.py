@@ -20,7 +20,7 @@ from typing import Any
 from pyqref.dtypes import float16, qint8, quint8
 from pyqref.fx import GraphModule, Node
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
-from pyqref.quantization.diagnostics import QuantizationWarning, warn
+from pyqref.quantization.diagnostics import SharedObserverWarning, warn
 
 from .lowering_tables import DYNAMIC_MODULES, STATIC_MODULES, WEIGHT_ONLY_MODULES
 from .noted_ranges import give_range
@@ -98,7 +98,7 @@ def _warn_of_reuse(model: GraphModule, path: str, grid: tuple[float, int]) -> No
             f"convert_fx: {path} is called more than once, with different ranges of its output; "
             f"all calls are given the grid of the last one, scale {grid[0]:g} and zero point "
             f"{grid[1]}; call a copy of the module instead if this loses accuracy",
-            QuantizationWarning,
+            SharedObserverWarning,
         )
 
 

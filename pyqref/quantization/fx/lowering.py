@@ -16,6 +16,7 @@ from typing import Any
 from pyqref.fx import GraphModule
 
 from .fold_weights import fold_weights
+from .left_in_reference import warn_of_reference_layers
 from .lower_binary import lower_binary
 from .lower_functions import lower_dynamic_functions, lower_static_functions
 from .lower_modules import (
@@ -70,4 +71,5 @@ def lower(
     model.graph.eliminate_dead_code()
     kept = fold_weights(model, scopes, keep_original_weights)
     passed("fold_weights", model)
+    warn_of_reference_layers(model)
     return kept

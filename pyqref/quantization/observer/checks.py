@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.nn.module_path import module_path
 from pyqref.quantization.diagnostics import UncalibratedWarning as UncalibratedWarning
 from pyqref.tape import Array
+from pyqref.tensor.foreign import kind_of
 
 __all__ = ["UncalibratedWarning", "calibration_array", "named", "not_finite"]
 
@@ -31,10 +32,7 @@ def calibration_array(observer: Any, x: Any) -> Array:
     """
     array = getattr(x, "_array", None)
     if array is None:
-        raise TypeError(
-            f"{named(observer)} observes tensors, got {type(x).__name__}; a module that returns "
-            "several tensors cannot be observed: set its qconfig to None"
-        )
+        raise TypeError(f"{named(observer)} observes tensors, got {kind_of(x)}{_remedy(x)}")
     if x.is_quantized:
         raise TypeError(
             f"{named(observer)} got a tensor that is quantized already ({x.dtype!r}); "
@@ -43,6 +41,14 @@ def calibration_array(observer: Any, x: Any) -> Array:
     if array.dtype is _FLOAT32 and array.ndim:
         return array
     return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _remedy(x: Any) -> str:
+    if x is None:
+        return "; a module that returns nothing cannot be observed: set its qconfig to None"
+    if isinstance(x, tuple | list | dict):
+        return "; a module that returns several tensors cannot be observed: set its qconfig to None"
+    return ""
 
 
 def not_finite(observer: Any, array: Array) -> ValueError:

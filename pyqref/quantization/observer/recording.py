@@ -7,6 +7,7 @@ from typing import Any
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.tensor.foreign import kind_of
 
 from .base import ObserverBase
 from .checks import named
@@ -61,7 +62,7 @@ class RecordingObserver(ObserverBase):
     def forward(self, x: Any) -> Any:
         """Keep a copy of ``x``, which is returned."""
         if not hasattr(x, "_array"):
-            raise TypeError(f"{named(self)} records tensors, got {type(x).__name__}")
+            raise TypeError(f"{named(self)} records tensors, got {kind_of(x)}")
         self.tensor_val.append(x.clone().detach())
         return x
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyqref.quantization.arguments import as_index, as_operation, as_text
-from pyqref.quantization.qconfig.base import QConfig, QConfigAny, QConfigDynamic
+from pyqref.quantization.qconfig.base import QConfigAny
+from pyqref.quantization.qconfig.checks import require_qconfig
 
 __all__ = ["QConfigMapping"]
 
@@ -89,7 +90,7 @@ class QConfigMapping:
 
     def set_global(self, global_qconfig: QConfigAny) -> QConfigMapping:
         """Set the qconfig of everything that no other level names."""
-        self.global_qconfig = _checked(global_qconfig, "global_qconfig")
+        self.global_qconfig = require_qconfig(global_qconfig, "global_qconfig")
         return self
 
     def set_object_type(self, object_type: Any, qconfig: QConfigAny) -> QConfigMapping:
@@ -98,7 +99,7 @@ class QConfigMapping:
         It takes the place of one set for the same type before.
         """
         object_type = as_operation(object_type, "object_type")
-        self.object_type_qconfigs[object_type] = _checked(qconfig)
+        self.object_type_qconfigs[object_type] = require_qconfig(qconfig, "qconfig")
         return self
 
     def set_module_name_regex(self, module_name_regex: str, qconfig: QConfigAny) -> QConfigMapping:
@@ -132,7 +133,7 @@ class QConfigMapping:
                 f"module_name_regex must be a regular expression, got {module_name_regex!r}: "
                 f"{error}"
             ) from None
-        self.module_name_regex_qconfigs[module_name_regex] = _checked(qconfig)
+        self.module_name_regex_qconfigs[module_name_regex] = require_qconfig(qconfig, "qconfig")
         return self
 
     def set_module_name(self, module_name: str, qconfig: QConfigAny) -> QConfigMapping:
@@ -140,7 +141,9 @@ class QConfigMapping:
 
         It takes the place of one set for the same path before.
         """
-        self.module_name_qconfigs[as_text(module_name, "module_name")] = _checked(qconfig)
+        self.module_name_qconfigs[as_text(module_name, "module_name")] = require_qconfig(
+            qconfig, "qconfig"
+        )
         return self
 
     def set_module_name_object_type_order(
@@ -155,7 +158,7 @@ class QConfigMapping:
             as_operation(object_type, "object_type"),
             as_index(index, "index"),
         )
-        self.module_name_object_type_order_qconfigs[key] = _checked(qconfig)
+        self.module_name_object_type_order_qconfigs[key] = require_qconfig(qconfig, "qconfig")
         return self
 
     def __repr__(self) -> str:
@@ -225,9 +228,3 @@ class QConfigMapping:
                     )
                 getattr(mapping, f"set_{key}")(*entry)
         return mapping
-
-
-def _checked(qconfig: Any, name: str = "qconfig") -> Any:
-    if qconfig is not None and not isinstance(qconfig, QConfig | QConfigDynamic):
-        raise TypeError(f"{name} must be a QConfig, a QConfigDynamic or None, got {qconfig!r}")
-    return qconfig

@@ -233,7 +233,7 @@ def dequantize(tensor: Any = None, *, tensors: Any = None) -> Any:
     if isinstance(tensor, (list, tuple)):
         return tuple(dequantize(each) for each in tensor)
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"dequantize: tensor must be a tensor, got a {type(tensor).__name__}")
+        raise TypeError(f"dequantize: tensor must be a tensor, got {described(tensor)}")
     if not tensor.is_quantized:
         if tensor.dtype.is_floating_point:
             return tensor.float()
@@ -327,7 +327,7 @@ def q_per_channel_axis(input: Any) -> int:
 
 def _quantized(name: str, input: Any) -> Any:
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
+        raise TypeError(f"{name}: input must be a tensor, got {described(input)}")
     if not input.is_quantized:
         raise RuntimeError(
             f"{name}: the tensor is not quantized, it is {input.dtype}; "

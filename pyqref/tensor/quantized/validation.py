@@ -99,7 +99,7 @@ def reals(name: str, input: Any) -> Any:
     if type(input) is Tensor and input._array.dtype is _FLOAT32:
         return input._array
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{name}: input must be a tensor, got a {type(input).__name__}")
+        raise TypeError(f"{name}: input must be a tensor, got {described(input)}")
     if input.is_quantized:
         raise TypeError(
             f"{name}: input is quantized already, got {input.dtype}; call dequantize() first"

@@ -23,13 +23,6 @@ __all__ = ["LSTMCell"]
 _GATES = ("input", "forget", "cell", "output")
 
 
-def _each_step() -> FloatFunctional:
-    """One operation for all steps: its observer is meant to see every one of them."""
-    functional = FloatFunctional()
-    functional.used_at_each_step = True
-    return functional
-
-
 class LSTMCell(Module):
     r"""One step of an LSTM, of parts that can be observed and quantized.
 
@@ -59,6 +52,8 @@ class LSTMCell(Module):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = FloatLSTMCell
+    #: One observer is meant to see what one of the parts gives in all steps.
+    used_at_each_step: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -85,19 +80,19 @@ class LSTMCell(Module):
             self.hgates: Module = ModuleDict(
                 {gate: Linear(hidden_dim, hidden_dim, **options) for gate in _GATES}
             )
-            self.gates: Module = ModuleDict({gate: _each_step() for gate in _GATES})
+            self.gates: Module = ModuleDict({gate: FloatFunctional() for gate in _GATES})
         else:
             self.igates = Linear(input_dim, 4 * hidden_dim, **options)
             self.hgates = Linear(hidden_dim, 4 * hidden_dim, **options)
-            self.gates = _each_step()
+            self.gates = FloatFunctional()
         self.input_gate = Sigmoid()
         self.forget_gate = Sigmoid()
         self.cell_gate = Tanh()
         self.output_gate = Sigmoid()
-        self.fgate_cx = _each_step()
-        self.igate_cgate = _each_step()
-        self.fgate_cx_igate_cgate = _each_step()
-        self.ogate_cy = _each_step()
+        self.fgate_cx = FloatFunctional()
+        self.igate_cgate = FloatFunctional()
+        self.fgate_cx_igate_cgate = FloatFunctional()
+        self.ogate_cy = FloatFunctional()
         # The grid of a state of zeros, where none is given.
         self.initial_hidden_state_qparams: tuple[float, int] = (1.0, 0)
         self.initial_cell_state_qparams: tuple[float, int] = (1.0, 0)

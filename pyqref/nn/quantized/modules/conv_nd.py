@@ -18,6 +18,7 @@ from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
     fits,
+    is_integers,
     load_output_parameters,
     pop_state,
     require_quantized_input,
@@ -197,7 +198,12 @@ class _ConvNd(WeightedQuantizedModule):
         bias = pop_state(state_dict, prefix + "bias", missing_keys)
         load_output_parameters(self, state_dict, prefix, missing_keys)
         ours = self._weight_bias()
-        if weight is not None and fits((weight, bias), ours, prefix + "weight", error_msgs):
+        key = prefix + "weight"
+        if (
+            weight is not None
+            and fits((weight, bias), ours, key, error_msgs)
+            and is_integers(weight, key, error_msgs)
+        ):
             self.set_weight_bias(weight, bias)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

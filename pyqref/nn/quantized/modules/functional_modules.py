@@ -11,15 +11,13 @@ from typing import Any
 
 from pyqref import dtypes
 from pyqref.nn import functional as F
-from pyqref.nn.diagnostics import SharedObserverWarning, warn
-from pyqref.nn.module_path import module_path
 from pyqref.nn.modules import Identity, Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor import arithmetic, joining, linalg
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase
 
-from .reuse import used_before_in_this_pass
+from .reuse import used_before_in_this_pass, warn_of_shared_observer
 from .utils import (
     load_output_parameters,
     require_output_observer,
@@ -118,9 +116,6 @@ class FloatFunctional(FXFloatFunctional):
     tensor(7.)
     """
 
-    #: Whether the object stands for one operation in all steps of a recurrent layer.
-    used_at_each_step = False
-
     def __init__(self) -> None:
         super().__init__()
         self.activation_post_process: Module = Identity()
@@ -139,14 +134,8 @@ class FloatFunctional(FXFloatFunctional):
 
     def _observed(self, result: Any) -> Any:
         observer = self.activation_post_process
-        several = not isinstance(observer, Identity) and not self.used_at_each_step
-        if several and used_before_in_this_pass(self):
-            warn(
-                f"{module_path(self) or 'a'} (FloatFunctional) is used more than once in one "
-                "forward pass: its observer would mix two tensors; "
-                "give each operation a FloatFunctional of its own",
-                SharedObserverWarning,
-            )
+        if not isinstance(observer, Identity) and used_before_in_this_pass(self):
+            warn_of_shared_observer(self)
         return observer(result)
 
 

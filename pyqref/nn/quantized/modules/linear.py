@@ -19,6 +19,7 @@ from pyqref.tensor.quantized import make_per_tensor
 
 from .utils import (
     fits,
+    is_integers,
     load_output_parameters,
     pop_dtype,
     pop_state,
@@ -95,7 +96,7 @@ class LinearPackedParams(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        _as_version_3(state_dict, prefix)
+        _as_version_3(state_dict, prefix, error_msgs)
         allowed = (dtypes.qint8, dtypes.float16)
         dtype = pop_dtype(state_dict, prefix + "dtype", allowed, missing_keys, error_msgs)
         key = prefix + "_packed_params"
@@ -111,7 +112,7 @@ class LinearPackedParams(Module):
         return repr(self._weight_bias())
 
 
-def _as_version_3(state_dict: Any, prefix: str) -> None:
+def _as_version_3(state_dict: Any, prefix: str, error_msgs: list[str]) -> None:
     """Bring the states that torch wrote before 1.5 into the form of today, in place.
 
     Version 1 has ``weight`` and ``bias`` beside ``scale``, version 2 under
@@ -122,8 +123,10 @@ def _as_version_3(state_dict: Any, prefix: str) -> None:
     for where in (prefix, prefix.removesuffix("_packed_params.")):
         if where + "weight" in state_dict:
             pair = state_dict.pop(where + "weight"), state_dict.pop(where + "bias", None)
+            dtype = state_dict.setdefault(prefix + "dtype", dtypes.qint8)
+            if dtype is dtypes.qint8 and not is_integers(pair[0], where + "weight", error_msgs):
+                return
             state_dict[prefix + "_packed_params"] = pair
-            state_dict.setdefault(prefix + "dtype", dtypes.qint8)
             return
 
 
@@ -264,7 +267,7 @@ class Linear(WeightedQuantizedModule):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        _as_version_3(state_dict, prefix + "_packed_params.")
+        _as_version_3(state_dict, prefix + "_packed_params.", error_msgs)
         load_output_parameters(self, state_dict, prefix, missing_keys)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

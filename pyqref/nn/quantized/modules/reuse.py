@@ -1,4 +1,4 @@
-"""Noticing that one object is used twice in one forward pass.
+"""Noticing that one observed module is used twice in one forward pass.
 
 A forward pass is the call of an outermost module. Nothing is counted while modules
 run: the pass is found on the Python stack, and what was used in it is noted in the
@@ -11,9 +11,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from pyqref.nn.module_path import _CALLS
+from pyqref.nn.diagnostics import SharedObserverWarning, warn
+from pyqref.nn.module_path import _CALLS, describe_module
 
-__all__ = ["used_before_in_this_pass"]
+__all__ = ["used_before_in_this_pass", "warn_of_shared_observer"]
 
 _NOTE = "used in this forward pass"
 
@@ -21,12 +22,15 @@ _NOTE = "used in this forward pass"
 def used_before_in_this_pass(user: Any) -> bool:
     """Whether this function was called with ``user`` before in the present forward pass.
 
-    False outside of any forward pass.
+    False outside of any forward pass, and inside a module that is ``used_at_each_step``: its
+    parts stand for one operation in all steps of a recurrent layer.
     """
     outermost: FrameType | None = None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code in _CALLS:
+            if getattr(type(frame.f_locals["self"]), "used_at_each_step", False):
+                return False
             outermost = frame
         frame = frame.f_back
     if outermost is None:
@@ -39,3 +43,16 @@ def used_before_in_this_pass(user: Any) -> bool:
     before = id(user) in used
     used.add(id(user))
     return before
+
+
+def warn_of_shared_observer(user: Any) -> None:
+    """Warn that ``user``, whose observer saw a value of this pass before, shows it another."""
+    kind = type(user).__name__
+    remedy = f"give each place a {kind} of its own"
+    if hasattr(user, "weight"):
+        remedy += ", which may share the weight: b.weight = a.weight"
+    warn(
+        f"{describe_module(user)} is used more than once in one forward pass: its observer "
+        f"mixes the ranges of several tensors, and fits none; {remedy}",
+        SharedObserverWarning,
+    )

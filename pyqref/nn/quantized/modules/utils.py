@@ -12,11 +12,13 @@ from pyqref.nn.quantized.integer_range import in_range_of
 from pyqref.tensor.arguments import as_integer, as_number, described
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
+from pyqref.tensor.foreign import kind_of
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
 from pyqref.tensor.refusal import DEQUANTIZE
 
 __all__ = [
     "fits",
+    "is_integers",
     "load_output_parameters",
     "pop_dtype",
     "pop_state",
@@ -140,7 +142,7 @@ def require_quantized_input(
 ) -> None:
     """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {type(input).__name__}")
+        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {kind_of(input)}")
     if not input.is_quantized:
         raise RuntimeError(
             f"{_name(layer)} takes a quantized tensor, got one of "
@@ -155,15 +157,13 @@ def require_quantized_input(
 def require_weight_tensor(layer: Module, w: Any) -> None:
     """Raise unless ``w``, a new weight of a layer, is a tensor."""
     if not isinstance(w, TensorBase):
-        raise TypeError(
-            f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {type(w).__name__}"
-        )
+        raise TypeError(f"{_name(layer)}.set_weight_bias: w must be a tensor, got a {kind_of(w)}")
 
 
 def require_float_input(layer: Module, input: Any) -> None:
     """Raise unless ``input`` is a float32 tensor; names the layer's path."""
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {type(input).__name__}")
+        raise TypeError(f"{_name(layer)} takes a float32 tensor, got a {kind_of(input)}")
     if input.dtype is not dtypes.float32:
         remedy = DEQUANTIZE if input.is_quantized else "call .float()"
         raise RuntimeError(
@@ -217,6 +217,17 @@ def pop_dtype(
     wanted = " or ".join(str(each).removeprefix("pyqref.") for each in allowed)
     error_msgs.append(f"{key} must be {wanted}, got {described(dtype)}")
     return None
+
+
+def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
+    """Whether a loaded weight is a quantized tensor; else says why not."""
+    if getattr(weight, "is_quantized", False):
+        return True
+    error_msgs.append(
+        f"{key} must be a quantized tensor, got {described(weight)}: it is the weight of a "
+        "float layer"
+    )
+    return False
 
 
 def fits(given: Any, ours: Sequence[Any], key: str, error_msgs: list[str]) -> bool:
