@@ -85,6 +85,18 @@ def test_eq_fused_observe__symmetric() -> None:
     assert (f32(Fraction(1, 127)), 0) == (rational(state.scale), state.zero_point)
 
 
+def test_eq_fused_observe__one_point() -> None:
+    """One point: scale 1 and zero point 0 as documented, or what the formulas give."""
+    for value, symmetric in ((0.3, True), (-5.0, False), (0.0, True)):
+        state = fused_observe(inf, -inf, value, value, 0.01, -128, 127, symmetric=symmetric)
+        assert (1, 0) == (rational(state.scale), state.zero_point)
+    low, high = np.float32([0.3, -1.0]), np.float32([0.3, 1.0])
+    state = fused_observe([inf] * 2, [-inf] * 2, low, high, 0.01, -128, 127, symmetric=True)
+    assert [1, f32(Fraction(1, 127))] == [rational(each) for each in state.scale]
+    state = fused_observe(inf, -inf, 0.0, 0.0, 0.01, 0, 255, symmetric=False, convention="torch")
+    assert f32(Fraction(1, 10)) == rational(state.scale)
+
+
 def exact_bin(x: object, bins: int, low: float, high: float) -> int:
     """The bin of one element, with every operation rounded to float32."""
     width = f32(rational(np.float32(high)) - rational(np.float32(low)))

@@ -25,8 +25,10 @@ def at_path(asks: str, place: str) -> Iterator[None]:
     Examples
     --------
     >>> from pyqref.quantization import NoEffectWarning
-    >>> with warnings.catch_warnings(record=True) as caught, at_path("convert_fx", "rnn (LSTM)"):
-    ...     warn("convert: cell.igates has no effect", NoEffectWarning)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     with at_path("convert_fx", "rnn (LSTM)"):
+    ...         warn("convert: cell.igates has no effect", NoEffectWarning)
     >>> str(caught[0].message)
     'convert_fx: rnn (LSTM): cell.igates has no effect'
     """
