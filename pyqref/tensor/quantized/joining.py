@@ -75,8 +75,16 @@ def warn_of_unlike_grids(name: str, tensors: Sequence[Any]) -> None:
                 f"{place}{name} puts tensor {position}, of scale "
                 f"{grid.scale:.6g} and zero point {grid.zero_point}, on the grid of tensor 0, of "
                 f"scale {first.scale:.6g} and zero point {first.zero_point}, which holds numbers "
-                f"of {low:.6g} to {high:.6g} only; join by FloatFunctional.cat in the float model, "
-                "or by ops.quantized.cat with a scale and a zero point of the result",
+                f"of {low:.6g} to {high:.6g} only; {_remedy(name)}",
                 UnlikeGridsWarning,
             )
             return
+
+
+def _remedy(name: str) -> str:
+    if name.startswith("quantized."):
+        return "give it a scale and a zero point of the result"
+    return (
+        "in eager mode join by FloatFunctional.cat, in graph mode keep the join in float by "
+        f"set_object_type({name}, None), or call ops.quantized.cat with a scale and a zero point"
+    )
