@@ -14,6 +14,7 @@ from pyqref.numerics.fused_observe import fused_average_of_one
 from pyqref.tape import Array
 
 from .arguments import as_flag, as_integer, as_number, refused_number
+from .assign import assign
 from .base import TensorBase
 from .fake_quantize import (
     check_input,
@@ -162,7 +163,7 @@ def _observe(
         before = running._array
         if before.size != np.size(batch):
             before = np.full(np.shape(batch), np.inf, np.float32)
-        _assign(running, _kernels.fused_average(before, batch, constant))
+        assign(running, _kernels.fused_average(before, batch, constant))
 
 
 def _ends(values: Any) -> tuple[float, float]:
@@ -180,7 +181,7 @@ def _resize(running_min: Any, running_max: Any, channels: int) -> None:
     """Ranges of channels that were never observed are empty."""
     for running, empty in ((running_min, np.inf), (running_max, -np.inf)):
         if running._array.size != channels:
-            _assign(running, np.full(channels, empty))
+            assign(running, np.full(channels, empty))
 
 
 def _choose(
@@ -217,19 +218,8 @@ def _choose(
         if constant.any():
             scales = np.where(constant, 1, scales)
             zero_points = np.where(constant, 0, zero_points)
-    _assign(scale, scales)
-    _assign(zero_point, zero_points)
-
-
-def _assign(tensor: Any, values: Array) -> None:
-    """Change a tensor in place, its size too."""
-    own = tensor._array
-    values = np.asarray(values)
-    if values.size == own.size:
-        own[...] = values.reshape(own.shape)
-    else:
-        tensor._array = values.astype(own.dtype)
-    tensor._version[0] += 1
+    assign(scale, scales)
+    assign(zero_point, zero_points)
 
 
 def _channel_axis(name: str, axis: int, ndim: int) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import pyqref
-from pyqref import kernels
+from pyqref import kernels, nn
+from pyqref import quantization as q
 
 ops = pyqref.ops.quantized
 
@@ -55,3 +56,29 @@ def test_bias_of_the_next_call(engine: str, bias: str, change: Any, copied: bool
     change(packed.bias())
     assert ops.linear_dynamic(x, packed).tolist() == [[10, 10, 10]]
     assert ops.linear(q, packed, 1.0, 0).int_repr().tolist() == [[10, 10, 10]]
+
+
+@pytest.mark.parametrize("engine", ["fbgemm", "qnnpack"])
+@pytest.mark.parametrize("kind", ["Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"])
+def test_a_layer_without_bias_has_none(engine: str, kind: str) -> None:
+    """On any engine; a state of qnnpack, for which torch packs zeros, loads and changes nothing."""
+    pyqref.backends.quantized.engine = engine
+    dimensions = int(kind[-2]) if kind.endswith("d") else 0
+    float_layer = getattr(nn, kind)(*((4, 3, 1) if dimensions else (4, 3)), bias=False)
+    model = nn.Sequential(q.QuantStub(), float_layer, q.DeQuantStub()).eval()
+    model.qconfig = q.get_default_qconfig("qnnpack")
+    x = pyqref.rand(2, 4, *(3,) * dimensions)
+    prepared = q.prepare(model)
+    prepared(x)
+    converted = q.convert(prepared)
+    expected = converted(x)
+    bias = converted[1].bias
+    assert (bias() if callable(bias) else bias) is None
+    state = dict(converted.state_dict())
+    for key, value in state.items():
+        if key == "1.bias":
+            state[key] = pyqref.zeros(3)
+        elif key.endswith("_packed_params._packed_params"):
+            state[key] = value[0], pyqref.zeros(3)
+    converted.load_state_dict(state)
+    assert pyqref.equal(expected, converted(x))

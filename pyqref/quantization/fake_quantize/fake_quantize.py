@@ -11,6 +11,7 @@ from pyqref.dtypes import per_channel_affine_float_qparams, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
 from pyqref.quantization.observer.partial import PartialWrapper
+from pyqref.tensor.assign import assign
 from pyqref.tensor.base import wrap
 from pyqref.tensor.fake_quantize import (
     fake_quantize_per_channel_affine,
@@ -154,9 +155,8 @@ class FakeQuantize(FakeQuantizeBase):
         )
 
     def _keep(self, scale: Any, zero_point: Any) -> None:
-        offset = self.zero_point._array.dtype
-        self.scale = wrap(scale._array.astype(np.float32))
-        self.zero_point = wrap(zero_point._array.astype(offset))
+        assign(self.scale, scale._array)
+        assign(self.zero_point, zero_point._array)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Take the number of channels from the state."""

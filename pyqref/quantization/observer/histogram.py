@@ -14,6 +14,7 @@ from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.histogram import Histogram, search_range
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
+from pyqref.tensor.assign import assign
 from pyqref.tensor.base import wrap
 
 from .checks import calibration_array, named, not_finite
@@ -123,10 +124,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
         self.bins = _count("bins", bins, MOST_BINS)
         self.upsample_rate = _count("upsample_rate", upsample_rate, MOST_PARTS // self.bins)
         self.dst_nbins = 2 ** (8 * self.dtype.itemsize)
-        self.register_buffer("histogram", None)
-        self.register_buffer("min_val", None)
-        self.register_buffer("max_val", None)
-        self.reset_histogram()
+        self.register_buffer("histogram", wrap(np.zeros(self.bins, np.float32)))
+        self.register_buffer("min_val", wrap(np.array(np.inf, np.float32)))
+        self.register_buffer("max_val", wrap(np.array(-np.inf, np.float32)))
 
     def forward(self, x_orig: Any) -> Any:
         """Add ``x_orig``, which is returned, to the histogram."""
@@ -145,7 +145,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
                 raise not_finite(self, x)
             if low != first or high != last:
                 self._set_range(low, high)
-            self._buffers["histogram"] = wrap(counts)
+            assign(self._buffers["histogram"], counts)
         return x_orig
 
     def _seen(self) -> tuple[Array, float, float]:
@@ -155,8 +155,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         return seen["histogram"]._array, low.item(), high.item()
 
     def _set_range(self, low: float, high: float) -> None:
-        self._buffers["min_val"] = wrap(np.array(low, np.float32))
-        self._buffers["max_val"] = wrap(np.array(high, np.float32))
+        assign(self._buffers["min_val"], np.array(low, np.float32))
+        assign(self._buffers["max_val"], np.array(high, np.float32))
 
     def calculate_qparams(self, **kwargs: Any) -> tuple[Any, Any]:
         """Scale and zero point of the range that costs least, each of shape ``(1,)``."""
@@ -170,7 +170,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def reset_histogram(self) -> None:
         """Forget what was seen."""
-        self._buffers["histogram"] = wrap(np.zeros(self.bins, np.float32))
+        assign(self.histogram, np.zeros(self.bins, np.float32))
         self._set_range(np.inf, -np.inf)
 
     def reset_min_max_vals(self) -> None:
@@ -182,7 +182,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         counts = state_dict.get(f"{prefix}histogram")
         if counts is not None and len(counts.shape) == 1:
             self.bins = _count("bins of the loaded histogram", counts.shape[0], MOST_BINS)
-            self.histogram = wrap(np.zeros(self.bins, np.float32))
+            if self.histogram.shape != counts.shape:
+                self.histogram = wrap(np.zeros(self.bins, np.float32))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:

@@ -12,6 +12,7 @@ from pyqref.dtypes import per_tensor_affine, per_tensor_symmetric, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
+from pyqref.tensor.assign import assign
 from pyqref.tensor.base import wrap
 
 from .checks import calibration_array, not_finite
@@ -50,8 +51,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
     Notes
     -----
-    An empty tensor changes nothing. Keeps updating in ``eval()`` mode too. Source:
-    ``torch.quantization.MinMaxObserver``.
+    An empty tensor changes nothing. The buffers are changed in place, as in torch. Keeps
+    updating in ``eval()`` mode too. Source: ``torch.quantization.MinMaxObserver``.
 
     Examples
     --------
@@ -94,9 +95,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         if qscheme not in (per_tensor_affine, per_tensor_symmetric):
             self._refuse_qscheme("per_tensor_affine or per_tensor_symmetric")
         self._refuse_reduced_quint8()
-        self.register_buffer("min_val", None)
-        self.register_buffer("max_val", None)
-        self.reset_min_max_vals()
+        self.register_buffer("min_val", wrap(np.array(np.inf, np.float32)))
+        self.register_buffer("max_val", wrap(np.array(-np.inf, np.float32)))
 
     def forward(self, x_orig: Any) -> Any:
         """Widen the range to that of ``x_orig``, which is returned."""
@@ -107,7 +107,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
             if found is None:
                 raise not_finite(self, x)
             low, high = found
-            seen["min_val"], seen["max_val"] = wrap(low), wrap(high)
+            assign(seen["min_val"], low)
+            assign(seen["max_val"], high)
         return x_orig
 
     def _range_with(self, low: Array, high: Array, x: Array) -> tuple[Array, Array] | None:
@@ -124,8 +125,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
 
     def reset_min_max_vals(self) -> None:
         """Forget what was seen."""
-        for name, nothing in (("min_val", np.inf), ("max_val", -np.inf)):
-            self._buffers[name] = wrap(np.array(nothing, np.float32))
+        assign(self.min_val, np.array(np.inf))
+        assign(self.max_val, np.array(-np.inf))
 
     def extra_repr(self) -> str:
         """The range."""

@@ -12,6 +12,7 @@ from pyqref.dtypes import per_channel_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import EPS
 from pyqref.tape import Array
+from pyqref.tensor.assign import assign
 from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized.validation import no_such_axis
 
@@ -137,7 +138,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             if found is None:
                 raise not_finite(self, x)
             low, high = found
-            seen["min_val"], seen["max_val"] = wrap(low), wrap(high)
+            assign(seen["min_val"], low)
+            assign(seen["max_val"], high)
         return x_orig
 
     def _ranges_with(
