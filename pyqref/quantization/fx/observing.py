@@ -32,11 +32,11 @@ from .targets import (
     NO_TENSOR,
     Target,
     Want,
-    has_tensor,
     observation_type,
     observed_output,
     target_of_match,
 )
+from .tensor_values import has_tensor
 
 __all__ = ["insert_observers"]
 
