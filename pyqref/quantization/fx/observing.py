@@ -277,7 +277,9 @@ def _wanted_output(work: _Work, node: Node, index: int) -> Want:
         return Want(None, given)
     everything = work.preparation.qconfig_mapping.global_qconfig
     for qconfig in (work.preparation.qconfigs.get(node.name), everything):
-        observer = None if qconfig is None else qconfig.activation()
+        if qconfig is None:
+            continue
+        observer = qconfig.activation()
         dtype = getattr(observer, "dtype", None)
         if dtype is not None and dtype.is_quantized and not getattr(observer, "is_dynamic", False):
             return Want(qconfig.activation, dtype)
