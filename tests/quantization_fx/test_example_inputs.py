@@ -76,7 +76,7 @@ def test_a_dictionary_may_be_one_input(given: Any) -> None:
     [
         ((), r"forward takes \(image.*missing a required argument: 'image'"),
         ((IMAGE, ROW, ROW), "too many positional arguments"),
-        ({"picture": IMAGE, "row": ROW, 3: ROW}, "'image' of shape"),
+        ({"image": IMAGE[:, :1]}, r"'image' of shape \(2, 1, 8, 8\)"),
         (
             (IMAGE.reshape(2, 8, 8, 3),),
             r"'image' of shape \(2, 8, 8, 3\).*'conv', which takes 3 in",
@@ -115,6 +115,19 @@ def test_first_layers(layer: Any, fits: tuple[int, ...], does_not: tuple[int, ..
             prepare_fx(model, mapping, (torch.ones(*fits),))
         with pytest.warns(ExampleInputsWarning, match="does not fit the first layer"):
             prepare_fx(model, mapping, (torch.ones(*does_not),))
+
+
+def test_what_goes_by_name_alone_may_be_missing() -> None:
+    """A tuple has no place for it; the message names what else is missing."""
+
+    class Masked(nn.Module):
+        def forward(self, x: Any, *, mask: Any) -> Any:
+            return x * mask
+
+    prepare(Masked(), (ROW,))
+    prepare(Masked(), {"x": ROW, "mask": ROW})
+    with pytest.warns(ExampleInputsWarning, match="missing a required argument: 'x'"):
+        prepare(Masked(), ())
 
 
 def test_standalone_modules_take_the_same() -> None:

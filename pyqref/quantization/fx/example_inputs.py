@@ -85,6 +85,12 @@ def _bound(signature: inspect.Signature, example_inputs: Any) -> Mapping[str, An
         except TypeError:
             return signature.bind(example_inputs).arguments
     is_several = isinstance(example_inputs, tuple | list)
+    # What goes by name alone has no place in a tuple.
+    named = [
+        each.replace(default=None) if each.kind is each.KEYWORD_ONLY else each
+        for each in signature.parameters.values()
+    ]
+    signature = signature.replace(parameters=named)
     return signature.bind(*(example_inputs if is_several else (example_inputs,))).arguments
 
 
