@@ -7,7 +7,10 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from .interception import plain
+import numpy as np
+
+from .interception import find_stand_in, plain
+from .side_effects import has_side_effect
 
 __all__ = ["PH", "annotation", "arguments_of_root", "check_specialized"]
 
@@ -25,8 +28,11 @@ class _Placeholder:
 PH = _Placeholder()
 
 
-def check_specialized(value: Any, expected: Any, name: str) -> None:
+@has_side_effect
+def check_specialized(value: Any, expected: Any, name: str) -> Any:
     """Raise unless a graph made for one value of an argument is called with that value.
+
+    If the graph is traced again, the check becomes a node of the new one.
 
     Raises
     ------
@@ -44,13 +50,18 @@ def check_specialized(value: Any, expected: Any, name: str) -> None:
     >>> model(pyqref.ones(1), False)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: twice has been specialized to have value True but got False; trace ...
+    AssertionError: twice has been specialized to have value True but got False; ...
     """
-    if value is not expected and not (type(value) is type(expected) and value == expected):
+    stand_in = find_stand_in((value,))
+    if stand_in is not None:
+        return stand_in.record_function(check_specialized, (value, expected, name), {})
+    same = isinstance(value, (*_CONSTANTS, np.generic)) and bool(value == expected)
+    if not same:
         raise AssertionError(
-            f"{name} has been specialized to have value {expected!r} but got {value!r}; "
-            "trace again for another value"
+            f"{name} has been specialized to have value {expected!r} but got {value!r}; give it "
+            f"{expected!r}, or trace again for another value"
         )
+    return None
 
 
 def arguments_of_root(

@@ -111,6 +111,12 @@ class Graph:
     def _order(self, node: Node) -> int:
         return next(index for index, each in enumerate(self.nodes) if each is node)
 
+    def _free_names(self) -> None:
+        """Give the names of erased nodes to new nodes again."""
+        self._names = Namespace()
+        for node in self.nodes:
+            self._names.create_name(node.name)
+
     # Making nodes
 
     def create_node(

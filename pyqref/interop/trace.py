@@ -43,10 +43,6 @@ def trace_module(module: Any, problem: Callable[[str], None]) -> tuple[inspect.S
         arguments: none, one, two, or all of them.
     """
     signature = inspect.signature(module.forward)
-    kinds = {each.kind for each in signature.parameters.values()}
-    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-        problem("its forward takes *args or **kwargs; name its arguments")
-        return signature, {}
     optional = [
         name
         for name, each in signature.parameters.items()
@@ -62,7 +58,10 @@ def trace_module(module: Any, problem: Callable[[str], None]) -> tuple[inspect.S
     }
     reasons = [each for each in programs.values() if isinstance(each, str)]
     if len(reasons) == len(programs):
-        problem(reasons[0])
+        kinds = {each.kind for each in signature.parameters.values()}
+        several = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+        advice = "; its forward takes *args or **kwargs: name its arguments" if several else ""
+        problem(f"{reasons[0]}{advice}")
     return signature, programs
 
 
@@ -212,7 +211,7 @@ def _without_assertions(graph: Any, signature: inspect.Signature) -> list[Any]:
     """The nodes, less inputs that have a fixed value and the assertions that they have it."""
     dropped: set[Any] = set()
     for node in graph.nodes:
-        fixed = node.op == "placeholder" and node.target not in signature.parameters
+        fixed = node.op == "placeholder" and _name(node) not in signature.parameters
         assertion = (
             node.op == "call_function"
             and node.target.__name__ in _ASSERTIONS
@@ -251,7 +250,7 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
 
 def _name(node: Any) -> str:
     """What the result of a node is called; that of an input as in the signature."""
-    return node.target if node.op == "placeholder" else node.name
+    return node.target.lstrip("*") if node.op == "placeholder" else node.name
 
 
 def _argument(value: Any) -> Any:

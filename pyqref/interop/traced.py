@@ -5,9 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pyqref.fx.interception import find_stand_in
 from pyqref.nn import Module
+
+from .signature import forward_with
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Program", "Result", "Step", "Traced", "substitute"]
 
@@ -55,7 +61,7 @@ class Step:
         args = substitute(self.args, results)
         kwargs = substitute(dict(self.kwargs or {}), results)
         if self.kind == "function":
-            return self.target(*args, **kwargs)
+            return _called(self.target, args, kwargs)
         if self.kind == "method":
             return getattr(args[0], self.target)(*args[1:], **kwargs)
         if self.kind == "module":
@@ -110,7 +116,8 @@ class Traced(Module):
 
     Its submodules, parameters and buffers have the names that they have in ``torch``.
     A forward may depend on whether the module is training, and on which optional
-    arguments it is given; each case was recorded by itself.
+    arguments it is given; each case was recorded by itself. Its own forward has the arguments
+    of the original, so that it can be traced for graph mode like any other module.
 
     Parameters
     ----------
@@ -137,6 +144,12 @@ class Traced(Module):
     42
     """
 
+    def __new__(cls, name: str = "", signature: Any = None, *_: Any, **__: Any) -> Self:
+        # Each has a class of its own, which carries its forward.
+        members = {"forward": forward_with(signature, name), "__module__": cls.__module__}
+        made: Self = object.__new__(type(name, (cls,), members))
+        return made
+
     def __init__(
         self,
         name: str,
@@ -162,14 +175,10 @@ class Traced(Module):
             + (f"; {found}" if found else "")
         )
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, arguments: Mapping[str, Any]) -> Any:
         """What the module of ``torch`` computes, step by step."""
-        try:
-            bound = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self._name}: {error}") from None
-        optional = {name for name, value in bound.arguments.items() if self._given(name, value)}
-        return self.program(*optional).run(self, bound.arguments)
+        optional = {name for name, value in arguments.items() if self._given(name, value)}
+        return self.program(*optional).run(self, arguments)
 
     def _given(self, name: str, value: Any) -> bool:
         """Whether an argument is optional and has another value than its default."""
@@ -177,6 +186,23 @@ class Traced(Module):
         if default is inspect.Parameter.empty:
             return False
         return (bool(value) if isinstance(default, bool) else value) is not default
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _again, (self._name, self._signature), self.__getstate__()
+
+
+def _again(name: str, signature: inspect.Signature) -> Traced:
+    """A module without state, for copies."""
+    return Traced.__new__(Traced, name, signature)
+
+
+def _called(function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function; those of Python itself, which compute at once, are recorded in a trace."""
+    if getattr(function, "__module__", "") in ("builtins", "math") and function is not getattr:
+        stand_in = find_stand_in((args, kwargs))
+        if stand_in is not None:
+            return stand_in.record_function(function, args, kwargs)
+    return function(*args, **kwargs)
 
 
 def substitute(value: Any, results: Mapping[str, Any]) -> Any:

@@ -199,7 +199,23 @@ class QConfigMismatchWarning(QuantizationWarning):
 
 
 class ExampleInputsWarning(QuantizationWarning):
-    """The example inputs of graph mode cannot be inputs of this model."""
+    """The example inputs of graph mode cannot be inputs of this model.
+
+    Nothing is computed with them, but a wrong number or shape is a sign of a mistake.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> model = nn.Sequential(nn.Conv2d(3, 4, 1)).eval()
+    >>> mapping = quantization.get_default_qconfig_mapping()
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = quantization.quantize_fx.prepare_fx(model, mapping, pyqref.ones(1, 1, 8, 8))
+    >>> [each.category.__name__ for each in caught]
+    ['ExampleInputsWarning']
+    """
 
 
 class QuantizationError(RuntimeError):

@@ -91,7 +91,7 @@ def fuse_fx(
 def prepare_fx(
     model: Any,
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
-    example_inputs: tuple[Any, ...],
+    example_inputs: Any,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
     _equalization_config: Any = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
@@ -105,7 +105,8 @@ def prepare_fx(
     qconfig_mapping
         Which operation is quantized how.
     example_inputs
-        A tuple of inputs of ``forward``.
+        A tuple of inputs of ``forward``; also one input, a dictionary of them by name, or None.
+        Nothing is computed with them.
     prepare_custom_config
         See :class:`~pyqref.quantization.fx.custom_config.PrepareCustomConfig`.
     _equalization_config
@@ -131,6 +132,8 @@ def prepare_fx(
     -----
     NoMatchWarning
         An entry of ``qconfig_mapping`` matches nothing in the model.
+    ExampleInputsWarning
+        ``example_inputs`` are too few or too many, or their shapes do not fit the first layers.
 
     Notes
     -----
@@ -167,7 +170,7 @@ def prepare_fx(
 def prepare_qat_fx(
     model: Any,
     qconfig_mapping: QConfigMapping | Mapping[str, Any],
-    example_inputs: tuple[Any, ...],
+    example_inputs: Any,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
 ) -> GraphModule:

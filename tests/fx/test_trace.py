@@ -80,6 +80,19 @@ def test_concrete_structures() -> None:
         module({"a": one, "b": [two], "n": 3}, True)
 
 
+def test_concrete_arguments_survive_a_second_trace() -> None:
+    """The check is a node like others, which nothing removes; equal numbers are the same value."""
+    module = fx.symbolic_trace(Model(), {"mode": "slow"})
+    again = fx.symbolic_trace(fx.symbolic_trace(module))
+    assert str(module.graph) == str(again.graph)
+    again.graph.eliminate_dead_code()
+    again.recompile()
+    with pytest.raises(AssertionError, match="mode has been specialized to have value 'slow'"):
+        again(pyqref.ones(3), "fast")
+    one = fx.symbolic_trace(lambda x, flag=True: x if flag else -x, {"flag": True})
+    assert 2 == one(pyqref.tensor(2), 1).item()
+
+
 def test_argument_kinds() -> None:
     """Defaults, keyword-only, *args and **kwargs; the traced function is called the same way."""
 

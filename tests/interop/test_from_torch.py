@@ -248,7 +248,7 @@ def test_only_modules_of_torch(bad) -> None:
 def test_other_arguments_than_were_recorded() -> None:
     """Calls that the forward does not allow say so."""
     ours = from_torch(models.Optional().eval())
-    with pytest.raises(TypeError, match="Optional: missing a required argument: 'x'"):
+    with pytest.raises(TypeError, match=r"Optional\.forward\(\) missing 1 required.*'x'"):
         ours()
-    with pytest.raises(TypeError, match="Optional: got an unexpected keyword argument 'size'"):
+    with pytest.raises(TypeError, match=r"Optional\.forward\(\) got an unexpected .*'size'"):
         ours(pyqref.tensor([1.0]), size=3)

@@ -265,8 +265,6 @@ def test_arguments_are_checked() -> None:
     model.eval()
     with pytest.raises(TypeError, match="takes a Module"):
         prepare_fx(lambda x: x, mapping, (x,))
-    with pytest.raises(TypeError, match="example_inputs must be a tuple"):
-        prepare_fx(model, mapping, x)
     with pytest.raises(TypeError, match="qconfig_mapping must be a QConfigMapping"):
         prepare_fx(model, None, (x,))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="call prepare_fx first"):

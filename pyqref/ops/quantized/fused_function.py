@@ -99,8 +99,8 @@ def conv2d_add(
     qx
         quint8 ``(B, C, H, W)``.
     qaccum
-        What is added: quint8 or qint8 of the shape of the output, with a scale and zero
-        point of its own.
+        What is added: quint8 or qint8 of the shape of the output, or of one that broadcasts
+        to it, with a scale and zero point of its own.
     packed_weight
         From :func:`pyqref.ops.quantized.conv2d_prepack`.
     output_scale, output_zero_point
@@ -182,10 +182,13 @@ def _conv_add(
     scale, zero_point = require_output_parameters(name, scale, zero_point)
     require_conv_input(name, x, packed)
     shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
-    if tuple(other.shape) != shape:
+    try:
+        added = np.ascontiguousarray(np.broadcast_to(other._array, shape))
+    except ValueError:
         raise RuntimeError(
-            f"{name}: qaccum must have the shape {shape} of the output, got {tuple(other.shape)}"
-        )
+            f"{name}: qaccum must have the shape {shape} of the output, or one that broadcasts "
+            f"to it, got {tuple(other.shape)}"
+        ) from None
     out = output_grid(scale, zero_point, quint8)
-    integers = packed.run_add(x._array, grid_of(x), other._array, grid_of(other), out, relu)
+    integers = packed.run_add(x._array, grid_of(x), added, grid_of(other), out, relu)
     return tensor_on(integers, out, quint8)

@@ -33,7 +33,7 @@ class StandaloneModuleConfigEntry:
     """
 
     qconfig_mapping: QConfigMapping | None
-    example_inputs: tuple[Any, ...]
+    example_inputs: Any
     prepare_custom_config: PrepareCustomConfig | None
     backend_config: BackendConfig | None
 
@@ -42,11 +42,6 @@ class StandaloneModuleConfigEntry:
         as_config(self.qconfig_mapping, "qconfig_mapping", QConfigMapping)
         as_config(self.prepare_custom_config, "prepare_custom_config", PrepareCustomConfig)
         as_config(self.backend_config, "backend_config", BackendConfig)
-        if not isinstance(self.example_inputs, tuple | list):
-            raise TypeError(
-                "example_inputs must be a tuple of inputs such as (x,), got "
-                f"{described(self.example_inputs)}"
-            )
 
     def to_tuple(self) -> tuple[Any, ...]:
         """The four as in a dictionary."""
@@ -120,7 +115,7 @@ class PrepareCustomConfig:
         self,
         module_name: str,
         qconfig_mapping: QConfigMapping | None,
-        example_inputs: tuple[Any, ...],
+        example_inputs: Any,
         prepare_custom_config: PrepareCustomConfig | None,
         backend_config: BackendConfig | None,
     ) -> PrepareCustomConfig:
@@ -139,7 +134,7 @@ class PrepareCustomConfig:
         self,
         module_class: type,
         qconfig_mapping: QConfigMapping | None,
-        example_inputs: tuple[Any, ...],
+        example_inputs: Any,
         prepare_custom_config: PrepareCustomConfig | None,
         backend_config: BackendConfig | None,
     ) -> PrepareCustomConfig:

@@ -14,6 +14,7 @@ from pyqref.dtypes import float16, float32
 from pyqref.fx import Node
 from pyqref.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 
+from .bias_support import bias_problem
 from .matching import Match
 
 __all__ = ["Types", "unsupported_reason"]
@@ -85,6 +86,9 @@ def _problems(match: Match, types: Types, supported: DTypeConfig) -> Iterator[st
         yield from _check(
             "weight", types.weight, types.weight_observer, supported.weight_dtype_with_constraints
         )
+    problem = bias_problem(match, types.bias, supported)
+    if problem is not None:
+        yield problem
 
 
 def _kind(dynamic: bool) -> str:

@@ -49,12 +49,18 @@ def fuse(model: GraphModule, is_qat: bool, backend_config: BackendConfig) -> Gra
     """
     configs = backend_config._pattern_complex_format_to_config.items()
     fusible = [(pattern, each) for pattern, each in configs if each.fuser_method is not None]
-    found = find_matches(model, fusible)
+
+    def accept(match: Match) -> bool:
+        return not is_qat or not getattr(match.config.fuser_method, "evaluation_only", False)
+
+    found = find_matches(model, fusible, accept)
     modules = dict(model.named_modules(remove_duplicate=False))
+    fused: dict[Node, Node] = {}
     for node in list(model.graph.nodes):
         match = found.get(node)
         if match is not None and match.last is node and _is_alike_everywhere(model, match, found):
-            _fuse(model, match, is_qat, modules)
+            _fuse(model, match, is_qat, modules, fused)
+    model.graph._free_names()  # as in torch, which writes a new graph here
     model.graph.lint()
     model.recompile()
     return model
@@ -69,7 +75,18 @@ def _is_alike_everywhere(model: GraphModule, match: Match, found: dict[Node, Mat
     return all(each in found and found[each].pattern == match.pattern for each in calls)
 
 
-def _fuse(model: GraphModule, match: Match, is_qat: bool, modules: dict[str, Any]) -> None:
+def _fuse(
+    model: GraphModule,
+    match: Match,
+    is_qat: bool,
+    modules: dict[str, Any],
+    fused: dict[Node, Node],
+) -> None:
+    """Put the modules of one match together.
+
+    ``fused`` has, for the last node of each match that was fused before, the node that has its
+    value now: an extra input may be one.
+    """
     root = match.root
     parts = _modules(match.nodes, match.pattern, modules, modules[root.target].training)
     if match.config._pattern_complex_format is None:
@@ -82,7 +99,9 @@ def _fuse(model: GraphModule, match: Match, is_qat: bool, modules: dict[str, Any
         raise type(error)(f"cannot fuse {what}: {error}") from None
     replace_module(model, root.target, fused)
     if match.config._extra_inputs_getter is not None:
-        root.args = (*root.args, *match.config._extra_inputs_getter(match.nodes))
+        extra = match.config._extra_inputs_getter(match.nodes)
+        root.args = (*root.args, *(fused.get(each, each) for each in extra))
+    fused[match.last] = root
     if match.last is not root:
         match.last.prepend(root)
         match.last.replace_all_uses_with(root)

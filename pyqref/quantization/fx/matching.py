@@ -18,6 +18,8 @@ from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendPatternConfig
 from pyqref.quantization.backend_config.pattern_format import MatchAllNode
 
+from .tensor_values import has_tensor
+
 __all__ = ["Match", "default_root_node", "find_matches", "matches", "nodes_of", "sorted_patterns"]
 
 
@@ -101,6 +103,8 @@ def matches(
         return False
     if not inputs:
         return True
+    if len(inputs) > 1 and node.kwargs:
+        return False  # such as add(x, y, alpha=2), which no fused module can hold
     return len(inputs) == len(node.args) and all(
         matches(modules, arg, part, max_uses=1) for arg, part in zip(node.args, inputs, strict=True)
     )
@@ -144,6 +148,9 @@ def find_matches(
     modules = dict(model.named_modules(remove_duplicate=False))
     ordered = sorted_patterns(patterns)
     roles = {pattern: each._input_type_to_index for pattern, each in ordered}
+    tensors: dict[Node, bool] = {}
+    for node in model.graph.nodes:
+        tensors[node] = has_tensor(node, tensors, modules)
     found: dict[Node, Match] = {}
     for node in reversed(model.graph.nodes):
         if node in found:
@@ -155,11 +162,24 @@ def find_matches(
             if match.root.op == "call_function":
                 match = replace(match, roles=roles.get(match.root.target, {}))
             members = match.all_nodes()
-            if any(each in found for each in members) or (accept and not accept(match)):
+            if any(each in found for each in members) or not _has_its_inputs(match, tensors):
+                continue
+            if accept is not None and not accept(match):
                 continue
             found.update(dict.fromkeys(members, match))
             break
     return found
+
+
+def _has_its_inputs(match: Match, tensors: Mapping[Node, bool]) -> bool:
+    """Whether the extra inputs of the root are tensors from outside the match.
+
+    ``conv(x) + 1`` and ``y + y`` with ``y = conv(x)`` have none that a fused module could take.
+    """
+    getter = match.config._extra_inputs_getter
+    extra = [] if getter is None else getter(match.nodes)
+    members = match.all_nodes()
+    return all(isinstance(each, Node) and tensors[each] and each not in members for each in extra)
 
 
 def _collect(node: Any, pattern: Any) -> Any:

@@ -32,11 +32,11 @@ from .targets import (
     NO_TENSOR,
     Target,
     Want,
-    has_tensor,
     observation_type,
     observed_output,
     target_of_match,
 )
+from .tensor_values import has_tensor
 
 __all__ = ["insert_observers"]
 
@@ -258,20 +258,32 @@ def _observe_outputs(work: _Work, node: Node) -> None:
     results = node.args[0]
     listed = list(results) if isinstance(results, tuple | list) else [results]
     for index, each in enumerate(listed):
-        if index in indexes and isinstance(each, Node):
-            listed[index] = _observed(work, _wanted_output(work, each, index), 0, each)
+        if index in indexes:
+            listed[index] = map_arg(each, partial(_observed_output, work, index))
     node.args = (type(results)(listed) if isinstance(results, tuple | list) else listed[0],)
 
 
+def _observed_output(work: _Work, index: int, value: Node) -> Node:
+    """A tensor that the model gives, after its observer; a size as it is."""
+    if not work.tensors[value]:
+        return value
+    return _observed(work, _wanted_output(work, value, index), 0, value)
+
+
 def _wanted_output(work: _Work, node: Node, index: int) -> Want:
-    """An observer as the qconfig of the operation says, or the one of everything."""
+    """The grid that the value is on; else one as the qconfig of the operation, or of all, says."""
+    given = _target_of(work, node).output.dtype
+    if given is not None and given.is_quantized:
+        return Want(None, given)
     everything = work.preparation.qconfig_mapping.global_qconfig
     for qconfig in (work.preparation.qconfigs.get(node.name), everything):
-        if qconfig is not None and getattr(qconfig.activation(), "dtype", None) is quint8:
-            return Want(qconfig.activation, quint8)
-    if _target_of(work, node).output.dtype is quint8:
-        return Want(None, quint8)
+        if qconfig is None:
+            continue
+        observer = qconfig.activation()
+        dtype = getattr(observer, "dtype", None)
+        if dtype is not None and dtype.is_quantized and not getattr(observer, "is_dynamic", False):
+            return Want(qconfig.activation, dtype)
     raise ValueError(
         f"output {index} cannot stay quantized: neither {node.name!r} nor everything has a "
-        "qconfig with quint8 activations; set one in the qconfig_mapping"
+        "qconfig with static, quantized activations; set one in the qconfig_mapping"
     )

@@ -19,6 +19,7 @@ from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
 from .arguments import backend_from, config_from
 from .custom_config import PrepareCustomConfig
+from .example_inputs import warn_of_example_inputs
 from .fusing import fuse
 from .node_qconfigs import find_qconfigs, warn_of_unused_entries
 from .notes import annotate
@@ -144,11 +145,8 @@ def prepare_as_asked(
     is_standalone: bool = False,
 ) -> GraphModule:
     """:func:`prepare` with configs as users give them: themselves, dictionaries or None."""
-    if not isinstance(example_inputs, tuple | list):
-        raise TypeError(
-            f"{asks}: example_inputs must be a tuple of inputs such as (x,), got "
-            f"{type(example_inputs).__name__}"
-        )
     custom = config_from("prepare_custom_config", custom, PrepareCustomConfig)
     mapping = config_from("qconfig_mapping", mapping, QConfigMapping)
-    return prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
+    made = prepare(asks, model, mapping, is_qat, custom, backend_from(backend), is_standalone)
+    warn_of_example_inputs(asks, model, made, example_inputs)
+    return made

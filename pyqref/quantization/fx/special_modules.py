@@ -22,9 +22,9 @@ from pyqref.quantization.quant_type import QuantType
 
 from .custom_config import PrepareCustomConfig, StandaloneModuleConfigEntry
 from .lstm_outputs import take_outputs_apart
-from .observed import Preparation
+from .observed import Preparation, is_observer_node
 from .paths import replace_module
-from .targets import FLOAT, Target, Want, observed_output
+from .targets import FLOAT, Target, Want
 
 __all__ = ["SpecialModules"]
 
@@ -115,7 +115,6 @@ class SpecialModules:
         backend = entry.backend_config or self.preparation.backend_config
         prepared = self._prepare_one(module, own, custom, backend)
         replace_module(self.model, node.target, prepared)
-        quantized = observed_output(quint8).output
         recipe = self.preparation.qconfigs[node.name]
         wanted = FLOAT.input
         if custom.input_quantized_indexes and recipe is not None:
@@ -124,5 +123,17 @@ class SpecialModules:
             input=wanted,
             weight=FLOAT.weight,
             bias=FLOAT.bias,
-            output=Want(None, quantized.dtype) if custom.output_quantized_indexes else FLOAT.output,
+            output=_given(prepared, custom.output_quantized_indexes),
         )
+
+
+def _given(prepared: Any, indexes: list[int]) -> Want:
+    """What a standalone module gives: on the grid of its last observer, if it stays quantized."""
+    if not indexes:
+        return FLOAT.output
+    results = prepared.graph.output_node().args[0]
+    first = results[indexes[0]] if isinstance(results, tuple | list) else results
+    modules = dict(prepared.named_modules(remove_duplicate=False))
+    if isinstance(first, Node) and is_observer_node(first, modules):
+        return Want(None, modules[first.target].dtype)
+    return Want(None, quint8)

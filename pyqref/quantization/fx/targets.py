@@ -24,7 +24,6 @@ from pyqref.quantization.observer.placeholder import PlaceholderObserver
 
 from .dtype_support import Types
 from .matching import Match
-from .observed import is_observer_node
 
 __all__ = ["FLOAT", "Target", "observed_output", "observation_type", "target_of_match"]
 
@@ -107,28 +106,3 @@ def observation_type(match: Match, has_tensors: Mapping[Node, bool]) -> Observat
     arguments = (*match.root.args[:2], match.root.kwargs.get("other"))
     count = sum(isinstance(each, Node) and has_tensors[each] for each in arguments)
     return by_count[count]
-
-
-def has_tensor(node: Node, known: Mapping[Node, bool], modules: Mapping[str, Any]) -> bool:
-    """Whether a node's value is, or comes from, a tensor; False for sizes.
-
-    Parameters
-    ----------
-    node
-        The node.
-    known
-        The answer for the nodes before it.
-    modules
-        The model's modules by path.
-    """
-    if node.op in ("placeholder", "get_attr"):
-        return True
-    if node.op == "call_module":
-        if is_observer_node(node, dict(modules)):
-            return known[node.args[0]]
-        return True
-    if node.op == "call_function" and node.target is getattr:
-        return node.args[1] not in ("ndim", "shape")
-    if node.op == "call_method" and node.target in ("size", "dim"):
-        return False
-    return any(known[each] for each in node.all_input_nodes)

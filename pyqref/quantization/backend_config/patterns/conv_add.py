@@ -93,4 +93,7 @@ class _Place:
             total = matched[1][0] if self.with_relu else matched[0]
             return fused(conv, total, relu) if self.with_relu else fused(conv, total)
 
+        # Nothing trains a batch norm inside these: for training, convolution and batch norm
+        # are fused alone.
+        fuser_method.evaluation_only = self.with_bn  # type: ignore[attr-defined]
         return fuser_method
