@@ -22,6 +22,7 @@ __all__ = [
     "quantize_after",
     "relu",
     "relu6",
+    "zero_is_coarse",
 ]
 
 
@@ -46,7 +47,11 @@ class Grid(NamedTuple):
         return max(self.quant_min, self.zero_point), self.quant_max
 
 
-def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
+#: In steps of a sum: smaller rounding errors of zero are as those of other numbers.
+COARSE_ZERO = 2.0**-10
+
+
+def dequantize_fused(q: Any, grid: Grid, exact_zero: bool = True) -> FloatArray:
     r"""Dequantize with one fused multiply-add, as vector code does inside a sum.
 
     Equation ``eq-dequantize-fused``:
@@ -58,6 +63,15 @@ def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
     Without its own case, real zero would come out as the rounding error of :math:`z \cdot s`,
     which grows with the scale.
 
+    Parameters
+    ----------
+    q
+        Integers.
+    grid
+        Their grid.
+    exact_zero
+        False leaves out the first case.
+
     Examples
     --------
     >>> dequantize_fused(np.uint8([0, 10, 20]), Grid(0.5, 10)).tolist()
@@ -67,7 +81,24 @@ def dequantize_fused(q: Any, grid: Grid) -> FloatArray:
     """
     q, scale = np.asarray(q), np.float32(grid.scale)
     fused = fma32(q.astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
-    return np.where(q == grid.zero_point, np.float32(0), fused)
+    return np.where(q == grid.zero_point, np.float32(0), fused) if exact_zero else fused
+
+
+def zero_is_coarse(a: Grid, b: Grid, out: Grid) -> bool:
+    """Whether the rounding errors of real zero can be seen in a sum on the grid ``out``.
+
+    Examples
+    --------
+    >>> zero_is_coarse(Grid(0.3, 3), Grid(0.1, 7), Grid(0.2, 0))
+    False
+    >>> zero_is_coarse(Grid(1028.02, 255), Grid(0.1, 7), Grid(0.2, 0))
+    True
+    """
+    errors = [
+        abs(float(each.zero_point) * float(scale) - float(np.float32(each.zero_point) * scale))
+        for each, scale in ((a, np.float32(a.scale)), (b, np.float32(b.scale)))
+    ]
+    return sum(errors) >= float(np.float32(out.scale)) * COARSE_ZERO
 
 
 def quantize_after(x: FloatArray, grid: Grid, relu: bool = False) -> IntArray:
@@ -102,9 +133,10 @@ def add(
 
     .. math:: q = \mathrm{quantize\_after}(\hat a + \hat b)
 
-    with both sides dequantized by ``eq-dequantize-fused`` and summed in float32.
-    The engine qnnpack adds 8-bit unsigned integers by ``eq-add-fixed-point``
-    instead.
+    with both sides dequantized by ``eq-dequantize-fused`` and summed in float32. Zero has its own
+    case only where its rounding errors on both grids, :math:`|z s - \mathrm{fl}_{32}(z s)|`,
+    come to at least :math:`2^{-10}` steps of the result. The engine qnnpack adds 8-bit unsigned
+    integers by ``eq-add-fixed-point`` instead.
 
     Parameters
     ----------
@@ -121,7 +153,8 @@ def add(
     """
     if engine == "qnnpack" and np.dtype(out.storage) == np.uint8:
         return add_fixed_point(a, a_grid, b, b_grid, out, relu)
-    total = dequantize_fused(a, a_grid) + dequantize_fused(b, b_grid)
+    exact_zero = zero_is_coarse(a_grid, b_grid, out)
+    total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
     return quantize_after(total, out, relu)
 
 

@@ -19,6 +19,7 @@ from pyqref.numerics.elementwise import (
     quantize_after,
     relu,
     relu6,
+    zero_is_coarse,
 )
 from pyqref.numerics.elementwise import (
     clamp as quantized_clamp,
@@ -32,6 +33,7 @@ GRIDS = [
     (Grid(0.037, 120), Grid(0.11, 9), Grid(0.13, 77)),
     (Grid(1e-3, 0), Grid(40.0, 255), Grid(3.0, 128)),
     (Grid(1028.02, 255), Grid(1e-3, 0), Grid(1e-3, 128)),
+    (Grid(12.3, 201), Grid(1e-3, 9), Grid(3.05e-2, 99)),
     (Grid(0.037, -12, *SIGNED), Grid(0.11, 9, *SIGNED), Grid(0.13, -77, *SIGNED)),
 ]
 
@@ -41,10 +43,10 @@ def integers(grid: Grid, n: int = 300) -> np.ndarray:
     return RNG.integers(grid.quant_min, grid.quant_max + 1, n).astype(grid.storage)
 
 
-def exact_real(q: int, grid: Grid) -> Fraction:
+def exact_real(q: int, grid: Grid, exact_zero: bool = True) -> Fraction:
     """Zero, or one fused multiply-add with the rounded product of zero point and scale."""
     scale = single(grid.scale)
-    if q == grid.zero_point:
+    if exact_zero and q == grid.zero_point:
         return Fraction(0)
     return fma(Fraction(q), scale, f32(-grid.zero_point * scale))
 
@@ -74,12 +76,16 @@ def test_eq_quantize_after__ties(scale: float) -> None:
 @pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("grids", GRIDS)
 def test_eq_quantized_add__float(grids: tuple[Grid, ...], fused: bool) -> None:
-    """Both sides dequantized, summed in float32, quantized."""
+    """Both sides dequantized, summed in float32, quantized; zero is exact if it is coarse."""
     a_grid, b_grid, out = grids
     a, b = integers(a_grid), integers(b_grid)
+    a[:30], b[20:50] = a_grid.zero_point, b_grid.zero_point
     low = out.zero_point if fused else None
+    products = [each.zero_point * single(each.scale) for each in (a_grid, b_grid)]
+    exact_zero = sum(abs(each - f32(each)) for each in products) >= single(out.scale) / 1024
+    assert exact_zero == zero_is_coarse(*grids)
     sums = [
-        f32(exact_real(x, a_grid) + exact_real(y, b_grid))
+        f32(exact_real(x, a_grid, exact_zero) + exact_real(y, b_grid, exact_zero))
         for x, y in zip(a.tolist(), b.tolist(), strict=True)
     ]
     actual = add(a, a_grid, b, b_grid, out, "fbgemm", fused)
@@ -89,7 +95,7 @@ def test_eq_quantized_add__float(grids: tuple[Grid, ...], fused: bool) -> None:
 
 
 @pytest.mark.parametrize("fused", [False, True])
-@pytest.mark.parametrize("grids", [*GRIDS[:4], (Grid(1e9, 1), Grid(1e8, 2), Grid(1.0, 3))])
+@pytest.mark.parametrize("grids", [*GRIDS[:5], (Grid(1e9, 1), Grid(1e8, 2), Grid(1.0, 3))])
 def test_eq_add_fixed_point__qnnpack(grids: tuple[Grid, ...], fused: bool) -> None:
     """Integer multipliers of 22 bits and one shift, ties away from zero."""
     a_grid, b_grid, out = grids

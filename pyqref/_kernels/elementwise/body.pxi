@@ -1,6 +1,7 @@
 # Sums, products and tables of bytes: written once, included by one module an instruction set.
 
 cimport numpy as cnp
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from pyqref._kernels._layout cimport (
@@ -13,11 +14,20 @@ from pyqref._kernels.axes cimport is_in_c_order
 from pyqref._kernels.cache cimport is_best_backward
 from pyqref._kernels.simd.primitives cimport *
 
+# What is made of two bytes; a coarse sum has a case of its own for real zero.
+cdef enum:
+    SUM
+    COARSE_SUM
+    PRODUCT
+
 cdef enum:
     CHUNK = 1 << 15             # elements a task
     # Elements that are worth a thread: of sums and products, and of what moves bytes.
     REALS_PER_THREAD = 1 << 16
     BYTES_PER_THREAD = 1 << 18
+
+
+cdef double COARSE_ZERO = 2.0**-10     # as in numerics
 
 
 # Two arrays of bytes, the result, and what happens between them.
@@ -79,24 +89,25 @@ cdef inline void store_scaled(
 # --- Sum and product ----------------------------------------------------------------------
 
 cdef inline f32v real_of(
-    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed, bint is_product
+    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed, int what
 ) noexcept nogil:
     """The sum of both, dequantized by ``eq-dequantize-fused``, or the product of integers."""
     cdef i32v x = load_bytes_of(a, is_signed)
     cdef i32v y = load_bytes_of(b, is_signed)
-    if is_product:
+    if what == PRODUCT:
         return to_f32(mul_i32(
             sub_i32(x, set_i32(p.zero_point_a)), sub_i32(y, set_i32(p.zero_point_b))
         ))
     cdef f32v left = fma_f32(to_f32(x), set_f32(p.scale_a), set_f32(p.offset_a))
     cdef f32v right = fma_f32(to_f32(y), set_f32(p.scale_b), set_f32(p.offset_b))
-    return add_f32(
-        if_unequal(left, x, set_i32(p.zero_point_a)), if_unequal(right, y, set_i32(p.zero_point_b))
-    )
+    if what == COARSE_SUM:
+        left = if_unequal(left, x, set_i32(p.zero_point_a))
+        right = if_unequal(right, y, set_i32(p.zero_point_b))
+    return add_f32(left, right)
 
 
 cdef inline void run_of_pairs(
-    void* context, Py_ssize_t index, bint is_signed, bint is_product
+    void* context, Py_ssize_t index, bint is_signed, int what
 ) noexcept nogil:
     # A copy, which no byte that is written could belong to.
     cdef Pair p = (<Pair*> context)[0]
@@ -112,7 +123,7 @@ cdef inline void run_of_pairs(
     while not is_signed and i + 4 * SIMD_LANES <= stop:
         for v in range(4):
             at = i + v * SIMD_LANES
-            scaled[v] = real_of(&p, p.a + at, p.b + at, is_signed, is_product)
+            scaled[v] = real_of(&p, p.a + at, p.b + at, is_signed, what)
             scaled[v] = min_f32(mul_f32(scaled[v], multiplier), high)
         store_rounded_u8(
             p.out + i, p.out + i + 2 * SIMD_LANES, scaled[0], scaled[1], scaled[2], scaled[3],
@@ -121,29 +132,36 @@ cdef inline void run_of_pairs(
         i += 4 * SIMD_LANES
     while i + SIMD_LANES <= stop:
         store_scaled(
-            &p, real_of(&p, p.a + i, p.b + i, is_signed, is_product), p.out + i, SIMD_LANES
+            &p, real_of(&p, p.a + i, p.b + i, is_signed, what), p.out + i, SIMD_LANES
         )
         i += SIMD_LANES
     if i < stop:
         memcpy(rest[0], p.a + i, stop - i)
         memcpy(rest[1], p.b + i, stop - i)
         store_scaled(
-            &p, real_of(&p, rest[0], rest[1], is_signed, is_product), p.out + i, stop - i
+            &p, real_of(&p, rest[0], rest[1], is_signed, what), p.out + i, stop - i
         )
 
 
 cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     if (<Pair*> context).is_signed:
-        run_of_pairs(context, index, True, False)
+        run_of_pairs(context, index, True, SUM)
     else:
-        run_of_pairs(context, index, False, False)
+        run_of_pairs(context, index, False, SUM)
+
+
+cdef void add_coarse_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    if (<Pair*> context).is_signed:
+        run_of_pairs(context, index, True, COARSE_SUM)
+    else:
+        run_of_pairs(context, index, False, COARSE_SUM)
 
 
 cdef void mul_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     if (<Pair*> context).is_signed:
-        run_of_pairs(context, index, True, True)
+        run_of_pairs(context, index, True, PRODUCT)
     else:
-        run_of_pairs(context, index, False, True)
+        run_of_pairs(context, index, False, PRODUCT)
 
 
 def add(
@@ -159,8 +177,11 @@ def add(
     p.zero_point_a, p.zero_point_b = zero_point_a, zero_point_b
     p.multiplier = <float> 1 / scale
     p.zero_point, p.lower, p.upper = zero_point, lower, upper
+    cdef double errors = fabs(<double> zero_point_a * scale_a + p.offset_a)
+    errors += fabs(<double> zero_point_b * scale_b + p.offset_b)
+    cdef bint is_coarse = errors >= COARSE_ZERO * scale
     with nogil:
-        run(&p, add_task, REALS_PER_THREAD, n_threads)
+        run(&p, add_coarse_task if is_coarse else add_task, REALS_PER_THREAD, n_threads)
 
 
 cdef void add_fixed_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
