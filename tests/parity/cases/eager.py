@@ -8,6 +8,7 @@ bound.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -282,14 +283,19 @@ def observed_and_swapped(torch: Any) -> dict[str, Any]:
             model.add_module(name, layer)
         model.train(training)
         model.qconfig = q.default_qconfig
-        prepared = q.prepare(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # calibrated in training mode, and a lone BatchNorm1d
+            prepared = q.prepare(model)
         for path, module in prepared.named_modules():
             observer = getattr(module, "activation_post_process", None)
             results["observers"].append(f"{path}: {type(observer).__name__}")
         for path, observer in prepared.named_modules():
             if path.endswith("activation_post_process") and hasattr(observer, "reset_min_max_vals"):
                 observer(torch.tensor([-1.0, 1.0]))
-        for path, module in q.convert(prepared).named_children():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            converted = q.convert(prepared)
+        for path, module in converted.named_children():
             results["converted"].append(f"{path}: {type(module).__name__}")
     return {name: str(texts) for name, texts in results.items()}
 
