@@ -71,6 +71,17 @@ def example(category: type[Warning]) -> str:
     )
 
 
+def raised(example: doctest.Example, space: dict[str, Any]) -> Exception | None:
+    """Run a line of an example; the error that it shows, if it does."""
+    try:
+        exec(compile(example.source, "<example>", "single"), space)
+    except Exception as error:
+        if example.exc_msg is None and not hasattr(error, "category"):
+            raise
+        return error
+    return None
+
+
 def message(category: type[Warning]) -> str:
     """What the warning said when the example was run; nothing where it has no example.
 
@@ -80,13 +91,9 @@ def message(category: type[Warning]) -> str:
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         for each in doctest.DocTestParser().get_examples(inspect.cleandoc(category.__doc__ or "")):
-            try:
-                exec(compile(each.source, f"<{category.__name__}>", "single"), space)
-            except Exception as error:
-                if getattr(error, "category", None) is category:
-                    return str(error)
-                if each.exc_msg is None:
-                    raise
+            error = raised(each, space)
+            if getattr(error, "category", None) is category:
+                return str(error)
     lists = [value for value in space.values() if isinstance(value, list)]
     caught = [one for each in lists for one in each if isinstance(one, warnings.WarningMessage)]
     return next((str(one.message) for one in caught if one.category is category), "")
@@ -116,7 +123,7 @@ def table() -> list[str]:
     kinds = categories()
     for each in kinds:
         said = MARKUP.sub(r"\\\1", " ".join(message(each).split()))
-        lines += [f"   * - {link(each)}", f"     - {when(each)}", f"     - {said or '–'}"]  # noqa: RUF001
+        lines += [f"   * - {link(each)}", f"     - {when(each)}", f"     - {said or '–'}"]
     for each in kinds:
         if text := example(each):
             lines += ["", f".. rubric:: {each.__name__}", "", *text.splitlines()]
