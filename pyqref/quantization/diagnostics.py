@@ -139,7 +139,24 @@ class WrongOrderWarning(QuantizationWarning):
 
 
 class QConfigMismatchWarning(QuantizationWarning):
-    """A QConfig does not fit the workflow or the back end, so that layers stay float."""
+    """A QConfig does not fit the workflow or the back end, so that layers stay float.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> from pyqref.quantization.quantize_fx import prepare_fx
+    >>> signed = quantization.MinMaxObserver.with_args(dtype=pyqref.qint8)
+    >>> qconfig = quantization.QConfig(signed, quantization.default_weight_observer)
+    >>> mapping = quantization.QConfigMapping().set_global(qconfig)
+    >>> model = nn.Sequential(nn.Linear(4, 2)).eval()
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     prepared = prepare_fx(model, mapping, (pyqref.zeros(1, 4),))
+    >>> [each.category.__name__ for each in caught]
+    ['QConfigMismatchWarning']
+    """
 
 
 class ExampleInputsWarning(QuantizationWarning):

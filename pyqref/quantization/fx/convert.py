@@ -21,18 +21,22 @@ from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .convert_qconfigs import convert_qconfigs
-from .converted import ConvertedGraphModule
+from .converted import QUANTIZED_INPUTS, ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
+from .failures import telling
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
-from .observed import forget, is_observer_node, preparation_of
+from .observed import Preparation, forget, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
 from .remembering import layers_before, remember_layers
+from .tied import keeping_what_is_read
 from .uncalibrated import warn_once_of_uncalibrated
+from .unmatched import present, warn_of_unmatched_at_convert
 from .watching import passed
 from .weight_observers import observe_weights
+from .working_copy import working_copy
 
 __all__ = ["convert"]
 
@@ -55,7 +59,7 @@ def convert(
     asks
         Who asks, for messages.
     model
-        The prepared model; it is changed.
+        The prepared model; only the observers of weights see their weights once more.
     custom
         What else the user says.
     is_reference
@@ -70,12 +74,13 @@ def convert(
         Whether to keep the float form of packed weights.
     """
     preparation = preparation_of(asks, model)
+    given, model = model, working_copy(model)
     backend = preparation.backend_config if backend_config is None else backend_config
-    preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
+    names = present(asks, given, custom.preserved_attributes)
+    preserved = {name: getattr(given, name) for name in names}
+    warn_of_unmatched_at_convert(asks, given, custom)
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     before = layers_before(model, qconfigs)
-    observe_weights(model, backend)
-    passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
         return convert(
@@ -87,34 +92,53 @@ def convert(
             keep_original_weights=keep_original_weights,
         )
 
+    kept: dict[str, Any] = {}
+    with keeping_what_is_read(model):
+        special = SpecialConversion(model, preparation, custom, convert_inner)
+        _make_reference(asks, model, preparation, special, qconfigs, backend)
+        if not is_reference:
+            kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
+    model.graph.lint()
+    forget(model)
+    converted = ConvertedGraphModule(model, model.graph)
+    for name, value in {**preserved, **kept}.items():
+        if not hasattr(converted, name):
+            setattr(converted, name, value)
+    converted.meta[QUANTIZED_INPUTS] = tuple(preparation.custom.input_quantized_indexes)
+    remember_layers(converted, before)
+    if remove_qconfig:
+        for module in converted.modules():
+            module.__dict__.pop("qconfig", None)
+    return converted
+
+
+def _make_reference(
+    asks: str,
+    model: GraphModule,
+    preparation: Preparation,
+    special: SpecialConversion,
+    qconfigs: dict[str, Any],
+    backend: BackendConfig,
+) -> None:
+    """The passes up to the reference model, in place."""
+    observe_weights(model, backend)
+    passed("observe_weights", model)
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
     passed("dequantize_inputs", model)
-    special = SpecialConversion(model, preparation, custom, convert_inner)
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
         for node in list(model.graph.nodes):
             if node in special.erased:
                 continue
-            if is_observer_node(node, modules):
-                replace_observer(model, node, modules[node.target], qconfigs, preparation.scopes)
-            elif node.op == "call_module":
-                special.convert(node, modules[node.target])
+            with telling(model, node):
+                if is_observer_node(node, modules):
+                    observer = modules[node.target]
+                    replace_observer(model, node, observer, qconfigs, preparation.scopes)
+                elif node.op == "call_module":
+                    special.convert(node, modules[node.target])
     passed("replace_observers", model)
     make_reference_modules(model, backend, qconfigs, preparation.observed)
     passed("make_reference_modules", model)
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
     passed("keep_outputs_quantized", model)
-    kept: dict[str, Any] = {}
-    if not is_reference:
-        kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
-    model.graph.lint()
-    forget(model)
-    converted = ConvertedGraphModule(model, model.graph)
-    for name, value in {**preserved, **kept}.items():
-        setattr(converted, name, value)
-    remember_layers(converted, before)
-    if remove_qconfig:
-        for module in converted.modules():
-            module.__dict__.pop("qconfig", None)
-    return converted
