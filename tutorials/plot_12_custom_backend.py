@@ -15,6 +15,8 @@ integers and shifts alone.
 
 # sphinx_gallery_thumbnail_number = 2
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -211,7 +213,7 @@ plt.show()
 
 # %%
 # And if the QConfig does not fit? Weights with all 8 bits break the constraint. The layers stay
-# float, and each node says why.
+# float, a warning names them, and each node says why.
 
 default = QConfigMapping().set_global(
     QConfig(
@@ -219,7 +221,10 @@ default = QConfigMapping().set_global(
         weight=PowerOfTwoObserver.with_args(**symmetric),
     )
 )
-refused = prepare_fx(model, default, example, backend_config=shifter)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    refused = prepare_fx(model, default, example, backend_config=shifter)
+print(caught[0].message)
 reasons = {node.name: node.meta.get("_quantization_reason") for node in refused.graph.nodes}
 for name, reason in reasons.items():
     if reason:

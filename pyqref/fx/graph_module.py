@@ -185,7 +185,7 @@ class GraphModule(Module):
             steps = node.target.split(".")
             used.update(".".join(steps[:count]) for count in range(1, len(steps) + 1))
             if node.op == "call_module" and node.target in modules:
-                inner = modules[node.target].named_modules()
+                inner = modules[node.target].named_modules(remove_duplicate=False)
                 used.update(f"{node.target}.{path}" for path, _ in inner)
         for path in modules:
             if path and path not in used:

@@ -14,6 +14,7 @@ from typing import Any
 from pyqref.fx import GraphModule
 
 from .backend_config import BackendConfig
+from .diagnostics import strictly as _strictly
 from .fx.arguments import backend_from, check_model, config_from, optional_config
 from .fx.convert import convert as _convert
 from .fx.custom_config import ConvertCustomConfig as ConvertCustomConfig
@@ -25,6 +26,7 @@ from .fx.prepare import prepare_as_asked as _prepare
 from .fx.prepare import trace as _trace
 from .fx.standalone import _convert_standalone_module_fx as _convert_standalone_module_fx
 from .fx.standalone import _prepare_standalone_module_fx as _prepare_standalone_module_fx
+from .fx.tied import keeping_what_is_read as _keeping_what_is_read
 from .fx.watching import passed as _passed
 from .fx.watching import watch_passes as watch_passes
 from .qconfig_mapping import QConfigMapping
@@ -43,6 +45,7 @@ def fuse_fx(
     model: Any,
     fuse_custom_config: FuseCustomConfig | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> GraphModule:
     """Fuse layers: convolution, batch norm and ReLU into one, and so on.
 
@@ -54,6 +57,8 @@ def fuse_fx(
         See :class:`~pyqref.quantization.fx.custom_config.FuseCustomConfig`.
     backend_config
         Says what can be fused, and how; the native one if None.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Raises
     ------
@@ -81,10 +86,12 @@ def fuse_fx(
     check_model("fuse_fx", model)
     custom = config_from("fuse_custom_config", fuse_custom_config, FuseCustomConfig)
     backend = backend_from(backend_config)
-    traced, _ = _trace(model, PrepareCustomConfig(), custom.preserved_attributes)
-    _fuse(traced, False, backend)
-    _passed("fuse", traced)
-    _leave_used(traced, model, custom.preserved_attributes)
+    with _strictly(strict):
+        traced, _ = _trace("fuse_fx", model, PrepareCustomConfig())
+        with _keeping_what_is_read(traced):
+            _fuse(traced, False, backend)
+        _passed("fuse", traced)
+        _leave_used("fuse_fx", traced, model, custom.preserved_attributes)
     return traced
 
 
@@ -95,6 +102,7 @@ def prepare_fx(
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
     _equalization_config: Any = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> GraphModule:
     """Prepare a model for static, dynamic or weight-only quantization.
 
@@ -113,6 +121,9 @@ def prepare_fx(
         Must be None.
     backend_config
         Says what can be quantized, and how; the native one if None.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning. The
+        model stays as it was either way.
 
     Returns
     -------
@@ -122,7 +133,8 @@ def prepare_fx(
     Raises
     ------
     TypeError
-        An argument has the wrong type.
+        An argument has the wrong type, a QConfig makes no observer, or the model is prepared or
+        converted already.
     ValueError
         ``model`` is in training mode.
     TraceError
@@ -131,9 +143,15 @@ def prepare_fx(
     Warns
     -----
     NoMatchWarning
-        An entry of ``qconfig_mapping`` matches nothing in the model.
+        An entry of ``qconfig_mapping`` or ``prepare_custom_config`` matches nothing in the model.
     ExampleInputsWarning
         ``example_inputs`` are too few or too many, or their shapes do not fit the first layers.
+    UnusedMappingWarning
+        The model has no module of a class that ``prepare_custom_config`` names.
+    QConfigMismatchWarning
+        The back end has a pattern for an operation, but not for its QConfig.
+    NotQuantizedWarning
+        Nothing will be quantized.
 
     Notes
     -----
@@ -156,15 +174,16 @@ def prepare_fx(
             "leave it out"
         )
     check_model("prepare_fx", model)
-    return _prepare(
-        "prepare_fx",
-        model,
-        qconfig_mapping,
-        False,
-        example_inputs,
-        prepare_custom_config,
-        backend_config,
-    )
+    with _strictly(strict):
+        return _prepare(
+            "prepare_fx",
+            model,
+            qconfig_mapping,
+            False,
+            example_inputs,
+            prepare_custom_config,
+            backend_config,
+        )
 
 
 def prepare_qat_fx(
@@ -173,6 +192,7 @@ def prepare_qat_fx(
     example_inputs: Any,
     prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> GraphModule:
     """Prepare a model for quantization-aware training.
 
@@ -182,6 +202,8 @@ def prepare_qat_fx(
         A model, in training mode as a rule; the result is in the mode of the model.
     qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         As for :func:`prepare_fx`.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Returns
     -------
@@ -210,15 +232,16 @@ def prepare_qat_fx(
     'pyqref.nn.qat.modules.linear'
     """
     check_model("prepare_qat_fx", model, is_qat=True)
-    return _prepare(
-        "prepare_qat_fx",
-        model,
-        qconfig_mapping,
-        True,
-        example_inputs,
-        prepare_custom_config,
-        backend_config,
-    )
+    with _strictly(strict):
+        return _prepare(
+            "prepare_qat_fx",
+            model,
+            qconfig_mapping,
+            True,
+            example_inputs,
+            prepare_custom_config,
+            backend_config,
+        )
 
 
 def convert_fx(
@@ -228,6 +251,7 @@ def convert_fx(
     qconfig_mapping: QConfigMapping | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
     keep_original_weights: bool = False,
+    strict: bool = False,
 ) -> GraphModule:
     """Convert a calibrated or trained model to a quantized one.
 
@@ -238,7 +262,8 @@ def convert_fx(
     Parameters
     ----------
     graph_module
-        A prepared model, calibrated or trained. It is changed.
+        A prepared model, calibrated or trained. It goes on as it was, and can be run, trained and
+        converted again; only observers of weights look at them once more.
     convert_custom_config
         See :class:`~pyqref.quantization.fx.custom_config.ConvertCustomConfig`.
     _remove_qconfig
@@ -258,6 +283,9 @@ def convert_fx(
         ``original_weights_lookup``: by the name of each packed weight, such as
         ``"_packed_weight_0"``, a list of the float weight, the bias if there is one, zero
         point and scale; of a float16 weight, weight and bias only.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning. The
+        prepared model stays as it was either way, so that it can be calibrated further.
 
     Returns
     -------
@@ -267,9 +295,18 @@ def convert_fx(
     Raises
     ------
     TypeError
-        The model was not prepared.
+        The model was not prepared, or is converted already.
     ValueError
         ``qconfig_mapping`` differs from that of :func:`prepare_fx` otherwise than by None.
+
+    Warns
+    -----
+    UncalibratedWarning
+        Observers saw no data.
+    NoMatchWarning, UnusedMappingWarning
+        An entry of ``qconfig_mapping`` or ``convert_custom_config`` matches nothing in the model.
+    NotQuantizedWarning
+        ``qconfig_mapping`` leaves nothing to quantize.
 
     Notes
     -----
@@ -288,16 +325,17 @@ def convert_fx(
     >>> [node.name for node in quantized_model.graph.nodes][3:]
     ['quantize_per_tensor', '_0', 'dequantize_1', 'output']
     """
-    return _convert(
-        "convert_fx",
-        graph_module,
-        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
-        is_reference=False,
-        remove_qconfig=_remove_qconfig,
-        mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
-        backend_config=optional_config("backend_config", backend_config, BackendConfig),
-        keep_original_weights=keep_original_weights,
-    )
+    with _strictly(strict):
+        return _convert(
+            "convert_fx",
+            graph_module,
+            config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+            is_reference=False,
+            remove_qconfig=_remove_qconfig,
+            mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
+            backend_config=optional_config("backend_config", backend_config, BackendConfig),
+            keep_original_weights=keep_original_weights,
+        )
 
 
 def convert_to_reference_fx(
@@ -306,6 +344,7 @@ def convert_to_reference_fx(
     _remove_qconfig: bool = True,
     qconfig_mapping: QConfigMapping | Mapping[str, Any] | None = None,
     backend_config: BackendConfig | Mapping[str, Any] | None = None,
+    strict: bool = False,
 ) -> GraphModule:
     """Convert a calibrated or trained model to a reference model only.
 
@@ -317,6 +356,8 @@ def convert_to_reference_fx(
     ----------
     graph_module, convert_custom_config, _remove_qconfig, qconfig_mapping, backend_config
         As for :func:`convert_fx`.
+    strict
+        Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
     Notes
     -----
@@ -335,12 +376,13 @@ def convert_to_reference_fx(
     >>> type(reference.get_submodule("0")).__module__
     'pyqref.nn.quantized.reference.modules.linear'
     """
-    return _convert(
-        "convert_to_reference_fx",
-        graph_module,
-        config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
-        is_reference=True,
-        remove_qconfig=_remove_qconfig,
-        mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
-        backend_config=optional_config("backend_config", backend_config, BackendConfig),
-    )
+    with _strictly(strict):
+        return _convert(
+            "convert_to_reference_fx",
+            graph_module,
+            config_from("convert_custom_config", convert_custom_config, ConvertCustomConfig),
+            is_reference=True,
+            remove_qconfig=_remove_qconfig,
+            mapping=optional_config("qconfig_mapping", qconfig_mapping, QConfigMapping),
+            backend_config=optional_config("backend_config", backend_config, BackendConfig),
+        )

@@ -13,8 +13,10 @@ from pyqref import fx, nn
 from pyqref.quantization import (
     FixedQParamsObserver,
     MinMaxObserver,
+    NotQuantizedWarning,
     QConfig,
     QConfigMapping,
+    QConfigMismatchWarning,
     coverage,
     default_dynamic_qconfig,
     default_observer,
@@ -31,7 +33,12 @@ from pyqref.quantization.backend_config import (
     DTypeWithConstraints,
     ObservationType,
 )
-from pyqref.quantization.quantize_fx import convert_fx, prepare_fx, prepare_qat_fx
+from pyqref.quantization.quantize_fx import (
+    convert_fx,
+    convert_to_reference_fx,
+    prepare_fx,
+    prepare_qat_fx,
+)
 
 Activation = DTypeWithConstraints
 
@@ -58,7 +65,8 @@ def reason(of: Any, qconfig: Any, back_end: BackendConfig, path: str = "0") -> s
     model = nn.Sequential(of).eval()
     x = pyqref.rand(2, 2)
     mapping = QConfigMapping().set_global(qconfig)
-    prepared = prepare_fx(model, mapping, (x,), backend_config=back_end)
+    with pytest.warns((QConfigMismatchWarning, NotQuantizedWarning)):
+        prepared = prepare_fx(model, mapping, (x,), backend_config=back_end)
     prepared(x)
     row = coverage(prepared)[path]
     assert ("float", row.reason) == (row.status, row.reason)
@@ -242,7 +250,8 @@ def test_a_pattern_among_others() -> None:
     x = pyqref.rand(4, 4, 4)
     unfit = QConfig(activation=default_observer, weight=MinMaxObserver)  # a quint8 weight
     mapping = get_default_qconfig_mapping("fbgemm").set_object_type(nn.Conv1d, unfit)
-    prepared = prepare_fx(model, mapping, (x,))
+    with pytest.warns(QConfigMismatchWarning, match=r"'2' \(Conv1d\) stays float"):
+        prepared = prepare_fx(model, mapping, (x,))
     prepared(x)
     rows = {row.path: row for row in coverage(convert_fx(prepared)).rows}
     assert "quantized" == rows["0"].status
@@ -259,11 +268,58 @@ def test_what_the_mapping_given_to_convert_leaves_out(prepare: Any) -> None:
     prepared = prepare(model.train(prepare is prepare_qat_fx), get("fbgemm"), (x,))
     prepared(x)
     left_out = get("fbgemm").set_module_name("0", None)
+    assert "Sigmoid" == coverage(convert_fx(prepared.eval(), qconfig_mapping=left_out))["1"].type
     row = coverage(convert_fx(prepared.eval(), qconfig_mapping=left_out))["0"]
     assert ("float", "the mapping given to convert_fx sets its qconfig to None") == (
         row.status,
         row.reason,
     )
+
+
+UNFITTING = QConfigMapping().set_global(
+    QConfig(MinMaxObserver.with_args(dtype=pyqref.qint8), default_weight_observer)
+)
+
+
+def test_an_earlier_try_leaves_no_reason() -> None:
+    """The float model, and what is prepared of it again, know nothing of a QConfig that failed."""
+    model, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).eval(), pyqref.rand(2, 4)
+    with pytest.warns(QConfigMismatchWarning):
+        failed = prepare_fx(model, UNFITTING, (x,))
+    assert "does not fit" in str(coverage(failed)["0"].reason)
+    assert "no qconfig was given" == coverage(model)["0"].reason
+    prepared = prepare_fx(model, get_default_qconfig_mapping(), (x,))
+    assert ("planned", None) == (coverage(prepared)["0"].status, coverage(prepared)["0"].reason)
+    assert {"0"} == {row.path for row in coverage(prepared).rows if row.status == "planned"}
+    assert "Observer" not in " ".join(row.type for row in coverage(prepared).rows)
+
+
+def test_a_fused_layer_that_does_not_fit() -> None:
+    """Its reason holds for its parts, and its size is theirs."""
+    model, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).eval(), pyqref.rand(2, 4)
+    with pytest.warns(QConfigMismatchWarning):
+        prepared = prepare_fx(model, UNFITTING, (x,))
+    for stage in (prepared, convert_fx(prepared)):
+        found = coverage(stage)
+        assert ("float", 80) == (found["0"].status, found["0"].float_bytes)
+        assert "the input is pyqref.qint8" in str(found["0"].reason)
+        assert {"part of 0"} == {found[path].reason for path in ("0.0", "0.1")}
+
+
+@pytest.mark.parametrize("prepare", [prepare_fx, prepare_qat_fx])
+def test_a_reference_model(prepare: Any) -> None:
+    """Reference layers are what became of the layers, alone and in fused ones."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+    training = prepare is prepare_qat_fx
+    get = get_default_qat_qconfig_mapping if training else get_default_qconfig_mapping
+    prepared = prepare(model.train(training), get(), (pyqref.rand(2, 4),))
+    prepared(pyqref.rand(2, 4))
+    found = coverage(convert_to_reference_fx(prepared.eval()))
+    assert {"0": "nn.intrinsic.LinearReLU of nn.quantized.reference.Linear"} == {
+        path: found[path].became for path in ("0",)
+    }
+    assert ("quantized", "nn.quantized.reference.Linear") == (found["2"].status, found["2"].became)
+    assert (80, 80) == (found["2"].float_bytes, found["2"].weight_bytes)
 
 
 def test_a_layer_for_training_that_the_back_end_does_not_know() -> None:
@@ -272,7 +328,8 @@ def test_a_layer_for_training_that_the_back_end_does_not_know() -> None:
     back_end.configs[0].set_qat_module(nn.qat.Linear)
     x, model = pyqref.rand(2, 4), nn.Sequential(nn.Linear(4, 4)).train()
     mapping = QConfigMapping().set_global(default_qconfig)
-    prepared = prepare_qat_fx(model, mapping, (x,), backend_config=back_end)
+    with pytest.warns(NotQuantizedWarning):
+        prepared = prepare_qat_fx(model, mapping, (x,), backend_config=back_end)
     assert type(prepared.get_submodule("0")) is nn.qat.Linear
     row = coverage(convert_fx(prepared.eval()))["0"]
     assert ("float", "the back end 'mine' has no pattern for it") == (row.status, row.reason)

@@ -94,7 +94,11 @@ def test_values_are_those_that_a_run_gives(stage: str, kind: str) -> None:
     model = {
         "static": lambda: stages(),
         "training": lambda: stages(prepare_qat_fx, get_default_qat_qconfig_mapping()),
-        "dynamic": lambda: stages(mapping=QConfigMapping().set_global(default_dynamic_qconfig)),
+        "dynamic": lambda: stages(
+            mapping=QConfigMapping()
+            .set_global(default_dynamic_qconfig)
+            .set_object_type(F.conv2d, None)
+        ),
     }[kind]()[stage]
     recorder = Recorder(model)
     recorder.run(inputs())

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pyqref.ao.quantization import (
     QConfigMapping,
+    disable_observer,
     float16_dynamic_qconfig,
     get_default_qat_qconfig_mapping,
     get_default_qconfig_mapping,
@@ -78,14 +79,54 @@ def test_a_model_in_evaluation_mode_is_prepared_for_training() -> None:
     assert (3, 2) == tuple(convert_fx(prepared.eval())(image()).shape)
 
 
-def test_a_converted_model_says_so() -> None:
-    """Converting changes the model; whoever converts again is told of deepcopy."""
-    prepared = prepare_fx(Net().eval(), get_default_qconfig_mapping(), (image(),))
+def test_a_prepared_model_goes_on_after_convert() -> None:
+    """It gives what it gave, keeps its modules, and can be converted again, in each way."""
+    for prepare, get in (
+        (prepare_fx, get_default_qconfig_mapping),
+        (prepare_qat_fx, get_default_qat_qconfig_mapping),
+    ):
+        model = Net().train(prepare is prepare_qat_fx)
+        prepared = prepare(model, get(), (image(),))
+        prepared(image())
+        prepared.eval().apply(disable_observer)
+        expected, modules = prepared(image()), dict(prepared.named_modules())
+        first = convert_fx(prepared)(image())
+        reference = convert_to_reference_fx(prepared)
+        assert torch.equal(expected, prepared(image()))
+        assert modules == dict(prepared.named_modules())
+        assert all(hasattr(prepared.get_submodule(name), "qconfig") for name in ("conv", "last"))
+        assert torch.equal(first, convert_fx(prepared)(image()))
+        assert type(reference.last) is nn.quantized.reference.Linear
+
+
+def test_prepared_and_converted_models_say_so() -> None:
+    """No step of graph mode takes a model that it, or a later one, returned."""
+    mapping, x = get_default_qconfig_mapping(), (image(),)
+    prepared = prepare_fx(Net().eval(), mapping, x)
     prepared(image())
     reference = convert_to_reference_fx(prepared)
-    for model in (prepared, reference):
-        with pytest.raises(TypeError, match=r"is converted already.*copy\.deepcopy"):
+    for model in (convert_fx(prepared), reference):
+        with pytest.raises(TypeError, match=r"is converted already; to convert in another way"):
             convert_fx(model)
+        with pytest.raises(TypeError, match="this model is converted already; call prepare_fx on"):
+            prepare_fx(model, mapping, x)
+    for model, name in ((prepared, "this model"), (nn.Sequential(prepared), "the module '0'")):
+        with pytest.raises(TypeError, match=f"{name} is already prepared; .*convert_fx"):
+            prepare_fx(model.eval(), mapping, x)
+        with pytest.raises(TypeError, match=f"{name} is already prepared"):
+            prepare_qat_fx(model, mapping, x)
+        with pytest.raises(TypeError, match=f"{name} is already prepared"):
+            fuse_fx(model)
+
+
+def test_the_float_model_stays_as_it_was() -> None:
+    """Neither qconfigs nor observers come into it, nor does training the prepared one move it."""
+    model = Net().eval()
+    before = {path: dict(vars(each)) for path, each in model.named_modules()}
+    prepared = prepare_qat_fx(model, get_default_qat_qconfig_mapping(), (image(),))
+    prepared.eval()(image())
+    convert_fx(prepared)
+    assert before == {path: dict(vars(each)) for path, each in model.named_modules()}
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell])
@@ -112,3 +153,19 @@ def test_recurrent_layers_with_float16_weights(kind: Any) -> None:
         expected, actual = expected[0], actual[0]
     assert torch.equal(expected, actual)
     converted.load_state_dict(converted.state_dict())
+
+
+def test_a_standalone_module_whose_observers_are_one() -> None:
+    """The mean shares the observer of its input, under two names, of which none goes lost."""
+
+    class Mean(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.mean((2, 3))
+
+    first, second = nn.Conv2d(1, 2, 3, padding=1), nn.Conv2d(2, 2, 3, padding=1)
+    model = nn.Sequential(first, nn.Sequential(second, Mean())).eval()
+    inner = PrepareCustomConfig().set_input_quantized_indexes([0]).set_output_quantized_indexes([0])
+    whole = PrepareCustomConfig().set_standalone_module_name("1", None, (image(),), inner, None)
+    prepared = prepare_fx(model, get_default_qconfig_mapping(), (image(),), whole)
+    prepared(image())
+    assert 0.1 > float((convert_fx(prepared)(image()) - model(image())).abs().max())

@@ -132,7 +132,7 @@ def test_dictionary_and_chaining() -> None:
 def test_an_entry_that_matches_nothing_is_reported(mapping: QConfigMapping, text: str) -> None:
     """By name."""
     with pytest.warns(NoMatchWarning, match=text):
-        highest(mapping)
+        highest(mapping.set_global(qconfig(101)))
 
 
 def test_usual_entries_are_no_news() -> None:

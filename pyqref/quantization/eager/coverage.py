@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pyqref.fx import GraphModule
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Identity
 from pyqref.quantization.quantization_mappings import (
     get_default_dynamic_quant_module_mappings,
@@ -21,6 +23,11 @@ from .propagate import planned_qconfigs
 from .reasons import reason
 
 __all__ = ["coverage"]
+
+#: What is said of a module and, with it, of all in it.
+_WHOLE = ("planned", "observed", "quantized")
+#: Where graph mode keeps, in ``node.meta``, why a node stays float.
+_REASON = "_quantization_reason"
 
 
 def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
@@ -75,7 +82,7 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
     static = {**whole, **OBSERVED_TO_QUANTIZED, **static}
     tables = {"static": static, "dynamic": get_default_dynamic_quant_module_mappings()}
     observed = {*get_default_qat_module_mappings().values(), *OBSERVED_TO_QUANTIZED}
-    qconfigs, memory = _qconfigs(model), origins(model)
+    qconfigs, memory, said = _qconfigs(model), origins(model), _said_by_graphs(model)
     rows: list[CoverageRow] = []
     group = ""
     for path, module in named_layers(model):
@@ -83,9 +90,13 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
             fate: tuple[str, str | None, str | None] = ("part", None, f"part of {group}")
         else:
             fate = _fate(path, module, qconfigs, memory.get(path), tables, observed)
-            if path and fate[0] in ("planned", "observed", "quantized"):
+            if path in said and fate[0] not in ("quantized", "part"):
+                fate = "float", None, said[path]
+            is_fused = isinstance(module, _FusedModule) and fate[0] != "container"
+            if path and (fate[0] in _WHOLE or is_fused):
                 group = path
-        rows.append(_row(path, module, qconfigs.get(path), memory.get(path), *fate))
+        as_one = fate[0] in _WHOLE or (bool(path) and group == path)
+        rows.append(_row(path, module, as_one, qconfigs.get(path), memory.get(path), *fate))
     rows.extend(_functions(model, {row.path for row in rows}))
     return Coverage(tuple(rows), tuple(_notes(model, rows, tables)))
 
@@ -93,11 +104,21 @@ def coverage(model: Any, mapping: Mapping[Any, Any] | None = None) -> Coverage:
 def _functions(model: Any, taken: Collection[str]) -> list[CoverageRow]:
     """The functions and methods of a graph that stay float, with the reason that was kept."""
     found = []
-    for node in model.graph.nodes if hasattr(model, "graph") else ():
-        why = node.meta.get("_quantization_reason")
+    for node in model.graph.nodes if isinstance(model, GraphModule) else ():
+        why = node.meta.get(_REASON)
         if why is not None and node.op != "call_module" and node.name not in taken:
             name = node.target if node.op == "call_method" else node.target.__name__
             found.append(CoverageRow(node.name, f"{name}()", None, "float", None, why, 0, 0))
+    return found
+
+
+def _said_by_graphs(model: Any) -> dict[str, str]:
+    """Why graph mode left a module float, by path; kept in the nodes that call it."""
+    found = {}
+    for path, each in model.named_modules():
+        for node in each.graph.nodes if isinstance(each, GraphModule) else ():
+            if node.op == "call_module" and _REASON in node.meta:
+                found[".".join(filter(None, [path, node.target]))] = node.meta[_REASON]
     return found
 
 
@@ -113,14 +134,14 @@ def _qconfigs(model: Any) -> dict[str, Any]:
 def _row(
     path: str,
     module: Any,
+    whole: bool,
     qconfig: Any,
     origin: Origin | None,
     status: str,
     became: str | None,
     why: str | None,
 ) -> CoverageRow:
-    made = status in ("planned", "observed", "quantized")
-    size = 0 if status == "part" else parameter_bytes(module, whole=made)
+    size = 0 if status == "part" else parameter_bytes(module, whole)
     text = describe_qconfig(qconfig)
     if origin is None:
         return CoverageRow(path, type_name(type(module)), text, status, became, why, size, size)
@@ -142,10 +163,9 @@ def _fate(
     converted = origin is not None and origin.kind != "training"
     made = any(kind in table.values() for table in tables.values())
     if made or (origin is not None and origin.is_quantized):
-        return "quantized", type_name(kind), None
-    said_by_graph_mode = getattr(module, "_quantization_reason", None)
-    if said_by_graph_mode is not None:
-        return "float", None, said_by_graph_mode
+        inside = module[0] if isinstance(module, _FusedModule) and len(module) else module
+        of = "" if inside is module or converted is False else f" of {type_name(type(inside))}"
+        return "quantized", type_name(kind) + of, None
     qconfig = qconfigs.get(path)
     if converted and origin is not None and qconfig is None:
         why = origin.reason
@@ -172,7 +192,7 @@ def _notes(
     model: Any, rows: list[CoverageRow], tables: Mapping[str, Mapping[Any, Any]]
 ) -> list[str]:
     """What holds for the model as a whole."""
-    if hasattr(model, "graph"):
+    if isinstance(model, GraphModule):
         return []  # a graph quantizes its inputs by itself
     dynamic = {type_name(each) for each in tables["dynamic"].values()}
     types = {row.type for row in rows} | {row.became for row in rows}

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyqref.quantization.fake_quantize.base import FakeQuantizeBase
+from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.state import is_observer_path
+from pyqref.tensor.base import TensorBase
 
 __all__ = [
     "Origin",
@@ -82,9 +85,11 @@ def remember(model: Any, found: Mapping[str, Origin]) -> None:
 
 def named_layers(model: Any) -> Iterator[tuple[str, Any]]:
     """Paths and modules, without observers and fake quantizers and what is in them."""
+    observers: list[str] = []
     for path, each in model.named_modules():
-        parts = path.split(".")
-        if not is_observer_path(path) and "weight_fake_quant" not in parts:
+        if path and isinstance(each, ObserverBase | FakeQuantizeBase):
+            observers.append(f"{path}.")
+        elif not is_observer_path(path) and not path.startswith(tuple(observers)):
             yield path, each
 
 
@@ -98,12 +103,17 @@ def parameter_bytes(module: Any, whole: bool = False) -> int:
     whole
         Whether those of its submodules count, too: it is swapped as one.
     """
-    quantized = [
-        tensor
-        for name in ("weight", "bias", "get_weight", "get_bias")
-        for tensor in _called(getattr(module, name, None))
-        if hasattr(tensor, "dtype")
-    ]
+    has_float_weight = isinstance(getattr(module, "weight", None), TensorBase)
+    quantized = (
+        []
+        if has_float_weight
+        else [
+            tensor
+            for name in ("weight", "bias", "get_weight", "get_bias")
+            for tensor in _called(getattr(module, name, None))
+            if hasattr(tensor, "dtype")
+        ]
+    )
     size = sum(_bytes(each) for each in quantized or module.parameters(recurse=False))
     if whole and not quantized:
         size += sum(

@@ -8,6 +8,8 @@ from typing import Any
 from pyqref.nn.modules.module import Module
 from pyqref.quantization.backend_config import BackendConfig, get_native_backend_config
 
+from .observed import require_float
+
 __all__ = ["backend_from", "check_model", "config_from", "optional_config"]
 
 
@@ -17,6 +19,7 @@ def check_model(asks: str, model: Any, is_qat: bool = False) -> None:
         raise TypeError(f"{asks} takes a Module, got {type(model).__name__}")
     if model.training and not is_qat:
         raise ValueError(f"{asks} takes a model in evaluation mode; call model.eval() first")
+    require_float(asks, model)
 
 
 def config_from(name: str, value: Any, kind: Any) -> Any:

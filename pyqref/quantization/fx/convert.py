@@ -26,20 +26,24 @@ from pyqref.quantization.constant_channels import QuantizedWeight, warn_of_const
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
 from .convert_qconfigs import convert_qconfigs
-from .converted import ConvertedGraphModule
+from .converted import QUANTIZED_INPUTS, ConvertedGraphModule
 from .custom_config import ConvertCustomConfig
+from .failures import telling
 from .integer_ranges import IntegerRanges
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
-from .observed import forget, is_observer_node, preparation_of
+from .observed import Preparation, forget, is_observer_node, preparation_of
 from .quantize_nodes import replace_observer
 from .quantized_weights import function_weight, slopes_before, slopes_of
 from .reference_modules import make_reference_modules
 from .reference_special import SpecialConversion
 from .remembering import layers_before, remember_layers
+from .tied import keeping_what_is_read
 from .uncalibrated import warn_once_of_uncalibrated
+from .unmatched import present, warn_of_unmatched_at_convert
 from .watching import passed
 from .weight_observers import observe_weights, weight_observers
+from .working_copy import working_copy
 
 __all__ = ["convert"]
 
@@ -62,7 +66,7 @@ def convert(
     asks
         Who asks, for messages.
     model
-        The prepared model; it is changed.
+        The prepared model; only the observers of weights see their weights once more.
     custom
         What else the user says.
     is_reference
@@ -77,15 +81,13 @@ def convert(
         Whether to keep the float form of packed weights.
     """
     preparation = preparation_of(asks, model)
+    given, model = model, working_copy(model)
     backend = preparation.backend_config if backend_config is None else backend_config
-    preserved = {name: getattr(model, name) for name in custom.preserved_attributes}
+    names = present(asks, given, custom.preserved_attributes)
+    preserved = {name: getattr(given, name) for name in names}
+    warn_of_unmatched_at_convert(asks, given, custom)
     qconfigs = convert_qconfigs(asks, model, preparation, mapping)
     before = layers_before(model, qconfigs)
-    of_weights = weight_observers(model, backend)
-    observe_weights(model, of_weights)
-    ranges = IntegerRanges(model, preparation, of_weights)
-    weights: list[QuantizedWeight] = []
-    passed("observe_weights", model)
 
     def convert_inner(inner: GraphModule) -> GraphModule:
         return convert(
@@ -97,23 +99,61 @@ def convert(
             keep_original_weights=keep_original_weights,
         )
 
+    kept: dict[str, Any] = {}
+    with keeping_what_is_read(model):
+        special = SpecialConversion(asks, model, preparation, custom, convert_inner)
+        ranges = _make_reference(asks, model, preparation, special, qconfigs, backend)
+        if not is_reference:
+            slopes = slopes_before(model)
+            kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
+            warn_of_constant_channels(asks, slopes_of(model, slopes))
+        if ranges.keep(asks):
+            passed("keep_ranges", model)
+    model.graph.lint()
+    forget(model)
+    converted = ConvertedGraphModule(model, model.graph)
+    for name, value in {**preserved, **kept}.items():
+        if not hasattr(converted, name):
+            setattr(converted, name, value)
+    converted.meta[QUANTIZED_INPUTS] = tuple(preparation.custom.input_quantized_indexes)
+    remember_layers(converted, before)
+    if remove_qconfig:
+        for module in converted.modules():
+            module.__dict__.pop("qconfig", None)
+    return converted
+
+
+def _make_reference(
+    asks: str,
+    model: GraphModule,
+    preparation: Preparation,
+    special: SpecialConversion,
+    qconfigs: dict[str, Any],
+    backend: BackendConfig,
+) -> IntegerRanges:
+    """The passes up to the reference model, in place; the ranges that observers were made for."""
+    of_weights = weight_observers(model, backend)
+    observe_weights(model, of_weights)
+    ranges = IntegerRanges(model, preparation, of_weights)
+    weights: list[QuantizedWeight] = []
+    passed("observe_weights", model)
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
     passed("dequantize_inputs", model)
-    special = SpecialConversion(asks, model, preparation, custom, convert_inner)
     modules = dict(model.named_modules(remove_duplicate=False))
     with warn_once_of_uncalibrated(asks, model):
         for node in list(model.graph.nodes):
             if node in special.erased:
                 continue
-            if is_observer_node(node, modules):
-                source, observer = node.args[0], modules[node.target]
-                quantized = replace_observer(
-                    model, node, observer, qconfigs, preparation.scopes, ranges
-                )
-                if node in of_weights and quantized is not None:
-                    weights += function_weight(model, source, quantized, observer)
-            elif node.op == "call_module":
-                special.convert(node, modules[node.target])
+            with telling(model, node):
+                if is_observer_node(node, modules):
+                    source, observer = node.args[0], modules[node.target]
+                    quantized = replace_observer(
+                        model, node, observer, qconfigs, preparation.scopes, ranges
+                    )
+                    if node in of_weights and quantized is not None:
+                        weights += function_weight(model, source, quantized, observer)
+                elif node.op == "call_module":
+                    special.convert(node, modules[node.target])
     passed("replace_observers", model)
     weights += make_reference_modules(model, backend, qconfigs, preparation.observed)
     warn_of_constant_channels(asks, weights)
@@ -121,20 +161,4 @@ def convert(
     keep_outputs_quantized(model, preparation.custom.output_quantized_indexes)
     model.graph.eliminate_dead_code()
     passed("keep_outputs_quantized", model)
-    kept: dict[str, Any] = {}
-    if not is_reference:
-        slopes = slopes_before(model)
-        kept = lower(model, qconfigs, preparation.scopes, keep_original_weights)
-        warn_of_constant_channels(asks, slopes_of(model, slopes))
-    if ranges.keep(asks):
-        passed("keep_ranges", model)
-    model.graph.lint()
-    forget(model)
-    converted = ConvertedGraphModule(model, model.graph)
-    for name, value in {**preserved, **kept}.items():
-        setattr(converted, name, value)
-    remember_layers(converted, before)
-    if remove_qconfig:
-        for module in converted.modules():
-            module.__dict__.pop("qconfig", None)
-    return converted
+    return ranges

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.fx import GraphModule
+from pyqref.quantization.diagnostics import NotQuantizedWarning, warn
 from pyqref.quantization.qconfig.base import qconfig_equals
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
-from .node_qconfigs import find_qconfigs
+from .node_qconfigs import find_qconfigs, warn_of_unused_entries
 from .observed import Preparation
 from .reasons import keep_reason
 
@@ -46,14 +47,26 @@ def convert_qconfigs(
     if mapping is None:
         return preparation.qconfigs
     _check(asks, preparation.qconfig_mapping, mapping)
-    found, _ = find_qconfigs(model, mapping, preparation.scopes)
+    found, lookup = find_qconfigs(model, mapping, preparation.scopes)
+    given_before = {
+        (level, key)
+        for level, entries in preparation.qconfig_mapping._entries().items()
+        for key in entries
+    }
+    warn_of_unused_entries(asks, model, mapping, lookup.used | given_before)
     kept = {
         name: qconfig if qconfig is None or name not in found else found[name]
         for name, qconfig in preparation.qconfigs.items()
     }
     for node in model.graph.nodes:
         if node.name in preparation.observed and kept.get(node.name) is None:
-            keep_reason(model, node, f"the mapping given to {asks} sets its qconfig to None")
+            keep_reason(node, f"the mapping given to {asks} sets its qconfig to None")
+    if preparation.observed and not any(kept.get(name) for name in preparation.observed):
+        warn(
+            f"{asks}: nothing will be quantized: the qconfig_mapping sets the qconfig of all "
+            "operations to None; leave it out, or set some only",
+            NotQuantizedWarning,
+        )
     return kept
 
 

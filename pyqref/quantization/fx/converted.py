@@ -9,7 +9,9 @@ from pyqref.nn.modules.module import Module
 from pyqref.ops.quantized import PackedConv, PackedConvTranspose
 from pyqref.tensor.base import TensorBase
 
-__all__ = ["ConvertedGraphModule"]
+from .failures import TellingGraphModule
+
+__all__ = ["QUANTIZED_INPUTS", "ConvertedGraphModule"]
 
 
 #: What a packed weight is made of besides weight and bias.
@@ -25,13 +27,39 @@ def _packed_like(present: Any, weight: Any, bias: Any) -> Any:
     return type(present)(weight, bias, *geometry)
 
 
-class ConvertedGraphModule(GraphModule):
+#: The key in ``GraphModule.meta`` for the indexes of inputs that are quantized already.
+QUANTIZED_INPUTS = "quantized_inputs"
+
+
+def _float_given(model: GraphModule, index: int, given: TensorBase) -> str:
+    name = model.graph.find_nodes(op="placeholder")[index].target
+    return (
+        f"input {index} ({name!r}) of this converted model must be a quantized tensor, because "
+        f"input_quantized_indexes of the PrepareCustomConfig lists {index}; got one of "
+        f"{given.dtype}; pass pyqref.quantize_per_tensor({name}, scale, zero_point, "
+        f"pyqref.quint8), or leave {index} out of input_quantized_indexes and prepare the float "
+        "model again"
+    )
+
+
+class ConvertedGraphModule(TellingGraphModule):
     """A converted model.
 
     Attributes that the graph does not name are left behind. Weights that are packed for
     functions, ``_packed_weight_0`` and so on, are part of the state dict under their names, as
     pairs of weight and bias; torch puts the packed objects there.
     """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            for index in self.meta.get(QUANTIZED_INPUTS, ()):
+                given = args[index] if index < len(args) else None
+                if isinstance(given, TensorBase) and not given.is_quantized:
+                    error.args = (_float_given(self, index, given),)
+                    break
+            raise
 
     def _packed_names(self) -> list[str]:
         names = dict.fromkeys(n.target for n in self.graph.nodes if n.op == "get_attr")

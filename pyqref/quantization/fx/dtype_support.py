@@ -8,7 +8,7 @@ QConfig is ignored, the pattern stays float, and the reason is kept.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pyqref.dtypes import float16, float32
 from pyqref.fx import Node
@@ -17,7 +17,11 @@ from pyqref.quantization.backend_config import DTypeConfig, DTypeWithConstraints
 from .bias_support import bias_problem
 from .matching import Match
 
-__all__ = ["Types", "unsupported_reason"]
+__all__ = ["UNFITTING", "Kind", "Types", "has_weight", "kind_of", "kinds_of", "unsupported_reason"]
+
+UNFITTING = "its QConfig does not fit the back end: "
+#: What of a pattern is quantized, and when.
+Kind = Literal["static", "dynamic", "weight only"]
 
 
 class Types:
@@ -43,7 +47,25 @@ class Types:
         self.bias = float16 if half else float32
 
 
-def unsupported_reason(match: Match, qconfig: Any) -> str | None:
+def kind_of(types: Types) -> Kind:
+    """The kind of quantization that a QConfig asks for."""
+    if types.is_dynamic:
+        return "dynamic"
+    return "weight only" if types.activation is float32 else "static"
+
+
+def kinds_of(match: Match) -> set[Kind]:
+    """The kinds of quantization that the back end has for a pattern."""
+    return {_kind_of_config(each) for each in match.config.dtype_configs}
+
+
+def _kind_of_config(supported: DTypeConfig) -> Kind:
+    if supported.is_dynamic:
+        return "dynamic"
+    return "weight only" if supported.input_dtype is float32 else "static"
+
+
+def unsupported_reason(match: Match, qconfig: Any, only: Kind | None = None) -> str | None:
     """Why a pattern cannot be quantized as a QConfig asks; None if it can.
 
     Parameters
@@ -52,10 +74,14 @@ def unsupported_reason(match: Match, qconfig: Any) -> str | None:
         The pattern's nodes.
     qconfig
         The QConfig.
+    only
+        The kind of quantization to tell of; all if None.
     """
     types = Types(qconfig)
     reasons = []
     for dtype_config in match.config.dtype_configs:
+        if only not in (None, _kind_of_config(dtype_config)):
+            continue
         problem = next(_problems(match, types, dtype_config), None)
         if problem is None:
             return None
@@ -63,7 +89,7 @@ def unsupported_reason(match: Match, qconfig: Any) -> str | None:
             reasons.append(problem)
     if not reasons:
         return "the back end lists no DTypeConfig for it"
-    return "its QConfig does not fit the back end: " + "; or ".join(reasons)
+    return UNFITTING + "; or ".join(reasons)
 
 
 def _problems(match: Match, types: Types, supported: DTypeConfig) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from pyqref.fx import GraphModule, Node, map_arg
 from pyqref.tape.grad_mode import no_grad
 
+from .failures import telling
 from .paths import get_attribute
 
 __all__ = ["depends_on_input", "value_of"]
@@ -48,15 +49,16 @@ def value_of(model: GraphModule, node: Node) -> Any:
 
     def value(each: Node) -> Any:
         if each not in known:
-            known[each] = _run(model, each, value)
+            args, kwargs = map_arg(each.args, value), map_arg(each.kwargs, value)
+            with telling(model, each):
+                known[each] = _run(model, each, args, kwargs)
         return known[each]
 
     with no_grad():
         return value(node)
 
 
-def _run(model: GraphModule, node: Node, value: Any) -> Any:
-    args, kwargs = map_arg(node.args, value), map_arg(node.kwargs, value)
+def _run(model: GraphModule, node: Node, args: Any, kwargs: Any) -> Any:
     if node.op == "get_attr":
         return get_attribute(model, node.target)
     if node.op == "call_function":

@@ -93,11 +93,11 @@ def _fuse(
         parts = tuple(reversed(_flat(parts)))
     assert match.config.fuser_method is not None
     try:
-        fused = match.config.fuser_method(is_qat, *parts)
+        module = match.config.fuser_method(is_qat, *parts)
     except (AssertionError, ValueError) as error:
         what = f"{root.target} ({type(modules[root.target]).__name__})"
         raise type(error)(f"cannot fuse {what}: {error}") from None
-    replace_module(model, root.target, fused)
+    replace_module(model, root.target, module)
     if match.config._extra_inputs_getter is not None:
         extra = match.config._extra_inputs_getter(match.nodes)
         root.args = (*root.args, *(fused.get(each, each) for each in extra))

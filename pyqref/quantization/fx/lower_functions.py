@@ -78,6 +78,7 @@ def lower_static_functions(model: GraphModule, qconfigs: dict[str, Any]) -> None
             packed = graph.call_function(
                 PREPACK[operation.target][0], _packing_arguments(operation, weight.args[0])
             )
+        packed.meta.update(operation.meta)
         operation.target = quantized
         operation.args = (x.args[0], packed, scale, zero_point)
         operation.kwargs = {}
@@ -118,6 +119,7 @@ def lower_dynamic_functions(model: GraphModule) -> None:
         with graph.inserting_before(operation):
             source = _half_source(weight) if half else weight.args[0]
             packed = graph.call_function(prepack, _packing_arguments(operation, source))
+        packed.meta.update(operation.meta)
         operation.target = quantized
         value = quantize.args[0]
         operation.args = (value, packed) if half else (value, packed, reduce_range)

@@ -22,6 +22,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import SharedObserverWarning, warn
 
+from .failures import telling
 from .lowering_tables import DYNAMIC_MODULES, STATIC_MODULES, WEIGHT_ONLY_MODULES
 from .noted_ranges import give_range
 from .paths import replace_module
@@ -74,8 +75,9 @@ def lower_static_modules(model: GraphModule, qconfigs: dict[str, Any]) -> None:
         else:
             originals[path], classes[path] = model.get_submodule(path), quantized
         # A layer has one grid for its output: if it is called again, that of the last call.
-        made = quantized.from_reference(originals[path], scale, zero_point)
-        give_range(reference.quantize, made)
+        with telling(model, operation):
+            made = quantized.from_reference(originals[path], scale, zero_point)
+            give_range(reference.quantize, made)
         replace_module(model, path, made)
         take_quantized(operation)
         _drop_relu(reference, zero_point)
@@ -120,7 +122,8 @@ def lower_dynamic_modules(model: GraphModule) -> None:
         if not is_dynamic_quantize(quantize) or quantize.args[1] not in (quint8, qint8, float16):
             continue
         if not made:
-            module = quantized.from_reference(model.get_submodule(node.target))
+            with telling(model, node):
+                module = quantized.from_reference(model.get_submodule(node.target))
             replace_module(model, node.target, module)
             done.add(node.target)
         node.replace_input_with(node.args[0], quantize.args[0])
@@ -137,5 +140,6 @@ def lower_weight_only_modules(model: GraphModule) -> None:
     for node in model.graph.nodes:
         quantized = _quantized_class(model, node, WEIGHT_ONLY_MODULES)
         if quantized is not None:
-            module = quantized.from_reference(model.get_submodule(node.target))
+            with telling(model, node):
+                module = quantized.from_reference(model.get_submodule(node.target))
             replace_module(model, node.target, module)

@@ -18,6 +18,7 @@ from typing import Any
 
 from pyqref.fx import GraphModule, Node
 
+from .failures import telling
 from .lowering_tables import (
     ARGUMENTS_TO_SKIP,
     KEEPS_GRID,
@@ -67,9 +68,9 @@ def lower_others(model: GraphModule, qconfigs: dict[str, Any]) -> None:
         if what in WITH_GRID_MODULES:
             scale, zero_point = reference.grid(model)
             module = model.get_submodule(operation.target)
-            quantized = WITH_GRID_MODULES[what].from_reference(
-                module, float(scale), int(zero_point)
-            )
+            kind = WITH_GRID_MODULES[what]
+            with telling(model, operation):
+                quantized = kind.from_reference(module, float(scale), int(zero_point))
             replace_module(model, operation.target, quantized)
         elif what not in KEEPS_GRID and what not in WITH_GRID_MODULES.values():
             continue

@@ -27,12 +27,22 @@ __all__ = ["find_qconfigs", "warn_of_unused_entries"]
 Scopes = dict[str, tuple[str, Any]]
 
 
-class _Lookup:
-    """The mapping, and which of its entries were used."""
+class Lookup:
+    """The mapping, and which of its entries were used.
+
+    Attributes
+    ----------
+    used
+        Level and key of the entries.
+    addressed
+        Names of the nodes to which an entry gave a qconfig by their type, path or order, and
+        not by that of a module around them; no entries of the usual mappings.
+    """
 
     def __init__(self, mapping: QConfigMapping) -> None:
         self.mapping = mapping
         self.used: set[tuple[str, Any]] = set()
+        self.addressed: set[str] = set()
 
     def by_type(self, kind: Any, otherwise: Any) -> Any:
         entries = self.mapping.object_type_qconfigs
@@ -64,10 +74,21 @@ class _Lookup:
         self.used.add(("module_name_object_type_order", key))
         return entries[key]
 
+    def note(self, node: Node, qconfig: Any, kind: Any, order: tuple[str, Any, int]) -> None:
+        """Whether the entry that gave a node its qconfig was meant for just this node."""
+        mapping = self.mapping
+        own = [mapping.module_name_object_type_order_qconfigs.get(order)]
+        if node.op == "call_module":
+            own.append(mapping.module_name_qconfigs.get(node.target))
+        if mapping._usual.get(kind) is None:
+            own.append(mapping.object_type_qconfigs.get(kind))
+        if any(each is not None and each is qconfig for each in own):
+            self.addressed.add(node.name)
+
 
 def find_qconfigs(
     model: GraphModule, mapping: QConfigMapping, scopes: Scopes
-) -> tuple[dict[str, Any], set[tuple[str, Any]]]:
+) -> tuple[dict[str, Any], Lookup]:
     """The qconfig of each node by name; called modules are given theirs as ``.qconfig``.
 
     Parameters
@@ -81,10 +102,10 @@ def find_qconfigs(
 
     Returns
     -------
-    dict, set
-        The qconfigs, and the entries of the mapping that were used.
+    dict, Lookup
+        The qconfigs, and which entries of the mapping were used for what.
     """
-    lookup = _Lookup(mapping)
+    lookup = Lookup(mapping)
     modules = dict(model.named_modules(remove_duplicate=False))
     count: Counter[tuple[str, Any]] = Counter()
     found: dict[str, Any] = {}
@@ -94,11 +115,11 @@ def find_qconfigs(
         found[node.name] = _qconfig(node, lookup, modules, scopes, count)
         if node.op == "call_module":
             modules[node.target].qconfig = found[node.name]
-    return found, lookup.used
+    return found, lookup
 
 
 def _qconfig(
-    node: Node, lookup: _Lookup, modules: dict[str, Any], scopes: Scopes, count: Counter[Any]
+    node: Node, lookup: Lookup, modules: dict[str, Any], scopes: Scopes, count: Counter[Any]
 ) -> Any:
     everything = lookup.mapping.global_qconfig
     if node.op in ("placeholder", "output"):
@@ -109,15 +130,18 @@ def _qconfig(
     if node.op == "call_module":
         module, parent = modules[node.target], split_path(node.target)[0]
         kind = _type(module, lookup)
+        index = _next(count, parent, kind)
         qconfig = lookup.by_path(node.target, lookup.by_type(kind, everything))
-        return lookup.by_order(parent, kind, _next(count, parent, kind), qconfig)
+        qconfig = lookup.by_order(parent, kind, index, qconfig)
+        lookup.note(node, qconfig, kind, (parent, kind, index))
+        return qconfig
     path, around = scopes.get(node.name, ("", type(modules[""])))
     qconfig = lookup.by_type(node.target, everything)
     qconfig = lookup.by_path(path, lookup.by_type(around, qconfig))
-    if node.op == "call_method":
-        return qconfig
-    index = _next(count, path, node.target)
-    return lookup.by_order(path, node.target, index, qconfig)
+    index = -1 if node.op == "call_method" else _next(count, path, node.target)
+    qconfig = lookup.by_order(path, node.target, index, qconfig)
+    lookup.note(node, qconfig, node.target, (path, node.target, index))
+    return qconfig
 
 
 def _next(count: Counter[Any], path: str, kind: Any) -> int:
@@ -125,7 +149,7 @@ def _next(count: Counter[Any], path: str, kind: Any) -> int:
     return count[path, kind] - 1
 
 
-def _type(module: Any, lookup: _Lookup) -> Any:
+def _type(module: Any, lookup: Lookup) -> Any:
     """The class to look for: of a fused module that of its first layer, if it has no own."""
     if isinstance(module, _FusedModule) and len(module) > 0:
         named = lookup.mapping.object_type_qconfigs
@@ -148,7 +172,7 @@ def warn_of_unused_entries(
     mapping
         The mapping; entries of the usual ones are no news.
     used
-        The entries that were used.
+        The entries that were used, or that were told of before.
     """
     types = {type(each) for _, each in model.named_modules()}
     paths = [path for path, _ in model.named_modules()]

@@ -16,10 +16,12 @@ from .custom_config import PrepareCustomConfig
 __all__ = [
     "Preparation",
     "forget",
+    "is_calibrated",
     "is_observer",
     "is_observer_node",
     "preparation_of",
     "remember",
+    "require_float",
 ]
 
 _KEY = "quantization"
@@ -37,6 +39,8 @@ class Preparation:
         Path and class of the module in whose ``forward`` each node was made.
     observed
         Names of the nodes that are quantized.
+    addressed
+        Names of the nodes whose qconfig was given to just them, not to everything around.
     """
 
     qconfig_mapping: QConfigMapping
@@ -47,6 +51,7 @@ class Preparation:
     scopes: dict[str, tuple[str, Any]]
     observed: set[str] = field(default_factory=set)
     is_standalone: bool = False
+    addressed: set[str] = field(default_factory=set)
 
 
 def remember(model: GraphModule, preparation: Preparation) -> None:
@@ -75,10 +80,37 @@ def preparation_of(asks: str, model: Any) -> Preparation:
     found: Preparation | None = model.meta[_KEY]
     if found is None:
         raise TypeError(
-            f"{asks}: this model is converted already, and converting changes the model; to "
-            "convert it in two ways, convert a copy.deepcopy of the prepared model each time"
+            f"{asks}: this model is converted already; to convert in another way, convert the "
+            "model that prepare_fx returned once more, which stays as it was"
         )
     return found
+
+
+def require_float(asks: str, model: Any) -> None:
+    """Refuse a model that graph mode prepared or converted before, or that holds a prepared one.
+
+    Raises
+    ------
+    TypeError
+        It is no float model any more.
+    """
+    for path, each in model.named_modules():
+        if not isinstance(each, GraphModule) or _KEY not in each.meta:
+            continue
+        which = f"the module {path!r}" if path else "this model"
+        if each.meta[_KEY] is not None:
+            raise TypeError(
+                f"{asks}: {which} is already prepared; run it on calibration data, or train "
+                f"it, and pass it to convert_fx, or call {asks} on the float model"
+            )
+        if not path:
+            raise TypeError(f"{asks}: {which} is converted already; call {asks} on the float model")
+
+
+def is_calibrated(model: GraphModule) -> bool:
+    """Whether a model was prepared for calibration, and not for training."""
+    found: Preparation | None = model.meta.get(_KEY)
+    return found is not None and not found.is_qat
 
 
 def is_observer(module: Any) -> bool:

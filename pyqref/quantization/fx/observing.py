@@ -147,11 +147,11 @@ def _observe(work: _Work, node: Node, match: Match) -> None:
     """A node of a quantized pattern: inputs at its root, the output behind its end."""
     if work.targets[node] is NO_TENSOR or not work.tensors[node]:
         if match.config.observation_type is not ObservationType.INPUT_OUTPUT_NOT_OBSERVED:
-            keep_reason(work.model, node, "it computes with sizes, not with tensors")
+            keep_reason(node, "it computes with sizes, not with tensors")
         return
     reuses = _reuses_input(work.preparation.qconfigs[match.root.name])
     if reuses and not work.targets[node].output.is_observed:
-        keep_reason(work.model, node, "its input is not quantized, and it keeps the input's type")
+        keep_reason(node, "its input is not quantized, and it keeps the input's type")
         return
     work.preparation.observed.update(each.name for each in match.all_nodes())
     shares = observation_type(match, work.tensors) is SHARED or reuses

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyqref.fx import GraphModule, Node
+from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.unused_overrides import warn_of_unused_overrides
@@ -21,22 +21,33 @@ from .arguments import backend_from, config_from
 from .custom_config import PrepareCustomConfig
 from .example_inputs import warn_of_example_inputs
 from .fusing import fuse
+from .mismatches import (
+    require_observers,
+    warn_of_mismatches,
+    warn_of_nothing_quantized,
+    warn_of_observers_only,
+)
 from .node_qconfigs import find_qconfigs, warn_of_unused_entries
 from .notes import annotate
 from .observed import Preparation, remember
 from .observing import insert_observers
+from .places import remember_scopes
+from .prepared import PreparedGraphModule
 from .selecting import select_matches
 from .special_modules import SpecialModules
 from .swap_float_functional import float_functional_traced_through
+from .tied import keeping_what_is_read
 from .tracer import tracer_for
 from .training_modules import swap_for_training
+from .unmatched import present, warn_of_unmatched
 from .watching import passed
+from .working_copy import own_layers
 
 __all__ = ["leave_used", "prepare", "prepare_as_asked", "trace"]
 
 
-def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tuple[GraphModule, Any]:
-    """Record a model, which must have the attributes that are to be preserved.
+def trace(asks: str, model: Any, custom: PrepareCustomConfig) -> tuple[GraphModule, Any]:
+    """Record a model, and warn of entries of the custom config that match nothing in it.
 
     Returns
     -------
@@ -45,20 +56,23 @@ def trace(model: Any, custom: PrepareCustomConfig, preserved: list[str]) -> tupl
     """
     tracer = tracer_for(custom)
     with float_functional_traced_through(model):
-        traced = GraphModule(model, tracer.trace(model))
+        traced = PreparedGraphModule(model, tracer.trace(model))
+    own_layers(traced)
     annotate(traced)
-    for name in preserved:
-        if not hasattr(model, name):
-            raise AttributeError(f"preserved attribute {name!r}: the model has none of this name")
+    scopes = dict(tracer.node_name_to_scope)
+    remember_scopes(traced, scopes)
+    warn_of_unmatched(asks, model, traced, custom, tracer.called)
     passed("trace", traced)
-    return traced, dict(tracer.node_name_to_scope)
+    return traced, scopes
 
 
-def leave_used(traced: GraphModule, model: Any, preserved: list[str]) -> None:
+def leave_used(asks: str, traced: GraphModule, model: Any, preserved: list[str]) -> None:
     """Leave the modules that the graph calls, in its order, and what is to be preserved.
 
     Parameters
     ----------
+    asks
+        Who asks, for messages.
     traced
         The model as a graph.
     model
@@ -72,8 +86,9 @@ def leave_used(traced: GraphModule, model: Any, preserved: list[str]) -> None:
     for name in dict.fromkeys(target.split(".")[0] for target in called):
         if name in modules:
             modules[name] = modules.pop(name)
-    for name in preserved:
-        setattr(traced, name, getattr(model, name))
+    for name in present(asks, model, preserved):
+        if not hasattr(traced, name):
+            setattr(traced, name, getattr(model, name))
 
 
 def prepare(
@@ -104,34 +119,50 @@ def prepare(
     is_standalone
         Whether the model is a standalone module of another.
     """
-    traced, scopes = trace(model, custom, custom.preserved_attributes)
+    traced, scopes = trace(asks, model, custom)
+    preparation = Preparation(
+        mapping, backend_config, custom, is_qat, {}, scopes, is_standalone=is_standalone
+    )
+    with keeping_what_is_read(traced):
+        _passes(asks, model, traced, preparation)
+    leave_used(asks, traced, model, custom.preserved_attributes)
+    remember(traced, preparation)
+    traced.train(model.training)
+    return traced
+
+
+def _passes(asks: str, model: Any, traced: GraphModule, preparation: Preparation) -> None:
+    """What follows on tracing, in place."""
+    mapping, backend_config = preparation.qconfig_mapping, preparation.backend_config
+    is_qat = preparation.is_qat
     fuse(traced, is_qat, backend_config)
     passed("fuse", traced)
-    qconfigs, used = find_qconfigs(traced, mapping, scopes)
-    preparation = Preparation(
-        mapping, backend_config, custom, is_qat, qconfigs, scopes, is_standalone=is_standalone
-    )
-    if not is_standalone:
-        named = ((scopes.get(name, ("", None))[0], each) for name, each in qconfigs.items())
+    preparation.qconfigs, lookup = find_qconfigs(traced, mapping, preparation.scopes)
+    preparation.addressed = lookup.addressed
+    require_observers(asks, traced, preparation.qconfigs)
+    if not preparation.is_standalone:
+        paths = {name: scope[0] for name, scope in preparation.scopes.items()}
+        named = ((paths.get(name, ""), each) for name, each in preparation.qconfigs.items())
         warn_of_unused_overrides(asks, named)
     if is_qat:
         swap_for_training(traced, backend_config)
         passed("swap_for_training", traced)
 
-    def prepare_one(module: Any, own: Any, inner: Any, backend: Any) -> GraphModule:
-        return prepare(asks, module, own, is_qat, inner, backend, is_standalone=True)
+    def prepare_one(path: str, own: Any, inner: Any, backend: Any) -> GraphModule:
+        module, inside = traced.get_submodule(path), f"{asks}, in the standalone module {path!r}"
+        return prepare(inside, module, own, is_qat, inner, backend, is_standalone=True)
 
     special = SpecialModules(traced, preparation, prepare_one)
-    matches: dict[Node, Any] = select_matches(traced, preparation, special.owns)
+    matches, refused = select_matches(traced, preparation, special.owns)
     passed("select_matches", traced)
     insert_observers(traced, preparation, matches, special.target, special.finish)
     passed("insert_observers", traced)
-    if not is_standalone:
-        warn_of_unused_entries(asks, model, mapping, used)
-    leave_used(traced, model, custom.preserved_attributes)
-    remember(traced, preparation)
-    traced.train(model.training)
-    return traced
+    is_told = warn_of_mismatches(asks, traced, preparation, refused)
+    if is_qat:
+        warn_of_observers_only(asks, traced, preparation, matches)
+    if not preparation.is_standalone:
+        warn_of_unused_entries(asks, model, mapping, lookup.used)
+        warn_of_nothing_quantized(asks, traced, preparation, is_told)
 
 
 def prepare_as_asked(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pyqref.fx import GraphModule, Node, check_specialized
+from pyqref.fx import Node, check_specialized
 
 __all__ = ["REASON", "keep_reason"]
 
-#: The key in ``node.meta`` and the attribute of a called module.
+#: The key in ``node.meta``.
 REASON = "_quantization_reason"
 
 
-def keep_reason(model: GraphModule, node: Node, reason: str) -> None:
-    """Keep why a node is not quantized, in the node and in the module that it calls."""
+def keep_reason(node: Node, reason: str) -> None:
+    """Keep why a node is not quantized; one that computes nothing needs no reason."""
     if node.target is check_specialized:
-        return  # it computes nothing
+        return
     node.meta[REASON] = reason
-    if node.op == "call_module":
-        module: Any = model.get_submodule(node.target)
-        module.__dict__[REASON] = reason

@@ -17,9 +17,9 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.constant_channels import QuantizedWeight
 
+from .failures import telling
 from .paths import replace_module
 from .quantized_weights import reference_weights
-from .reasons import REASON
 from .weight_grids import weight_grids
 
 __all__ = ["make_reference_modules"]
@@ -71,8 +71,9 @@ def make_reference_modules(
         root = module[0] if isinstance(module, _FusedModule) else module
         if type(root) not in references:
             continue
-        grid = weight_grids(root, qconfig, fake_quantize)
-        reference = references[type(root)].from_float(root, grid)
+        with telling(model, node):
+            grid = weight_grids(root, qconfig, fake_quantize)
+            reference = references[type(root)].from_float(root, grid)
         weights += reference_weights(reference, node.target, type(module).__name__)
         if isinstance(module, _FusedModule):
             module[0] = reference
@@ -86,8 +87,6 @@ def make_reference_modules(
 def _to_float(module: Any) -> Any:
     made = module.to_float()
     made.train(module.training)
-    if REASON in vars(module):
-        vars(made)[REASON] = vars(module)[REASON]
     return made
 
 

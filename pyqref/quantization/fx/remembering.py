@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.fx import GraphModule
+from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.eager.origins import (
     Origin,
     describe_qconfig,
@@ -14,6 +15,8 @@ from pyqref.quantization.eager.origins import (
 )
 
 __all__ = ["layers_before", "remember_layers"]
+
+_PACKAGES = ("nn.quantized.", "nn.intrinsic.quantized.")
 
 
 def layers_before(model: GraphModule, qconfigs: dict[str, Any]) -> dict[str, Origin]:
@@ -48,12 +51,15 @@ def remember_layers(model: GraphModule, before: dict[str, Origin]) -> None:
         What :func:`layers_before` gave.
     """
     modules = dict(model.named_modules(remove_duplicate=False))
-    packages = ("nn.quantized.", "nn.intrinsic.quantized.")
     kept = {
         path: origin
         for path, origin in before.items()
-        if path in modules
-        and type_name(type(modules[path])).startswith(packages)
-        and not type_name(type(modules[path])).startswith("nn.quantized.reference.")
+        if path in modules and _is_quantized(modules[path])
     }
     remember(model, kept)
+
+
+def _is_quantized(module: Any) -> bool:
+    """Whether a layer is quantized, or a reference layer, or fused with one."""
+    first = module[0] if isinstance(module, _FusedModule) and len(module) else module
+    return any(type_name(type(each)).startswith(_PACKAGES) for each in (module, first))

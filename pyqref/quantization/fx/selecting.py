@@ -27,8 +27,8 @@ __all__ = ["select_matches"]
 
 def select_matches(
     model: GraphModule, preparation: Preparation, owned: Callable[[Node], bool]
-) -> dict[Node, Match]:
-    """The matches that are quantized, by node.
+) -> tuple[dict[Node, Match], dict[Node, Match]]:
+    """The matches that are quantized, by node, and those whose QConfig does not fit.
 
     Parameters
     ----------
@@ -48,15 +48,18 @@ def select_matches(
 
     found = find_matches(model, configs, accept)
     kept: dict[Node, Match] = {}
+    refused: dict[Node, Match] = {}
     for node in model.graph.nodes:
         if node.op in ("placeholder", "get_attr", "output") or owned(node):
             continue
         reason = _reason(node, found.get(node), preparation)
         if reason is None:
             kept[node] = found[node]
-        else:
-            keep_reason(model, node, reason)
-    return kept
+            continue
+        keep_reason(node, reason)
+        if node in found and preparation.qconfigs[found[node].root.name] is not None:
+            refused[node] = found[node]
+    return kept, refused
 
 
 def _reason(node: Node, match: Match | None, preparation: Preparation) -> str | None:

@@ -39,7 +39,7 @@ class SpecialModules:
     preparation
         Knows the qconfigs and the custom config.
     prepare_one
-        Prepares a standalone module: from module, mapping, custom config, back end.
+        Prepares a standalone module: from its path, mapping, custom config, back end.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SpecialModules:
             if node.op == "call_module":
                 entry = self._entry(node.target, modules[node.target])
                 if entry is not None:
-                    self._targets[node] = self._prepare(node, modules[node.target], entry)
+                    self._targets[node] = self._prepare(node, entry)
                 elif type(modules[node.target]) in self._observed:
                     self._targets[node] = self._custom_target(node)
 
@@ -105,15 +105,13 @@ class SpecialModules:
         output = FLOAT.output if gives_tuple else activation
         return Target(activation, FLOAT.weight, FLOAT.bias, output)
 
-    def _prepare(
-        self, node: Node, module: Any, entry: StandaloneModuleConfigEntry
-    ) -> Target | None:
+    def _prepare(self, node: Node, entry: StandaloneModuleConfigEntry) -> Target | None:
         own = entry.qconfig_mapping
         if own is None:
             own = QConfigMapping().set_global(self.preparation.qconfigs[node.name])
         custom = entry.prepare_custom_config or PrepareCustomConfig()
         backend = entry.backend_config or self.preparation.backend_config
-        prepared = self._prepare_one(module, own, custom, backend)
+        prepared = self._prepare_one(node.target, own, custom, backend)
         replace_module(self.model, node.target, prepared)
         recipe = self.preparation.qconfigs[node.name]
         wanted = FLOAT.input

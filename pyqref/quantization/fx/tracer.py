@@ -27,6 +27,11 @@ class QuantizationTracer(Tracer):
     skipped_module_names, skipped_module_classes
         Modules that stay whole: standalone, custom and non-traceable ones.
 
+    Attributes
+    ----------
+    called
+        Paths and classes of the modules that were called.
+
     Examples
     --------
     >>> from pyqref import nn
@@ -39,8 +44,10 @@ class QuantizationTracer(Tracer):
         super().__init__()
         self.skipped_module_names = skipped_module_names
         self.skipped_module_classes = skipped_module_classes
+        self.called: set[Any] = set()
 
     def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+        self.called.update((module_qualified_name, type(m)))
         return (
             super().is_leaf_module(m, module_qualified_name)
             or module_qualified_name in self.skipped_module_names

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
 
+from .failures import telling
 from .paths import replace_module
 
 __all__ = ["swap_for_training"]
@@ -32,6 +33,7 @@ def swap_for_training(model: GraphModule, backend_config: BackendConfig) -> None
             continue
         module = model.get_submodule(node.target)
         if type(module) in table and getattr(module, "qconfig", None) is not None:
-            trained = table[type(module)].from_float(module)
+            with telling(model, node):
+                trained = table[type(module)].from_float(module)
             trained.train(module.training)
             replace_module(model, node.target, trained)

@@ -13,6 +13,7 @@ from pyqref.quantization.fake_quantize.fake_quantize import FakeQuantize
 from pyqref.quantization.observer.uniform import UniformQuantizationObserverBase
 
 from .observed import is_observer_node
+from .places import listed, place
 
 __all__ = ["saw_nothing", "warn_once_of_uncalibrated"]
 
@@ -31,8 +32,8 @@ def warn_once_of_uncalibrated(asks: str, model: GraphModule) -> Iterator[None]:
     silent = sorted(set(_never_ran(model)))
     if silent:
         warn(
-            f"{asks}: the values of these nodes were never observed, so scale 1 and zero point 0 "
-            f"are used: {', '.join(silent)}; run the prepared model on calibration data first",
+            f"{asks}: no values were ever observed of {listed(silent)}, so scale 1 and zero point "
+            "0 are used there; run the prepared model on calibration data first",
             UncalibratedWarning,
         )
     with warnings.catch_warnings():
@@ -47,7 +48,7 @@ def _never_ran(model: GraphModule) -> Iterator[str]:
         if not is_observer_node(node, modules):
             continue
         if saw_nothing(modules[node.target]):
-            yield node.args[0].name
+            yield place(node.args[0], modules)
 
 
 def saw_nothing(observer: Any) -> bool:

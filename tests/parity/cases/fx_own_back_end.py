@@ -7,6 +7,7 @@ powers of two, and a sigmoid has the grid that the hardware gives it.
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 from parity.cases.fx_backend_config import load
@@ -115,10 +116,14 @@ def what_does_not_fit(torch: Any) -> dict[str, Any]:
         scale=2.0**-6, zero_point=0, dtype=torch.qint8, quant_min=-127, quant_max=127
     )
     fits = observer(torch, quant_min=-127, quant_max=127)
-    return {
-        "type": converted(torch, observer(torch, dtype=torch.quint8), weight),
-        "range": converted(torch, observer(torch, quant_min=-128, quant_max=127), weight),
-        "eps": converted(torch, observer(torch, quant_min=-127, quant_max=127, eps=1e-7), weight),
-        "scale": converted(torch, fits, weight, wide),
-        "no fixed": converted(torch, fits, weight),
-    }
+    full = observer(torch, quant_min=-128, quant_max=127)
+    fine = observer(torch, quant_min=-127, quant_max=127, eps=1e-7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of all but the type, pyqref of all
+        return {
+            "type": converted(torch, observer(torch, dtype=torch.quint8), weight),
+            "range": converted(torch, full, weight),
+            "eps": converted(torch, fine, weight),
+            "scale": converted(torch, fits, weight, wide),
+            "no fixed": converted(torch, fits, weight),
+        }
