@@ -231,6 +231,22 @@ def test_custom_modules() -> None:
     assert Quantized is type(converted[0])
 
 
+@pytest.mark.parametrize("layer", [nn.Linear(2, 2), nn.LSTM(2, 2)])
+def test_the_default_custom_dictionary(layer: nn.Module) -> None:
+    """``get_default_custom_config_dict`` goes into both, as in torch, and changes nothing."""
+
+    def convert(**custom: Any) -> tuple[str, str]:
+        model = nn.ModuleList([layer]).eval()
+        model.qconfig = q.default_qconfig
+        given = {f"prepare_{name}": value for name, value in custom.items()}
+        prepared = q.prepare(model, strict=True, **given)
+        prepared[0](normal(1, 4, 2))
+        given = {f"convert_{name}": value for name, value in custom.items()}
+        return str(prepared), str(q.convert(prepared, strict=True, **given))
+
+    assert convert() == convert(custom_config_dict=q.get_default_custom_config_dict())
+
+
 def test_observer_state_travels(model: Model) -> None:
     """get_observer_state_dict and load_observer_state_dict, between equal models."""
     prepared = q.prepare(model)

@@ -21,7 +21,7 @@ from pyqref.quantization.quantization_mappings import (
     get_default_static_quant_reference_module_mappings,
 )
 
-from .custom_modules import OBSERVED_TO_QUANTIZED
+from .custom_modules import CUSTOM_TABLES, OBSERVED_TO_QUANTIZED
 from .left_in_float import warn_of_layers_left_in_float
 from .narrow_ranges import warn_of_narrow_swaps
 from .observe import NAME, remove_observers, remove_qconfig
@@ -36,7 +36,7 @@ from .unused import warn_of_unused_entries
 
 __all__ = ["convert", "convert_with", "swap_module"]
 
-_CUSTOM = "observed_to_quantized_custom_module_class"
+_CUSTOM = CUSTOM_TABLES[1]
 
 
 def convert(
@@ -71,7 +71,8 @@ def convert(
     convert_custom_config_dict
         ``{"observed_to_quantized_custom_module_class": {Observed: Quantized}}``; the
         latter has a ``from_observed``. None: the quantizable layers of
-        :func:`get_default_custom_config_dict`.
+        :func:`get_default_custom_config_dict`. The table that ``prepare`` reads may stand
+        beside it.
     use_precomputed_fake_quant
         Do not let the weights' fake quantizers look at the weights once more.
     strict
@@ -116,7 +117,7 @@ def convert(
     Quantize(scale=tensor([1.]), zero_point=tensor([0]), dtype=pyqref.quint8)
     """
     require_module("convert", module)
-    config = custom_config("convert_custom_config_dict", convert_custom_config_dict, (_CUSTOM,))
+    config = custom_config("convert_custom_config_dict", convert_custom_config_dict, CUSTOM_TABLES)
     custom = config.get(_CUSTOM, {})
     if convert_custom_config_dict is None:
         custom = OBSERVED_TO_QUANTIZED

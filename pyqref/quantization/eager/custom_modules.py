@@ -10,6 +10,7 @@ from pyqref.nn import quantizable as nnqz
 from pyqref.nn import quantized as nnq
 
 __all__ = [
+    "CUSTOM_TABLES",
     "FLOAT_TO_OBSERVED",
     "OBSERVED_TO_QUANTIZED",
     "get_default_custom_config_dict",
@@ -26,9 +27,17 @@ OBSERVED_TO_QUANTIZED: dict[Any, Any] = {
     nnqz.MultiheadAttention: nnq.MultiheadAttention,
 }
 
+#: The tables of the dictionary that ``prepare`` and ``convert`` share. Each reads its own.
+CUSTOM_TABLES = (
+    "float_to_observed_custom_module_class",
+    "observed_to_quantized_custom_module_class",
+)
+
 
 def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
     """The custom layers of ``prepare`` and ``convert`` where none are given.
+
+    Both take the dictionary as it is, or with entries of the user's own besides.
 
     Examples
     --------
@@ -37,10 +46,8 @@ def get_default_custom_config_dict() -> dict[str, dict[Any, Any]]:
     >>> tables["float_to_observed_custom_module_class"][nn.LSTM]
     <class 'pyqref.nn.quantizable.modules.rnn.LSTM'>
     """
-    return {
-        "float_to_observed_custom_module_class": dict(FLOAT_TO_OBSERVED),
-        "observed_to_quantized_custom_module_class": dict(OBSERVED_TO_QUANTIZED),
-    }
+    observed, quantized = CUSTOM_TABLES
+    return {observed: dict(FLOAT_TO_OBSERVED), quantized: dict(OBSERVED_TO_QUANTIZED)}
 
 
 def types_in(model: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:

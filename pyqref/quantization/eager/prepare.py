@@ -16,7 +16,7 @@ from pyqref.quantization.quantization_mappings import get_default_qat_module_map
 from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
 from .convert import convert_with
-from .custom_modules import FLOAT_TO_OBSERVED, types_in
+from .custom_modules import CUSTOM_TABLES, FLOAT_TO_OBSERVED, types_in
 from .observe import add_observer_
 from .paths import custom_config, require_mapping, require_module
 from .propagate import planned_qconfigs, propagate_qconfig_, require_qconfigs
@@ -24,8 +24,8 @@ from .steps import warn_of_observers_in_training, warn_of_root, warn_of_training
 
 __all__ = ["fake_quantize_", "observe_", "prepare", "prepare_qat"]
 
-_CUSTOM = "float_to_observed_custom_module_class"
-_KNOWN = (_CUSTOM, "non_traceable_module_name", "non_traceable_module_class")
+_CUSTOM = CUSTOM_TABLES[0]
+_KNOWN = (*CUSTOM_TABLES, "non_traceable_module_name", "non_traceable_module_class")
 
 
 def prepare(
@@ -59,7 +59,7 @@ def prepare(
     prepare_custom_config_dict
         ``{"float_to_observed_custom_module_class": {Float: Observed}}`` (None: the
         quantizable layers of :func:`get_default_custom_config_dict`) and the entries of
-        :func:`propagate_qconfig_`.
+        :func:`propagate_qconfig_`. The table that ``convert`` reads may stand beside them.
     strict
         Raise :class:`~pyqref.quantization.QuantizationError` in place of each warning.
 
@@ -75,7 +75,7 @@ def prepare(
     NotQuantizedWarning
         No module got a qconfig.
     UnusedMappingWarning
-        An entry of ``prepare_custom_config_dict`` was not used.
+        An entry of the user's own in ``prepare_custom_config_dict`` was not used.
     WrongModeWarning
         A batch norm or a dropout is in training mode.
 
@@ -129,8 +129,8 @@ def observe_(
     mapping = custom.get(_CUSTOM, {})
     require_mapping("prepare", _CUSTOM, mapping)
     present = {type(each) for each in model.modules()}
-    for kind in mapping:
-        if kind not in present:
+    for kind, observed in mapping.items():
+        if kind not in present and FLOAT_TO_OBSERVED.get(kind) is not observed:
             warn(
                 f"prepare: the entry for {getattr(kind, '__qualname__', kind)} in {_CUSTOM} was "
                 "not used: the model has none; leave it out",
