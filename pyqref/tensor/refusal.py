@@ -159,4 +159,7 @@ def _quantized_form(name: str, operands: tuple[Any, ...]) -> str:
     method = (_WITH_TENSOR if tensors > 1 else _WITH_NUMBER).get(name)
     if not method:
         return ""
-    return f"; for a quantized result use FloatFunctional().{method}"
+    return (
+        "; for a quantized result add self.f = FloatFunctional() to the float model and call "
+        f"self.f.{method}"
+    )

@@ -291,10 +291,12 @@ def _prepack(
     dilation = tuple_of(name, "dilation", dilation, spatial, 1)
     pairs = padding_pairs(name, padding, tuple(weight.shape[2:]), stride, dilation)
     if any(before != after for before, after in pairs):
+        flat = tuple(each for pair in reversed(pairs) for each in pair)
         raise ValueError(
             f"{name}: padding='same' of an even kernel {tuple(weight.shape[2:])} adds {pairs} "
-            "before and after each dimension, which is not alike: call pad() on the input, with "
-            "padding=0 here, or use a layer of nn, such as nn.Conv2d"
+            "before and after each dimension, which is not alike: call "
+            f"nn.functional.pad(x, {flat}) on the input, with padding=0 here, or use "
+            f"nn.quantized.Conv{spatial}d, which does that"
         )
     bias = None if bias is None else bias.detach()
     padding = tuple(before for before, _ in pairs)

@@ -67,7 +67,7 @@ def warn_of_layers_left_in_float(
             or (kind == "dynamic" and not _is_meant(each, mapping))
         ):
             continue
-        groups.setdefault(_why(each, mapping), []).append(f"{path} ({type(each).__name__})")
+        groups.setdefault(_why(each, mapping, kind), []).append(f"{path} ({type(each).__name__})")
     for why, places in groups.items():
         verbs = ("have", "stay") if len(places) > 1 else ("has", "stays")
         warn(
@@ -103,12 +103,19 @@ def _base(module: Any, mapping: Mapping[Any, Any]) -> Any:
     return next((each for each in type(module).__mro__ if each in mapping), None)
 
 
-def _why(module: Any, mapping: Mapping[Any, Any]) -> str:
+def _why(module: Any, mapping: Mapping[Any, Any], kind: str) -> str:
     base = _base(module, mapping)
+    observed = (
+        ""
+        if kind == "dynamic"
+        else ", and pass allow_list=get_default_qconfig_propagation_list() | "
+        f"{{{type(module).__name__}}} to prepare, so that it is observed"
+    )
     if base is not None:
         return (
             f"only the very type {base.__name__} is swapped, no subclass of it; give mapping an "
-            "entry for the subclass, with a quantized class that has from_float"
+            "entry for the subclass, with a quantized class whose from_float takes it"
+            f"{observed}"
         )
     if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d):
         return (
@@ -119,4 +126,7 @@ def _why(module: Any, mapping: Mapping[Any, Any]) -> str:
         return "this group is for prepare_qat; make it with fuse_modules to calibrate only"
     if type(module) in get_default_dynamic_quant_module_mappings():
         return "this type is quantized only by quantize_dynamic; use that for it"
-    return "this type has no quantized form; give mapping an entry for it"
+    return (
+        "this type has no quantized form; give mapping an entry for it, with a class of your own "
+        f"whose from_float takes it{observed}"
+    )

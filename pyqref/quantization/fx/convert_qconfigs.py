@@ -64,7 +64,7 @@ def convert_qconfigs(
     if preparation.observed and not any(kept.get(name) for name in preparation.observed):
         warn(
             f"{asks}: nothing will be quantized: the qconfig_mapping sets the qconfig of all "
-            "operations to None; leave it out, or set some only",
+            "operations to None; leave it out, or set only some of them to None",
             NotQuantizedWarning,
         )
     return kept
