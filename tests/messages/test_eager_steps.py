@@ -80,7 +80,7 @@ def test_layers_without_a_quantized_form() -> None:
     own, norm = wrapped(OwnLinear(3, 2)), wrapped(nn.RMSNorm(3))
     with says(
         "give mapping an entry for the subclass, with a quantized class whose from_float takes it",
-        "pass allow_list=get_default_qconfig_propagation_list() | {} to prepare",
+        "pass allow_list=get_default_qconfig_propagation_list() | {",
         "set qconfig to None where this is intended",
     ) as told:
         q.convert(calibrated(own))

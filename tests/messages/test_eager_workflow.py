@@ -176,9 +176,10 @@ def test_arguments() -> None:
     with says("pass qconfig_spec as a dictionary with qconfigs"):
         q.quantize_dynamic(model, dtype=pyqref.qint32)
     q.quantize_dynamic(model, qconfig_spec={nn.Linear: q.float16_dynamic_qconfig})
-    with says("write {nn.Linear}"):
-        q.quantize_dynamic(model, nn.Linear)
-    q.quantize_dynamic(model, {nn.Linear})
+    for wrong in (nn.Linear, "module.0"):
+        with says("write {}") as told:
+            q.quantize_dynamic(model, wrong)
+        q.quantize_dynamic(model, eval(told.text.rpartition("write ")[2], {"nn": nn}))
     with says("to quantize the whole model write {'': qconfig}"):
         q.propagate_qconfig_(model, q.default_qconfig)
     q.propagate_qconfig_(model, {"": q.default_qconfig})

@@ -18,6 +18,7 @@ import pyqref
 import pyqref.interop
 from pyqref import nn
 from pyqref import quantization as q
+from pyqref.serialization import container
 
 X = floats(2, 1, 4, 4)
 KINDS = ["float", "prepared", "static", "dynamic qint8", "dynamic float16", "dynamic lstm"]
@@ -150,6 +151,22 @@ def test_a_dtype_that_no_tensor_has() -> None:
     assert [0.0] == pyqref.load(file("F32", 4))["weight"].tolist()
 
 
+def test_a_list_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tensor of it can be read."""
+    monkeypatch.setattr(container, "_MAX_VALUES", 1000)
+    numbers = list(range(2000))
+
+    def written(value: Any) -> io.BytesIO:
+        file = io.BytesIO()
+        pyqref.save({"a": value}, file)
+        file.seek(0)
+        return file
+
+    with says("save large lists of numbers as tensors"):
+        pyqref.load(written(numbers))
+    assert numbers == pyqref.load(written(pyqref.tensor(numbers)))["a"].tolist()
+
+
 def test_a_state_dict_that_does_not_fit() -> None:
     """Arrays by name; without the prefix that they all have; in a dtype that is here."""
     load, layer = pyqref.interop.load_torch_state_dict, nn.Linear(2, 1)
@@ -209,13 +226,17 @@ def test_modules_of_torch_that_cannot_be_taken_over() -> None:
         take(torch.ao.nn.quantized.Linear(2, 2))
     q.quantize_dynamic(nn.Sequential(take(torch.nn.Linear(2, 2))))
 
-    class Open(torch.nn.Module):  # type: ignore[misc,name-defined]
+    class Sum(torch.nn.Module):  # type: ignore[misc,name-defined]
         def forward(self, *args: Any) -> Any:
-            return args[0]
+            return sum(args)
+
+    class Named(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, first: Any, second: Any) -> Any:
+            return sum((first, second))
 
     with says("name its arguments"):
-        take(Open())
-    take(Same())
+        take(Sum())
+    take(Named())
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -313,3 +313,17 @@ def test_drawing_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with says("save as .dot, or install it from https://graphviz.org"):
         drawing.save(tmp_path / "graph.svg")
     assert (tmp_path / "graph.dot") == drawing.save(tmp_path / "graph.dot")
+
+
+def test_a_graph_for_one_value_of_an_argument() -> None:
+    """That value, or a graph for another."""
+
+    def scaled(x: Any, twice: bool) -> Any:
+        return 2 * x if twice else x
+
+    model = fx.symbolic_trace(scaled, concrete_args={"twice": True})
+    with says("give it {}, or trace again for another value") as told:
+        model(X, False)
+    assert "give it True, or" in told.text
+    assert model(X, True).equal(2 * X)
+    assert fx.symbolic_trace(scaled, concrete_args={"twice": False})(X, False).equal(X)

@@ -146,3 +146,42 @@ def test_qconfigs_hold_constructors() -> None:
     q.QConfig(
         activation=q.MinMaxObserver.with_args(eps=1), weight=q.default_weight_observer
     ).activation()
+
+
+def test_what_is_no_qconfig() -> None:
+    """Each message says how to make one of what was given, in Python that runs."""
+
+    def prepare(qconfig: Any) -> Any:
+        model = nn.Sequential(nn.Linear(3, 2)).eval()
+        model.qconfig = qconfig
+        return q.prepare(model)(floats(4, 3))
+
+    def run(told: Any) -> Any:
+        """What is written behind the last colon, or after "write"."""
+        return eval(told.text.rpartition("; ")[2].partition(": ")[2], vars(q))
+
+    with says("write get_default_qconfig({})") as told:
+        prepare("x86")
+    prepare(eval(told.text.rpartition("write ")[2], vars(q)))
+    mapping = q.get_default_qconfig_mapping()
+    with says("give one of its qconfigs, such as its global_qconfig"):
+        prepare(mapping)
+    prepare(mapping.global_qconfig)
+    named = {"": q.default_qconfig}
+    with says("give one of its qconfigs, or pass the dictionary as qconfig_dict of prepare"):
+        prepare(named)
+    prepare(named[""])
+    q.prepare(nn.Sequential(nn.Linear(3, 2)).eval(), qconfig_dict=named)
+    with says("make one: {}(activation=default_observer, weight=default_weight_observer)") as told:
+        prepare(q.QConfig)
+    prepare(run(told))
+    with says("call it: {}()") as told:
+        prepare(lambda: None)
+    with says("put it into one: QConfig(activation=..., weight=default_weight_observer)"):
+        prepare(q.MinMaxObserver)
+    prepare(q.QConfig(activation=q.MinMaxObserver, weight=q.default_weight_observer))
+    for wrong in (nn.Linear, 3):
+        with says("write default_qconfig, or make one with QConfig"):
+            prepare(wrong)
+    prepare(q.default_qconfig)
+    prepare(q.QConfig(activation=q.default_observer, weight=q.default_weight_observer))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from bad_input.engine import floats
 from messages.following import says
 
 import pyqref
 from pyqref import library, measure, nn, optim
 from pyqref import quantization as q
+from pyqref._kernels import uncompiled
 from pyqref.utils.data import DataLoader
 
 
@@ -109,3 +113,17 @@ def test_folders_of_the_demo(tmp_path: Path, capsys: Any) -> None:
     with says("choose another folder with --out"):
         check_destination(tmp_path)
     check_destination(tmp_path / "another")
+
+
+def test_a_package_without_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable chooses NumPy, and there is nothing to warn of."""
+    monkeypatch.setattr(uncompiled, "_PACKAGE", str(tmp_path / "pyqref"))
+    monkeypatch.setattr(uncompiled, "_reason", lambda: "it was not compiled")
+    monkeypatch.delenv("PYQREF_KERNEL", raising=False)
+    with says("set PYQREF_KERNEL=reference to use NumPy and hide this warning"):
+        uncompiled.warn_if_uncompiled()
+    monkeypatch.setenv("PYQREF_KERNEL", "reference")
+    uncompiled.warn_if_uncompiled()
+    script = "import pyqref; print(pyqref.kernels.in_use())"
+    command = [sys.executable, "-W", "error", "-c", script]
+    assert b"reference\n" == subprocess.run(command, capture_output=True, check=True).stdout
