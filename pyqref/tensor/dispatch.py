@@ -266,7 +266,7 @@ def _require_both_quantized(target: Any, result: Any) -> None:
     if not (target.is_quantized and result.is_quantized):
         raise RuntimeError(
             f"a result of {result.dtype} cannot be stored in a tensor of {target.dtype}; "
-            "quantize or dequantize it first"
+            "call dequantize() on the quantized one first"
         )
 
 

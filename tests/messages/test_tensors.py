@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
+from typing import Any
 
 import numpy as np
+import pytest
 from bad_input.engine import floats, per_channel, quint8
 from messages.following import says
 
 import pyqref
+from pyqref import nn
+from pyqref import quantization as q
 
 
 def test_an_operation_that_has_no_quantized_form() -> None:
-    """It takes the float tensor that dequantize() gives, or there is one in ops.quantized."""
-    x = quint8(3, 3)
-    with says("call dequantize() on them first, or use an operation of pyqref.ops.quantized"):
-        pyqref.matmul(x, x)
-    pyqref.matmul(x.dequantize(), x.dequantize())
-    pyqref.ops.quantized.matmul(x, x, 1.0, 0)
+    """A stub or dequantize() before it, or a FloatFunctional in the float model."""
+
+    class Computing(nn.Module):
+        def __init__(self, operation: Any, extra: str) -> None:
+            super().__init__()
+            self.quant, self.operation = q.QuantStub(), operation
+            self.dequant = q.DeQuantStub() if extra == "dequant" else nn.Identity()
+            if extra == "f":
+                self.f = nn.quantized.FloatFunctional()
+
+        def forward(self, x: Any) -> Any:
+            return self.operation(self, self.dequant(self.quant(x)))
+
+    def converted(operation: Any, extra: str = "") -> Any:
+        model = Computing(operation, extra).eval()
+        model.qconfig = q.default_qconfig
+        prepared = q.prepare(model)
+        prepared(floats(3, 3))
+        return q.convert(prepared)(floats(3, 3))
+
+    for wrong, right in (
+        (lambda self, x: x + x, lambda self, x, y: self.f.add(x, y)),
+        (lambda self, x: x * x, lambda self, x, y: self.f.mul(x, y)),
+        (lambda self, x: x @ x, lambda self, x, y: self.f.matmul(x, y)),
+        (lambda self, x: x + 2, lambda self, x, y: self.f.add_scalar(x, 2)),
+        (lambda self, x: x - 2, lambda self, x, y: self.f.add_scalar(x, -2)),
+        (lambda self, x: x * 2, lambda self, x, y: self.f.mul_scalar(x, 2)),
+        (lambda self, x: x / 2, lambda self, x, y: self.f.mul_scalar(x, 1 / 2)),
+    ):
+        with says(
+            "add self.dequant = DeQuantStub() to the float model and call it on the input, or call "
+            "dequantize() on the tensor",
+            "for a quantized result add self.f = FloatFunctional() to the float model and call "
+            "self.f.{}",
+        ) as told:
+            converted(wrong)
+        method = right.__code__.co_names[1]
+        assert f"call self.f.{method}(x, " in told.text
+        real = converted(wrong, "dequant")
+        assert real.equal(converted(lambda self, x, w=wrong: w(self, x.dequantize())))
+        quantized = converted(lambda self, x, r=right: r(self, x, x), "f")
+        assert quantized.is_quantized
+        assert (quantized.dequantize() - real).abs().max().item() <= 0.05
+    with says("add(x, y)"):
+        converted(lambda self, x: x + x)
 
 
 def test_a_quantized_tensor_where_a_float_one_is_needed() -> None:
@@ -37,16 +78,20 @@ def test_a_quantized_tensor_where_a_float_one_is_needed() -> None:
     with says("call dequantize() on the values"):
         x[[0, 1], 0] = quint8(2)
     x[[0, 1], 0] = quint8(2).dequantize()
-    with says("quantize or dequantize it first"):
-        x.bernoulli_()
-    x.dequantize().clamp(0, 1).bernoulli_()
+    with says("call dequantize() on the quantized one first"):
+        x.eq_(0.5)
+    x.dequantize().eq_(0.5)
+    with says("call dequantize().long() on it first"):
+        plain[quint8(1)]
+    assert (1, 3) == plain[quint8(1).clamp(0, 1).dequantize().long()].shape
     with says("quantize or dequantize one"):
         pyqref.cat([x, plain])
     pyqref.cat([x, pyqref.quantize_per_tensor(plain, 0.25, 4, pyqref.quint8)])
     pyqref.cat([x.dequantize(), plain])
-    with says("use clone()"):
+    with says("use clone(), or dequantize() for its real numbers"):
         pyqref.tensor(x)
     assert x.clone().equal(x)
+    assert pyqref.tensor(x.dequantize()).equal(x.dequantize())
 
 
 def test_a_float_tensor_where_a_quantized_one_is_needed() -> None:
@@ -63,6 +108,9 @@ def test_a_float_tensor_where_a_quantized_one_is_needed() -> None:
         refused(made)
     with says("use quantize_per_tensor or quantize_per_channel"):
         type(made)(x)
+    with says("call quantize_per_tensor() first"):
+        made.set_(x)
+    made.clone().set_(pyqref.quantize_per_tensor(x, 0.5, 0, pyqref.quint8))
     with says("use .float()"):
         pyqref.quantize_per_tensor(pyqref.arange(3), 0.25, 4, pyqref.quint8)
     pyqref.quantize_per_tensor(pyqref.arange(3).float(), 0.25, 4, pyqref.quint8)
@@ -80,6 +128,9 @@ def test_a_per_channel_tensor() -> None:
     x.dequantize().resize_(24)
     with says("dequantize, join and quantize again"):
         pyqref.cat([x, x])
+    with says("call dequantize() on src"):
+        x.clone().copy_(per_channel(3, 4))
+    x.clone().copy_(per_channel(3, 4).dequantize())
     joined = pyqref.cat([x.dequantize(), x.dequantize()])
     scales, zero_points = pyqref.full((4,), 0.5), pyqref.zeros(4, dtype=pyqref.int64)
     pyqref.quantize_per_channel(joined, scales, zero_points, 0, pyqref.qint8)
@@ -119,93 +170,63 @@ def test_truth_values() -> None:
     assert [False, True] == (~mask).tolist() == mask.logical_not().tolist()
 
 
-def test_a_tensor_that_requires_a_gradient() -> None:
-    """detach() and no_grad() reach its numbers."""
-    leaf = floats(3).requires_grad_()
-    result = leaf * 2
-    with says("use detach() to get a tensor that does not require grad"):
-        result.requires_grad_(False)
-    assert not result.detach().requires_grad
-    with says("Use tensor.detach().numpy() instead."):
-        leaf.numpy()
-    leaf.detach().numpy()
-    with says("use tensor.detach()"):
-        leaf.__dlpack__()
-    leaf.detach().__dlpack__()
-    for copied in (copy.deepcopy, pickle.dumps):
-        with says("call detach() first"):
-            copied(result)
-        copied(result.detach())
-    with says("do it under no_grad(), or on a copy"):
-        leaf.add_(1)
-    leaf.clone().add_(1)
-    with pyqref.no_grad():
-        leaf.add_(1)
-    with says("Use detach() instead."):
-        result[:2].detach_()
-    result[:2].detach()
+def test_joining_tensors_on_unlike_grids() -> None:
+    """One grid is found for the result, or it is float."""
+    x, y = quint8(2, 3), quint8(2, 3, scale=0.5)
+
+    class Joined(nn.Module):
+        def __init__(self, functional: bool) -> None:
+            super().__init__()
+            self.quant, self.quant2 = q.QuantStub(), q.QuantStub()
+            self.f = nn.quantized.FloatFunctional() if functional else None
+
+        def forward(self, x: Any) -> Any:
+            parts = [self.quant(x), self.quant2(10 * x)]
+            return pyqref.cat(parts) if self.f is None else self.f.cat(parts)
+
+    def converted(functional: bool) -> Any:
+        model = Joined(functional).eval()
+        model.qconfig = q.default_qconfig
+        prepared = q.prepare(model)
+        prepared(floats(2, 3))
+        return q.convert(prepared)(floats(2, 3))
+
+    with says(
+        "in eager mode join by FloatFunctional.cat, in graph mode keep the join in float by "
+        "set_object_type(pyqref.{}, None), or call ops.quantized.cat with a scale and a zero point"
+    ) as told:
+        converted(functional=False)
+    assert "set_object_type(pyqref.cat, None)" in told.text
+    assert 10.0 == pytest.approx(converted(functional=True).dequantize().max().item(), abs=0.1)
+    mapping = q.get_default_qconfig_mapping().set_object_type(pyqref.cat, None)
+    model = Joined(functional=False).eval()
+    prepared = q.quantize_fx.prepare_fx(model, mapping, (floats(2, 3),))
+    prepared(floats(2, 3))
+    assert pyqref.float32 is q.quantize_fx.convert_fx(prepared)(floats(2, 3)).dtype
+    with says("give it a scale and a zero point of the result"):
+        pyqref.ops.quantized.cat([x, y], 0)
+    pyqref.ops.quantized.cat([x, y], 0, 0.5, 4)
 
 
-def test_the_backward_pass() -> None:
-    """What is asked for twice, changed, left out or differentiated again has another way."""
-    x = pyqref.tensor([3.0], requires_grad=True)
-    squared = x * x
-    squared.backward()
-    with says("call backward(retain_graph=True) the first time"):
-        squared.backward()
-    squared = x * x
-    squared.backward(retain_graph=True)
-    squared.backward()
-
-    middle = x * 2
-    result = middle * middle
-    middle.add_(1)
-    with says("use the out-of-place form or clone() first"):
-        result.backward()
-    middle = x * 2
-    result = middle * middle
-    middle.clone().add_(1)
-    result.backward()
-
-    grad, y = pyqref.autograd.grad, pyqref.ones(1, requires_grad=True)
-    with says("Set allow_unused=True if this is the desired behavior."):
-        grad((x * x).sum(), [y])
-    assert (None,) == grad((x * x).sum(), [y], allow_unused=True)
-    with says("use finite differences of gradients"):
-        grad((x * x).sum(), [x], create_graph=True)
-    slopes = [
-        grad((at * at).sum(), [at])[0].item() for at in (x, (x + 0.5).detach().requires_grad_())
-    ]
-    assert [2.0] == [(slopes[1] - slopes[0]) / 0.5]
-    with says("loop over the gradients"):
-        grad(x * x, [x], grad_outputs=pyqref.ones(2, 1), is_grads_batched=True)
-    assert [6.0, 12.0] == [grad(x * x, [x], [pyqref.full((1,), v)])[0].item() for v in (1.0, 2.0)]
+def test_what_is_no_tensor_of_this_library() -> None:
+    """from_numpy takes over an array; a layer has parameters."""
+    layer, array = nn.Linear(3, 2), floats(4, 3).numpy()
+    with says("write pyqref.from_numpy(array)") as told:
+        layer(array)
+    layer(eval(told.text.rpartition("write ")[2], {"pyqref": pyqref, "array": array}))
+    with says("give a parameter of it, such as its weight"):
+        nn.init.zeros_(layer)  # type: ignore[arg-type]
+    nn.init.zeros_(layer.weight)
 
 
-def test_save_for_backward_takes_tensors() -> None:
-    """Anything else is an attribute of ctx."""
-
-    def scale(attribute: bool) -> type[pyqref.autograd.Function]:
-        class Scale(pyqref.autograd.Function):
-            @staticmethod
-            def forward(ctx, x, factor):  # type: ignore[no-untyped-def]
-                if attribute:
-                    ctx.factor = factor
-                else:
-                    ctx.save_for_backward(factor)
-                return x * factor
-
-            @staticmethod
-            def backward(ctx, gradient):  # type: ignore[no-untyped-def]
-                return gradient * ctx.factor, None
-
-        return Scale
-
-    x = pyqref.ones(1, requires_grad=True)
-    with says("set it as an attribute of ctx"):
-        scale(False).apply(x, 3.0)
-    scale(True).apply(x, 3.0).backward()
-    assert [3.0] == x.grad.tolist()
+def test_a_tensor_of_torch() -> None:
+    """With a gradient or without one, the statement that is printed takes it over."""
+    torch = pytest.importorskip("torch", minversion="2.13")
+    layer = nn.Linear(3, 2)
+    for t in (torch.ones(4, 3), torch.ones(4, 3, requires_grad=True)):
+        with says("write pyqref.from_numpy({})") as told:
+            layer(t)
+        layer(eval(told.text.rpartition("write ")[2], {"pyqref": pyqref, "t": t}))
 
 
 def test_making_tensors() -> None:
