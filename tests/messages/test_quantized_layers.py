@@ -6,11 +6,11 @@ import subprocess
 import sys
 from typing import Any
 
-from bad_input.engine import floats, per_channel, qint8, quint8
+from bad_input.engine import floats, quint8
 from messages.following import says
 
 import pyqref
-from pyqref import nn, ops
+from pyqref import nn
 from pyqref import quantization as q
 
 
@@ -65,52 +65,6 @@ def test_a_layer_without_stubs() -> None:
     dynamic(x.double().float())
 
 
-def test_an_operation_on_a_float_tensor() -> None:
-    """quantize_per_tensor gives what it takes, as does a QuantStub before the layer."""
-    x = floats(4, 3)
-    packed = ops.quantized.linear_prepack(qint8(2, 3), None)
-    with says("quantize it with quantize_per_tensor, or put a QuantStub before the layer"):
-        ops.quantized.linear(x, packed, 0.1, 0)
-    x = pyqref.quantize_per_tensor(x, 0.25, 4, pyqref.quint8)
-    ops.quantized.linear(x, packed, 0.1, 0)
-    with says("call dequantize() on it first"):
-        ops.quantized.linear_dynamic(x, packed)
-    ops.quantized.linear_dynamic(x.dequantize(), packed)
-    with says("add one with x.unsqueeze(0)"):
-        ops.quantized.linear(x[0], packed, 0.1, 0)
-    ops.quantized.linear(x[0].unsqueeze(0), packed, 0.1, 0)
-
-
-def test_weights_that_an_operation_cannot_pack() -> None:
-    """The observers that the messages name make weights that it can."""
-    weight = per_channel(2, 3, 2, 2, axis=1)
-    prepack = ops.quantized.conv_transpose2d_prepack
-    options = ([1, 1], [0, 0], [0, 0], [1, 1], 1)
-    with says("use default_weight_observer"):
-        prepack(weight, None, *options)
-    observer = q.default_weight_observer()
-    observer(weight.dequantize())
-    grid = observer.calculate_qparams()
-    prepack(
-        pyqref.quantize_per_tensor(
-            weight.dequantize(), *map(float, grid[:1]), int(grid[1]), observer.dtype
-        ),
-        None,
-        *options,
-    )
-    with says(
-        "use float_qparams_weight_only_qconfig, or quantize_per_channel with float zero_points"
-    ):
-        ops.quantized.embedding_bag_prepack(quint8(4, 8))
-    zero_points = pyqref.full((4,), 0.5)
-    ops.quantized.embedding_bag_prepack(
-        pyqref.quantize_per_channel(floats(4, 8), pyqref.ones(4), zero_points, 0, pyqref.quint8)
-    )
-    table = nn.Embedding(4, 8)
-    table.qconfig = q.float_qparams_weight_only_qconfig
-    nn.quantized.Embedding.from_float(table)
-
-
 def test_from_float_of_a_layer_that_was_not_prepared() -> None:
     """A qconfig, prepare and calibration are what from_float needs."""
     x, layer = floats(4, 3), linear()
@@ -138,6 +92,13 @@ def test_from_float_of_a_layer_that_was_not_prepared() -> None:
         weight=q.MinMaxObserver.with_args(dtype=pyqref.quint8, qscheme=pyqref.per_tensor_affine),
     )
     nn.quantized.PReLU.from_float(prelu)
+    several = nn.PReLU(3).eval()
+    several.activation_post_process = prelu.activation_post_process
+    several.qconfig = q.default_per_channel_qconfig
+    with says("set the qconfig of this layer to default_quint8_weight_qconfig"):
+        nn.quantized.PReLU.from_float(several)
+    several.qconfig = q.default_quint8_weight_qconfig
+    nn.quantized.PReLU.from_float(several)
 
     wrong = q.QConfig(activation=q.default_observer, weight=q.MinMaxObserver)
     observer = q.default_observer()
@@ -286,9 +247,38 @@ def test_functional_modules() -> None:
         q.prepare(model)(x)
 
     make = nn.quantized.FloatFunctional
-    with says("give each operation a FloatFunctional of its own"):
+    with says("give each place a {} of its own") as told:
         run(make())
+    assert "give each place a FloatFunctional of its own" in told.text
     run(make(), make())
+
+
+def test_a_layer_in_two_places() -> None:
+    """Two layers with one weight have two observers."""
+
+    class Twice(nn.Module):
+        def __init__(self, a: Any, b: Any) -> None:
+            super().__init__()
+            self.a, self.b = a, b
+
+        def forward(self, x: Any) -> Any:
+            return self.b(self.a(x))
+
+    def run(a: Any, b: Any) -> Any:
+        model = Twice(a, b).eval()
+        model.qconfig = q.default_qconfig
+        prepared = q.prepare(model)
+        prepared(floats(2, 3))
+        return prepared
+
+    a, b = nn.Linear(3, 3), nn.Linear(3, 3)
+    with says("give each place a {} of its own") as told:
+        run(a, a)
+    assert "a Linear of its own, which may share the weight: b.weight = a.weight" in told.text
+    b.weight = a.weight
+    prepared = run(a, b)
+    assert prepared.a.weight is prepared.b.weight
+    assert prepared.a.activation_post_process is not prepared.b.activation_post_process
 
 
 def test_running_statistics() -> None:
@@ -297,24 +287,6 @@ def test_running_statistics() -> None:
     with says("set track_running_stats=False"):
         cls.from_reference(nn.InstanceNorm2d(2, track_running_stats=True), 0.1, 0)
     cls.from_reference(nn.InstanceNorm2d(2, track_running_stats=False), 0.1, 0)
-
-
-def test_deprecated_and_incomplete_arguments() -> None:
-    """interpolate, dim=, and both output parameters."""
-    x, functional = quint8(1, 2, 4, 4), nn.quantized.functional
-    with says("Use nn.quantized.functional.interpolate instead."):
-        functional.upsample(x, 8)
-    functional.interpolate(x, 8)
-    with says("pass dim="):
-        nn.quantized.Softmax()(x)
-    nn.quantized.Softmax(dim=1)(x)
-    with says("give both scale and zero_point, or neither"):
-        functional.leaky_relu(x, 0.1, scale=0.1)
-    functional.leaky_relu(x, 0.1, scale=0.1, zero_point=4)
-    functional.leaky_relu(x, 0.1)
-    with says("prefer a static convolution"):
-        nn.quantized.dynamic.Conv2d(2, 2, 1)
-    nn.quantized.Conv2d(2, 2, 1)
 
 
 def test_reference_layers_with_several_weights() -> None:

@@ -23,10 +23,14 @@ def _warn(packed: Any, integers: Any, input_scale: float) -> None:
     if abs(value) <= abs(kept) * (1 + 1e-6):  # it fits, but only just
         return
     others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
+    # The smallest scale of the weight at which the largest of these biases is in range.
+    largest = float(np.abs(packed.bias_tensor._array[cut]).max())
+    needed = np.ceil(np.log2(largest / _ENDS[1] / input_scale))
+    eps = f", such as 2**{int(needed)}" if np.isfinite(needed) else ""
     warn(
         f"{_place(packed)}: the engine qnnpack keeps the bias as 32-bit integers in steps of input "
         f"scale times weight scale, {unit:.3g}: element {index}{others}, {value:g}, was cut to "
-        f"{kept:.3g}; give the weight observer a larger eps, such as 2**-12, or convert with "
+        f"{kept:.3g}; give the weight observer a larger eps{eps}, or convert with "
         "pyqref.backends.quantized.engine = 'x86', which keeps biases real",
         SaturatedBiasWarning,
     )
