@@ -98,10 +98,14 @@ def warn_of_mismatches(
     name = preparation.backend_config.name
     for reason, names in places.items():
         one = len(set(names)) == 1
+        remedy = (
+            ""
+            if "no QConfig can ask" in reason
+            else "a QConfig that fits in the qconfig_mapping, or "
+        )
         warn(
             f"{asks}: {listed(names)} {'stays' if one else 'stay'} float, because "
-            f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; "
-            "give a QConfig that fits in the qconfig_mapping, or None for what is to stay float",
+            f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; {remedy}",
             QConfigMismatchWarning,
         )
     return bool(places)
