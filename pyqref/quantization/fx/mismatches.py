@@ -99,13 +99,14 @@ def warn_of_mismatches(
     for reason, names in places.items():
         one = len(set(names)) == 1
         remedy = (
-            ""
-            if "no QConfig can ask" in reason
-            else "a QConfig that fits in the qconfig_mapping, or "
+            "give a QConfig that fits in the qconfig_mapping, or None for what is to stay float"
         )
+        if "no QConfig can ask" in reason:
+            remedy = "give None in the qconfig_mapping for what is to stay float"
         warn(
             f"{asks}: {listed(names)} {'stays' if one else 'stay'} float, because "
-            f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; {remedy}",
+            f"{'its' if one else 'their'} QConfig does not fit the back end {name!r}: {reason}; "
+            f"{remedy}",
             QConfigMismatchWarning,
         )
     return bool(places)
