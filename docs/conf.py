@@ -36,6 +36,7 @@ extensions = [
     "used_in",
     "graph_picture",
     "exercise_table",
+    "warning_table",
     "api_pages",
     "package_list",
     "equation_table",
