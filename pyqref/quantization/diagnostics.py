@@ -110,7 +110,7 @@ class UnusedMappingWarning(QuantizationWarning):
 
 
 class ConstantChannelWarning(QuantizationWarning):
-    """A weight channel of one value was given parameters that cannot hold this value.
+    """A weight channel, or an activation, of one value got parameters that cannot hold it.
 
     Examples
     --------

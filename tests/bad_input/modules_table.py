@@ -46,13 +46,14 @@ _LARGE = {"2**31", "2**40", "huge pair"}
 
 
 def layers() -> dict[str, type]:
-    """Every public class, by package and name."""
+    """Every public class, by package and name, but for float layers that are there as they are."""
     found = {}
     for package in PACKAGES:
         module = importlib.import_module(f"pyqref.{package}")
         for name in module.__all__:
-            if isinstance(getattr(module, name), type):
-                found[f"{package}.{name}"] = getattr(module, name)
+            cls = getattr(module, name)
+            if isinstance(cls, type) and not cls.__module__.startswith("pyqref.nn.modules."):
+                found[f"{package}.{name}"] = cls
     return found
 
 

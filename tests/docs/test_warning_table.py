@@ -11,7 +11,7 @@ from docs.extensions import extension
 from pyqref import quantization
 
 DOCS = Path(__file__).parents[2] / "docs"
-TABLE = extension("warning_table")
+TABLE = extension("warning_rows")
 CATEGORIES = TABLE.categories()
 
 

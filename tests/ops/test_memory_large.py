@@ -362,6 +362,7 @@ OPERATIONS = VIEWS | DEEP | LARGE | POOLED | MOMENTS | JOINED | PRODUCTS | LAYER
 
 
 @pytest.mark.skipif(not COMPILED, reason="the equations in NumPy take what they need")
+@pytest.mark.filterwarnings("ignore:(cat|stack) puts tensor")
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_takes_at_most_a_mebibyte_a_thread(name: str, n_threads: int) -> None:

@@ -311,7 +311,9 @@ class PowersOfTwo(q.MovingAverageMinMaxObserver):
 def test_parameters_that_training_does_not_use_are_told(part: str) -> None:
     """The fused form chooses them itself, convert asks the observer; FakeQuantize asks it, too."""
     parts = {"activation": q.default_fake_quant, "weight": q.default_weight_fake_quant}
-    fused = q.FusedMovingAvgObsFakeQuantize.with_args(observer=PowersOfTwo)
+    types = {"activation": (pyqref.quint8, 0, 255), "weight": (pyqref.qint8, -128, 127)}
+    grid = dict(zip(("dtype", "quant_min", "quant_max"), types[part], strict=True))
+    fused = q.FusedMovingAvgObsFakeQuantize.with_args(observer=PowersOfTwo, **grid)
     qconfig = q.QConfig(**{**parts, part: fused})
     model = pyqref.nn.Sequential(pyqref.nn.Linear(2, 2)).train()
     model[0].qconfig = qconfig

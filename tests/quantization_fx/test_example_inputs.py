@@ -92,6 +92,8 @@ def test_what_cannot_be_is_told(given: Any, message: str, qat: bool) -> None:
         prepare(Two(), given, qat)
 
 
+@pytest.mark.filterwarnings("ignore:prepare_fx. .* float, because")
+@pytest.mark.filterwarnings("ignore:prepare_fx. nothing will be")
 @pytest.mark.parametrize(
     ("layer", "fits", "does_not"),
     [

@@ -88,7 +88,9 @@ def test_a_prepared_model_goes_on_after_convert() -> None:
         model = Net().train(prepare is prepare_qat_fx)
         prepared = prepare(model, get(), (image(),))
         prepared(image())
-        prepared.eval().apply(disable_observer)
+        prepared.eval()
+        if prepare is prepare_qat_fx:
+            prepared.apply(disable_observer)
         expected, modules = prepared(image()), dict(prepared.named_modules())
         first = convert_fx(prepared)(image())
         reference = convert_to_reference_fx(prepared)
@@ -162,7 +164,7 @@ def test_a_standalone_module_whose_observers_are_one() -> None:
         def forward(self, x: Any) -> Any:
             return x.mean((2, 3))
 
-    first, second = nn.Conv2d(1, 2, 3, padding=1), nn.Conv2d(2, 2, 3, padding=1)
+    first, second = nn.Conv2d(2, 2, 3, padding=1), nn.Conv2d(2, 2, 3, padding=1)
     model = nn.Sequential(first, nn.Sequential(second, Mean())).eval()
     inner = PrepareCustomConfig().set_input_quantized_indexes([0]).set_output_quantized_indexes([0])
     whole = PrepareCustomConfig().set_standalone_module_name("1", None, (image(),), inner, None)

@@ -42,6 +42,7 @@ def own(dtype: Any) -> BackendConfig:
 
 
 @pytest.mark.parametrize("backend", ["native", "executorch", "tensorrt", "own"])
+@pytest.mark.filterwarnings("ignore:prepare_fx. .* float, because")
 @pytest.mark.parametrize("dtype", [torch.quint8, torch.qint8, torch.qint32], ids=str)
 def test_outputs_stay_quantized_in_every_dtype(dtype: Any, backend: str) -> None:
     """As the qconfig says, whether the back end quantizes what is in front of them or not.

@@ -182,13 +182,15 @@ def _conv_add(
     scale, zero_point = require_output_parameters(name, scale, zero_point)
     require_conv_input(name, x, packed)
     shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
-    try:
-        added = np.ascontiguousarray(np.broadcast_to(other._array, shape))
-    except ValueError:
-        raise RuntimeError(
-            f"{name}: qaccum must have the shape {shape} of the output, or one that broadcasts "
-            f"to it, got {tuple(other.shape)}"
-        ) from None
+    added = other._array
+    if added.shape != shape:
+        try:
+            added = np.ascontiguousarray(np.broadcast_to(added, shape))
+        except ValueError:
+            raise RuntimeError(
+                f"{name}: qaccum must have the shape {shape} of the output, or one that broadcasts "
+                f"to it, got {tuple(other.shape)}"
+            ) from None
     out = output_grid(scale, zero_point, quint8)
     integers = packed.run_add(x._array, grid_of(x), added, grid_of(other), out, relu)
     return tensor_on(integers, out, quint8)

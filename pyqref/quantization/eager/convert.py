@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pyqref.quantization.constant_activations import warn_of_constant_activations
 from pyqref.quantization.constant_channels import warn_of_constant_channels
 from pyqref.quantization.diagnostics import (
     QuantizationWarning,
@@ -186,6 +187,7 @@ def convert_with(
     """
     custom = custom or {}
     silent = [] if kind == "training" else sorted(_never_ran(module, mapping))
+    constant = [] if kind == "training" else list(_observed(module, mapping))
     swaps: list[Swap] = []
     try:
         with warnings.catch_warnings():
@@ -204,6 +206,7 @@ def convert_with(
         warn_of_unused_entries(asks, "mapping", module, mapping, defaults, used)
         warn_of_unused_entries(asks, _CUSTOM, module, custom, OBSERVED_TO_QUANTIZED, used)
         warn_of_constant_channels(asks, swapped_weights(swaps))
+        warn_of_constant_activations(asks, constant)
         warn_of_narrow_swaps(asks, swaps)
         if kind != "training":
             warn_of_layers_left_in_float(asks, module, {**mapping, **custom}, defaults, kind)
@@ -213,8 +216,8 @@ def convert_with(
     remember(module, origins)
 
 
-def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
-    """Paths of the observers that are needed but saw nothing."""
+def _observed(module: Any, mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Paths of the observers whose ranges are needed, and these."""
     for path, each in module.named_modules():
         if getattr(each, "qconfig", None) is None or type(each) not in mapping:
             continue
@@ -222,11 +225,16 @@ def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
             continue
         if ran_unobserved(each):
             continue
-        observer = getattr(each, NAME, None)
+        yield f"{path}.{NAME}" if path else NAME, getattr(each, NAME, None)
+
+
+def _never_ran(module: Any, mapping: Mapping[Any, Any]) -> Iterator[str]:
+    """Paths of the observers that are needed but saw nothing."""
+    for path, observer in _observed(module, mapping):
         if isinstance(observer, FakeQuantize):
             observer = observer.activation_post_process
         if not isinstance(observer, UniformQuantizationObserverBase):
             continue
         low = getattr(observer, "min_val", None)
         if low is not None and (low.numel() == 0 or not low.isfinite().all().item()):
-            yield f"{path}.{NAME}" if path else NAME
+            yield path

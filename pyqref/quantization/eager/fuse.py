@@ -13,6 +13,7 @@ from pyqref.quantization.fuser_method_mappings import get_fuser_method
 
 from .paths import custom_config, get_module, replace_module, require_module
 from .steps import warn_of_late_fusion
+from .thrown_away import remember_copy
 
 __all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]
 
@@ -219,6 +220,7 @@ def _fuse(
     places = {path: get_module(model, path) for paths in lists for path in paths}
     with strictly(strict):
         warn_of_late_fusion(name, places)
+    given = model
     if not inplace:
         model = copy.deepcopy(model)
     replaced: list[tuple[str, Any]] = []
@@ -233,6 +235,8 @@ def _fuse(
         for path, old in reversed(replaced):
             replace_module(model, path, old)
         raise
+    if not inplace:
+        remember_copy(given, model)
     return model
 
 

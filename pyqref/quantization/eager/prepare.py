@@ -21,6 +21,7 @@ from .observe import add_observer_
 from .paths import custom_config, require_mapping, require_module
 from .propagate import planned_qconfigs, propagate_qconfig_, require_qconfigs
 from .steps import warn_of_observers_in_training, warn_of_root, warn_of_training_mode
+from .thrown_away import warn_of_thrown_away_copy
 
 __all__ = ["fake_quantize_", "observe_", "prepare", "prepare_qat"]
 
@@ -102,6 +103,8 @@ def prepare(
     require_module("prepare", model)
     custom = custom_config("prepare_custom_config_dict", prepare_custom_config_dict, _KNOWN)
     require_qconfigs("prepare", model)
+    with strictly(strict):
+        warn_of_thrown_away_copy("prepare", model)
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):
@@ -212,6 +215,8 @@ def prepare_qat(
     table = defaults if mapping is None else mapping
     require_mapping("prepare_qat", "mapping", table)
     require_qconfigs("prepare_qat", model)
+    with strictly(strict):
+        warn_of_thrown_away_copy("prepare_qat", model)
     if not inplace:
         model = copy.deepcopy(model)
     with strictly(strict):

@@ -22,6 +22,7 @@ from typing import Any
 
 from pyqref.fx import GraphModule
 from pyqref.quantization.backend_config import BackendConfig
+from pyqref.quantization.constant_activations import warn_of_constant_activations
 from pyqref.quantization.constant_channels import QuantizedWeight, warn_of_constant_channels
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
@@ -33,6 +34,7 @@ from .integer_ranges import IntegerRanges
 from .interface import dequantize_inputs, keep_outputs_quantized
 from .lowering import lower
 from .observed import Preparation, forget, is_observer_node, preparation_of
+from .places import place
 from .quantize_nodes import replace_observer
 from .quantized_weights import function_weight, slopes_before, slopes_of
 from .reference_modules import make_reference_modules
@@ -136,6 +138,7 @@ def _make_reference(
     observe_weights(model, of_weights)
     ranges = IntegerRanges(model, preparation, of_weights)
     weights: list[QuantizedWeight] = []
+    activations: list[tuple[str, Any]] = []
     passed("observe_weights", model)
     dequantize_inputs(model, preparation.custom.input_quantized_indexes)
     passed("dequantize_inputs", model)
@@ -147,6 +150,8 @@ def _make_reference(
             with telling(model, node):
                 if is_observer_node(node, modules):
                     source, observer = node.args[0], modules[node.target]
+                    if node not in of_weights:
+                        activations.append((place(source, modules), observer))
                     quantized = replace_observer(
                         model, node, observer, qconfigs, preparation.scopes, ranges
                     )
@@ -154,6 +159,7 @@ def _make_reference(
                         weights += function_weight(model, source, quantized, observer)
                 elif node.op == "call_module":
                     special.convert(node, modules[node.target])
+    warn_of_constant_activations(asks, activations)
     passed("replace_observers", model)
     weights += make_reference_modules(model, backend, qconfigs, preparation.observed)
     warn_of_constant_channels(asks, weights)
