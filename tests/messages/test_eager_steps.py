@@ -217,3 +217,20 @@ def test_ranges_that_an_operation_does_not_keep() -> None:
     q.quantize_fx.convert_fx(prepare())(X)
     kept = q.quantize_fx.convert_to_reference_fx(prepare(quant_min=0, quant_max=15))(9 * X)
     assert kept.abs().max().item() <= 2.2
+
+
+def test_a_fused_copy_that_was_thrown_away() -> None:
+    """The copy takes the name of the model, or the model itself is fused."""
+    layers, names = (nn.Linear(3, 2), nn.ReLU()), ["module.0", "module.1"]
+    model = wrapped(*layers)
+    q.fuse_modules(model, names)
+    with says("call model = fuse_modules(model, ...), or pass inplace=True"):
+        q.prepare(model)
+    model = wrapped(*layers)
+    model = q.fuse_modules(model, names)
+    calibrated(model)
+    other = wrapped(*layers)
+    q.fuse_modules(other, names, inplace=True)
+    for each in (model, other):
+        assert nn.intrinsic.LinearReLU is type(each.module[0])
+    calibrated(other)

@@ -112,16 +112,43 @@ def test_a_mapping_at_convert_that_leaves_nothing() -> None:
     ]
 
 
+def test_activations_that_are_one_value() -> None:
+    """Data that differs, no qconfig for the layer, and torch's own convention."""
+    mapping = everywhere(q.default_qconfig)
+    last = nn.Linear(3, 2)
+    last.weight.data.copy_(1e-12 * floats(2, 3))
+    last.bias.data.fill_(0.3)
+    model = nn.Sequential(nn.Linear(3, 3), last)
+    with says(
+        "calibrate on data that differs, set the qconfig of this place to None, or "
+        "pyqref.backends.quantized.conventions = 'torch'"
+    ):
+        fx.convert_fx(prepare(mapping, model))
+    prepared = prepare(mapping, model)
+    prepared(1e12 * X)
+    fx.convert_fx(prepared)
+    fx.convert_fx(prepare(copy.deepcopy(mapping).set_module_name("1", None), model))
+    pyqref.backends.quantized.conventions = "torch"
+    fx.convert_fx(prepare(mapping, model))
+
+
 def test_a_type_of_bias_that_no_qconfig_asks_for() -> None:
     """Without it the layer is quantized, and lowering gives the bias its integers."""
     mapping = everywhere(q.default_qconfig)
     with says(
         "leave bias_dtype out of the DTypeConfig, and quantize the bias where the reference model "
-        "is lowered"
+        "is lowered",
+        "give None in the qconfig_mapping for what is to stay float",
     ):
         prepare(
             mapping, nn.Sequential(nn.Linear(3, 3)), backend_config=backend_of_linear(pyqref.int32)
         )
+    without = nn.Linear(3, 3, bias=False)
+    prepare(
+        copy.deepcopy(mapping).set_module_name("0", None),
+        nn.Sequential(nn.Linear(3, 3), without),
+        backend_config=backend_of_linear(pyqref.int32),
+    )
     layers = nn.Sequential(nn.Linear(3, 3))
     prepared = prepare(mapping, layers, backend_config=backend_of_linear(None))
     reference = fx.convert_to_reference_fx(prepared, backend_config=backend_of_linear(None))
