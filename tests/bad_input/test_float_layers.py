@@ -103,11 +103,11 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     )
 }
 QUANTIZED_FORM = {
-    "add": ("FloatFunctional().add(x, y)", "FloatFunctional().add_scalar(x, number)"),
-    "mul": ("FloatFunctional().mul(x, y)", "FloatFunctional().mul_scalar(x, number)"),
-    "matmul": ("FloatFunctional().matmul(x, y)", ""),
-    "sub": ("", "FloatFunctional().add_scalar(x, -number)"),
-    "truediv": ("", "FloatFunctional().mul_scalar(x, 1 / number)"),
+    "add": ("self.f.add(x, y)", "self.f.add_scalar(x, number)"),
+    "mul": ("self.f.mul(x, y)", "self.f.mul_scalar(x, number)"),
+    "matmul": ("self.f.matmul(x, y)", ""),
+    "sub": ("", "self.f.add_scalar(x, -number)"),
+    "truediv": ("", "self.f.mul_scalar(x, 1 / number)"),
 }
 QUANTIZED_FORM |= {f"i{name}": forms for name, forms in QUANTIZED_FORM.items()}
 

@@ -138,7 +138,10 @@ def test_packing_takes_words(spatial: int) -> None:
     )
     assert (0,) * spatial == prepack(odd, None, 2, "valid").padding
     assert (2,) * spatial == prepack(odd, None, 1, "same", 2).padding
-    with pytest.raises(ValueError, match=r"'same' of an even kernel .*call pad\(\) on the input"):
+    with pytest.raises(
+        ValueError,
+        match=r"'same' of an even kernel .*call nn.functional.pad\(x, \(1, 2.* on the input",
+    ):
         prepack(even, None, 1, "same")
     with pytest.raises(ValueError, match="padding='same' needs stride 1"):
         prepack(odd, None, 2, "same")

@@ -21,7 +21,7 @@ def test_biases_that_are_cut_are_named(engine: str, graph_mode: bool) -> None:
     pyqref.backends.quantized.engine = engine
     model = nn.Sequential(nn.Sequential(nn.Linear(4, 3)), nn.Linear(3, 2)).eval()
     model[0][0].weight.data.copy_(pyqref.randn(3, 4) * 1e-9)
-    model[0][0].bias.data.fill_(9e3)
+    model[0][0].bias.data.copy_(pyqref.tensor([9e3, 0.0, -9e3]))
     x, qconfig = pyqref.randn(5, 4), q.get_default_qconfig("qnnpack")
     if graph_mode:
         prepared = prepare_fx(model, q.QConfigMapping().set_global(qconfig), (x,))

@@ -86,5 +86,6 @@ def _remedy(name: str) -> str:
         return "give it a scale and a zero point of the result"
     return (
         "in eager mode join by FloatFunctional.cat, in graph mode keep the join in float by "
-        f"set_object_type(pyqref.{name}, None), or call ops.quantized.cat with a scale and a zero point"
+        f"set_object_type(pyqref.{name}, None), or call ops.quantized.cat with a scale and a zero "
+        "point"
     )
