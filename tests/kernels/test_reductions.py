@@ -91,6 +91,7 @@ def test_sums_of_integers() -> None:
 
 @pytest.mark.parametrize("storage", STORED)
 @pytest.mark.parametrize("shape", [(2, 3, 5, 7), (2, 30, 90, 50)])
+@pytest.mark.filterwarnings("ignore:(cat|stack) puts tensor")
 def test_tensors_on_different_grids_are_joined(
     kernel: str, shape: tuple[int, ...], storage: type
 ) -> None:
