@@ -1,0 +1,202 @@
+"""What a call gave, to the bit, and what is wrong with it."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from bad_input.engine import ALLOWED, PACKAGE, _of_result
+
+import pyqref
+from pyqref import Tensor, nn
+
+from . import planted, values
+from .cases import Case
+from .catalogue import UNSET
+
+#: Kinds of faults; the parent adds ``crash`` and ``hang``.
+KINDS = ("disagreement", "result", "wrong class", "warning", "memory", "raw")
+NAMESPACE = {**vars(values), "planted": planted}
+_FOREIGN = (RuntimeWarning, DeprecationWarning, FutureWarning, SyntaxWarning, ResourceWarning)
+
+
+@dataclass
+class Fault:
+    """A fault: its kind, where it shows, and what was said."""
+
+    kind: str
+    place: str
+    said: str
+
+
+@dataclass
+class Outcome:
+    """The result, or the error, and the arguments afterwards."""
+
+    value: Any
+    error: BaseException | None
+    after: Any
+    faults: list[Fault]
+
+
+def run(case: Case) -> Outcome:
+    """Make the call once."""
+    pyqref.manual_seed(0)
+    function: Any = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        try:
+            args = [eval(_compiled(each), NAMESPACE) for each in case.args]
+            kwargs = {key: eval(_compiled(each), NAMESPACE) for key, each in case.kwargs.items()}
+            if case.target.style != "method":
+                function = eval(case.target.text, NAMESPACE)
+        except Exception as error:  # an argument that cannot be made
+            return Outcome(None, error, None, [])
+        warnings.simplefilter("always")
+        value, wrong = None, None
+        try:
+            if case.target.style == "state":
+                value = function(kwargs)
+            elif case.target.style == "method":
+                value = getattr(args[0], case.target.text[1:])(*args[1:], **kwargs)
+            else:
+                value = function(*args, **kwargs)
+            value = _backward(case, value, args)
+        except BaseException as error:
+            wrong = error
+    faults = [_of_warning(each) for each in caught if issubclass(each.category, _FOREIGN)]
+    if wrong is not None:
+        faults += of_error(wrong)
+        wrong.__traceback__ = None
+    else:
+        try:
+            said = _of_result(value) or _leaked(value) or _of_result([*args, *kwargs.values()])
+        except Exception as error:
+            said = f"a broken result: {error!r}"
+        faults += [Fault("result", case.target.name, said)] if said else []
+    owner = getattr(function, "__self__", function)
+    state = owner if isinstance(owner, nn.Module) else None
+    return Outcome(value, wrong, [*args, *kwargs.values(), state], faults)
+
+
+def judged(case: Case, kernel: str) -> tuple[bool, list[Fault]]:
+    """Whether a call was answered, and its faults, each place once.
+
+    It is made on the reference kernel, and on another with one thread and with three.
+    """
+    outcomes = []
+    for name, threads in (("reference", 1), (kernel, 1), (kernel, 3)):
+        pyqref.set_num_threads(threads)
+        with pyqref.kernels.use(name):
+            outcomes.append(run(case))
+    found = [fault for outcome in outcomes for fault in outcome.faults]
+    found += compare(case, outcomes[0], outcomes[1], f"reference, {kernel}")
+    found += compare(case, outcomes[1], outcomes[2], f"{kernel} on 1 and 3 threads")
+    seen = {(each.kind, each.place): each for each in reversed(found)}
+    return all(each.error is None for each in outcomes), list(seen.values())
+
+
+@lru_cache(1024)
+def _compiled(text: str) -> Any:
+    return compile(text, "<argument>", "eval")
+
+
+def _backward(case: Case, value: Any, args: list[Any]) -> Any:
+    """The result; where a gradient was asked for, those of the arguments as well."""
+    leaves = [each for each in args if isinstance(each, Tensor) and each.requires_grad]
+    asked = leaves and isinstance(value, Tensor) and value.requires_grad
+    if not asked or case.target.short in ("backward", *UNSET) or not value.dtype.is_floating_point:
+        return value
+    value.sum().backward()
+    return value, [each.grad for each in leaves]
+
+
+def _leaked(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return next((found for each in value if (found := _leaked(each))), "")
+    scalar = isinstance(value, np.generic)
+    return f"a scalar of NumPy, {type(value).__name__}, as a result" if scalar else ""
+
+
+def _of_warning(caught: Any) -> Fault:
+    place = f"{caught.filename.removeprefix(PACKAGE)}:{caught.lineno}"
+    return Fault("warning", place, f"{caught.category.__name__}: {caught.message}")
+
+
+def of_error(error: BaseException) -> list[Fault]:
+    """What is wrong with an error: its class, or that no ``raise`` of the package gave it."""
+    frames = list(traceback.walk_tb(error.__traceback__))[1:]
+    if not frames and isinstance(error, TypeError):
+        return []  # Python binds the arguments: its message names them
+    inside = [each for each in frames if each[0].f_code.co_filename.startswith(PACKAGE)]
+    frame, number = (inside or frames or [(sys._getframe(), 0)])[-1]
+    name = frame.f_code.co_filename
+    place = f"{name.removeprefix(PACKAGE)}:{number}"
+    said = f"{type(error).__name__}: {error}"[:200]
+    if isinstance(error, MemoryError):
+        return [Fault("memory", place, said)]
+    if type(error).__module__ != "builtins" or not isinstance(error, ALLOWED):
+        raw = type(error).__module__ == "builtins" and isinstance(error, Exception)
+        raw = raw or type(error).__module__.startswith("numpy")
+        return [Fault("raw" if raw else "wrong class", place, said)]
+    last = frames[-1][0] if frames else frame
+    line = linecache.getline(name, number).strip()
+    if last is frame and line.startswith("raise"):
+        return []
+    return [Fault("raw", place, said)]
+
+
+def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[Fault]:
+    """Where two kernels, or two numbers of threads, differ."""
+    if any(isinstance(each.error, MemoryError) for each in (expected, actual)):
+        return []
+    said = ""
+    if (expected.error is None) != (actual.error is None):
+        said = f"{_short(expected)} and {_short(actual)}"
+    elif expected.error is not None:
+        if type(expected.error) is not type(actual.error):
+            said = f"{expected.error!r} and {actual.error!r}"
+    elif case.target.short not in UNSET:
+        try:
+            if frozen(expected.value) != frozen(actual.value):
+                said = f"{_short(expected)} and {_short(actual)}"
+            elif frozen(expected.after) != frozen(actual.after):
+                said = "the arguments afterwards differ"
+        except Exception as error:
+            return [Fault("result", case.target.name, f"a broken result: {error!r}")]
+    return [Fault("disagreement", case.target.name, f"{names}: {said}")] if said else []
+
+
+def _short(outcome: Outcome) -> str:
+    shown = repr(outcome.value) if outcome.error is None else repr(outcome.error)
+    return " ".join(shown.split())[:300]
+
+
+def frozen(value: Any) -> Any:
+    """Something that compares as the bits of a value do; all nans are alike."""
+    if isinstance(value, Tensor):
+        array = value._array
+        quantizer = frozen(vars(value._quantizer)) if value.is_quantized else ""
+        return "tensor", str(value.dtype), quantizer, frozen(array)
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.ascontiguousarray(value)
+        if array.dtype.kind in "fc":
+            array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+        return array.dtype.str, np.shape(value), array.tobytes()
+    if isinstance(value, float):
+        return "nan" if value != value else value.hex()
+    if isinstance(value, dict):
+        return [(str(key), frozen(each)) for key, each in value.items()]
+    if isinstance(value, tuple | list):
+        return [frozen(each) for each in value]
+    if isinstance(value, nn.Module):
+        return frozen(dict(value.state_dict()))
+    if value is None or isinstance(value, int | str | bytes | complex):
+        return value
+    return type(value).__name__
