@@ -14,6 +14,7 @@ from .base import TensorBase, wrap
 from .foreign import kind_of
 from .memory import require_memory
 from .promotion import default_numpy_dtype, scalar
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "as_tensor",
@@ -351,3 +352,6 @@ def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
     tensor(3.5000)
     """
     return full((), fill_value=s, dtype=dtype or None)
+
+
+explain_errors(globals())

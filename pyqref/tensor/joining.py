@@ -16,6 +16,7 @@ from .dispatch import apply
 from .foreign import refuse_foreign
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "atleast_1d",
@@ -379,3 +380,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 
 concat = concatenate = cat
+
+
+explain_errors(globals())

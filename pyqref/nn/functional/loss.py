@@ -12,6 +12,7 @@ from typing import Any
 from ...tape import loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = [
@@ -295,3 +296,6 @@ def kl_div(
         return loss / input.shape[0] if input.ndim else loss
     require_reduction(reduction)
     return apply(tape.KlDiv, input, target, reduction, log_target)
+
+
+explain_errors(globals())
