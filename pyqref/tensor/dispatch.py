@@ -19,7 +19,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, goes_on, wrap
-from .foreign import kind_of
+from .foreign import no_tensor
 from .refusal import undefined_for_quantized
 from .wrong_arguments import RAW, explained, is_raw
 
@@ -36,8 +36,8 @@ __all__ = [
     "store",
 ]
 
-CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
-"""Rank of the categories bool < integer < floating; a result may be stored in its own or above."""
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+"""Rank of bool < integer < floating < complex; a result may be stored in its own or above."""
 
 
 #: In half of the time that a named tuple takes.
@@ -328,4 +328,4 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
     TypeError: abs(): argument 'input' must be Tensor, not list
     """
     if not isinstance(value, TensorBase):
-        raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {kind_of(value)}")
+        raise no_tensor(name, argument, value)

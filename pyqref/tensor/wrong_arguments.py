@@ -34,7 +34,9 @@ RAW = (AttributeError, TypeError, ValueError, IndexError, ArithmeticError, KeyEr
 """What NumPy and Python raise for arguments that they cannot take."""
 
 _PACKAGE = str(Path(__file__).parent.parent)
-_NUMPY = str(Path(np.__file__).parent)
+_NUMPY = (str(Path(np.__file__).parent), "numpy/")
+#: Compiled files call themselves by a relative path.
+_OURS = (_PACKAGE, "pyqref/", *_NUMPY)
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 
 #: Arguments that are tensors wherever they have these names.
@@ -66,15 +68,19 @@ def is_raw(error: BaseException) -> bool:
     False
     """
     last: TracebackType | None = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
     if last is None:
         return False
+    while last.tb_frame.f_code.co_filename.startswith(_OURS):
+        if last.tb_next is None:
+            break
+        last = last.tb_next
+    else:
+        return False  # the user's own code stands between
     code = last.tb_frame.f_code
     if code.co_filename.startswith(_NUMPY):
         return True
-    if code is _WRAPPER or not code.co_filename.startswith(_PACKAGE):
-        return False
+    if code is _WRAPPER:
+        return False  # too many arguments, or too few
     return isinstance(error, AttributeError) or code.co_code[last.tb_lasti] != _RAISE
 
 
@@ -133,7 +139,7 @@ def _wanted(argument: str, value: Any, kind: str, is_sure: bool) -> str:
         return "a pyqref.dtype"
     if value is None or (is_tensor and argument in _TENSORS):
         return "" if is_sure or not kind else _WORDS[kind]
-    if kind == "bool" and not isinstance(value, (bool, np.bool_)) and value not in (0, 1):
+    if kind == "bool" and not isinstance(value, (bool, int, np.bool_)):
         return _WORDS[kind]
     if kind == "str" and not isinstance(value, str):
         return _WORDS[kind]

@@ -66,7 +66,7 @@ def _dropout_channels(spatial: int, input: Any, p: float, training: bool, inplac
             f"will result in an error in a future release; expected {spatial + 1} or "
             f"{spatial + 2} dimensions",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if not training or p == 0:
         return input

@@ -38,7 +38,7 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return meant
 
@@ -74,7 +74,7 @@ def _broadcast(function: str, input: Any, target: Any) -> None:
             f"input size ({shape_text(input)}). This will likely lead to incorrect results due to "
             "broadcasting. Please ensure they have the same size.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -289,7 +289,7 @@ def kl_div(
             "definition. 'mean' will be changed to behave the same as 'batchmean' in the next "
             "major release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if reduction == "batchmean":
         loss = apply(tape.KlDiv, input, target, "sum", log_target)

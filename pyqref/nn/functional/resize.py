@@ -196,7 +196,7 @@ def _deprecated(name: str) -> None:
     warnings.warn(
         f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -20,7 +20,7 @@ def _dimension(function: str, input: Any, dim: int | None) -> int:
             f"Implicit dimension choice for {function} has been deprecated. "
             "Change the call to include dim=X as an argument.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         dim = 0 if input.ndim in (0, 1, 3) else 1
     if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
