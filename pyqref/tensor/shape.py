@@ -231,6 +231,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
+@explains_errors
 def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
@@ -240,8 +241,6 @@ def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     >>> pyqref.squeeze(pyqref.ones(1, 2, 1)).shape, pyqref.squeeze(pyqref.ones(1, 2, 1), 0).shape
     (pyqref.Size([2]), pyqref.Size([2, 1]))
     """
-    if not isinstance(input, ANY_TENSOR):
-        raise no_tensor("squeeze", "input", input)
     shape = input._array.shape
     dim = (dim, *more) if more else dim
     candidates = () if isinstance(dim, (tuple, list)) and not dim else axes_of(dim, len(shape))
@@ -350,6 +349,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
 
 
+@explains_errors
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view by sizes, strides and offset, in elements of the storage.
 
