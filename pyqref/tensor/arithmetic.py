@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..tape import bounds, elementwise, unary
-from .base import TensorBase, wrap
+from .arguments import described
+from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply
+from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import promote, promoted, to_floating
 from .refusal import refuse_quantized
@@ -48,9 +50,15 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     >>> pyqref.add(pyqref.tensor([1.0, 2.0]), 3.0, alpha=10).tolist()
     [31.0, 32.0]
     """
-    if alpha != 1:
-        other = mul(other, alpha)
+    if type(alpha) is not int or alpha != 1:
+        other = _scaled(other, alpha)
     return apply(elementwise.Add, *promote(input, other))
+
+
+def _scaled(other: Any, alpha: Any) -> Any:
+    if isinstance(alpha, np.ndarray):
+        raise TypeError(f"argument 'alpha' must be a number, got {described(alpha)}")
+    return mul(other, alpha) if alpha != 1 else other
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -62,8 +70,8 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     >>> pyqref.sub(pyqref.tensor([5.0]), pyqref.tensor([1.0]), alpha=3).tolist()
     [2.0]
     """
-    if alpha != 1:
-        other = mul(other, alpha)
+    if type(alpha) is not int or alpha != 1:
+        other = _scaled(other, alpha)
     for operand in (input, other):
         _refuse_bool(operand)
     input, other = promote(input, other)
@@ -114,7 +122,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """
     if rounding_mode is None:
         return apply(elementwise.Div, *to_floating(input, other))
-    if rounding_mode not in ("trunc", "floor"):
+    if not isinstance(rounding_mode, str) or rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
             f"but found {rounding_mode!r}"
@@ -193,6 +201,8 @@ def neg(input: Any) -> Any:
     >>> pyqref.neg(pyqref.tensor([1.0, -2.0])).tolist()
     [-1.0, 2.0]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("neg", "input", input)
     if input.dtype._name == "bool":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. "
@@ -302,6 +312,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     >>> pyqref.where(pyqref.tensor([True, False]), pyqref.tensor([1.0, 2.0]), 0.0).tolist()
     [1.0, 0.0]
     """
+    if not isinstance(condition, ANY_TENSOR):
+        raise no_tensor("where", "condition", condition)
     if input is None and other is None:
         refuse_quantized(condition)
         return tuple(wrap(index) for index in np.nonzero(np.atleast_1d(condition._array)))

@@ -13,6 +13,7 @@ from .dispatch import apply
 from .layout import clone
 from .refusal import refuse_quantized
 from .shape import as_strided, flatten, transpose, unsqueeze
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "flip",
@@ -178,3 +179,6 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     window = stride[axis]
     stride[axis] *= step
     return as_strided(input, (*shape, size), (*stride, window), input.storage_offset())
+
+
+explain_errors(globals())

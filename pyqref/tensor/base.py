@@ -29,6 +29,7 @@ from ..tape.memory import add_where, address, overlaps, same_layout
 from ..tape.quiet import quiet
 
 __all__ = [
+    "ANY_TENSOR",
     "TensorBase",
     "fields_of",
     "goes_on",
@@ -178,6 +179,10 @@ def _view_of(view: TensorBase, base: TensorBase) -> Operation | None:
     node = AsStridedView(base._array, view._array)
     node.enter((from_edge,))
     return node
+
+
+#: For ``isinstance`` where the value is to keep its methods: :class:`TensorBase` has few.
+ANY_TENSOR: Any = TensorBase
 
 
 class Region:

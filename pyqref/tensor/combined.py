@@ -9,6 +9,7 @@ from .arithmetic import add, div, mul, where
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import promote, to_floating
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "addcdiv",
@@ -35,6 +36,7 @@ def atan2(input: Any, other: Any) -> Any:
     return apply(elementwise.Atan2, *to_floating(input, other))
 
 
+@explains_errors
 def fmax(input: Any, other: Any) -> Any:
     """The larger of two, element by element, the first of equal ones; a nan loses.
 
@@ -48,6 +50,7 @@ def fmax(input: Any, other: Any) -> Any:
     return where(b.isnan() | (a >= b), a, b)
 
 
+@explains_errors
 def fmin(input: Any, other: Any) -> Any:
     """The smaller of two, element by element, the first of equal ones; a nan loses.
 
@@ -110,6 +113,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return apply(elementwise.Lerp, *promote(input, end, weight))
 
 
+@explains_errors
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``input + value * tensor1 * tensor2``.
 
@@ -123,6 +127,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return add(input, mul(mul(tensor1, value) if value != 1 else tensor1, tensor2))
 
 
+@explains_errors
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``input + value * tensor1 / tensor2``.
 

@@ -16,6 +16,7 @@ from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
 from .refusal import refuse_quantized
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "allclose",
@@ -220,6 +221,7 @@ def _all_equal(input: Any, other: Any) -> bool:
     )
 
 
+@explains_errors
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -240,6 +242,7 @@ def isclose(
         raise broadcast_error(error, arrays) from None
 
 
+@explains_errors
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:

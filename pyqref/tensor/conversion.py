@@ -15,6 +15,7 @@ from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, require_tensor, store
 from .layout import clone, contiguous
+from .wrong_arguments import explains_errors
 
 __all__ = ["from_dlpack"]
 
@@ -218,6 +219,7 @@ def dlpack_device(input: Any) -> Any:
     return numpy(input).__dlpack_device__()
 
 
+@explains_errors
 def from_dlpack(ext_tensor: Any) -> Any:
     """A tensor on the memory of another library's tensor (through ``__dlpack__``).
 
@@ -248,6 +250,7 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     return input
 
 
+@explains_errors
 def fill_(input: Any, value: Any) -> Any:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
@@ -295,6 +298,7 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     return input
 
 
+@explains_errors
 def resize_as_(input: Any, other: Any) -> Any:
     """``input.resize_(other.shape)``."""
     return resize_(input, *other.shape)

@@ -9,11 +9,13 @@ import numpy as np
 from ..dtypes import device as device_
 from ..dtypes import dtype as dtype_
 from ..tape.quiet import quiet
+from .arguments import as_flag
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .foreign import kind_of
 from .memory import require_memory
 from .promotion import default_numpy_dtype, scalar
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "as_tensor",
@@ -33,7 +35,7 @@ def made(array: Any, requires_grad: bool, device: Any = None) -> Any:
     if device is not None:
         device_(device)
     result = wrap(array)
-    if requires_grad:
+    if requires_grad is not False and as_flag(requires_grad, "requires_grad"):
         result.requires_grad = True
     return result
 
@@ -220,6 +222,7 @@ def from_numpy(ndarray: Any) -> Any:
     return wrap(ndarray.view(np.ndarray) if type(ndarray) is not np.ndarray else ndarray)
 
 
+@explains_errors
 def full(
     *size: Any,
     fill_value: Any = None,
@@ -313,6 +316,7 @@ def empty(*size: Any, **options: Any) -> Any:
     return _filled(np.zeros, size, options)
 
 
+@explains_errors
 def empty_strided(size: Any, stride: Any, *, dtype: dtype_ | None = None, **options: Any) -> Any:
     """A tensor with the given strides (in elements).
 
@@ -341,6 +345,7 @@ def eye(n: int, m: int | None = None, **options: Any) -> Any:
     )
 
 
+@explains_errors
 def scalar_tensor(s: Any, *, dtype: dtype_ | None = None) -> Any:
     """A 0-dimensional tensor of the default type.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from .creation import empty, full, made, numpy_type, ones, tensor, zeros
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "empty_like",
@@ -125,3 +126,6 @@ def new_full(input: Any, size: Any, fill_value: Any, **options: Any) -> Any:
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
+
+
+explain_errors(globals())

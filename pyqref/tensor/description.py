@@ -11,7 +11,9 @@ from ..dtypes import layout as layout_
 from ..dtypes import strided
 from ..tape.memory import address, storage_of
 from . import shape as shapes
+from .arguments import as_integer
 from .base import TensorBase, wrap
+from .dispatch import require_tensor
 from .foreign import kind_of
 from .size import Size
 
@@ -136,6 +138,7 @@ class Description(TensorBase):
 
     def is_same_size(self, other: Any) -> builtins.bool:
         """Whether the shapes are equal."""
+        require_tensor("is_same_size", "other", other)
         return self._array.shape == other._array.shape
 
     def is_pinned(self) -> builtins.bool:
@@ -154,6 +157,7 @@ class Description(TensorBase):
 
 
 def _axis(dim: int, ndim: int) -> int:
+    dim = as_integer(dim, "dim")
     if not -ndim <= dim < ndim:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "

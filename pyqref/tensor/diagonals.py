@@ -10,6 +10,7 @@ from ..tape import shape as operations
 from .axes import axis_of
 from .dispatch import apply
 from .layout import clone
+from .wrong_arguments import explain_errors
 
 __all__ = ["diag", "diagonal", "tril", "triu"]
 
@@ -82,3 +83,6 @@ def _triangle(function: Any, input: Any, diagonal: int) -> Any:
     if input.ndim < 2:
         raise RuntimeError(f"{function.__name__}: input tensor must have at least 2 dimensions")
     return apply(operations.Triangle, input, function, diagonal)
+
+
+explain_errors(globals())

@@ -10,6 +10,7 @@ Quantized tensors take the implementation registered for them with
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import overlaps
 from .base import CopySlices, TensorBase, goes_on, wrap
-from .foreign import kind_of
+from .foreign import no_tensor
 from .refusal import undefined_for_quantized
+from .wrong_arguments import RAW, explained, is_raw
 
 __all__ = [
     "CATEGORY",
@@ -34,8 +36,8 @@ __all__ = [
     "store",
 ]
 
-CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
-"""Rank of the categories bool < integer < floating; a result may be stored in its own or above."""
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+"""Rank of bool < integer < floating < complex; a result may be stored in its own or above."""
 
 
 #: In half of the time that a named tuple takes.
@@ -127,8 +129,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
         node.needs = (None,) * len(edges)
     try:
         result = (node.forward if node.is_quiet else node.forward_quietly)(*arrays, **kwargs)
-    except ValueError as error:
-        raise broadcast_error(error, arrays) from None
+    except RAW as error:
+        if not is_raw(error):
+            raise
+        raise _operation_error(error, operation, arrays, kwargs) from None
     if isinstance(result, tuple):
         given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])
         node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
@@ -166,6 +170,21 @@ def is_recorded(tensor: TensorBase) -> bool:
     if tensor._base is not None:
         tensor._follow_base()
     return tensor._goes_to is not None and is_grad_enabled()
+
+
+def _operation_error(
+    error: Exception, operation: type[Operation], arrays: Sequence[Any], kwargs: dict[str, Any]
+) -> Exception:
+    """What :func:`apply` raises where NumPy cannot compute an operation."""
+    if isinstance(error, ValueError):
+        found = broadcast_error(error, arrays)
+        if found is not error:
+            return found
+    parameters = list(signature(operation.forward).parameters)[1:]
+    names = [*parameters, *(f"argument {n}" for n in range(len(arrays)))][: len(arrays)]
+    return explained(
+        operation.__name__.lower(), dict(zip(names, arrays, strict=True)) | kwargs, error
+    )
 
 
 def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
@@ -309,4 +328,4 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
     TypeError: abs(): argument 'input' must be Tensor, not list
     """
     if not isinstance(value, TensorBase):
-        raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {kind_of(value)}")
+        raise no_tensor(name, argument, value)

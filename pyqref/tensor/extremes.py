@@ -14,6 +14,7 @@ from .axes import axes_of, axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply, require_tensor
 from .return_types import RETURN_TYPES, AMinMax
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "amax",
@@ -215,3 +216,6 @@ def _running(function: Any, name: str, input: Any, dim: int) -> Any:
         reached = reached | np.isnan(array)
     index = np.maximum.accumulate(np.where(reached, place, 0), axis=axis)
     return RETURN_TYPES[name](input.gather(axis, wrap(index)), wrap(index))
+
+
+explain_errors(globals())

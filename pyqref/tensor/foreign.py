@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["kind_of", "refuse_foreign"]
+__all__ = ["kind_of", "no_tensor", "refuse_foreign"]
 
 
 def _is_torch(value: Any) -> bool:
@@ -35,3 +35,14 @@ def refuse_foreign(what: str, value: Any) -> None:
     """Raise TypeError if ``value``, an operand of ``what``, is a tensor of torch."""
     if _is_torch(value):
         raise TypeError(f"{what} takes tensors of pyqref, got a {kind_of(value)}")
+
+
+def no_tensor(function: str, argument: str, value: Any) -> TypeError:
+    """The error for an argument that must be a tensor; quick functions look for it themselves.
+
+    Examples
+    --------
+    >>> no_tensor("neg", "input", 5)
+    TypeError("neg(): argument 'input' must be Tensor, not int")
+    """
+    return TypeError(f"{function}(): argument '{argument}' must be Tensor, not {kind_of(value)}")

@@ -15,6 +15,7 @@ import numpy as np
 from .._lazy import importing
 from ..dtypes import device as device_
 from ..tape import Array
+from .arguments import described
 from .box_muller import box_muller
 
 __all__ = ["Generator", "default_generator", "initial_seed", "manual_seed", "seed"]
@@ -39,7 +40,12 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream that belongs to ``seed`` (its low 32 bits are used)."""
-        self._seed = int(seed) % (1 << 64)
+        try:
+            self._seed = int(seed) % (1 << 64)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                f"manual_seed(): argument 'seed' must be an integer, got {described(seed)}"
+            ) from None
         self._started: Any = None
         self._next_normal: float | None = None
         return self

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..tape import Array, Edge, run_backward
 from .base import TensorBase, root_of, wrap
+from .wrong_arguments import explains_errors
 
 __all__ = ["backward", "detach", "gradient_roots", "register_hook", "retain_grad"]
 
@@ -61,6 +62,7 @@ def refuse_create_graph(create_graph: bool) -> None:
         )
 
 
+@explains_errors
 def backward(
     tensor: Any,
     gradient: Any = None,
@@ -117,6 +119,7 @@ def detach_(input: Any) -> Any:
     return input
 
 
+@explains_errors
 def requires_grad_(input: Any, requires_grad: bool = True) -> Any:
     """Set ``requires_grad`` and return the tensor."""
     input.requires_grad = requires_grad

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..tape import indexing
+from .arguments import described
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, store
 from .promotion import cast, scalar
 from .refusal import refuse_quantized, undefined_index
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "getitem",
@@ -171,7 +173,12 @@ def _as_values(values: Any, input: Any) -> Any:
     """What is written, as a tensor; a number has the type of what it is written to."""
     if isinstance(values, TensorBase):
         return values
-    return wrap(np.asarray(values if np.ndim(values) else scalar(values, input._array.dtype)))
+    try:
+        return wrap(np.asarray(values if np.ndim(values) else scalar(values, input._array.dtype)))
+    except ValueError:
+        raise ValueError(
+            f"the values must be a number, a tensor or rows of one length, got {described(values)}"
+        ) from None
 
 
 def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: bool) -> None:
@@ -186,6 +193,7 @@ def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: boo
     store(target, result)
 
 
+@explains_errors
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Write (or add) ``values`` at the places given by one index tensor an axis."""
     check_in_place(input)
@@ -225,6 +233,7 @@ def _places(shape: tuple[int, ...], indices: Any) -> tuple[Any, ...]:
     return tuple(key)
 
 
+@explains_errors
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """As :func:`index_put_`, on a copy.
 

@@ -13,6 +13,7 @@ from .._kernels.parts import parts, under
 from ..tape import Array, Operation, is_grad_enabled
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, store
+from .wrong_arguments import RAW, explained, is_raw
 
 __all__ = ["apply_", "change", "in_place"]
 
@@ -32,11 +33,17 @@ def in_place(function: Callable[..., Any], elementwise: bool = False) -> Callabl
 
     @functools.wraps(function)
     def changed(input: Any, *args: Any, **kwargs: Any) -> Any:
-        check_in_place(input)
-        if elementwise and input.is_quantized:
-            change(input, function, *args, **kwargs)
-        else:
-            store(input, function(_before(input), *args, **kwargs))
+        try:
+            check_in_place(input)
+            if elementwise and input.is_quantized:
+                change(input, function, *args, **kwargs)
+            else:
+                store(input, function(_before(input), *args, **kwargs))
+        except RAW as error:
+            if not is_raw(error):
+                raise
+            given = {"input": input} | {f"argument {n}": each for n, each in enumerate(args, 1)}
+            raise explained(changed.__name__, given | kwargs, error) from None
         return input
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"

@@ -16,6 +16,10 @@ from .dispatch import apply
 from .foreign import refuse_foreign
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
+from .wrong_arguments import explain_errors
+
+#: More of them are no use, and their list would fill the memory.
+_MOST_SECTIONS = 1 << 20
 
 __all__ = [
     "atleast_1d",
@@ -318,6 +322,11 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
             raise RuntimeError(
                 f"number of sections must be larger than 0, got {indices_or_sections}"
             )
+        if indices_or_sections > max(length, _MOST_SECTIONS):
+            raise RuntimeError(
+                f"tensor_split(): indices_or_sections must be at most {_MOST_SECTIONS} or the "
+                f"length {length}, got {described(indices_or_sections)}"
+            )
         each, longer = divmod(length, indices_or_sections)
         sizes = [each + (i < longer) for i in range(indices_or_sections)]
         return split_with_sizes(input, sizes, axis)
@@ -379,3 +388,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 
 concat = concatenate = cat
+
+
+explain_errors(globals())

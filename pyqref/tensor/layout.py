@@ -8,7 +8,10 @@ import numpy as np
 
 from ..dtypes import channels_last, channels_last_3d, contiguous_format, preserve_format
 from ..tape.shape import Clone, Permute
+from .arguments import described
+from .base import ANY_TENSOR
 from .dispatch import apply
+from .foreign import no_tensor
 
 __all__ = ["clone", "contiguous", "is_contiguous"]
 
@@ -24,9 +27,20 @@ def _inverse(memory_format: Any, ndim: int) -> tuple[tuple[int, ...], Any]:
     return order, np.argsort(order)
 
 
+def _is_order(memory_format: Any) -> bool:
+    """Whether it is a memory format that names an order of the axes."""
+    try:
+        return memory_format in _ORDER
+    except TypeError:  # of a list, which has no hash
+        raise TypeError(
+            "argument 'memory_format' must be a pyqref.memory_format, "
+            f"got {described(memory_format)}"
+        ) from None
+
+
 def is_contiguous(input: Any, memory_format: Any = contiguous_format) -> bool:
     """Whether the elements lie in memory in the order of ``memory_format``."""
-    if memory_format in _ORDER:
+    if _is_order(memory_format):
         if len(_ORDER[memory_format]) != input.ndim:
             return False
         return bool(input._array.transpose(_ORDER[memory_format]).flags.c_contiguous)
@@ -51,7 +65,9 @@ def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
     >>> x.tolist()
     [0.0, 0.0]
     """
-    if memory_format in _ORDER:
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("clone", "input", input)
+    if _is_order(memory_format):
         order, back = _inverse(memory_format, input.ndim)
         moved = clone(apply(Permute, input, order), memory_format=contiguous_format)
         return apply(Permute, moved, tuple(int(axis) for axis in back))

@@ -12,6 +12,7 @@ from .inplace import in_place
 from .joining import stack
 from .refusal import refuse_quantized
 from .shape import reshape
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "addbmm",
@@ -383,3 +384,6 @@ def vdot(input: Any, other: Any) -> Any:
 addmm_ = in_place(addmm)
 addmv_ = in_place(addmv)
 baddbmm_ = in_place(baddbmm)
+
+
+explain_errors(globals())

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import wrap
+from .base import ANY_TENSOR, wrap
 from .dispatch import broadcast_error, require_tensor
+from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import promote
 from .refusal import refuse_quantized
@@ -94,6 +95,8 @@ def bitwise_not(input: Any) -> Any:
     >>> pyqref.bitwise_not(pyqref.tensor([True])).tolist()
     [False]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("bitwise_not", "input", input)
     refuse_quantized(input)
     if input.dtype.is_floating_point:
         raise RuntimeError("bitwise_not is not defined for floating point tensors")
@@ -145,6 +148,8 @@ def logical_not(input: Any) -> Any:
     >>> pyqref.logical_not(pyqref.tensor([0.0, 0.5])).tolist()
     [True, False]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("logical_not", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.logical_not(input._array)))
 

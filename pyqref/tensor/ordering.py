@@ -15,6 +15,7 @@ from .base import wrap
 from .dispatch import apply
 from .refusal import refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "argsort",
@@ -345,3 +346,6 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
     [0, 0, 2]
     """
     return searchsorted(boundaries, input, right=right)
+
+
+explain_errors(globals())

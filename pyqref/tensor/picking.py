@@ -15,6 +15,7 @@ from .dispatch import apply
 from .inplace import in_place
 from .promotion import cast, scalar
 from .refusal import refuse_quantized, undefined_index
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "gather",
@@ -376,3 +377,6 @@ index_fill_ = in_place(index_fill)
 masked_fill_ = in_place(masked_fill, elementwise=True)
 masked_scatter_ = in_place(masked_scatter)
 argwhere = nonzero
+
+
+explain_errors(globals())

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..tape import unary
-from .base import wrap
+from .base import ANY_TENSOR, wrap
 from .dispatch import apply, quantized, require_tensor
+from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import to_floating
 from .refusal import refuse_quantized
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "abs",
@@ -67,6 +69,8 @@ def square(input: Any) -> Any:
     >>> pyqref.square(pyqref.tensor([-3.0, 0.5])).tolist()
     [9.0, 0.25]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("square", "input", input)
     return apply(unary.Square, input.long() if input._array.dtype.kind == "b" else input)
 
 
@@ -79,6 +83,8 @@ def deg2rad(input: Any) -> Any:
     >>> pyqref.deg2rad(pyqref.tensor([180.0])).tolist()
     [3.1415927410125732]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("deg2rad", "input", input)
     return input * (math.pi / 180)
 
 
@@ -91,6 +97,8 @@ def rad2deg(input: Any) -> Any:
     >>> pyqref.rad2deg(pyqref.tensor([3.1415927])).tolist()
     [180.0]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("rad2deg", "input", input)
     return input * (180 / math.pi)
 
 
@@ -103,6 +111,8 @@ def positive(input: Any) -> Any:
     >>> pyqref.positive(pyqref.tensor([-2.0, 3.0])).tolist()
     [-2.0, 3.0]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("positive", "input", input)
     if input.dtype._name == "bool":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -129,6 +139,8 @@ def relu(input: Any) -> Any:
     >>> pyqref.relu(pyqref.tensor([-2.0, 3.0])).tolist()
     [0.0, 3.0]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("relu", "input", input)
     if input.is_quantized:
         return quantized[unary.Relu](input)
     _refuse_bool("relu", input)
@@ -142,6 +154,7 @@ def _stepwise(function: Any, input: Any) -> Any:
     return apply(unary.Stepwise, input, function)
 
 
+@explains_errors
 def round(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, halves to the even one; or the nearest multiple of 10**-decimals.
 
@@ -218,6 +231,8 @@ def sign(input: Any) -> Any:
     >>> pyqref.sign(pyqref.tensor([-2.0, 0.0, 3.0])).tolist()
     [-1.0, 0.0, 1.0]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("sign", "input", input)
     return apply(unary.Stepwise, input, _sign)
 
 
@@ -236,6 +251,8 @@ def isnan(input: Any) -> Any:
     >>> pyqref.isnan(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
     [False, False, True]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isnan", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.isnan(input._array)))
 
@@ -249,6 +266,8 @@ def isinf(input: Any) -> Any:
     >>> pyqref.isinf(pyqref.tensor([1.0, float("-inf"), float("nan")])).tolist()
     [False, True, False]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isinf", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.isinf(input._array)))
 
@@ -262,10 +281,13 @@ def isfinite(input: Any) -> Any:
     >>> pyqref.isfinite(pyqref.tensor([1.0, float("inf"), float("nan")])).tolist()
     [True, False, False]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isfinite", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.isfinite(input._array)))
 
 
+@explains_errors
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Any:

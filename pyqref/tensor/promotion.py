@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
+from .arguments import described
 from .base import TensorBase
 from .dispatch import CATEGORY, apply, require_tensor
 from .foreign import kind_of
@@ -149,6 +150,8 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
     try:
         with np.errstate(over="ignore"):
             return numpy_dtype.type(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"expected a tensor or a number, got {described(value)}") from None
     except OverflowError:
         if isinstance(value, float):
             raise RuntimeError(

@@ -9,8 +9,10 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from ..dtypes import from_numpy_dtype
 from ..tape import is_grad_enabled
-from .base import TensorBase, wrap
+from .base import ANY_TENSOR, TensorBase, wrap
+from .foreign import no_tensor
 from .refusal import refuse_quantized
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "can_cast",
@@ -54,6 +56,8 @@ def numel(input: Any) -> int:
     >>> pyqref.numel(pyqref.ones(2, 3))
     6
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("numel", "input", input)
     return int(input._array.size)
 
 
@@ -66,6 +70,8 @@ def is_floating_point(input: Any) -> bool:
     >>> pyqref.is_floating_point(pyqref.tensor(1.0)), pyqref.is_floating_point(pyqref.tensor(1))
     (True, False)
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("is_floating_point", "input", input)
     return bool(input.dtype.is_floating_point)
 
 
@@ -92,6 +98,8 @@ def is_signed(input: Any) -> bool:
     >>> pyqref.is_signed(pyqref.tensor([1], dtype=pyqref.uint8))
     False
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("is_signed", "input", input)
     return bool(input.dtype.is_signed)
 
 
@@ -104,6 +112,10 @@ def is_same_size(input: Any, other: Any) -> bool:
     >>> pyqref.is_same_size(pyqref.ones(2), pyqref.ones(1, 2))
     False
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("is_same_size", "input", input)
+    if not isinstance(other, ANY_TENSOR):
+        raise no_tensor("is_same_size", "other", other)
     return bool(input._array.shape == other._array.shape)
 
 
@@ -116,6 +128,8 @@ def is_nonzero(input: Any) -> bool:
     >>> pyqref.is_nonzero(pyqref.tensor([0.5])), pyqref.is_nonzero(pyqref.tensor([0]))
     (True, False)
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("is_nonzero", "input", input)
     if input._array.size != 1:
         raise RuntimeError(
             "Boolean value of Tensor with "
@@ -161,6 +175,7 @@ def typename(obj: Any) -> str:
     return str(obj.type()) if is_tensor(obj) else type(obj).__name__
 
 
+@explains_errors
 def can_cast(from_: dtype_, to: dtype_) -> bool:
     """Whether a result of one dtype may be stored in place in a tensor of another.
 
@@ -175,6 +190,7 @@ def can_cast(from_: dtype_, to: dtype_) -> bool:
     return bool(np.can_cast(from_.numpy_dtype, to.numpy_dtype, "same_kind"))
 
 
+@explains_errors
 def promote_types(type1: dtype_, type2: dtype_) -> dtype_:
     """The smallest dtype that tensors of both are promoted to.
 
@@ -201,6 +217,8 @@ def isposinf(input: Any) -> Any:
     >>> pyqref.isposinf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
     [False, True]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isposinf", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.isposinf(input._array)))
 
@@ -214,6 +232,8 @@ def isneginf(input: Any) -> Any:
     >>> pyqref.isneginf(pyqref.tensor([float("-inf"), float("inf")])).tolist()
     [True, False]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isneginf", "input", input)
     refuse_quantized(input)
     return wrap(np.asarray(np.isneginf(input._array)))
 
@@ -227,6 +247,8 @@ def isreal(input: Any) -> Any:
     >>> pyqref.isreal(pyqref.tensor([1.0])).tolist()
     [True]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("isreal", "input", input)
     return wrap(np.ones(input._array.shape, dtype=np.bool_))
 
 
@@ -239,11 +261,14 @@ def signbit(input: Any) -> Any:
     >>> pyqref.signbit(pyqref.tensor([-0.0, 0.0, -1.0])).tolist()
     [True, False, True]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("signbit", "input", input)
     refuse_quantized(input)
     array = input._array
     return wrap(np.asarray(np.signbit(array) if array.dtype.kind == "f" else array < 0))
 
 
+@explains_errors
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
     """Whether each element is one of ``test_elements``.
 

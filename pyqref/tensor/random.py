@@ -14,6 +14,7 @@ from .dispatch import check_in_place, store
 from .generator import Generator, default_generator
 from .memory import require_memory
 from .refusal import refuse_quantized
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "bernoulli",
@@ -352,3 +353,6 @@ def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> An
     own = _floating_target("exponential_", input)
     draws = _stream(generator).uniform(input._array.size, np.float64)
     return _fill(input, (-np.log1p(-draws) / lambd).astype(own))
+
+
+explain_errors(globals())

@@ -15,6 +15,7 @@ from .base import wrap
 from .dispatch import apply, require_tensor
 from .promotion import cast, promote, to_floating
 from .refusal import refuse_quantized
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "all",
@@ -366,3 +367,6 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     """
     a, b = promote(input, other)
     return norm(a - b, p if p != math.inf else math.inf)
+
+
+explain_errors(globals())

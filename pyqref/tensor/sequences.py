@@ -11,6 +11,7 @@ from ..dtypes import dtype as dtype_
 from .base import wrap
 from .creation import made, numpy_type
 from .promotion import default_numpy_dtype
+from .wrong_arguments import explain_errors
 
 __all__ = [
     "arange",
@@ -132,3 +133,6 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Any:
     [[0, 0, 1], [0, 1, 1]]
     """
     return wrap(np.stack(np.triu_indices(row, offset, col)))
+
+
+explain_errors(globals())

@@ -11,7 +11,10 @@ from ..tape import shape as operations
 from ..tape.indexing import Slice
 from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
+from .base import ANY_TENSOR
 from .dispatch import apply, require_tensor
+from .foreign import no_tensor
+from .wrong_arguments import explains_errors
 
 __all__ = [
     "as_strided",
@@ -69,11 +72,15 @@ def reshape(input: Any, *shape: Any) -> Any:
     >>> pyqref.reshape(pyqref.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("reshape", "input", input)
     return apply(operations.Reshape, input, _resolved(shape_argument(shape), input._array.size))
 
 
 def view(input: Any, *shape: Any) -> Any:
     """Another shape of the same memory; an error if the strides do not allow it."""
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("view", "input", input)
     if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list, np.integer)):
         raise TypeError(f"view: a shape is needed, got {shape[0]!r}; use to(dtype) to convert")
     return apply(operations.View, input, _resolved(shape_argument(shape), input._array.size))
@@ -91,6 +98,7 @@ def reshape_as(input: Any, other: Any) -> Any:
     return reshape(input, tuple(other.shape))
 
 
+@explains_errors
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Join the axes from ``start_dim`` to ``end_dim`` into one.
 
@@ -125,6 +133,7 @@ def ravel(input: Any) -> Any:
     return reshape(input, -1)
 
 
+@explains_errors
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """Split the axis ``dim`` into axes of lengths ``sizes``.
 
@@ -151,6 +160,8 @@ def permute(input: Any, *dims: Any) -> Any:
     >>> pyqref.permute(pyqref.ones(2, 3, 4), (2, 0, 1)).shape
     pyqref.Size([4, 2, 3])
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("permute", "input", input)
     order = shape_argument(dims)
     if len(order) != input.ndim:
         raise RuntimeError(
@@ -170,6 +181,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     >>> pyqref.transpose(pyqref.ones(2, 3, 4), 0, 2).shape
     pyqref.Size([4, 3, 2])
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("transpose", "input", input)
     first, second = axis_of(dim0, input.ndim), axis_of(dim1, input.ndim)
     order = list(range(input.ndim))
     if order:
@@ -186,11 +199,14 @@ def t(input: Any) -> Any:
     >>> pyqref.t(pyqref.ones(2, 3)).shape
     pyqref.Size([3, 2])
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("t", "input", input)
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     return transpose(input, 0, 1) if input.ndim == 2 else input[...]
 
 
+@explains_errors
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
@@ -215,6 +231,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return apply(operations.Permute, input, tuple(order))
 
 
+@explains_errors
 def squeeze(input: Any, dim: Any = None, *more: int) -> Any:
     """Drop axes of length 1: all of them, or those of ``dim`` and ``more``.
 
@@ -239,9 +256,12 @@ def unsqueeze(input: Any, dim: int) -> Any:
     >>> pyqref.unsqueeze(pyqref.ones(3), 0).shape, pyqref.unsqueeze(pyqref.ones(3), -1).shape
     (pyqref.Size([1, 3]), pyqref.Size([3, 1]))
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("unsqueeze", "input", input)
     return apply(operations.Unsqueeze, input, axis_of(dim, input.ndim + 1))
 
 
+@explains_errors
 def expand(input: Any, *shape: Any) -> Any:
     """Repeat axes of length 1 without copying; -1 keeps a length."""
     wanted = shape_argument(shape)
@@ -289,6 +309,7 @@ def expand_as(input: Any, other: Any) -> Any:
     return expand(input, tuple(other.shape))
 
 
+@explains_errors
 def select(input: Any, dim: int, index: int) -> Any:
     """The slice at ``index`` along ``dim``, which axis is dropped.
 
@@ -310,6 +331,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     return apply(Slice, input, (slice(None),) * axis + (int(index),))
 
 
+@explains_errors
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """``length`` slices from ``start`` along ``dim``.
 
@@ -327,6 +349,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     return apply(Slice, input, (slice(None),) * axis + (slice(start, start + length),))
 
 
+@explains_errors
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view by sizes, strides and offset, in elements of the storage.
 

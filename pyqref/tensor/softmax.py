@@ -7,7 +7,9 @@ from typing import Any
 from ..dtypes import dtype as dtype_
 from ..tape.gated import LogSoftmax, Softmax
 from .axes import axis_of
+from .base import ANY_TENSOR
 from .dispatch import apply
+from .foreign import no_tensor
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -37,6 +39,8 @@ def log_softmax(input: Any, dim: int, dtype: dtype_ | None = None) -> Any:
 
 
 def _along(operation: Any, input: Any, dim: int, dtype: dtype_ | None) -> Any:
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor(operation.__name__.lower(), "input", input)
     if dtype is not None:
         input = input.to(dtype)
     if not input.dtype.is_floating_point and not input.is_quantized:

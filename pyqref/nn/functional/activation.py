@@ -11,8 +11,10 @@ from typing import Any
 
 from ...tape import Operation, gated, unary
 from ...tape import activation as tape
+from ...tensor.arguments import as_flag
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
+from ...tensor.wrong_arguments import explains_errors
 from .checks import require, require_floating, require_tensor
 
 __all__ = [
@@ -54,6 +56,8 @@ def _run(
     name: str, operation: type[Operation], input: Any, *parameters: Any, inplace: bool = False
 ) -> Any:
     require_floating(name, "input", input)
+    if inplace is not False:
+        inplace = as_flag(inplace, f"{name}(): inplace")
     return (apply_ if inplace else apply)(operation, input, *parameters)
 
 
@@ -67,6 +71,8 @@ def relu(input: Any, inplace: bool = False) -> Any:
     [0.0, 0.0, 2.0]
     """
     require_tensor("relu", "input", input)
+    if inplace is not False:
+        inplace = as_flag(inplace, "relu(): inplace")
     return (apply_ if inplace else apply)(unary.Relu, input)
 
 
@@ -101,6 +107,7 @@ def tanh(input: Any) -> Any:
     return input.tanh()
 
 
+@explains_errors
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """``min(max(input, min_val), max_val)``; slope 0 at both ends.
 
@@ -166,6 +173,7 @@ def elu_(input: Any, alpha: float = 1.0) -> Any:
     return elu(input, alpha, inplace=True)
 
 
+@explains_errors
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``.
 
@@ -201,6 +209,7 @@ def selu_(input: Any) -> Any:
     return selu(input, inplace=True)
 
 
+@explains_errors
 def gelu(input: Any, approximate: str = "none") -> Any:
     """``input`` times the normal distribution function; ``approximate`` "none" or "tanh".
 
@@ -331,6 +340,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     return _run("hardshrink", tape.Hardshrink, input, lambd)
 
 
+@explains_errors
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """``input`` moved towards 0 by ``lambd``, which is at least 0; 0 in between.
 

@@ -12,6 +12,7 @@ from typing import Any
 from ...tape import adaptive_pooling as tape
 from ...tensor.arguments import as_integer, described
 from ...tensor.dispatch import apply
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_room, require_tensor, shape_text
 
 __all__ = [
@@ -201,3 +202,6 @@ def adaptive_max_pool3d_with_indices(
 ) -> Any:
     """:func:`adaptive_max_pool3d` with its indices."""
     return _max(3, input, output_size, True)
+
+
+explain_errors(globals())

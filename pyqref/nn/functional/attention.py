@@ -9,6 +9,7 @@ import numpy as np
 
 from ...tensor.base import wrap
 from ...tensor.joining import cat
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, shape_text
 from .dropout import dropout
 from .linear import linear
@@ -256,3 +257,6 @@ def _heads(x: Any, batch: int, num_heads: int, head_dim: int) -> Any:
 def _given(x: Any, batch: int) -> Any:
     """`(N * heads, S, head_dim)` to `(N, heads, S, head_dim)`."""
     return x.reshape(batch, -1, *x.shape[1:])
+
+
+explain_errors(globals())

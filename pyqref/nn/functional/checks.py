@@ -9,7 +9,7 @@ from typing import Any
 
 from ...tensor.arguments import described
 from ...tensor.base import TensorBase
-from ...tensor.foreign import kind_of
+from ...tensor.foreign import no_tensor
 from ...tensor.refusal import refuse_quantized
 
 __all__ = [
@@ -46,7 +46,7 @@ def require_tensor(function: str, name: str, value: Any, *, optional: bool = Fal
     """``value`` is a tensor, or None where that is allowed."""
     if isinstance(value, TensorBase) or (optional and value is None):
         return
-    raise TypeError(f"{function}(): argument '{name}' must be Tensor, not {kind_of(value)}")
+    raise no_tensor(function, name, value)
 
 
 def require_floating(function: str, name: str, value: Any) -> None:

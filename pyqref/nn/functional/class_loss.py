@@ -7,6 +7,7 @@ from typing import Any
 from ...tape import class_loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import (
     require,
     require_floating,
@@ -142,3 +143,6 @@ def cross_entropy(
     _check_classes("cross_entropy", input, target, weight, ignore_index)
     log_p = log_softmax(input, dim)
     return apply(tape.Nll, log_p, target, weight, ignore_index, float(label_smoothing), reduction)
+
+
+explain_errors(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...tape import convolution as tape
 from ...tensor.dispatch import apply
+from ...tensor.wrong_arguments import explain_errors
 from .checks import (
     require,
     require_floating,
@@ -363,3 +364,6 @@ def conv_transpose3d(
         groups,
         dilation,
     )
+
+
+explain_errors(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating
 from .loss import legacy_reduction, reduced
 
@@ -181,3 +182,6 @@ def triplet_margin_loss(
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
     return reduced((near - far + margin).clamp_min(0), reduction)
+
+
+explain_errors(globals())

@@ -9,6 +9,7 @@ from ...tape import dropout as tape
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_probability, require_tensor, shape_text
 
 __all__ = [
@@ -65,7 +66,7 @@ def _dropout_channels(spatial: int, input: Any, p: float, training: bool, inplac
             f"will result in an error in a future release; expected {spatial + 1} or "
             f"{spatial + 2} dimensions",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if not training or p == 0:
         return input
@@ -141,3 +142,6 @@ def feature_alpha_dropout(
         return input
     shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
     return _alpha_drop(input, p, shape, inplace)
+
+
+explain_errors(globals())

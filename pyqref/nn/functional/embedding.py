@@ -11,6 +11,7 @@ from ...tape import embedding as tape
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_indices, require_tensor, shape_text
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
@@ -265,3 +266,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         f"{array.min(initial=0)} to {array.max(initial=0)}",
     )
     return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+explain_errors(globals())

@@ -8,6 +8,7 @@ from typing import Any
 from ...tape import folding as tape
 from ...tape.windows import Windows
 from ...tensor.dispatch import apply
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, shape_text, tuple_of
 
 __all__ = ["fold", "unfold"]
@@ -84,3 +85,6 @@ def fold(
     if input.ndim == 2:
         return apply(tape.Fold, input.unsqueeze(0), windows, size).squeeze(0)
     return apply(tape.Fold, input, windows, size)
+
+
+explain_errors(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...tape import linear as tape
 from ...tensor.dispatch import apply
+from ...tensor.wrong_arguments import explains_errors
 from .checks import require, require_same_dtype, require_shape, require_tensor, shape_text
 
 __all__ = ["bilinear", "linear"]
@@ -53,6 +54,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return apply(tape.Linear, input, weight, bias)
 
 
+@explains_errors
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """``input1^T W_k input2 + b_k`` for each output ``k``.
 

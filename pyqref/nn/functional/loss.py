@@ -12,6 +12,7 @@ from typing import Any
 from ...tape import loss as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = [
@@ -37,7 +38,7 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return meant
 
@@ -73,7 +74,7 @@ def _broadcast(function: str, input: Any, target: Any) -> None:
             f"input size ({shape_text(input)}). This will likely lead to incorrect results due to "
             "broadcasting. Please ensure they have the same size.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -288,10 +289,13 @@ def kl_div(
             "definition. 'mean' will be changed to behave the same as 'batchmean' in the next "
             "major release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if reduction == "batchmean":
         loss = apply(tape.KlDiv, input, target, "sum", log_target)
         return loss / input.shape[0] if input.ndim else loss
     require_reduction(reduction)
     return apply(tape.KlDiv, input, target, reduction, log_target)
+
+
+explain_errors(globals())

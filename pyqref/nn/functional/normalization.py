@@ -11,6 +11,7 @@ import numpy as np
 from ...tape import normalization as tape
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_shape, require_tensor, shape_text
 from .padding import pad
 from .pooling import avg_pool2d, avg_pool3d
@@ -308,3 +309,6 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out:
     require_floating("normalize", "input", input)
     result = input / input.norm(p, dim, keepdim=True).clamp_min(eps)
     return result if out is None else out.copy_(result)
+
+
+explain_errors(globals())

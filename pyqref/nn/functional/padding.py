@@ -6,6 +6,7 @@ from typing import Any
 
 from ...tape import padding as tape
 from ...tensor.dispatch import apply
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_tensor, shape_text
 
 __all__ = ["pad"]
@@ -77,3 +78,6 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             f"dimension of {n} elements, and leave some of them",
         )
     return apply(tape.Pad, input, pairs, mode, 0)
+
+
+explain_errors(globals())

@@ -14,6 +14,7 @@ from pyqref.numerics.pooling import pooled_sizes
 from ...tape import pooling as tape
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_tensor, tuple_of
 
 __all__ = [
@@ -391,3 +392,6 @@ def lp_pool3d(
 ) -> Any:
     """As :func:`lp_pool2d`, of `(N, C, D, H, W)`."""
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+explain_errors(globals())

@@ -11,6 +11,7 @@ from ...tape import interpolate as tape
 from ...tensor.arguments import as_integer, as_number, described
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
+from ...tensor.wrong_arguments import explain_errors
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .checks import require, require_room, require_tensor, shape_text
 
@@ -195,7 +196,7 @@ def _deprecated(name: str) -> None:
     warnings.warn(
         f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
@@ -270,3 +271,6 @@ def channel_shuffle(input: Any, groups: int) -> Any:
 def native_channel_shuffle(input: Any, groups: int) -> Any:
     """:func:`channel_shuffle` under its other name."""
     return channel_shuffle(input, groups)
+
+
+explain_errors(globals())

@@ -8,6 +8,7 @@ from typing import Any
 from ...tape import gated
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
+from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_same_dtype, require_tensor, shape_text
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "prelu", "softmax", "softmin"]
@@ -19,7 +20,7 @@ def _dimension(function: str, input: Any, dim: int | None) -> int:
             f"Implicit dimension choice for {function} has been deprecated. "
             "Change the call to include dim=X as an argument.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         dim = 0 if input.ndim in (0, 1, 3) else 1
     if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
@@ -148,3 +149,6 @@ def prelu(input: Any, weight: Any) -> Any:
         f"got shape {shape_text(weight)}",
     )
     return apply(gated.Prelu, input, weight)
+
+
+explain_errors(globals())

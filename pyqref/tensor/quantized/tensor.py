@@ -19,6 +19,7 @@ from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_qu
 from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
+from ..wrong_arguments import explains_errors
 from .assigning import put_numbers
 from .quantizer import (
     PerChannelQuantizer,
@@ -299,6 +300,7 @@ def make_quantized(array: Array, quantizer: Quantizer) -> Any:
     return wrap_quantized(array, quantizer)
 
 
+@explains_errors
 def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtype_) -> Any:
     """Integers as a per tensor quantized tensor; nothing is quantized.
 
@@ -322,6 +324,7 @@ def make_per_tensor(int_array: Array, scale: float, zero_point: int, dtype: dtyp
     return make_quantized(_storage(int_array, dtype), quantizer)
 
 
+@explains_errors
 def make_per_channel(
     int_array: Array,
     scales: Any,

@@ -38,6 +38,7 @@ def check_dtype(given: Any) -> None:
 
 def check_scale(scale: float, name: str = "scale") -> None:
     """Raise unless ``scale`` is positive, finite and a normal number in float32."""
+    scale = as_number(scale, name)
     if math.isnan(scale):
         raise ValueError(f"{name} must be a positive number, got nan")
     if scale <= 0:

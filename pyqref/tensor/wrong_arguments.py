@@ -1,0 +1,229 @@
+"""Errors of NumPy and Python, said again in the words of the function that was called.
+
+A function checks what it can check cheaply. What it does not check ends in NumPy or in Python:
+``'int' object has no attribute '_array'``. :func:`explained` turns such an error into one that
+names the function, the argument, what came and what is accepted. It runs only after a failure, so
+that a right call pays nothing for it: :func:`~pyqref.tensor.dispatch.apply` asks it for every
+operation, and the modules whose functions take microseconds anyway end with
+:func:`explain_errors`. The quick ones (sums, comparisons, views) check their tensor themselves,
+since a wrapper would cost them several percent.
+
+What pyqref raises itself passes untouched, and so does what the user's own code raises.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import opcode
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FunctionType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype
+from .arguments import described, refused_number
+from .base import TensorBase
+from .foreign import kind_of
+
+__all__ = ["RAW", "explain_errors", "explained", "explains_errors", "is_raw"]
+
+RAW = (AttributeError, TypeError, ValueError, IndexError, ArithmeticError, KeyError)
+"""What NumPy and Python raise for arguments that they cannot take."""
+
+_PACKAGE = str(Path(__file__).parent.parent)
+_NUMPY = (str(Path(np.__file__).parent), "numpy/")
+#: Compiled files call themselves by a relative path.
+_OURS = (_PACKAGE, "pyqref/", *_NUMPY)
+_RAISE = opcode.opmap["RAISE_VARARGS"]
+
+#: Arguments that are tensors wherever they have these names.
+_FIRST = frozenset({"input", "tensor", "condition", "mat1", "x1", "input1", "query", "elements"})
+_TENSORS = frozenset(
+    {
+        *("other", "target", "weight", "bias", "index", "indices", "mask", "source", "src"),
+        *("values", "value", "key", "x2", "input2", "mat2", "vec", "vec1", "vec2", "tensor1"),
+        *("tensor2", "batch1", "batch2", "boundaries", "sorted_sequence", "running_mean"),
+        *("running_var", "pos_weight", "out", "attn_mask", "key_padding_mask"),
+        *("in_proj_weight", "in_proj_bias", "static_k", "static_v", "anchor", "positive"),
+        *("negative", "test_elements", "end_values", "from_", "weights"),
+        *("per_sample_weights"),
+    }
+)
+_WORDS = {"bool": "True or False", "int": "an integer", "float": "a number", "str": "a text"}
+
+
+def is_raw(error: BaseException) -> bool:
+    """Whether an error comes from NumPy or Python itself, not from a ``raise`` of pyqref.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> try:
+    ...     pyqref.ones(2, 3).reshape(5)
+    ... except RuntimeError as error:
+    ...     is_raw(error)
+    False
+    """
+    last: TracebackType | None = error.__traceback__
+    if last is None:
+        return False
+    while last.tb_frame.f_code.co_filename.startswith(_OURS):
+        if last.tb_next is None:
+            break
+        last = last.tb_next
+    else:
+        return False  # the user's own code stands between
+    code = last.tb_frame.f_code
+    if code.co_filename.startswith(_NUMPY):
+        return True
+    if code is _WRAPPER:
+        return False  # too many arguments, or too few
+    return isinstance(error, AttributeError) or code.co_code[last.tb_lasti] != _RAISE
+
+
+def explained(
+    name: str, given: Mapping[str, Any], error: Exception, kinds: Any = None
+) -> Exception:
+    """An error that says which argument of a call is wrong; a raw one is the reason for it.
+
+    Parameters
+    ----------
+    name
+        The function that was called.
+    given
+        Its arguments by name.
+    error
+        What the call raised.
+    kinds
+        What an argument must be, by name: ``"int"``, ``"float"``, ``"bool"`` or ``"str"``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cumsum(pyqref.ones(2), dim=0, dtype="wrong")
+    Traceback (most recent call last):
+        ...
+    TypeError: cumsum(): argument 'dtype' must be a pyqref.dtype, got 'wrong'
+    """
+    for is_sure in (True, False):
+        for argument, value in given.items():
+            wanted = _wanted(argument, value, (kinds or {}).get(argument, ""), is_sure)
+            if wanted == "Tensor":
+                return TypeError(
+                    f"{name}(): argument '{argument}' must be Tensor, not {kind_of(value)}"
+                )
+            if wanted:
+                return TypeError(
+                    f"{name}(): argument '{argument}' must be {wanted}, got {refused_number(value)}"
+                )
+    shown = ", ".join(f"{key}={described(value)}" for key, value in given.items())
+    text = f"{name}() cannot take its arguments together: got {shown}"
+    if isinstance(error, (ValueError, ArithmeticError)) and str(error):
+        text = f"{text} ({str(error).splitlines()[0]})"
+    if isinstance(error, (ArithmeticError, AttributeError, KeyError)):
+        return ValueError(text)
+    return next(each for each in (IndexError, ValueError, TypeError) if isinstance(error, each))(
+        text
+    )
+
+
+def _wanted(argument: str, value: Any, kind: str, is_sure: bool) -> str:
+    """What an argument must be, if it is not that; what may be wrong only if not ``is_sure``."""
+    is_tensor = isinstance(value, TensorBase)
+    if argument in _FIRST and not is_tensor:
+        return "Tensor"
+    if argument == "dtype" and not isinstance(value, (dtype, type(None))):
+        return "a pyqref.dtype"
+    if value is None or (is_tensor and argument in _TENSORS):
+        return "" if is_sure or not kind else _WORDS[kind]
+    if kind == "bool" and not isinstance(value, (bool, int, np.bool_)):
+        return _WORDS[kind]
+    if kind == "str" and not isinstance(value, str):
+        return _WORDS[kind]
+    if kind in ("int", "float") and isinstance(value, (list, tuple)):
+        return "" if is_sure or _are_numbers(value) else "an integer or several"
+    if kind == "int" and not isinstance(value, (int, np.integer)):
+        return "" if is_sure and is_tensor else _WORDS[kind]
+    if kind == "float" and not isinstance(value, (int, float, np.number)):
+        return "" if is_sure and is_tensor else _WORDS[kind]
+    if is_sure or is_tensor:
+        return ""
+    if argument in _TENSORS:
+        return "Tensor"
+    is_plain = isinstance(value, (bool, int, float, str, dtype, np.generic))
+    is_list = isinstance(value, (list, tuple)) and _are_numbers(value)
+    return "" if is_plain or is_list else "a tensor, a number or several of them"
+
+
+def _are_numbers(values: Any) -> bool:
+    return all(isinstance(each, (int, float, TensorBase, np.number)) for each in values)
+
+
+@functools.cache
+def _kinds(function: Callable[..., Any]) -> dict[str, str]:
+    """The kinds of a function's arguments, from its annotations, else its defaults."""
+    found: dict[str, str] = {}
+    for each in inspect.signature(function).parameters.values():
+        written = str(each.annotation).replace(" | None", "")
+        if each.annotation is not each.empty and written in _WORDS:
+            found[each.name] = written
+        elif type(each.default).__name__ in _WORDS:
+            found[each.name] = type(each.default).__name__
+    return found
+
+
+def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose raw errors name its arguments.
+
+    Examples
+    --------
+    >>> @explains_errors
+    ... def double(input):
+    ...     return input._array * 2
+    >>> double.__name__
+    'double'
+    """
+
+    @functools.wraps(function)
+    def explaining(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except RAW as error:
+            if not is_raw(error):
+                raise
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            raise explained(function.__name__, given, error, _kinds(function)) from None
+
+    return explaining
+
+
+_WRAPPER = explains_errors(explained).__code__
+
+
+def explain_errors(module: dict[str, Any]) -> None:
+    """Let every function that a module defines for others explain its errors.
+
+    Called at a module's end, before anyone imports from it, so that each function stays one object.
+
+    Parameters
+    ----------
+    module
+        Its ``globals()``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.trace(5)
+    Traceback (most recent call last):
+        ...
+    TypeError: trace(): argument 'input' must be Tensor, not int
+    """
+    made: dict[Any, Any] = {}
+    for name, function in list(module.items()):
+        is_own = isinstance(function, FunctionType) and function.__module__ == module["__name__"]
+        if is_own and not name.startswith("_"):
+            made[function] = made.get(function) or explains_errors(function)
+            module[name] = made[function]
