@@ -8,7 +8,14 @@ A thread that has slept begins some 30 microseconds later, one that still waits 
 at once. So less work is worth a thread that is awake, and whoever has done its own share of the
 tasks helps the others. Who does small loops alone, one soon after another, wakes the others once
 these loops together have taken as long as waking takes.
+
+Ctrl-C ends a loop: the main thread looks for it between its tasks, ten times a second. What a kernel
+then returns is not finished and never used. Only a signal whose handler raises KeyboardInterrupt,
+Python's own one, counts, and it stays pending: Python raises as soon as the kernel has returned.
+Any other handler is called when the kernel is done. So no kernel ever runs inside of another.
 """
+
+from _signal import SIGINT, default_int_handler, getsignal
 
 from cython.parallel cimport parallel, threadid
 from libc.stdint cimport int64_t
@@ -28,12 +35,34 @@ cdef extern from *:
 
     #ifdef _MSC_VER
     #include <intrin.h>
-    #define take_next(next) _InterlockedExchangeAdd64((volatile __int64 *)(next), 1)
+    #define add_to(next, number) _InterlockedExchangeAdd64((volatile __int64 *)(next), number)
     #define PYQREF_EACH_THREAD __declspec(thread)
     #else
-    #define take_next(next) __atomic_fetch_add(next, 1, __ATOMIC_RELAXED)
+    #define add_to(next, number) __atomic_fetch_add(next, number, __ATOMIC_RELAXED)
     #define PYQREF_EACH_THREAD __thread
     #endif
+
+    /* A clock that is quick to read, in seconds, right to some 15 milliseconds. */
+    #ifdef _WIN32
+    __declspec(dllimport) unsigned long long __stdcall GetTickCount64(void);
+    #define pyqref_coarse_seconds() (GetTickCount64() * 1e-3)
+    #else
+    #include <time.h>
+    static double pyqref_coarse_seconds(void) {
+        struct timespec now;
+    #ifdef CLOCK_MONOTONIC_COARSE
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    #else
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    #endif
+        return now.tv_sec + now.tv_nsec * 1e-9;
+    }
+    #endif
+    /* When the thread looks for Ctrl-C again, how much it does before it reads the clock, and
+     * whether it has ended a loop. */
+    static PYQREF_EACH_THREAD double look_at;
+    static PYQREF_EACH_THREAD int until_clock;
+    static PYQREF_EACH_THREAD int is_stopped;
     /* Threads that ran the last loop of the thread that asks, and until when they wait awake. */
     static PYQREF_EACH_THREAD int awake;
     static PYQREF_EACH_THREAD double awake_until;
@@ -46,15 +75,29 @@ cdef extern from *:
     int PYQREF_OPENMP
     int pyqref_max_threads() nogil
     double pyqref_seconds() nogil
-    int64_t take_next(int64_t* next) nogil
+    double pyqref_coarse_seconds() nogil
+    int64_t add_to(int64_t* next, int64_t number) nogil
+    double look_at
+    int until_clock
+    bint is_stopped
     int pyqref_is_alone
     int awake
     double awake_until
     double done_alone
     double soon_until
 
+cdef extern from "Python.h":
+    int PyOS_InterruptOccurred()
+    void PyErr_SetInterrupt()
+    unsigned long PyThread_get_thread_ident() nogil
+
 cdef enum:
     MOST_SHARES = 64
+    UNTIL_CLOCK = 64        # a task counts A_TASK, one that is all of its loop 1
+    A_TASK = 16
+
+cdef double LOOKS_APART = 0.1
+cdef unsigned long _main_thread = 0
 
 # Threads that are awake, for the work that is worth waking one: about 10 microseconds. A caller who
 # is done before the other thread is up falls asleep himself: two of them, for less than 20, would
@@ -78,9 +121,15 @@ def max_threads():
 
 
 def mark_forked():
-    """Use one thread from now on: this process is a child made by fork."""
-    global _forked
-    _forked = True
+    """Use one thread from now on, the main one: this process is a child made by fork."""
+    global _forked, _main_thread
+    _forked, _main_thread = True, PyThread_get_thread_ident()
+
+
+def set_main_thread(unsigned long ident):
+    """Say which thread it is that Ctrl-C interrupts."""
+    global _main_thread
+    _main_thread = ident
 
 
 def use_every_thread(bint always):
@@ -109,6 +158,39 @@ cdef struct Share:
     int64_t[6] nothing
 
 
+cdef bint look_for_interrupt() noexcept:
+    """Whether Ctrl-C will raise KeyboardInterrupt, which it does once the kernel has returned."""
+    # Asked in this order: a signal that others handle is not touched.
+    if getsignal(SIGINT) is not default_int_handler or not PyOS_InterruptOccurred():
+        return False
+    PyErr_SetInterrupt()    # to have asked has taken it back
+    return True
+
+
+cdef bint is_interrupted() noexcept nogil:
+    global is_stopped
+    with gil:
+        is_stopped = look_for_interrupt()
+    return is_stopped
+
+
+cdef bint look() noexcept nogil:
+    """Whether Ctrl-C was pressed, if it is time to ask."""
+    global until_clock, look_at
+    cdef double now = pyqref_coarse_seconds()
+    until_clock = UNTIL_CLOCK
+    if now < look_at:
+        return False
+    look_at = now + LOOKS_APART
+    return PyThread_get_thread_ident() == _main_thread and is_interrupted()
+
+
+cdef inline bint must_stop(int done) noexcept nogil:
+    global until_clock
+    until_clock -= done
+    return until_clock <= 0 and look()
+
+
 cdef void take_shares(
     Task task, void* context, Share* shares, int n_shares, int thread
 ) noexcept nogil:
@@ -118,10 +200,20 @@ cdef void take_shares(
     cdef int k
     for k in range(n_shares):
         share = &shares[(thread + k) % n_shares]
-        index = take_next(&share.next)
+        index = add_to(&share.next, 1)
         while index < share.end:
             task(context, index, thread)
-            index = take_next(&share.next)
+            if thread == 0 and must_stop(A_TASK):
+                leave_shares(shares, n_shares)
+                return
+            index = add_to(&share.next, 1)
+
+
+cdef void leave_shares(Share* shares, int n_shares) noexcept nogil:
+    """Let nobody begin another task."""
+    cdef int k
+    for k in range(n_shares):
+        add_to(&shares[k].next, <int64_t> 1 << 62)
 
 
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
@@ -131,9 +223,13 @@ cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads
     cdef int n_shares = min(n_threads, MOST_SHARES)
     cdef Py_ssize_t index
     cdef int k
+    if is_stopped and is_interrupted():     # an earlier loop of this kernel
+        return
     if n_threads <= 1 or count <= 1 or _forked or pyqref_is_alone:
         for index in range(count):
             task(context, index, 0)
+            if must_stop(A_TASK if count > 1 else 1):
+                break
         if soon_until < 0:
             soon_until = pyqref_seconds() + _waiting
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ try:
         from . import _parallel
 
     _openmp, limit = _parallel.has_openmp(), _parallel.max_threads()
+    _parallel.set_main_thread(threading.main_thread().ident or 0)
     _parallel.expect_waiting(0.0 if _is_set() else AWAKE)
 except ImportError:
     _openmp, limit = False, 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref.nn.loaded_grid import require_loaded_finite
 from pyqref.nn.parameter import Parameter
 from pyqref.numerics.qparams import symmetric_zero_point
 from pyqref.quantization.fake_quantize.base import FakeQuantizeBase, require_tensor
@@ -180,6 +181,12 @@ class _LearnableFakeQuantize(FakeQuantizeBase):
         self.scale.data.clamp_(min=self.eps.item())
         zero_point = self.zero_point.detach().round().clamp(self.quant_min, self.quant_max)
         return self.scale.detach(), zero_point.long()
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        """Load; what an optimizer leaves out of range is brought back, nan and infinity are not."""
+        for name in ("scale", "zero_point"):
+            require_loaded_finite(state_dict, prefix + name)
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def forward(self, X: Any) -> Any:
         """``X``, observed and fake quantized as the switches say."""

@@ -143,15 +143,21 @@ def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
     """Run every task; kernels in tasks that are shared use the thread of the task only."""
     remaining = iter(tasks)
     lock = threading.Lock()
+    failed = False
 
     def work() -> None:
+        nonlocal failed
         with quiet():
-            while True:
+            while not failed:
                 with lock:
                     task = next(remaining, None)
                 if task is None:
                     return
-                task()
+                try:
+                    task()
+                except BaseException:  # such as KeyboardInterrupt: nobody begins another task
+                    failed = True
+                    raise
 
     _kernels.together(work, max(min(n_threads, len(tasks)), 1))
 

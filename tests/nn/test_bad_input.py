@@ -65,6 +65,18 @@ CASES: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         TypeError,
         "'stride' must be an int",
     ),
+    *(
+        (
+            f"{name} groups {groups}",
+            lambda convolve=convolve, groups=groups: convolve(
+                zeros(1, 2, 4, 4), zeros(2, 2, 2, 2), groups=groups
+            ),
+            ValueError if type(groups) is int else TypeError,
+            rf"{name}\(\): groups must",
+        )
+        for name, convolve in (("conv2d", F.conv2d), ("conv_transpose2d", F.conv_transpose2d))
+        for groups in (1.5, "1", None, (1, 1), 2**63)
+    ),
     (
         "output padding",
         lambda: nn.ConvTranspose1d(1, 1, 3, output_padding=1)(zeros(1, 1, 4)),
@@ -91,6 +103,19 @@ CASES: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         lambda: F.avg_pool2d(zeros(1, 4, 4), 2, divisor_override=0),
         RuntimeError,
         "divisor_override",
+    ),
+    *(
+        (
+            f"pool divisor {divisor} of {kind}",
+            lambda divisor=divisor, x=x: F.avg_pool2d(x, 2, divisor_override=divisor),
+            TypeError if isinstance(divisor, float) else ValueError,
+            r"avg_pool2d\(\): divisor_override must",
+        )
+        for divisor in (1.5, 0.4, 1e-320, float("nan"), 2**63)
+        for kind, x in (
+            ("floats", zeros(1, 4, 4)),
+            ("integers", pyqref.quantize_per_tensor(zeros(1, 4, 4), 1.0, 0, pyqref.quint8)),
+        )
     ),
     ("pool dimensions", lambda: F.max_pool2d(zeros(4, 4), 2), RuntimeError, "3.*or 4"),
     (

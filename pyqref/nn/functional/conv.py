@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...tape import convolution as tape
+from ...tensor.arguments import as_integer
 from ...tensor.dispatch import apply
 from ...tensor.wrong_arguments import explain_errors
 from .checks import (
@@ -65,6 +66,7 @@ def _conv(
 ) -> Any:
     _check(function, input, weight, spatial)
     require_tensor(function, "bias", bias, optional=True)
+    groups = as_integer(groups, f"{function}(): groups")
     stride = tuple_of(function, "stride", stride, spatial, 1)
     dilation = tuple_of(function, "dilation", dilation, spatial, 1)
     if isinstance(padding, str):
@@ -224,6 +226,7 @@ def _conv_transpose(
 ) -> Any:
     _check(function, input, weight, spatial)
     require_tensor(function, "bias", bias, optional=True)
+    groups = as_integer(groups, f"{function}(): groups")
     stride = tuple_of(function, "stride", stride, spatial, 1)
     padding = tuple_of(function, "padding", padding, spatial)
     output_padding = tuple_of(function, "output_padding", output_padding, spatial)

@@ -12,6 +12,7 @@ from typing import Any
 from pyqref.numerics.pooling import pooled_sizes
 
 from ...tape import pooling as tape
+from ...tensor.arguments import as_integer
 from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
 from ...tensor.wrong_arguments import explain_errors
@@ -254,8 +255,10 @@ def _avg_pool(
     kernel, stride, padding, _ = _windows(
         function, spatial, input, kernel_size, stride, padding, 1, ceil_mode
     )
-    if divisor_override == 0:
-        raise RuntimeError(f"{function}(): divisor_override must not be zero")
+    if divisor_override is not None:
+        divisor_override = as_integer(divisor_override, f"{function}(): divisor_override")
+        if divisor_override == 0:
+            raise RuntimeError(f"{function}(): divisor_override must not be zero")
     counted = bool(count_include_pad)
     if input.is_quantized:
         return quantized[tape.AvgPool](
@@ -306,7 +309,7 @@ def avg_pool2d(
     count_include_pad
         Whether the padding counts as elements.
     divisor_override
-        Divide by this instead of the number of elements.
+        Divide by this integer, not 0, instead of the number of elements.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_channel_affine_float_qparams, quint8
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.quantization.observer.moving_average_min_max import MovingAverageMinMaxObserver
 from pyqref.quantization.observer.partial import PartialWrapper
 from pyqref.tensor.assign import assign
@@ -160,6 +161,11 @@ class FakeQuantize(FakeQuantizeBase):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Take the number of channels from the state."""
+        low, high = integers_of(self.dtype)
+        limits = min(low, self.quant_min), max(high, self.quant_max)
+        floats = self.qscheme is per_channel_affine_float_qparams
+        keys = f"{prefix}scale", f"{prefix}zero_point"
+        require_loaded_grid(state_dict, *keys, None if floats else limits)
         for name in ("scale", "zero_point"):
             given, own = state_dict.get(prefix + name), getattr(self, name)
             if given is not None and given.shape != own.shape:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import Any
 
-from pyqref.fx import GraphModule
+from pyqref.dtypes import dtype as Dtype
+from pyqref.dtypes import qint32
+from pyqref.fx import GraphModule, Node
+from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules.module import Module
 from pyqref.ops.quantized import PackedConv, PackedConvTranspose
 from pyqref.tensor.base import TensorBase
@@ -25,6 +30,16 @@ def _packed_like(present: Any, weight: Any, bias: Any) -> Any:
     """Another weight, packed with the geometry of a present one."""
     geometry = (getattr(present, name) for name in _GEOMETRY.get(type(present), ()))
     return type(present)(weight, bias, *geometry)
+
+
+#: Buffers that hold the grid of one result.
+_SCALE, _ZERO_POINT = re.compile(r"\w*_scale_\d+"), re.compile(r"\w*_zero_point_\d+")
+
+
+def _result_dtype(node: Node) -> Dtype:
+    """Of a function that takes a grid: the dtype it is given, or the widest that it may have."""
+    given = [each for each in node.args if isinstance(each, Dtype)]
+    return given[0] if given else qint32
 
 
 #: The key in ``GraphModule.meta`` for the indexes of inputs that are quantized already.
@@ -69,6 +84,18 @@ class ConvertedGraphModule(TellingGraphModule):
             if "." not in name and not isinstance(getattr(self, name), TensorBase | Module)
         ]
 
+    def _grids(self) -> list[tuple[str, str, tuple[int, int] | None]]:
+        """Names of the scales and zero points that functions take, and the range of the latter."""
+        found = []
+        for node in self.graph.nodes:
+            names = [each.target for each in node.args if getattr(each, "op", "") == "get_attr"]
+            for scale, zero_point in pairwise(names):
+                if _SCALE.fullmatch(scale) and _ZERO_POINT.fullmatch(zero_point):
+                    floats = getattr(self, zero_point).dtype.is_floating_point
+                    limits = None if floats else integers_of(_result_dtype(node))
+                    found.append((scale, zero_point, limits))
+        return found
+
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         for name in self._packed_names():
@@ -84,6 +111,8 @@ class ConvertedGraphModule(TellingGraphModule):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        for scale, zero_point, limits in self._grids():
+            require_loaded_grid(state_dict, prefix + scale, prefix + zero_point, limits)
         for name in self._packed_names():
             if prefix + name in state_dict:
                 setattr(

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
+from pyqref.nn.loaded_grid import require_loaded_grid
 from pyqref.tensor.base import wrap
 
 from .base import ObserverBase
@@ -81,6 +82,11 @@ class FixedQParamsObserver(ObserverBase):
         self.register_buffer("scale", wrap(np.array([scale], dtype=np.float32)))
         self.register_buffer("zero_point", wrap(np.array([zero_point], dtype=np.int32)))
         self.qscheme = qscheme
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        keys = f"{prefix}scale", f"{prefix}zero_point"
+        require_loaded_grid(state_dict, *keys, (self.quant_min, self.quant_max))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def forward(self, x: Any) -> Any:
         """``x`` itself."""

@@ -169,8 +169,7 @@ def quantize_per_channel(
         return q
     check_dtype(dtype)
     array = reals("quantize_per_channel", input)
-    if type(axis) is not int:
-        axis = as_integer(axis, "axis")
+    axis = as_integer(axis, "axis")
     all_scales, all_zero_points = vector("scales", scales), vector("zero_points", zero_points)
     scheme = scheme_for(all_zero_points)
     quantizer = per_channel_quantizer(dtype, all_scales, all_zero_points, axis, scheme)

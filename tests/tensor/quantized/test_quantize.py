@@ -217,3 +217,11 @@ def test_registered_operation() -> None:
         pyqref.library.register("halves", halves)
     with pytest.raises(AttributeError, match="no namespace 'absent'"):
         _ = pyqref.ops.absent
+
+
+@pytest.mark.parametrize("axis", [2**63, -(2**63) - 1, 10**30])
+def test_axis_of_64_bits(axis: int) -> None:
+    """An axis that no C integer holds is refused each time, whatever is remembered of it."""
+    for _ in range(2):
+        with pytest.raises(ValueError, match="axis must fit 64 bits"):
+            pyqref.quantize_per_channel(X, ONES, ZEROS, axis, pyqref.qint8)

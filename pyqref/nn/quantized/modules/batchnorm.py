@@ -11,13 +11,13 @@ from pyqref.ops import quantized as ops
 from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 
-from .output_grid import EVERY_DTYPE, register_grid
+from .output_grid import EVERY_DTYPE, LoadsGrid, register_grid
 from .utils import require_output_observer, require_quantized_input
 
 __all__ = ["BatchNorm2d", "BatchNorm3d"]
 
 
-class _BatchNorm(nn.BatchNorm2d):
+class _BatchNorm(LoadsGrid, nn.BatchNorm2d):
     """Batch norm whatever the number of spatial dimensions."""
 
     _NNI_BN_RELU_MODULE: ClassVar[Any] = None

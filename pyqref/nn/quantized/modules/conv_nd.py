@@ -196,7 +196,7 @@ class _ConvNd(WeightedQuantizedModule):
     ) -> None:
         weight = pop_state(state_dict, prefix + "weight", missing_keys)
         bias = pop_state(state_dict, prefix + "bias", missing_keys)
-        load_output_parameters(self, state_dict, prefix, missing_keys)
+        load_output_parameters(self, state_dict, prefix, missing_keys, dtypes.quint8)
         ours = self._weight_bias()
         key = prefix + "weight"
         if (

@@ -266,7 +266,7 @@ class QFunctional(Module):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        load_output_parameters(self, state_dict, prefix, missing_keys)
+        load_output_parameters(self, state_dict, prefix, missing_keys, dtypes.qint32)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

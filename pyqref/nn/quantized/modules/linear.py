@@ -268,7 +268,7 @@ class Linear(WeightedQuantizedModule):
         error_msgs: list[str],
     ) -> None:
         _as_version_3(state_dict, prefix + "_packed_params.", error_msgs)
-        load_output_parameters(self, state_dict, prefix, missing_keys)
+        load_output_parameters(self, state_dict, prefix, missing_keys, dtypes.quint8)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

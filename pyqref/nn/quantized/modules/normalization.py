@@ -9,13 +9,13 @@ from pyqref.nn.conversion_checks import require_members
 from pyqref.nn.diagnostics import NoEffectWarning, warn
 from pyqref.ops import quantized as ops
 
-from .output_grid import EVERY_DTYPE, as_parameter, observed_grid, register_grid
+from .output_grid import EVERY_DTYPE, LoadsGrid, as_parameter, observed_grid, register_grid
 from .utils import require_quantized_input
 
 __all__ = ["GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm"]
 
 
-class LayerNorm(nn.LayerNorm):
+class LayerNorm(LoadsGrid, nn.LayerNorm):
     r"""Layer norm on integers (equation ``eq-quantized-layer-norm``).
 
     Parameters
@@ -110,7 +110,7 @@ class LayerNorm(nn.LayerNorm):
         )
 
 
-class GroupNorm(nn.GroupNorm):
+class GroupNorm(LoadsGrid, nn.GroupNorm):
     r"""Group norm on integers (equation ``eq-quantized-group-norm``).
 
     Parameters
@@ -192,7 +192,7 @@ class GroupNorm(nn.GroupNorm):
         )
 
 
-class _InstanceNorm(nn.InstanceNorm2d):
+class _InstanceNorm(LoadsGrid, nn.InstanceNorm2d):
     """Instance norm whatever the number of spatial dimensions."""
 
     scale: Any

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref import dtypes
+from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
+from pyqref.nn.modules import Module
 from pyqref.ops import quantized as ops
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import TensorBase
@@ -13,9 +15,29 @@ from pyqref.tensor.parameter import Parameter
 
 from .utils import require_output_observer
 
-__all__ = ["EVERY_DTYPE", "as_parameter", "observed_grid", "plain_grid", "register_grid"]
+__all__ = [
+    "EVERY_DTYPE",
+    "LoadsGrid",
+    "as_parameter",
+    "observed_grid",
+    "plain_grid",
+    "register_grid",
+]
 
 EVERY_DTYPE = (dtypes.quint8, dtypes.qint8, dtypes.qint32)
+
+
+class LoadsGrid(Module):
+    """Base of layers with buffers ``scale`` and ``zero_point``; it stands before the float layer.
+
+    It refuses to load what no output can have.
+    """
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        # The call checks the range of the dtype of its input, where the layer itself has none.
+        dtype = getattr(self, "dtype", dtypes.qint32)
+        require_loaded_grid(state_dict, f"{prefix}scale", f"{prefix}zero_point", integers_of(dtype))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
 
 def register_grid(layer: Any, scale: Any, zero_point: Any) -> None:

@@ -12,12 +12,13 @@ from pyqref.tensor.arguments import as_integer, described
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.quantized import dequantize, quantize_per_tensor
 
+from .output_grid import LoadsGrid
 from .utils import require_float_input, require_output_observer
 
 __all__ = ["DeQuantize", "Quantize"]
 
 
-class Quantize(Module):
+class Quantize(LoadsGrid):
     r"""Quantize the incoming tensor with a fixed scale and zero point.
 
     Equation ``eq-affine-quantize``:

@@ -9,13 +9,13 @@ from pyqref.nn import modules as nn
 from pyqref.nn.conversion_checks import require_members
 from pyqref.ops import quantized as ops
 
-from .output_grid import EVERY_DTYPE, observed_grid, plain_grid, register_grid
+from .output_grid import EVERY_DTYPE, LoadsGrid, observed_grid, plain_grid, register_grid
 from .utils import require_quantized_input
 
 __all__ = ["ELU", "Hardswish", "LeakyReLU", "Sigmoid", "Softmax"]
 
 
-class Hardswish(nn.Hardswish):
+class Hardswish(LoadsGrid, nn.Hardswish):
     r"""Hardswish on integers (equations ``eq-hardswish``, ``eq-quantized-pointwise``).
 
     .. math:: y = x \cdot \min(\max(x + 3, 0), 6) / 6
@@ -137,7 +137,7 @@ class ELU(nn.ELU):
         return cls(float(scale), int(zero_point), mod.alpha)
 
 
-class LeakyReLU(nn.LeakyReLU):
+class LeakyReLU(LoadsGrid, nn.LeakyReLU):
     r"""Leaky ReLU on integers (equations ``eq-leaky-relu``, ``eq-quantized-pointwise``).
 
     Parameters

@@ -14,6 +14,7 @@ from pyqref.tensor.base import TensorBase
 from pyqref.tensor.creation import tensor
 from pyqref.tensor.foreign import kind_of
 from pyqref.tensor.quantized import quantize_per_channel, quantize_per_tensor
+from pyqref.tensor.quantized.validation import check_scale, check_zero_point
 from pyqref.tensor.refusal import DEQUANTIZE
 
 __all__ = [
@@ -184,14 +185,23 @@ def save_output_parameters(layer: Any, destination: Any, prefix: str) -> None:
 
 
 def load_output_parameters(
-    layer: Any, state_dict: Any, prefix: str, missing_keys: list[str]
+    layer: Any, state_dict: Any, prefix: str, missing_keys: list[str], dtype: dtypes.dtype
 ) -> None:
-    """Read what :func:`save_output_parameters` wrote."""
+    """Read what :func:`save_output_parameters` wrote, parameters of an output of ``dtype``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        They are no numbers, or no tensor of ``dtype`` can have them.
+    """
     scale = pop_state(state_dict, prefix + "scale", missing_keys)
     zero_point = pop_state(state_dict, prefix + "zero_point", missing_keys)
     if scale is not None:
-        layer.scale = as_number(scale, prefix + "scale")
+        number = as_number(scale, prefix + "scale")
+        check_scale(number, prefix + "scale")
+        layer.scale = number
     if zero_point is not None:
+        check_zero_point(zero_point, dtype, prefix + "zero_point")
         layer.zero_point = as_integer(zero_point, prefix + "zero_point")
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from pyqref import dtypes
 from pyqref.backends import quantized as settings
+from pyqref.nn.loaded_grid import integers_of, require_loaded_grid
 from pyqref.nn.modules import Module
 from pyqref.nn.quantized.integer_range import clamp_integers
 from pyqref.tensor.arguments import as_flag, as_integer, described
@@ -179,6 +180,10 @@ class ReferenceQuantizedModule(Module):
     ) -> None:
         for name in self._weights():
             self._load_grid(state_dict, prefix, name)
+            scheme, dtype = getattr(self, f"{name}_qscheme"), getattr(self, f"{name}_dtype")
+            floats = scheme is dtypes.per_channel_affine_float_qparams
+            keys = f"{prefix}{name}_scale", f"{prefix}{name}_zero_point"
+            require_loaded_grid(state_dict, *keys, None if floats else integers_of(dtype))
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
