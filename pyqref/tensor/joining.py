@@ -14,6 +14,7 @@ from .axes import axis_of
 from .base import TensorBase
 from .dispatch import apply
 from .foreign import refuse_foreign
+from .memory import require_memory
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
 
@@ -230,6 +231,8 @@ def cartesian_prod(*tensors: Any) -> Any:
     """
     if len(tensors) == 1:
         return tensors[0]
+    shape = (*(each._array.size for each in tensors), len(tensors))
+    require_memory(shape, 8, "cartesian_prod: a result")
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 
@@ -318,6 +321,8 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
             raise RuntimeError(
                 f"number of sections must be larger than 0, got {indices_or_sections}"
             )
+        # A view is a few hundred bytes.
+        require_memory((indices_or_sections,), 256, "tensor_split: a tuple of views")
         each, longer = divmod(length, indices_or_sections)
         sizes = [each + (i < longer) for i in range(indices_or_sections)]
         return split_with_sizes(input, sizes, axis)
