@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .operation import Array, Operation
@@ -21,7 +23,7 @@ class Linear(Operation):
 
     def forward(self, x: Array, weight: Array, bias: Array | None) -> Array:
         self.save(x if self.needs[1] else None, weight if self.needs[0] else None)
-        rows = x.reshape(x.size // max(x.shape[-1], 1), x.shape[-1]) if x.ndim > 2 else x
+        rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) if x.ndim > 2 else x
         y = matmul(rows, weight.T)
         if bias is not None:
             y += bias

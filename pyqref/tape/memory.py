@@ -18,6 +18,7 @@ __all__ = [
     "address",
     "as_strided",
     "in_memory_order",
+    "meets_partly",
     "overlaps",
     "same_layout",
     "storage_of",
@@ -99,6 +100,34 @@ def overlaps(array: Array) -> bool:
     """Whether an axis is repeated in memory, as by ``expand``."""
     repeated = any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
     return repeated and array.size > 0
+
+
+def meets_partly(written: Array, read: Array) -> bool:
+    """Whether what is written covers another place of memory that is read than its own.
+
+    As in ``torch``, only arrays without gaps count; of others each element would be compared.
+    """
+    if written is read or storage_of(written) is not storage_of(read):
+        return False
+    if not written.size or not read.size or not (_is_dense(written) and _is_dense(read)):
+        return False
+    first, second = address(written), address(read)
+    if first == second and written.nbytes == read.nbytes:
+        return _steps(written) != _steps(read)
+    return first < second + read.nbytes and second < first + written.nbytes
+
+
+def _is_dense(array: Array) -> bool:
+    if array.flags.c_contiguous:
+        return True
+    return 0 not in array.strides and extent(array.shape, array.strides, array.itemsize) == (
+        array.nbytes
+    )
+
+
+def _steps(array: Array) -> list[tuple[int, int]]:
+    pairs = zip(array.shape, array.strides, strict=True)
+    return [(length, step) for length, step in pairs if length > 1]
 
 
 def add_where(

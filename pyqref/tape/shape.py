@@ -194,6 +194,8 @@ class Repeat(Operation):
         # np.tile copies once for each axis.
         pairs = list(zip(repeats, self.shape, strict=True))
         result = np.empty([times * length for times, length in pairs], x.dtype)
+        if not result.size:
+            return result
         added = (np.newaxis,) * (2 * (len(pairs) - x.ndim))
         spread = x[(*added, *(np.newaxis, slice(None)) * x.ndim)]
         result.reshape([each for pair in pairs for each in pair])[...] = spread

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..tape import bounds, elementwise, unary
+from ..tape.quiet import quiet
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply
 from .foreign import no_tensor
 from .inplace import in_place
-from .promotion import promote, promoted, to_floating
+from .promotion import fitting, promote, promoted, to_floating
 from .refusal import refuse_quantized
 
 __all__ = [
@@ -135,7 +136,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     a, b = (getattr(each, "_array", each) for each in _numbers("div", input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
-    quotient = np.floor_divide(a, b)
+    with quiet():  # the least integer over -1 is itself
+        quotient = np.floor_divide(a, b)
     if rounding_mode == "trunc":
         quotient = quotient + ((quotient < 0) & (quotient * b != a)).astype(common)
     return wrap(np.asarray(quotient))
@@ -170,6 +172,8 @@ def pow(input: Any, exponent: Any) -> Any:
     [8.0]
     """
     a, b = _numbers("pow", input, exponent)
+    if isinstance(exponent, int) and b.dtype.kind in "iu" and exponent >= 0:
+        fitting(exponent, b.dtype)
     if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(exponent):
         if not isinstance(exponent, TensorBase):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -271,7 +275,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
     given = [each for each in (min, max) if each is not None]
-    input, *given = promote(input, *given)
+    input, *given = _fitted(input, *given)
     low = given.pop(0) if min is not None else None
     high = given.pop(0) if max is not None else None
     return apply(bounds.Clamp, input, low, high)
@@ -321,7 +325,16 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, got {condition.dtype}"
         )
-    return apply(elementwise.Where, condition, *promote(input, other))
+    return apply(elementwise.Where, condition, *_fitted(input, other))
+
+
+def _fitted(*operands: Any) -> list[Any]:
+    """The operands in their common type, which must hold the numbers among them."""
+    found = promote(*operands)
+    for given, cast in zip(operands, found, strict=True):
+        if isinstance(given, (int, float)) and isinstance(cast, np.generic):
+            fitting(given, cast.dtype)
+    return found
 
 
 def _refuse_bool(operand: Any) -> None:

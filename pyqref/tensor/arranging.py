@@ -8,9 +8,11 @@ import numpy as np
 
 from ..dtypes import contiguous_format, per_tensor_affine
 from ..tape import shape as operations
+from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .dispatch import apply
 from .layout import clone
+from .memory import require_memory
 from .refusal import refuse_quantized
 from .shape import as_strided, flatten, transpose, unsqueeze
 from .wrong_arguments import explain_errors
@@ -103,6 +105,9 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(axes)}"
         )
+    if axes is None and len(shifts) != 1:
+        raise RuntimeError(f"roll: without dims one shift is needed, got {len(shifts)}")
+    shifts = tuple(as_integer(each, "roll: shifts") for each in shifts)
     return apply(operations.Roll, input, shifts, axes)
 
 
@@ -116,6 +121,9 @@ def repeat(input: Any, *repeats: Any) -> Any:
         )
     if any(count < 0 for count in times):
         raise RuntimeError(f"repeat: counts must be non-negative, got {list(times)}")
+    own = (1,) * (len(times) - input.ndim) + input._array.shape
+    shape = [count * length for count, length in zip(times, own, strict=True)]
+    require_memory(shape, input._array.itemsize, "repeat: a result")
     return apply(operations.Repeat, input, times)
 
 
@@ -146,13 +154,19 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     refuse_quantized(repeats)
     per_tensor = input.is_quantized and input.qscheme() is per_tensor_affine
     if per_tensor and isinstance(repeats, int) and repeats > 1:
+        require_memory((input._array.size, repeats), input._array.itemsize, "repeat_interleave: it")
         return _spread(input, repeats, dim)
     if dim is None:
         input, dim = flatten(input), 0
     axis = axis_of(dim, input.ndim)
+    if isinstance(repeats, (int, float)):
+        repeats = as_integer(repeats, "repeat_interleave: repeats")
     counts = getattr(repeats, "_array", repeats)
     if np.any(np.asarray(counts) < 0):
         raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {counts}")
+    length = input._array.shape[axis]
+    total = np.asarray(counts, np.float64).sum() * (length if np.ndim(counts) == 0 else 1)
+    require_memory((int(total),), 8, "repeat_interleave: an index")
     where = np.repeat(np.arange(input._array.shape[axis]), counts)
     return input.index_select(axis, input.new_tensor(where))
 
@@ -175,6 +189,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
             f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
         )
     shape, stride = list(input._array.shape), list(input.stride())
+    step = min(as_integer(step, "unfold: step"), max(length, 1))
     shape[axis] = (length - size) // step + 1
     window = stride[axis]
     stride[axis] *= step

@@ -13,8 +13,10 @@ from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, require_tensor, store
+from .dispatch import apply, check_in_place, require_apart, require_tensor, store
 from .layout import clone, contiguous
+from .memory import require_memory
+from .promotion import fitting
 from .wrong_arguments import explains_errors
 
 __all__ = ["from_dlpack"]
@@ -246,6 +248,7 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
             "copying from a quantized tensor to one that is not is not allowed; "
             "use dequantize() to get a float tensor"
         )
+    require_apart(input, src)
     store(input, apply(Copy, input, src))
     return input
 
@@ -254,13 +257,13 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
 def fill_(input: Any, value: Any) -> Any:
     """Write one number everywhere."""
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(value))
+        value = wrap(np.asarray(fitting(value, input._array.dtype)))
     if value.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions."
         )
-    return copy_(input, value)
+    return copy_(input, clone(value))  # which may be one of the elements
 
 
 def zero_(input: Any) -> Any:
@@ -282,10 +285,9 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
         )
     array = input._array
     count = math.prod(shape)
-    if count >= 2**36 or any(length < 0 for length in shape):
-        raise RuntimeError(
-            f"resize_(): the shape must not be negative and fit some memory, got {list(shape)}"
-        )
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"resize_(): the shape must not be negative, got {list(shape)}")
+    require_memory(shape, array.itemsize, "resize_: a tensor")
     if count <= array.size and array.flags.c_contiguous:
         input._array = array.reshape(-1)[:count].reshape(shape)
     else:

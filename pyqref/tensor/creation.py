@@ -14,7 +14,7 @@ from .axes import shape_argument
 from .base import TensorBase, wrap
 from .foreign import kind_of
 from .memory import require_memory
-from .promotion import default_numpy_dtype, scalar
+from .promotion import default_numpy_dtype, fitting
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -127,9 +127,12 @@ def _from_python(data: Any, wanted: Any) -> Any:
             wanted = array.dtype
         if isinstance(data, (list, tuple)) and array.dtype.kind == "f":
             wanted = _common_float(data) or wanted
-    if array.dtype.kind == "i" and wanted.kind in "iu" and array.size:
+    if array.dtype.kind in "iuf" and wanted.kind in "iu" and array.size:
         limits = np.iinfo(wanted)
-        if not (limits.min <= array.min() and array.max() <= limits.max):
+        # The largest int64 as a float is one more than it; of others the next integer is exact.
+        is_float = array.dtype.kind == "f"
+        beyond = array >= limits.max + 1.0 if is_float else array > limits.max
+        if not limits.min <= array.min() or beyond.any():
             raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     with quiet():
         return array.astype(wanted)
@@ -243,11 +246,16 @@ def full(
         size, fill_value = size[:-1], size[-1]
     if isinstance(fill_value, TensorBase):
         fill_value = fill_value.item()  # type: ignore[attr-defined]
-    wanted = np.asarray(fill_value).dtype if dtype is None else numpy_type(dtype)
+    wanted = _type_of(fill_value) if dtype is None else numpy_type(dtype)
     if dtype is None and wanted.kind == "f":
         wanted = default_numpy_dtype()
     shape = _checked_shape(shape_argument(tuple(size)), wanted)
-    return made(np.full(shape, scalar(fill_value, wanted), dtype=wanted), requires_grad, device)
+    return made(np.full(shape, fitting(fill_value, wanted), dtype=wanted), requires_grad, device)
+
+
+def _type_of(fill_value: Any) -> Any:
+    """That of a number without a dtype; an integer is int64, and must fit it."""
+    return np.dtype(np.int64) if type(fill_value) is int else np.asarray(fill_value).dtype
 
 
 def _checked_shape(shape: tuple[int, ...], wanted: Any) -> tuple[int, ...]:

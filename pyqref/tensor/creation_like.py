@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from .creation import empty, full, made, numpy_type, ones, tensor, zeros
+from .promotion import fitting
 from .wrong_arguments import explain_errors
 
 __all__ = [
@@ -92,7 +93,11 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
     >>> pyqref.full_like(pyqref.zeros(2), 7).tolist()
     [7.0, 7.0]
     """
-    return _like(input, np.full_like, options, fill_value)
+    number = fill_value.item() if hasattr(fill_value, "item") else fill_value
+    if not input.is_quantized or "dtype" in options:
+        dtype = options.get("dtype")
+        number = fitting(number, input._array.dtype if dtype is None else numpy_type(dtype))
+    return _like(input, np.full_like, options, number)
 
 
 def new_tensor(

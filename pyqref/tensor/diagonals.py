@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tape import shape as operations
+from .arguments import as_integer
 from .axes import axis_of
 from .dispatch import apply
 from .layout import clone
@@ -27,6 +28,10 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     first, second = axis_of(dim1, input.ndim), axis_of(dim2, input.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    # Beyond the corners there are no elements, and NumPy takes a C int.
+    offset = as_integer(offset, "diagonal: offset")
+    lengths = input._array.shape
+    offset = min(max(offset, -lengths[first]), lengths[second])
     return apply(operations.Diagonal, input, offset, first, second)
 
 
@@ -49,7 +54,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     if input.ndim == 2:
         return clone(_diagonal(input, diagonal))
-    size = input._array.shape[0] + abs(diagonal)
+    size = input._array.shape[0] + abs(as_integer(diagonal, "diag: diagonal"))
     matrix = input.new_zeros(size, size)
     _diagonal(matrix, diagonal).copy_(input)
     return matrix
@@ -82,6 +87,9 @@ def triu(input: Any, diagonal: int = 0) -> Any:
 def _triangle(function: Any, input: Any, diagonal: int) -> Any:
     if input.ndim < 2:
         raise RuntimeError(f"{function.__name__}: input tensor must have at least 2 dimensions")
+    rows, columns = input._array.shape[-2:]
+    # Beyond the corners nothing changes.
+    diagonal = min(max(as_integer(diagonal, f"{function.__name__}: diagonal"), -rows), columns)
     return apply(operations.Triangle, input, function, diagonal)
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..tape import Array, Edge, Operation, is_grad_enabled
-from ..tape.memory import overlaps
+from ..tape.memory import meets_partly, overlaps
+from ..tape.quiet import quiet
 from .base import CopySlices, TensorBase, goes_on, wrap
 from .foreign import no_tensor
 from .refusal import undefined_for_quantized
@@ -32,6 +33,8 @@ __all__ = [
     "mark_view",
     "quantized",
     "quantized_implementation",
+    "require_apart",
+    "require_own_places",
     "require_tensor",
     "store",
 ]
@@ -133,6 +136,9 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
         if not is_raw(error):
             raise
         raise _operation_error(error, operation, arrays, kwargs) from None
+    except MemoryError as error:
+        name = operation.__name__.lower()
+        raise RuntimeError(f"{name}: the memory does not suffice: {error}") from None
     if isinstance(result, tuple):
         given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])
         node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
@@ -198,6 +204,8 @@ def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
         ...
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at ...
     """
+    if "too big" in str(error) or "Maximum allowed dimension" in str(error):
+        return RuntimeError(f"the result is too large: {error}")
     shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
     if "broadcast" not in str(error) or len(shapes) < 2:
         return error
@@ -256,14 +264,14 @@ def store(target: TensorBase, result: TensorBase) -> None:
         raise RuntimeError(
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}"
         )
-    if overlaps(target._array):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location; clone() the tensor first"
-        )
+    require_own_places(target)
     if target.is_quantized:
         target._quantizer = result._quantizer
-    np.copyto(target._array, result._array, casting="unsafe")
+    if target._array.dtype == result._array.dtype:
+        np.copyto(target._array, result._array)
+    else:
+        with quiet():
+            np.copyto(target._array, result._array, casting="unsafe")
     target._version[0] += 1
     if not is_grad_enabled():
         return
@@ -279,6 +287,45 @@ def store(target: TensorBase, result: TensorBase) -> None:
         change.enter((base._edge(), *node.edges))
         base._goes_to = Edge(change, 0)
         base._epoch += 1
+
+
+def require_own_places(target: TensorBase) -> None:
+    """Raise if elements of what is written in place share memory, as those of ``expand`` do.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> require_own_places(pyqref.ones(1).expand(3))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: unsupported operation: more than one element of the written-to tensor ...
+    """
+    if overlaps(target._array):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location; clone() the tensor first"
+        )
+
+
+def require_apart(target: TensorBase, *sources: Any) -> None:
+    """Raise if what is written in place is read at another place, by one of the other operands.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> x = pyqref.zeros(4)
+    >>> require_apart(x, x, x.clone(), 5)
+    >>> require_apart(x[1:], x[:-1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: unsupported operation: some elements of the input tensor and the written-to ...
+    """
+    for source in sources:
+        if isinstance(source, TensorBase) and meets_partly(target._array, source._array):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location; clone() the input first"
+            )
 
 
 def _require_both_quantized(target: Any, result: Any) -> None:

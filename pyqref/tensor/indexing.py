@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import from_numpy_dtype
 from ..tape import indexing
 from .arguments import described
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, store
-from .promotion import cast, scalar
+from .dispatch import apply, check_in_place, require_apart, require_own_places, store
+from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
 from .wrong_arguments import explains_errors
 
@@ -166,6 +167,9 @@ def setitem(input: Any, key: Any, value: Any) -> None:
         return
     while value.ndim > target.ndim and value._array.shape[0] == 1:
         value = value[0]
+    # What is broadcast is read before anything is written, as in torch.
+    if value._array.shape != target._array.shape and not value.is_quantized:
+        value = value.clone()
     target.copy_(value)
 
 
@@ -174,7 +178,7 @@ def _as_values(values: Any, input: Any) -> Any:
     if isinstance(values, TensorBase):
         return values
     try:
-        return wrap(np.asarray(values if np.ndim(values) else scalar(values, input._array.dtype)))
+        return wrap(np.asarray(values if np.ndim(values) else fitting(values, input._array.dtype)))
     except ValueError:
         raise ValueError(
             f"the values must be a number, a tensor or rows of one length, got {described(values)}"
@@ -182,6 +186,7 @@ def _as_values(values: Any, input: Any) -> Any:
 
 
 def _put(target: Any, advanced: tuple[Any, ...], values: Any, *, accumulate: bool) -> None:
+    require_apart(target, values)
     (values,) = cast(target._array.dtype, values)
     while values.ndim > 1 and values._array.shape[0] == 1:
         values = values[0]
@@ -204,10 +209,16 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
                 "index_put(accumulate=True) is not defined for quantized tensors; "
                 "call dequantize() first"
             )
+        require_own_places(input)
         input._put(key, values)
         input._version[0] += 1
         return input
     refuse_quantized(values)
+    if isinstance(values, TensorBase) and values._array.dtype != input._array.dtype:
+        raise RuntimeError(
+            f"index_put: values must have the dtype of the tensor, {input.dtype}, got "
+            f"{from_numpy_dtype(values._array.dtype)}"
+        )
     _put(input, key, _as_values(values, input), accumulate=accumulate)
     return input
 

@@ -12,13 +12,15 @@ import numpy as np
 from .._kernels.parts import parts, under
 from ..tape import Array, Operation, is_grad_enabled
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, store
+from .dispatch import apply, check_in_place, require_apart, store
 from .wrong_arguments import RAW, explained, is_raw
 
 __all__ = ["apply_", "change", "in_place"]
 
 
-def in_place(function: Callable[..., Any], elementwise: bool = False) -> Callable[..., Any]:
+def in_place(
+    function: Callable[..., Any], elementwise: bool = False, reads_first: bool = False
+) -> Callable[..., Any]:
     """The same function, which stores its result in its first argument and returns that.
 
     The result must have the shape of the first argument, and a type that fits it.
@@ -29,12 +31,16 @@ def in_place(function: Callable[..., Any], elementwise: bool = False) -> Callabl
         What is computed.
     elementwise
         Whether it takes quantized tensors and works element by element: then part by part.
+    reads_first
+        Whether other operands may lie in other places of the same memory, as in ``torch``.
     """
 
     @functools.wraps(function)
     def changed(input: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             check_in_place(input)
+            if not reads_first:
+                require_apart(input, *args, *kwargs.values())
             if elementwise and input.is_quantized:
                 change(input, function, *args, **kwargs)
             else:
@@ -81,6 +87,7 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
     (True, [0.0, 1.0])
     """
     check_in_place(target)
+    require_apart(target, *args, *kwargs.values())
     change(target, partial(apply, operation), *args, **kwargs)
     return target
 

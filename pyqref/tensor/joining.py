@@ -14,6 +14,7 @@ from .axes import axis_of
 from .base import TensorBase
 from .dispatch import apply
 from .foreign import refuse_foreign
+from .memory import require_memory
 from .promotion import promote
 from .shape import expand, narrow, reshape, select
 from .wrong_arguments import explain_errors
@@ -234,6 +235,8 @@ def cartesian_prod(*tensors: Any) -> Any:
     """
     if len(tensors) == 1:
         return tensors[0]
+    shape = (*(each._array.size for each in tensors), len(tensors))
+    require_memory(shape, 8, "cartesian_prod: a result")
     return stack([reshape(each, -1) for each in meshgrid(*tensors)], 1)
 
 

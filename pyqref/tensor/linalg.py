@@ -10,6 +10,7 @@ from .diagonals import diagonal
 from .dispatch import apply, require_tensor
 from .inplace import in_place
 from .joining import stack
+from .memory import require_memory
 from .refusal import refuse_quantized
 from .shape import reshape
 from .wrong_arguments import explain_errors
@@ -162,6 +163,8 @@ def outer(input: Any, vec2: Any) -> Any:
     """
     _rank("outer", "input", input, 1)
     _rank("outer", "vec2", vec2, 1)
+    size = input._array.size, vec2._array.size
+    require_memory(size, input._array.itemsize, "outer: a result")
     return mul(reshape(input, -1, 1), vec2)
 
 
@@ -241,6 +244,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     pyqref.Size([2, 5])
     """
     if isinstance(dims, int):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot: dims must be in [0, {min(a.ndim, b.ndim)}], got {dims}")
         axes_a, axes_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         axes_a = [axis % a.ndim for axis in dims[0]]
@@ -288,6 +293,14 @@ def einsum(equation: str, *operands: Any) -> Any:
             )
         terms[position], operand = _without_repeats(term, operand)
         tensors.append(operand)
+    lengths = {
+        letter: length
+        for term, tensor in zip(terms, tensors, strict=True)
+        for letter, length in zip(term, tensor._array.shape, strict=True)
+        if length != 1
+    }
+    shape = [lengths.get(letter, 1) for letter in output]
+    require_memory(shape, tensors[0]._array.itemsize, "einsum: a result")
     try:
         return apply(Einsum, f"{','.join(terms)}->{output}", *tensors)
     except ValueError as error:
@@ -366,6 +379,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     >>> pyqref.cdist(pyqref.tensor([[0.0, 0.0]]), points).tolist()
     [[5.0, 1.0]]
     """
+    rows = x1._array.shape[-2:-1], x2._array.shape[-2:]
+    require_memory(rows[0] + rows[1], x1._array.itemsize, "cdist: the differences")
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, dim=-1)
 
 

@@ -35,6 +35,8 @@ def require_memory(shape: Sequence[int], itemsize: int, what: str = "a tensor") 
         ...
     RuntimeError: a tensor of shape (1125899906842624,) needs 4503599627370496 bytes, ...
     """
+    if 0 in shape and math.prod(length or 1 for length in shape) * itemsize >= 2**63:
+        raise RuntimeError(f"{what} of shape {tuple(shape)} cannot be addressed")
     needed = math.prod(shape) * itemsize
     if needed > machine_memory():
         raise RuntimeError(

@@ -8,11 +8,13 @@ import numpy as np
 
 from ..tape import indexing
 from ..tape.quantile import METHODS, Quantile
+from ..tape.quiet import quiet
 from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply
+from .memory import require_memory
 from .refusal import refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
 from .wrong_arguments import explain_errors
@@ -194,6 +196,8 @@ def quantile(
     1.5
     """
     refuse_quantized(input, q)
+    if input._array.dtype.kind != "f":
+        raise RuntimeError(f"quantile(): input must be floating point, got {input.dtype}")
     fractions = np.asarray(getattr(q, "_array", q))
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
@@ -271,7 +275,17 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     array = input._array
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if weights is None:
+    minlength = as_integer(minlength, "bincount: minlength")
+    if minlength < 0:
+        raise RuntimeError(f"bincount: minlength must be at least 0, got {minlength}")
+    if weights is not None and weights._array.shape != array.shape:
+        raise RuntimeError(
+            f"bincount: weights must have the shape of input, {array.shape}, "
+            f"got {weights._array.shape}"
+        )
+    length = int(array.max()) + 1 if array.size else 0
+    require_memory((length if length > minlength else minlength,), 8, "bincount: a result")
+    if weights is None or not array.size:
         return wrap(np.bincount(array, None, minlength))
     kind = np.float32 if weights._array.dtype == np.float32 else np.float64
     return wrap(np.bincount(array, weights._array, minlength).astype(kind))
@@ -290,8 +304,10 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     array = input._array.reshape(-1)
     if array.dtype.kind != "f":
         raise RuntimeError(f"histc: a floating point tensor is needed, got {input.dtype}")
+    bins = as_integer(bins, "histc: bins")
     if bins <= 0:
         raise RuntimeError(f"histc: bins must be > 0, got {bins}")
+    require_memory((bins,), 8, "histc: a result")
     low, high = float(min), float(max)
     if low == high and array.size:
         low, high = float(array.min()), float(array.max())
@@ -303,8 +319,9 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         raise RuntimeError("max must be larger than min")
     number = array.dtype.type
     inside = array[(array >= low) & (array <= high)]
-    place = (inside - number(low)) * number(bins) / (number(high) - number(low))
-    index = np.minimum(place.astype(np.int64), bins - 1)
+    with quiet():
+        place = (inside - number(low)) * number(bins) / (number(high) - number(low))
+        index = np.clip(place.astype(np.int64), 0, bins - 1)
     return wrap(np.bincount(index, minlength=bins).astype(array.dtype))
 
 

@@ -13,7 +13,7 @@ from .axes import axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply
 from .inplace import in_place
-from .promotion import cast, scalar
+from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
 from .wrong_arguments import explain_errors
 
@@ -177,7 +177,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     """
     source = value if src is None else src
     if not isinstance(source, TensorBase):
-        source = wrap(np.full(index._array.shape, scalar(source, input._array.dtype)))
+        source = wrap(np.full(index._array.shape, fitting(source, input._array.dtype)))
     axis, index, source = axis_of(dim, input.ndim), _with_axes(index), _with_axes(source)
     _check_scatter("scatter", input, axis, index, source)
     where = _checked_index("scatter", index, input._array.shape[axis])
@@ -280,12 +280,14 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     if index._array.dtype.kind not in "iu":
         raise IndexError(f"index_fill(): Expected dtype int64 for index, got {index.dtype}")
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(scalar(value, input._array.dtype)))
+        value = wrap(np.asarray(fitting(value, input._array.dtype)))
     elif value._array.size > 1:
         raise RuntimeError(
             "index_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._array.ndim} dimension(s)."
         )
+    else:
+        fitting(value._array.item(), input._array.dtype)
     axis = axis_of(dim, input.ndim)
     chosen = np.zeros(input._array.shape[axis], np.bool_)
     chosen[index._array] = True
@@ -313,7 +315,9 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         return apply(indexing.MaskedFill, input, mask, value)
     refuse_quantized(mask, value)
     if not isinstance(value, TensorBase):
-        value = wrap(np.asarray(scalar(value, input._array.dtype)))
+        value = wrap(np.asarray(fitting(value, input._array.dtype)))
+    else:
+        fitting(value._array.item(), input._array.dtype)
     return apply(indexing.MaskedFill, input, mask, *cast(input._array.dtype, value))
 
 
@@ -343,6 +347,13 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     [5.0, 0.0, 6.0]
     """
     refuse_quantized(input, mask, source)
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError(f"masked_scatter: expected BoolTensor for mask, got {mask.dtype}")
+    if source._array.dtype != input._array.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{input.dtype} and {source.dtype}"
+        )
     full = np.broadcast_to(mask._array, input._array.shape)
     count = int(full.sum())
     if source._array.size < count:
@@ -374,7 +385,7 @@ scatter_add_ = in_place(scatter_add)
 index_add_ = in_place(index_add)
 index_copy_ = in_place(index_copy)
 index_fill_ = in_place(index_fill)
-masked_fill_ = in_place(masked_fill, elementwise=True)
+masked_fill_ = in_place(masked_fill, elementwise=True, reads_first=True)
 masked_scatter_ = in_place(masked_scatter)
 argwhere = nonzero
 

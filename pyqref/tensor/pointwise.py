@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..tape import unary
+from ..tape.quiet import quiet
+from .arguments import as_integer
 from .base import ANY_TENSOR, wrap
 from .dispatch import apply, quantized, require_tensor
 from .foreign import no_tensor
@@ -168,10 +170,23 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     """
     if decimals == 0:
         return _stepwise(np.rint, input)
-    ten = input._array.dtype.type(10 ** builtins.abs(decimals))
-    if decimals > 0:
-        return _stepwise(lambda x: np.rint(x * ten) / ten, input)
-    return _stepwise(lambda x: np.rint(x / ten) * ten, input)
+    decimals = as_integer(decimals, "round: decimals")
+    if input._array.dtype.kind in "iu":
+        raise NotImplementedError(
+            f"round: decimals other than 0 are not defined for {input.dtype}, got {decimals}"
+        )
+    power = builtins.abs(decimals)
+    # Half floats are computed in single; 10**309 is beyond all floats.
+    own = np.promote_types(input._array.dtype, np.float32)
+    with quiet():
+        ten = own.type(10**power if power < 309 else math.inf)
+
+    def rounded(x: Any) -> Any:
+        wide = x.astype(own, copy=False)
+        wide = np.rint(wide * ten) / ten if decimals > 0 else np.rint(wide / ten) * ten
+        return wide.astype(x.dtype, copy=False)
+
+    return _stepwise(rounded, input)
 
 
 def floor(input: Any) -> Any:

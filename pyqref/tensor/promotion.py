@@ -23,6 +23,7 @@ from .refusal import refuse_quantized
 __all__ = [
     "cast",
     "default_numpy_dtype",
+    "fitting",
     "get_default_dtype",
     "promote",
     "promoted",
@@ -158,8 +159,53 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
                 f"value cannot be converted to {from_numpy_dtype(numpy_dtype)} without overflow, "
                 f"got {value}"
             ) from None
+        if not -(2**63) <= value < 2**64:
+            raise RuntimeError(f"an integer must fit 64 bits, got {described(value)}") from None
         bits = 8 * numpy_dtype.itemsize
-        return np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)
+        return (
+            np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)[()]
+        )
+
+
+def fitting(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
+    """A Python number that is written into a tensor, as a NumPy scalar; it must fit.
+
+    A negative integer stands for its remainder in an unsigned type, as in ``torch``.
+
+    Raises
+    ------
+    RuntimeError
+        The type cannot hold it.
+
+    Examples
+    --------
+    >>> fitting(-1, np.dtype(np.uint8)), fitting(2.7, np.dtype(np.int8))
+    (np.uint8(255), np.int8(2))
+    >>> fitting(300, np.dtype(np.int8))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: value cannot be converted to pyqref.int8 without overflow, got 300
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or numpy_dtype.kind == "b":
+        return numpy_dtype.type(value)
+    if numpy_dtype.kind == "f":
+        limit = float(np.finfo(numpy_dtype).max)
+        fits = abs(value) <= limit or value - value != 0
+    else:
+        limits = np.iinfo(numpy_dtype)
+        whole = isinstance(value, int)
+        least = -limits.max if whole and limits.min == 0 else limits.min
+        # The largest int64 as a float is one more than it.
+        below = value < 2.0**63 if numpy_dtype.itemsize == 8 else value <= limits.max
+        fits = least <= value and below
+    if not fits:
+        raise RuntimeError(
+            f"value cannot be converted to {from_numpy_dtype(numpy_dtype)} without overflow, "
+            f"got {described(value)}"
+        )
+    return scalar(value if numpy_dtype.kind == "f" else int(value), numpy_dtype)
 
 
 def to_floating(*operands: Any) -> list[Any]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as dtype_
+from ..tape.quiet import quiet
+from .arguments import as_integer
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .creation import empty, made, numpy_type
@@ -114,20 +116,36 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
+    low, high = _ends("randint", low, high, wanted)
+    shape, count = _shape((size,))
+    numbers = _integers(_stream(generator), count, low, high)
+    with quiet():
+        return made(numbers.reshape(shape).astype(wanted), requires_grad, device)
+
+
+def _ends(name: str, low: Any, high: Any, wanted: Any) -> tuple[int, int]:
+    """The interval [low, high) of integers that a type can hold."""
+    low, high = as_integer(low, f"{name}: low"), as_integer(high, f"{name}: high")
     if high <= low:
         raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+            f"{name} expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-    shape, count = _shape((size,))
-    numbers = _integers(_stream(generator), count, int(low), int(high))
-    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
-    return made(numbers.reshape(shape).astype(wanted), requires_grad, device)
+    least, most = 0, 1
+    if wanted.kind != "b":
+        limits: Any = np.finfo(wanted) if wanted.kind == "f" else np.iinfo(wanted)
+        least, most = int(limits.min), int(limits.max)
+    for end, value in (("from", low), ("to - 1", high - 1)):
+        if not least <= value <= most:
+            raise RuntimeError(f"{name}: {end} is out of bounds for {wanted.name}, got {value}")
+    return low, high
 
 
 def _integers(stream: Generator, count: int, low: int, high: int) -> Any:
     span = high - low
     bits = stream.bits32(count) if span < 1 << 28 else stream.bits64(count)
-    return (bits % np.uint64(span)).astype(np.int64) + low
+    # An int64 wraps, which is right where the span is wider than half of them.
+    return ((bits % np.uint64(span)) + np.uint64(low % (1 << 64))).astype(np.int64)
 
 
 def randperm(
@@ -146,12 +164,19 @@ def randperm(
     >>> sorted(pyqref.randperm(4).tolist())
     [0, 1, 2, 3]
     """
+    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
+    n = as_integer(n, "randperm: n")
+    if n < 0:
+        raise RuntimeError(f"randperm: n must be at least 0, got {n}")
+    most = 1 << (np.finfo(wanted).nmant + 1) if wanted.kind == "f" else np.iinfo(wanted).max
+    if n - 1 > most:
+        raise RuntimeError(f"randperm: {wanted.name} cannot hold the numbers below {n}")
+    require_memory((n,), 72, "randperm: a permutation")  # Python integers, in lists
     order = list(range(n))
     draws = _stream(generator).bits32(max(n - 1, 0)).tolist()
     for index, draw in enumerate(draws):
         chosen = index + draw % (n - index)
         order[index], order[chosen] = order[chosen], order[index]
-    wanted = np.dtype(np.int64) if dtype is None else numpy_type(dtype)
     return made(np.array(order, dtype=wanted), requires_grad, device)
 
 
@@ -206,6 +231,10 @@ def normal(
     [1.0, 1000.0]
     """
     refuse_quantized(mean, std)
+    if isinstance(std, TensorBase) and (std._array < 0).any():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if not isinstance(std, TensorBase) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if size is not None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         return normal_(empty(size), mean, std, generator=generator)
     if size is None:
@@ -253,18 +282,27 @@ def multinomial(
     [0, 2]
     """
     refuse_quantized(input)
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"multinomial: input must have 1 or 2 axes, got {input.ndim}")
+    if input._array.dtype.kind != "f":
+        raise RuntimeError(f"multinomial: input must be floating point, got {input.dtype}")
+    num_samples = as_integer(num_samples, "multinomial: num_samples")
+    if num_samples <= 0:
+        raise RuntimeError(f"multinomial: num_samples must be at least 1, got {num_samples}")
     weights = np.atleast_2d(input._array).astype(np.float64)
+    require_memory((len(weights), num_samples), 8, "multinomial: a result")
     if (weights < 0).any() or not np.isfinite(weights).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if (weights.sum(axis=1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement and ((weights > 0).sum(axis=1) < num_samples).any():
+    if not replacement and num_samples > (weights > 0).sum(axis=1).min(initial=weights.shape[1]):
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
     stream = _stream(generator)
-    rows = [_draw(row, num_samples, replacement, stream) for row in weights]
-    drawn = np.stack(rows)
+    drawn = np.empty((len(weights), num_samples), np.int64)
+    for row, chances in zip(drawn, weights, strict=True):
+        row[:] = _draw(chances, num_samples, replacement, stream)
     return wrap(drawn if input.ndim == 2 else drawn[0])
 
 
@@ -306,6 +344,9 @@ def uniform_(
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}"
         )
+    most = float(np.finfo(own).max)
+    if not all(abs(each) <= most for each in (from_, to, float(to) - float(from_))):
+        raise RuntimeError(f"uniform_: {own.name} cannot hold [{from_}, {to}) or its width")
     numbers = _stream(generator).uniform(input._array.size, own)
     low, high = own.type(from_), own.type(to)
     # As torch: the width rounded to the type of the tensor, the rest in double.
@@ -318,8 +359,9 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
     own = _floating_target("normal_", input)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    blocks = input._array.flags.c_contiguous
-    return _fill(input, _stream(generator).normal(input._array.size, own, mean, std, blocks=blocks))
+    blocks, count = input._array.flags.c_contiguous, input._array.size
+    with quiet():
+        return _fill(input, _stream(generator).normal(count, own, mean, std, blocks=blocks))
 
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
@@ -341,7 +383,8 @@ def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any
     kind = input._array.dtype
     stream, count = _stream(generator), input._array.size
     if to is not None:
-        return _fill(input, _integers(stream, count, from_, to).astype(kind))
+        low, high = _ends("random_", from_, to, kind)
+        return _fill(input, _integers(stream, count, low, high).astype(kind))
     largest = 1 << (np.finfo(kind).nmant + 1) if kind.kind == "f" else int(np.iinfo(kind).max)
     span = largest + 1
     bits = stream.bits64(count) if kind.itemsize == 8 else stream.bits32(count)
@@ -351,8 +394,11 @@ def random_(input: Any, from_: int = 0, to: int | None = None, *, generator: Any
 def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """Fill with numbers of the exponential distribution of rate ``lambd``."""
     own = _floating_target("exponential_", input)
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     draws = _stream(generator).uniform(input._array.size, np.float64)
-    return _fill(input, (-np.log1p(-draws) / lambd).astype(own))
+    with quiet():
+        return _fill(input, (-np.log1p(-draws) / lambd).astype(own))
 
 
 explain_errors(globals())

@@ -349,7 +349,8 @@ def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     axis = axis_of(dim, input.ndim)
-    for _ in range(as_integer(n, "diff(): n", 0)):
+    # No elements are left after as many times as there are.
+    for _ in range(min(as_integer(n, "diff(): n", 0), input._array.shape[axis])):
         length = max(input._array.shape[axis] - 1, 0)
         after, before = (input.narrow(axis, min(at, length), length) for at in (1, 0))
         input = after != before if input._array.dtype == np.bool_ else after - before

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as dtype_
+from ..tape.quiet import quiet
+from .arguments import as_integer, described
 from .base import wrap
 from .creation import made, numpy_type
+from .memory import require_memory
 from .promotion import default_numpy_dtype
 from .wrong_arguments import explain_errors
 
@@ -54,9 +57,23 @@ def arange(
         wanted = default_numpy_dtype() if floating else np.dtype(np.int64)
     else:
         wanted = numpy_type(dtype)
-    count = math.ceil((end - start) / step)
+    count = _count(start, end, step)
+    require_memory((count,), 8, "arange: a result")
     values = start + np.arange(count, dtype=np.float64 if wanted.kind == "f" else np.int64) * step
     return made(values.astype(wanted), requires_grad, device)
+
+
+def _count(start: Any, end: Any, step: Any) -> int:
+    """How many numbers there are; of integers exactly, as no float divides large ones."""
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
+        for number in (start, end, step):
+            if not -(2**63) <= number < 2**63:
+                raise RuntimeError(f"arange: numbers must fit 64 bits, got {described(number)}")
+        return -((start - end) // step)
+    length = (float(end) - float(start)) / float(step)
+    if not math.isfinite(length):
+        raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
+    return math.ceil(length)
 
 
 def _number(value: Any) -> Any:
@@ -86,6 +103,7 @@ def linspace(
     start, end = _number(start), _number(end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    require_memory((steps,), 8, "linspace: a result")
     number = wanted.type if wanted.kind == "f" else np.float64
     if steps == 1:
         return made(np.array([start]).astype(wanted), requires_grad, device)
@@ -107,8 +125,13 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, **options
     [1.0, 2.0, 4.0, 8.0]
     """
     dtype = options.pop("dtype", None)
-    powers = base ** np.linspace(start, end, steps)
-    return made(powers.astype(numpy_type(dtype)), options.pop("requires_grad", False))
+    steps = as_integer(steps, "logspace: steps")
+    if steps < 0:
+        raise RuntimeError(f"logspace: steps must be non-negative, got {steps}")
+    require_memory((steps,), 8, "logspace: a result")
+    with quiet():
+        powers = (base ** np.linspace(start, end, steps)).astype(numpy_type(dtype))
+    return made(powers, options.pop("requires_grad", False))
 
 
 def tril_indices(row: int, col: int, offset: int = 0) -> Any:
@@ -120,7 +143,7 @@ def tril_indices(row: int, col: int, offset: int = 0) -> Any:
     >>> pyqref.tril_indices(2, 2).tolist()
     [[0, 1, 1], [0, 0, 1]]
     """
-    return wrap(np.stack(np.tril_indices(row, offset, col)))
+    return wrap(np.stack(np.tril_indices(*_triangle("tril_indices", row, col, offset))))
 
 
 def triu_indices(row: int, col: int, offset: int = 0) -> Any:
@@ -132,7 +155,19 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Any:
     >>> pyqref.triu_indices(2, 2).tolist()
     [[0, 0, 1], [0, 1, 1]]
     """
-    return wrap(np.stack(np.triu_indices(row, offset, col)))
+    return wrap(np.stack(np.triu_indices(*_triangle("triu_indices", row, col, offset))))
+
+
+def _triangle(name: str, row: Any, col: Any, offset: Any) -> tuple[int, int, int]:
+    """Checked numbers of rows, first diagonal and number of columns, as NumPy takes them."""
+    row, col = as_integer(row, f"{name}: row"), as_integer(col, f"{name}: col")
+    if row < 0 or col < 0:
+        raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
+    # Beyond the corners nothing changes.
+    offset = min(max(as_integer(offset, f"{name}: offset"), -row), col)
+    # A mask of all places is made, and two indices for each under it.
+    require_memory((2, row, col), 8, f"{name}: a result")
+    return row, offset, col
 
 
 explain_errors(globals())

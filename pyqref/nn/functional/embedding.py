@@ -10,6 +10,7 @@ import numpy as np
 from ...tape import embedding as tape
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
+from ...tensor.memory import require_memory
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_floating, require_indices, require_tensor, shape_text
@@ -260,6 +261,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         require(array.size > 0, "Can not infer total number of classes from empty tensor.")
         num_classes = int(array.max()) + 1
     require(num_classes > 0, f"num_classes should be positive, got {num_classes}")
+    require_memory((*array.shape, num_classes), 8, "one_hot: a result")
     require(
         array.size == 0 or (array.min() >= 0 and array.max() < num_classes),
         f"one_hot(): class values must be in [0, {num_classes}), got values from "

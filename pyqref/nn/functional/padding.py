@@ -6,6 +6,8 @@ from typing import Any
 
 from ...tape import padding as tape
 from ...tensor.dispatch import apply
+from ...tensor.memory import require_memory
+from ...tensor.promotion import fitting
 from ...tensor.wrong_arguments import explain_errors
 from .checks import require, require_tensor, shape_text
 
@@ -46,13 +48,19 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         f"{shape_text(input)}",
     )
     pairs = tuple(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    leading = tuple(input.shape[: input.ndim - len(pairs)])
     size = tuple(input.shape[input.ndim - len(pairs) :])
+    padded = (*leading, *(n + sum(pair) for n, pair in zip(size, pairs, strict=True)))
     if mode == "constant":
         require(
             all(n + before + after >= 0 for n, (before, after) in zip(size, pairs, strict=True)),
             f"pad(): {list(pad)} crops more than there is in input of shape {shape_text(input)}",
         )
-        return apply(tape.Pad, input, pairs, mode, 0 if value is None else value)
+        require_memory(padded, input._array.itemsize, "pad: a result")
+        constant = 0 if value is None else value
+        if not input.is_quantized:
+            constant = fitting(constant, input._array.dtype)
+        return apply(tape.Pad, input, pairs, mode, constant)
     require(
         mode in tape.MODES,
         f"Unrecognised padding mode {mode}; use constant, reflect, replicate or circular",
@@ -77,6 +85,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             f"pad(): padding ({before}, {after}) must be at most {most} for mode {mode!r} and a "
             f"dimension of {n} elements, and leave some of them",
         )
+    require_memory(padded, input._array.itemsize, "pad: a result")
     return apply(tape.Pad, input, pairs, mode, 0)
 
 

@@ -16,7 +16,7 @@ from ...dtypes import qscheme as qscheme_
 from ...tape import Array
 from .. import conversion, indexing
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
-from ..dispatch import mark_view
+from ..dispatch import mark_view, require_apart, require_own_places
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
 from ..wrong_arguments import explains_errors
@@ -160,12 +160,12 @@ class QuantizedTensor(Tensor):
         integers = np.array(self._array.transpose(order), order="C").transpose(np.argsort(order))
         return wrap(integers)
 
-    # written in place
     def copy_(self, src: Any, non_blocking: bool = False) -> Any:
         """Copy ``src``: real numbers are quantized, a quantized tensor brings its quantizer."""
         if not isinstance(src, TensorBase):
             raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
         _require_broadcast("copy_: src", src._array.shape, self._array.shape)
+        require_own_places(self)
         if isinstance(src, QuantizedTensor):
             if src.dtype is not self.dtype or src.qscheme() is not self.qscheme():
                 raise RuntimeError(
@@ -177,6 +177,7 @@ class QuantizedTensor(Tensor):
                     src._quantizer.check_shape(self._array.shape)
                 except ValueError as error:
                     raise ValueError(f"copy_: {error}; call dequantize() on src") from None
+            require_apart(self, src)
             np.copyto(self._array, src._array)
             self._quantizer = src._quantizer
         else:
@@ -188,6 +189,7 @@ class QuantizedTensor(Tensor):
 
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
+        require_own_places(self)
         number = np.array([number_of(value)], np.float32)
         if isinstance(self._quantizer, PerTensorQuantizer):
             self._array[...] = self._quantizer.quantize(number)[0]
@@ -212,6 +214,7 @@ class QuantizedTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
         target = indexing.basic_view(self, basic)
+        require_own_places(target)
         if advanced:
             target._put(advanced, value)
         elif isinstance(value, QuantizedTensor):
@@ -227,11 +230,12 @@ class QuantizedTensor(Tensor):
     def _take(self, values: QuantizedTensor) -> None:
         """Write the real numbers of another quantized tensor, some at a time."""
         _require_broadcast("assignment: the value", values._array.shape, self._array.shape)
+        if values._array.shape == self._array.shape:
+            require_apart(self, values)
         if values._quantizer == self._quantizer:
             self._array[...] = values._array
             return
-        if np.may_share_memory(values._array, self._array):
-            values = values.clone()
+        values = values.clone() if np.may_share_memory(values._array, self._array) else values
         for at in parts(self._array, most=PART):
             where: Any = under(at, values._array.shape)
             numbers = values._quantizer.of_part(where).dequantize(values._array[(*where, ...)])
