@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import as_integer
+from .dispatch import require_tensor
 
-__all__ = ["axes_of", "axis_of", "shape_argument"]
+__all__ = ["axes_of", "axis_of", "require_rank", "shape_argument"]
 
 
 def axis_of(dim: Any, ndim: int) -> int:
@@ -56,3 +57,11 @@ def shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
         length if type(length) is int else as_integer(length, "a length of the shape")
         for length in shape
     )
+
+
+def require_rank(name: str, argument: str, tensor: Any, ndim: int) -> None:
+    """Raise unless an argument of a function is a tensor of one, two or three axes."""
+    require_tensor(name, argument, tensor)
+    if tensor.ndim != ndim:
+        kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
+        raise RuntimeError(f"{name}: expected {kind}, got a tensor of {tensor.ndim} dimensions")

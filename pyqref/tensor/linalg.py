@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tape.matmul import Einsum, Matmul
 from .arithmetic import add, mul
+from .axes import require_rank
 from .diagonals import diagonal
 from .dispatch import apply, require_tensor
 from .inplace import in_place
@@ -80,8 +81,8 @@ def mm(input: Any, mat2: Any) -> Any:
     >>> pyqref.mm(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([[3.0], [4.0]])).tolist()
     [[11.0]]
     """
-    _rank("mm", "input", input, 2)
-    _rank("mm", "mat2", mat2, 2)
+    require_rank("mm", "input", input, 2)
+    require_rank("mm", "mat2", mat2, 2)
     return matmul(input, mat2)
 
 
@@ -94,8 +95,8 @@ def bmm(input: Any, mat2: Any) -> Any:
     >>> pyqref.bmm(pyqref.ones(2, 3, 4), pyqref.ones(2, 4, 5)).shape
     pyqref.Size([2, 3, 5])
     """
-    _rank("bmm", "input", input, 3)
-    _rank("bmm", "mat2", mat2, 3)
+    require_rank("bmm", "input", input, 3)
+    require_rank("bmm", "mat2", mat2, 3)
     if input._array.shape[0] != mat2._array.shape[0]:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
@@ -114,8 +115,8 @@ def mv(input: Any, vec: Any) -> Any:
     >>> pyqref.mv(pyqref.tensor([[1.0, 2.0]]), pyqref.tensor([3.0, 4.0])).tolist()
     [11.0]
     """
-    _rank("mv", "input", input, 2)
-    _rank("mv", "vec", vec, 1)
+    require_rank("mv", "input", input, 2)
+    require_rank("mv", "vec", vec, 1)
     return matmul(input, vec)
 
 
@@ -128,8 +129,8 @@ def dot(input: Any, tensor: Any) -> Any:
     >>> pyqref.dot(pyqref.tensor([1.0, 2.0]), pyqref.tensor([3.0, 4.0])).item()
     11.0
     """
-    _rank("dot", "input", input, 1)
-    _rank("dot", "tensor", tensor, 1)
+    require_rank("dot", "input", input, 1)
+    require_rank("dot", "tensor", tensor, 1)
     if input._array.shape != tensor._array.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input.shape)} and src "
@@ -161,18 +162,11 @@ def outer(input: Any, vec2: Any) -> Any:
     >>> pyqref.outer(pyqref.tensor([1, 2]), pyqref.tensor([3, 4])).tolist()
     [[3, 4], [6, 8]]
     """
-    _rank("outer", "input", input, 1)
-    _rank("outer", "vec2", vec2, 1)
+    require_rank("outer", "input", input, 1)
+    require_rank("outer", "vec2", vec2, 1)
     size = input._array.size, vec2._array.size
     require_memory(size, input._array.itemsize, "outer: a result")
     return mul(reshape(input, -1, 1), vec2)
-
-
-def _rank(name: str, argument: str, tensor: Any, ndim: int) -> None:
-    require_tensor(name, argument, tensor)
-    if tensor.ndim != ndim:
-        kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
-        raise RuntimeError(f"{name}: expected {kind}, got a tensor of {tensor.ndim} dimensions")
 
 
 def _scaled_sum(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
@@ -349,7 +343,7 @@ def trace(input: Any) -> Any:
     >>> pyqref.trace(pyqref.tensor([[1, 2], [3, 4]])).item()
     5
     """
-    _rank("trace", "input", input, 2)
+    require_rank("trace", "input", input, 2)
     return diagonal(input).sum()
 
 

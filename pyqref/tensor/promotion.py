@@ -188,6 +188,8 @@ def fitting(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if not isinstance(value, int | float):
+        return scalar(value, numpy_dtype)
     if isinstance(value, bool) or numpy_dtype.kind == "b":
         return numpy_dtype.type(value)
     if numpy_dtype.kind == "f":

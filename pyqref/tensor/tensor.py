@@ -26,6 +26,7 @@ from . import (
     picking,
     queries,
     random,
+    random_filling,
     reduction,
     softmax,
 )
@@ -269,14 +270,14 @@ class Tensor(ElementwiseMethods, Protocols):
     signbit = queries.signbit
     get_device = queries.get_device
 
-    # random.py
+    # random.py, random_filling.py
     bernoulli = random.bernoulli
-    bernoulli_ = random.bernoulli_
-    exponential_ = random.exponential_
+    bernoulli_ = random_filling.bernoulli_
+    exponential_ = random_filling.exponential_
     multinomial = random.multinomial
-    normal_ = random.normal_
-    random_ = random.random_
-    uniform_ = random.uniform_
+    normal_ = random_filling.normal_
+    random_ = random_filling.random_
+    uniform_ = random_filling.uniform_
 
     # creation_like.py
     new_empty = creation_like.new_empty

@@ -16,8 +16,8 @@ from __future__ import annotations
 import functools
 import inspect
 import opcode
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import FunctionType, TracebackType
 from typing import Any
 
@@ -33,8 +33,8 @@ __all__ = ["RAW", "explain_errors", "explained", "explains_errors", "is_raw"]
 RAW = (AttributeError, TypeError, ValueError, IndexError, ArithmeticError, KeyError)
 """What NumPy and Python raise for arguments that they cannot take."""
 
-_PACKAGE = str(Path(__file__).parent.parent)
-_NUMPY = (str(Path(np.__file__).parent), "numpy/")
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_NUMPY = (os.path.dirname(np.__file__), "numpy/")
 #: Compiled files call themselves by a relative path.
 _OURS = (_PACKAGE, "pyqref/", *_NUMPY)
 _RAISE = opcode.opmap["RAISE_VARARGS"]

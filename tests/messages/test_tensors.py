@@ -274,3 +274,12 @@ def test_shapes() -> None:
         with says("Specify the reduction dim with the 'dim' argument."):
             getattr(pyqref, name)(empty)
         getattr(pyqref, name)(empty, dim=dim)
+
+
+def test_a_source_that_shares_a_part_of_its_memory_with_what_is_written() -> None:
+    """A clone is read as it was before."""
+    x = pyqref.arange(4)
+    with says("clone() the input first"):
+        x[1:].copy_(x[:-1])
+    x[1:].copy_(x[:-1].clone())
+    assert [0, 0, 1, 2] == x.tolist()

@@ -54,9 +54,6 @@ class QuantizedTensor(Tensor):
     >>> q
     tensor([[ 1., -1.],
             [ 1., -1.]], size=(2, 2), dtype=pyqref.qint8, scale=1.0, zero_point=2)
-    >>> q.int_repr()
-    tensor([[3, 1],
-            [3, 1]], dtype=pyqref.int8)
     """
 
     is_quantized = True
