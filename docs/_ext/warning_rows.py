@@ -20,7 +20,8 @@ from typing import Any
 
 CLASS = re.compile(r"^class \w+\(\w*Warning\):", re.MULTILINE)
 SECTION = re.compile(r"^\w[\w ]*\n-{3,}$", re.MULTILINE)
-MARKUP = re.compile(r"([\\*`_|<>])")
+#: What reStructuredText would read as markup, or turn into curly quotes.
+MARKUP = re.compile(r"([\\*`_|<>'\"])")
 
 
 def homes() -> list[Path]:
