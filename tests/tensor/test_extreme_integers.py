@@ -31,6 +31,10 @@ TOO_LARGE: dict[str, Callable[[], Any]] = {
     "broadcast": lambda: MANY.reshape(-1, 1) + MANY,
     "cartesian_prod": lambda: pyqref.cartesian_prod(MANY, MANY),
     "cdist": lambda: pyqref.cdist(MANY.reshape(-1, 1), MANY.reshape(-1, 1)),
+    "conv2d": lambda: F.conv2d(MATRIX[None, None], MATRIX[None, None], padding=2**31 - 1),
+    "conv_transpose2d": lambda: F.conv_transpose2d(
+        MATRIX[None, None], MATRIX[None, None], stride=2**31 - 1
+    ),
     "diag": lambda: pyqref.diag(VECTOR, MOST),
     "einsum": lambda: pyqref.einsum("i,j->ij", MANY, MANY),
     "expand": lambda: VECTOR.expand(MOST, 3),

@@ -7,6 +7,7 @@ from typing import Any
 from ...tape import convolution as tape
 from ...tensor.arguments import as_integer
 from ...tensor.dispatch import apply
+from ...tensor.memory import require_memory
 from ...tensor.wrong_arguments import explain_errors
 from .checks import (
     require,
@@ -97,6 +98,8 @@ def _conv(
                     f"{function}(): kernel of size {list(kernel)} with dilation {list(dilation)} "
                     f"does not fit into input of size {list(sizes)} with padding {list(padding)}"
                 )
+        padded = [size + 2 * p for size, p in zip(sizes, padding, strict=True)]
+        require_memory((weight.shape[1], *padded), input._array.itemsize, f"{function}: an input")
     if input.ndim == spatial + 1:
         batch = input.unsqueeze(0)
         args = (weight, bias, stride, padding, dilation, groups)
@@ -245,6 +248,9 @@ def _conv_transpose(
             f"expected input with {weight.shape[0]} channels, got {shape_text(input)}",
         )
         require_shape(function, "bias", bias, (weight.shape[1] * groups,))
+    reach = zip(input.shape[-spatial:], stride, weight.shape[2:], dilation, strict=True)
+    spread = [(n - 1) * s + d * (k - 1) + 1 for n, s, k, d in reach]
+    require_memory((weight.shape[1], *spread), input._array.itemsize, f"{function}: a result")
     args = (weight, bias, stride, padding, output_padding, groups, dilation)
     if input.ndim == spatial + 1:
         return apply(tape.ConvTranspose, input.unsqueeze(0), *args).squeeze(0)

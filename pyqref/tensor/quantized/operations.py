@@ -20,6 +20,7 @@ from ...tape.bounds import Clamp
 from ...tape.indexing import MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
 from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
+from ..arguments import as_number
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
 from ..refusal import called_function, undefined_for_quantized
@@ -85,6 +86,10 @@ def _clamp(tensor: Any, low: Any, high: Any) -> Any:
     if any(isinstance(each, TensorBase) and each._array.ndim for each in (low, high)):
         raise undefined_for_quantized("clamp", tensor)
     low, high = number_of(low), number_of(high)
+    low, high = (
+        None if bound is None else as_number(bound, f"clamp: {name}")
+        for bound, name in ((low, "min"), (high, "max"))
+    )
     integers = _kernels.clamp(tensor._array, quantizer.grid, low, high)
     return make_quantized(integers, quantizer)
 
