@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import device as device_
 from ..dtypes import dtype as dtype_
 from ..tape.quiet import quiet
-from .arguments import as_flag
+from .arguments import as_flag, described
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .foreign import kind_of
@@ -247,6 +247,8 @@ def full(
     if isinstance(fill_value, TensorBase):
         fill_value = fill_value.item()  # type: ignore[attr-defined]
     wanted = _type_of(fill_value) if dtype is None else numpy_type(dtype)
+    if wanted.kind not in "biuf":
+        raise TypeError(f"full(): fill_value must be a number, got {described(fill_value)}")
     if dtype is None and wanted.kind == "f":
         wanted = default_numpy_dtype()
     shape = _checked_shape(shape_argument(tuple(size)), wanted)

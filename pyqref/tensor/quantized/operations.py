@@ -33,7 +33,7 @@ __all__ = ["per_tensor_of", "run_operation"]
 def per_tensor_of(name: str, *tensors: Any) -> PerTensorQuantizer:
     """The quantizer of the first tensor; an error if one of them is per channel."""
     for tensor in tensors:
-        if not tensor.is_quantized:
+        if not getattr(tensor, "is_quantized", False):
             raise RuntimeError(
                 f"{called_function(name)}: quantized and float tensors cannot be mixed; "
                 "quantize or dequantize one"

@@ -15,6 +15,7 @@ from ...dtypes import per_channel_affine, quint4x2
 from ...dtypes import qscheme as qscheme_
 from ...tape import Array
 from .. import conversion, indexing
+from ..arguments import as_number
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
 from ..dispatch import mark_view, require_apart, require_own_places
 from ..printing import array_text, ends, tensor_repr, with_suffixes
@@ -43,8 +44,6 @@ class QuantizedTensor(Tensor):
     ----------
     dtype
         ``quint8``, ``qint8``, ``qint32`` or ``quint4x2``.
-    is_quantized
-        True.
 
     Examples
     --------
@@ -187,7 +186,7 @@ class QuantizedTensor(Tensor):
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
         require_own_places(self)
-        number = np.array([number_of(value)], np.float32)
+        number = np.array([as_number(number_of(value), "fill_: value")], np.float32)
         if isinstance(self._quantizer, PerTensorQuantizer):
             self._array[...] = self._quantizer.quantize(number)[0]
         else:
