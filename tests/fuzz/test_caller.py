@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import types
 from collections.abc import Iterator
@@ -17,11 +16,9 @@ import pyqref
 from pyqref.nn import functional
 from pyqref.ops import quantized
 
-#: Kinds that are counted here and mended elsewhere: the general functions on tensors let errors
-#: and warnings of NumPy through, and do not foresee all that is too large for the memory.
-COUNTED = ("raw", "warning", "memory")
-#: Faults that are known: kind, and where.
-KNOWN = (("hang", r"\.round_?$"), ("disagreement", r"\.avg_pool\dd$"))
+#: Kinds that are only counted: the reference kernel lets warnings of NumPy through on grids at the
+#: end of float32, and what is too large depends on the machine.
+COUNTED = ("warning", "memory")
 #: Functions that read or change files, the state of the process, or are of Python.
 NOT_CALLED = frozenset(
     {
@@ -54,7 +51,6 @@ def test_two_thousand_calls(tmp_path):
         (fault["kind"], fault["place"], fault["said"], fault["line"])
         for fault in told["faults"]
         if fault["kind"] not in COUNTED
-        and not any(fault["kind"] == k and re.search(w, fault["place"]) for k, w in KNOWN)
     ]
     assert [] == new
     assert 2000 == told["calls"]
