@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import pytest
@@ -64,7 +65,9 @@ print(bool((done[-2:].int_repr() == many.int_repr()).all()), calls)
 def _run(program: str, n_threads: int) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(CHILD + program), str(n_threads)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+        # Elsewhere: in a clone the sources would hide the package that is tested.
+        cwd=tempfile.gettempdir(),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         timeout=120,

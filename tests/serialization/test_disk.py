@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -20,7 +21,11 @@ MEBIBYTE = 2**20
 def in_a_process(script: str) -> str:
     """What a fresh process prints."""
     command = [sys.executable, "-c", script]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    # Elsewhere: in a clone the sources would hide the package that is tested.
+    folder = tempfile.gettempdir()
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=120, cwd=folder
+    )
     return result.stdout
 
 
@@ -59,7 +64,8 @@ def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
         "import time, pyqref; from pyqref.serialization import atomic; "
         f"atomic.write_atomically({path!r}, lambda part: time.sleep(60))"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
+    command = [sys.executable, "-c", script]
+    writers = [subprocess.Popen(command, cwd=tmp_path.parent) for _ in range(2)]
     deadline = time.monotonic() + 60
     while len(os.listdir(tmp_path)) < 3:
         assert time.monotonic() < deadline
