@@ -173,6 +173,15 @@ def lacking(equations: dict[str, Equation]) -> dict[str, list[str]]:
     return found
 
 
+#: Without the folder that it starts in, where a clone's sources would hide the installed package.
+COLLECT = """
+import sys
+sys.path = [each for each in sys.path if each]
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
 def cases(files: list[str], cache: Path | None = None) -> dict[str, int]:
     """How many cases pytest collects for each ``file::test`` of the files.
 
@@ -185,7 +194,7 @@ def cases(files: list[str], cache: Path | None = None) -> dict[str, int]:
         kept = json.loads(cache.read_text(encoding="utf-8"))
         if kept["key"] == key:
             return dict(kept["cases"])
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-c", COLLECT, "--collect-only", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"pytest could not collect the tests:\n{done.stdout}{done.stderr}")
