@@ -77,7 +77,7 @@ class NarrowRangeWarning(QuantizationWarning):
     >>> model = quantization.QuantWrapper(nn.Hardswish()).eval()
     >>> model.qconfig = quantization.QConfig(four_bits, quantization.default_weight_observer)
     >>> prepared = quantization.prepare(model)
-    >>> y = prepared(pyqref.ones(1, 2))
+    >>> y = prepared(pyqref.tensor([[-1.0, 2.0]]))
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     converted = quantization.convert(prepared)
