@@ -9,9 +9,10 @@ at once. So less work is worth a thread that is awake, and whoever has done its 
 tasks helps the others. Who does small loops alone, one soon after another, wakes the others once
 these loops together have taken as long as waking takes.
 
-Ctrl-C ends a loop: the main thread looks for it between its tasks, ten times a second. What a kernel
-then returns is not finished and never used. Only a signal whose handler raises KeyboardInterrupt,
-Python's own one, counts, and it stays pending: Python raises as soon as the kernel has returned.
+Ctrl-C ends a loop: the main thread looks for it between its tasks, ten times a second. What a
+kernel then returns is not finished and never used. Only a signal whose handler raises
+KeyboardInterrupt, Python's own one, counts, and it stays pending: Python raises as soon as the
+kernel has returned.
 Any other handler is called when the kernel is done. So no kernel ever runs inside of another.
 """
 
