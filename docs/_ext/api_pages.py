@@ -86,6 +86,9 @@ def public_names(module: ModuleType, elsewhere: set[int]) -> tuple[list[str], li
             continue
         if f"{module.__name__}.{name}" in PACKAGES:
             continue
+        home = getattr(value, "__module__", None) or ""
+        if home.startswith("pyqref.nn.modules.") and module.__name__ != "pyqref.nn":
+            continue  # a float layer that a package has under its own name, too
         elsewhere.add(id(value))
         if inspect.isclass(value):
             classes.append(name)
