@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from .._kernels.parts import taken
+from .arguments import described
 from .promotion import get_default_dtype
 
 __all__ = ["set_printoptions", "tensor_repr"]
@@ -55,6 +56,13 @@ def set_printoptions(
     sci_mode
         True or False for scientific notation; None lets the numbers decide.
 
+    Raises
+    ------
+    ValueError
+        If a number is negative, or the profile is not known. Nothing is set then.
+    TypeError
+        If something else than a number is given for one.
+
     Examples
     --------
     >>> import pyqref
@@ -64,17 +72,23 @@ def set_printoptions(
     >>> pyqref.set_printoptions(profile="default")
     """
     profiles = {"default": (4, 1000, 3), "short": (2, 1000, 2), "full": (4, math.inf, 3)}
-    if profile is not None:
-        if profile not in profiles:
-            raise ValueError(f"profile must be one of {', '.join(profiles)}, got {profile!r}")
-        _options.precision, _options.threshold, _options.edgeitems = profiles[profile]
-        _options.linewidth = 80
+    if profile is not None and profile not in profiles:
+        raise ValueError(f"profile must be one of {', '.join(profiles)}, got {profile!r}")
     given = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
+    for name, value in given.items():
+        kind, said = ((int, float), "a number") if name == "threshold" else (int, "an integer")
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"set_printoptions: {name} must be {said}, got {described(value)}")
+        if value is not None and value < 0:
+            raise ValueError(f"set_printoptions: {name} must not be negative, got {value}")
+    if profile is not None:
+        _options.precision, _options.threshold, _options.edgeitems = profiles[profile]
+        _options.linewidth = 80
     for name, value in given.items():
         if value is not None:
             setattr(_options, name, value)

@@ -29,8 +29,12 @@ DEQUANTIZE = (
 )
 """How a quantized tensor comes to what takes real numbers."""
 
-#: What a user calls lies there; the frames between the call and the refusal are all of it.
-_INSIDE = ("pyqref.tensor", "pyqref.nn.functional", "pyqref.tape", "pyqref._kernels")
+#: What a user calls lies there; the frames between the call and the refusal are all of it. While a
+#: model is traced, a call passes through the interception too.
+_INSIDE = (
+    *("pyqref.tensor", "pyqref.nn.functional", "pyqref.tape", "pyqref._kernels"),
+    "pyqref.fx.interception",
+)
 
 #: Functions made from the public one that they hold as ``function``, and what they add to its name.
 _CLOSURES = {"changed": "_", "method": ""}

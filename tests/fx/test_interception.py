@@ -242,6 +242,41 @@ def test_signatures_can_be_read_meanwhile() -> None:
     assert not hasattr(F.relu, "__wrapped__")
 
 
+def _complaint(function: Any, *args: Any) -> str | None:
+    try:
+        function(*args)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+@pytest.mark.parametrize("module", [pyqref, F], ids=lambda each: each.__name__)
+def test_errors_are_the_same_meanwhile(module: Any) -> None:
+    """An error names the function that the user called, not one that this calls itself."""
+    x = pyqref.quantize_per_tensor(pyqref.ones(2, 3), 0.1, 3, pyqref.quint8)
+    given = [("wrong",), (x,), (x, x), (pyqref.ones(2, 3), "wrong"), (pyqref.ones(2, 3), x)]
+    functions = {
+        name: getattr(module, name)
+        for name in module.__all__
+        if isinstance(getattr(module, name), types.FunctionType)
+        and not name.startswith(("set_", "manual_seed", "save"))
+    }
+
+    def complaints() -> dict[str, list[str | None]]:
+        return {
+            name: [_complaint(function, *args) for args in given]
+            for name, function in functions.items()
+        }
+
+    before = complaints()
+    with intercepting():
+        meanwhile = complaints()
+    assert [] == [
+        (name, row, meanwhile[name]) for name, row in before.items() if row != meanwhile[name]
+    ]
+    assert sum(each is not None for row in before.values() for each in row) > len(functions)
+
+
 def test_what_a_function_wraps_is_kept() -> None:
     """A user's function that wraps another one does so again when tracing is over."""
 

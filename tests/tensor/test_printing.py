@@ -110,3 +110,13 @@ def test_formats() -> None:
     assert "1.50" == f"{pyqref.tensor(1.5):.2f}"
     assert 1.5 == float(pyqref.tensor(1.5))
     assert "tensor([1.])" == f"{pyqref.ones(1)}"
+
+
+@pytest.mark.parametrize("name", ["precision", "threshold", "edgeitems", "linewidth"])
+@pytest.mark.parametrize(("value", "error"), [("3", TypeError), (-1, ValueError)])
+def test_wrong_options_are_refused_and_set_nothing(name: str, value: Any, error: type) -> None:
+    """What is no number, or negative, is refused when it is set, not when a tensor is printed."""
+    before = repr(pyqref.ones(2) / 3)
+    with pytest.raises(error, match=f"set_printoptions: {name} must"):
+        pyqref.set_printoptions(profile="short", **{name: value})
+    assert before == repr(pyqref.ones(2) / 3)
