@@ -41,6 +41,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
     "pyqref.measure": 8,
+    "pyqref.run": 8,
     # These use the package as its users do.
     "pyqref.cli": 10,
     "pyqref.course": 10,
