@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .._advice import advice, package_advice
 from ..backends import quantized as settings
 from .torch_module import TORCH_VERSION, TorchModule, pyqref
 
@@ -70,6 +71,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if fullname != TORCH and not fullname.startswith(f"{TORCH}."):
             return None
         module = self.top if fullname == TORCH else self._submodule(fullname)
+        if module is None:
+            if _is_a_question():
+                return None
+            raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         is_package = hasattr(module, "__path__")
         return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=is_package)
 
@@ -78,7 +83,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if getattr(context, "name", None) == TORCH:
             yield _Distribution()
 
-    def _submodule(self, fullname: str) -> ModuleType:
+    def _submodule(self, fullname: str) -> ModuleType | None:
         """The module that ``torch.x.y`` names: below its parent, or an attribute of it."""
         parent, _, last = fullname.rpartition(".")
         owner: Any = pyqref if parent == TORCH else sys.modules[parent]
@@ -91,19 +96,44 @@ class _Finder(importlib.abc.MetaPathFinder):
             if error.name != name:
                 raise
         found = getattr(owner, last, None)
-        if isinstance(found, ModuleType):
-            return found
-        raise ModuleNotFoundError(_no_module(fullname), name=fullname)
+        return found if isinstance(found, ModuleType) else None
+
+
+class _Neighbours(importlib.abc.MetaPathFinder):
+    """Asked last, when a package is not installed: tells what to do without it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        what_to_do = package_advice(fullname)
+        if what_to_do and path is None and not _is_a_question():
+            message = f"No module named {fullname!r}; {what_to_do}"
+            raise ModuleNotFoundError(message, name=fullname)
 
 
 def _no_module(fullname: str) -> str:
-    return f"No module named {fullname!r}: pyqref stands for torch here, and does not have it"
+    what_to_do = advice(fullname.partition(".")[2])
+    return f"No module named {fullname!r}; {what_to_do or 'pyqref, which is torch here, has none'}"
+
+
+def _is_a_question() -> bool:
+    """Whether a finder is called by ``importlib.util.find_spec``, which expects no error.
+
+    Libraries ask so whether a package is there; an import that fails tells what to do instead.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (
+        frame.f_code.co_filename == __file__ or "importlib._bootstrap" in frame.f_code.co_filename
+    ):
+        frame = frame.f_back
+    return frame.f_code is importlib.util.find_spec.__code__
 
 
 class _State:
     """What the alias changed, to be put back."""
 
     finder: _Finder | None = None
+    neighbours = _Neighbours()
     conventions: str = settings.conventions
 
 
@@ -162,6 +192,7 @@ def install_as_torch(conventions: str = "torch") -> ModuleType:
     _State.conventions = before
     _State.finder = _Finder()
     sys.meta_path.insert(0, _State.finder)
+    sys.meta_path.append(_State.neighbours)
     sys.path.insert(min(1, len(sys.path)), SHIM)
     return importlib.import_module(TORCH) if real is None else _replace(_State.finder)
 
@@ -192,7 +223,9 @@ def uninstall_as_torch() -> None:
     """
     if _State.finder is None:
         return
-    sys.meta_path.remove(_State.finder)
+    sys.meta_path[:] = [
+        each for each in sys.meta_path if each not in (_State.finder, _State.neighbours)
+    ]
     if SHIM in sys.path:
         sys.path.remove(SHIM)
     for name in [each for each in sys.modules if each.split(".")[0] == TORCH]:

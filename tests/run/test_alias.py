@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import multiprocessing
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -143,11 +144,22 @@ def test_installing_and_removing_twice(no_torch):
     assert "torch" not in sys.modules
 
 
-def test_a_submodule_that_is_not_here(torch):
-    """It is not looked for elsewhere, where a real torch may be."""
-    with pytest.raises(ModuleNotFoundError, match=r"No module named 'torch\.nowhere'") as caught:
-        importlib.import_module("torch.nowhere")
-    assert "torch.nowhere" == caught.value.name
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("torch.nowhere", "No module named 'torch.nowhere'; pyqref, which is torch here, has none"),
+        ("torch.fft", "No module named 'torch.fft'; use numpy.fft"),
+        ("torch.nn.nowhere", "No module named 'torch.nn.nowhere'"),
+        ("torchaudio", "No module named 'torchaudio'; read sound with scipy.io.wavfile"),
+    ],
+)
+def test_a_module_that_is_not_here(torch, monkeypatch, name, message):
+    """An import tells what to do; it looks nowhere else. ``find_spec`` asks, and gets no error."""
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(ModuleNotFoundError, match=re.escape(message)) as caught:
+        importlib.import_module(name)
+    assert name == caught.value.name
+    assert importlib.util.find_spec(name) is None
 
 
 @pytest.mark.parametrize(
