@@ -405,6 +405,8 @@ if TYPE_CHECKING:
     from . import serialization as serialization
     from . import utils as utils
     from .run import install_as_torch as install_as_torch
+    from .run import load_ipython_extension as load_ipython_extension
+    from .run import unload_ipython_extension as unload_ipython_extension
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.fake_quantize import (
@@ -468,7 +470,7 @@ _warn_if_uncompiled()
 __getattr__ = on_first_use(
     __name__,
     {
-        ".run": ("install_as_torch",),
+        ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
         ".serialization": (
             "load",
             "save",
