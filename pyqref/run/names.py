@@ -171,7 +171,7 @@ def what_to_do(name: str) -> str:
     Examples
     --------
     >>> what_to_do("torch.nn.Lineer")
-    'is it Linear or Bilinear?'
+    'is it Linear?'
     """
     root, _, below = name.partition(".")
     if root != "torch":
