@@ -401,8 +401,10 @@ if TYPE_CHECKING:
     from . import optim as optim
     from . import library as library
     from . import quantization as quantization
+    from . import run as run
     from . import serialization as serialization
     from . import utils as utils
+    from .run import install_as_torch as install_as_torch
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.fake_quantize import (
@@ -466,6 +468,7 @@ _warn_if_uncompiled()
 __getattr__ = on_first_use(
     __name__,
     {
+        ".run": ("install_as_torch",),
         ".serialization": (
             "load",
             "save",
@@ -534,6 +537,7 @@ __getattr__ = on_first_use(
         "optim",
         "library",
         "quantization",
+        "run",
         "serialization",
         "utils",
     ),
@@ -724,6 +728,7 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "inner",
+    "install_as_torch",
     "instance_norm",
     "int",
     "int16",
@@ -878,6 +883,7 @@ __all__ = [
     "round",
     "rsqrt",
     "rsub",
+    "run",
     "save",
     "scalar_tensor",
     "scatter",

@@ -15,6 +15,8 @@ FLOORS: dict[str, float] = {
     "pyqref": 9,
     "pyqref.version": 0,
     "pyqref._lazy": 0,
+    "pyqref._advice": 0,
+    "pyqref._advice_table": 0,
     "pyqref.dtypes": 0,
     "pyqref.backends": 0,
     "pyqref.numerics": 1,
@@ -41,6 +43,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
     "pyqref.measure": 8,
+    "pyqref.run": 8,
     # These use the package as its users do.
     "pyqref.cli": 10,
     "pyqref.course": 10,

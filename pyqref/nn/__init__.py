@@ -4,6 +4,10 @@ Read :class:`Module` first, then a layer such as ``Linear``, then
 :mod:`~pyqref.nn.functional`.
 """
 
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+
 # --- Module and what holds modules ---
 from . import init as init
 from . import parameter as parameter
@@ -155,6 +159,9 @@ from . import quantized as quantized
 from . import quantizable as quantizable
 from .intrinsic import qat as _intrinsic_qat
 from .intrinsic import quantized as _intrinsic_quantized
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
 
 __all__ = [
     "CELU",
