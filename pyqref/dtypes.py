@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .devices import device as device
+
 __all__ = [
     "bool_",
     "channels_last",
@@ -241,47 +243,6 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
         names = ", ".join(each._name for each in _FROM_NUMPY.values())
         raise TypeError(f"a tensor cannot hold elements of NumPy type {numpy_dtype}; use {names}")
     return found
-
-
-class device:
-    """Where a tensor lives. There is one device here: ``cpu``.
-
-    Raises
-    ------
-    RuntimeError
-        Another device was asked for.
-
-    Examples
-    --------
-    >>> import pyqref
-    >>> pyqref.device("cpu")
-    device(type='cpu')
-    """
-
-    __slots__ = ("index", "type")
-
-    def __init__(self, type: Any = "cpu", index: Any = None) -> None:
-        name = str(type) if isinstance(type, device) else type
-        if not isinstance(name, str):
-            raise TypeError(f"device: type must be a str such as 'cpu', got {name!r}")
-        if name.partition(":")[0] != "cpu":
-            raise RuntimeError(
-                f"device {name!r} is not available: pyqref runs on the CPU only; use device='cpu'"
-            )
-        self.type = "cpu"
-        self.index = index
-
-    def __repr__(self) -> str:
-        return "device(type='cpu')"
-
-    def __str__(self) -> str:
-        return "cpu"
-
-    def __eq__(self, other: object) -> Any:
-        return isinstance(other, device)
-
-    def __hash__(self) -> Any:
-        return hash("cpu")
 
 
 class finfo:
