@@ -65,6 +65,9 @@ def paths() -> dict[str, dict[str, str]]:
         for each in line.split():
             name, _, home = each.partition("=")
             found[path][name] = home
+    for path in list(found):
+        while "." in (path := path.rpartition(".")[0]):
+            found.setdefault(path, {})
     return found
 
 
@@ -132,6 +135,25 @@ class _Made(Loader):
         _complete(module)
 
 
+class _Completed(Loader):
+    """Loads a module as another loader does, and adds the names of the list."""
+
+    def __init__(self, loader: Any) -> None:
+        self.loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["loader"], name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self.loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        self.loader.exec_module(module)
+        if paths()[module.__name__]:
+            _complete(module)
+
+
 class _Same(Loader):
     """Gives a module that is there under another path already."""
 
@@ -160,14 +182,8 @@ class _Finder(MetaPathFinder):
         if spec is None:
             inner = any(other.startswith(f"{fullname}.") for other in paths())
             return ModuleSpec(fullname, _Made(), is_package=inner)
-        loader: Any = spec.loader
-        run = loader.exec_module
-
-        def run_and_complete(module: ModuleType) -> None:
-            run(module)
-            _complete(module)
-
-        loader.exec_module = run_and_complete
+        if spec.loader is not None:
+            spec.loader = _Completed(spec.loader)
         return spec
 
 

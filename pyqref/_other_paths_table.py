@@ -80,6 +80,22 @@ optim.adamw: Adam AdamW Tensor
 optim.lr_scheduler: Optimizer Tensor _LRScheduler=optim.lr_scheduler.LRScheduler
 optim.sgd: Tensor
 quantization: Tensor
+quantization.backend_config._common_operator_config_utils: BackendPatternConfig DTypeConfig
+  DTypeWithConstraints ObservationType
+  _add_fixed_qparams_to_dtype_configs=quantization.backend_config.patterns.pointwise.fixed_qparams_dtypes
+  _get_binary_op_configs=quantization.backend_config.patterns.binary.binary_configs
+  _get_bn_configs=quantization.backend_config.patterns.normalization.batch_norm_configs
+  _get_cat_config=quantization.backend_config.patterns.share.cat_config
+  _get_conv_configs=quantization.backend_config.patterns.conv.conv_configs
+  _get_default_op_configs=quantization.backend_config.patterns.pointwise.pointwise_configs
+  _get_embedding_op_configs=quantization.backend_config.patterns.embedding.embedding_configs
+  _get_fixed_qparams_op_configs=quantization.backend_config.patterns.pointwise.fixed_qparams_configs
+  _get_linear_configs=quantization.backend_config.patterns.linear.linear_configs
+  _get_ln_configs=quantization.backend_config.patterns.normalization.layer_norm_configs
+  _get_rnn_op_configs=quantization.backend_config.patterns.recurrent.recurrent_configs
+  _get_share_qparams_op_configs=quantization.backend_config.patterns.share.share_configs
+  _get_tensor_info_op_configs=quantization.backend_config.patterns.share.shape_configs fuse_conv_bn
+  fuse_conv_bn_relu fuse_convtranspose_bn fuse_linear_bn
 quantization.backend_config.executorch: BackendPatternConfig DTypeWithConstraints ObservationType
   fuse_conv_bn fuse_conv_bn_relu
 quantization.backend_config.fbgemm: DTypeConfig
@@ -87,6 +103,7 @@ quantization.backend_config.native: DTypeConfig
 quantization.backend_config.onednn: BackendPatternConfig MatchAllNode ObservationType
 quantization.backend_config.qnnpack: DTypeConfig DTypeWithConstraints
 quantization.backend_config.tensorrt: BackendPatternConfig ObservationType
+quantization.backend_config.utils: BackendPatternConfig
 quantization.fake_quantize: FixedQParamsObserver HistogramObserver Module
   MovingAverageMinMaxObserver MovingAveragePerChannelMinMaxObserver
 quantization.fuse_modules: fuse_conv_bn fuse_conv_bn_relu
