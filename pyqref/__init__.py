@@ -21,10 +21,8 @@ Below stands the namespace, name by name.
 from typing import TYPE_CHECKING
 
 from ._lazy import on_first_use
-from ._other_paths import find_elsewhere as _find_elsewhere
+from . import _other_paths as _other_paths
 from .version import __version__ as __version__
-
-_find_elsewhere()
 
 # 1. number types
 from .dtypes import channels_last as channels_last

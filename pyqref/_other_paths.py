@@ -2,7 +2,7 @@
 
 A script may write ``from torch.nn.intrinsic.qat.modules.conv_fused import ConvBn2d``: a module
 that pyqref does not have, with a class that it has. ``_other_paths_table.py`` lists such modules, and
-the names that each has in ``torch``. A finder, asked by every import below ``pyqref``, makes a
+the names that each has in ``torch``. A finder, which importing this file sets up, makes a
 module that is only in the list, and adds the names of the list to one that is there. A name is
 then looked up when it is first asked for: in the packages around the module, from the inside
 out, and then in ``HOMES``.
@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 from ._lazy import importing
 from ._other_paths_table import TABLE
 
-__all__ = ["find_elsewhere", "paths"]
+__all__ = ["paths"]
 
 PACKAGE = __package__
 #: Packages that are others under a second path, with all modules below them.
@@ -121,8 +120,11 @@ def _complete(module: ModuleType) -> None:
     vars(module)["__getattr__"] = found
 
 
-class _Made(Loader):
+class _Made:
     """Makes a module that is only in the list."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As usual."""
 
     def exec_module(self, module: ModuleType) -> None:
         path = module.__name__
@@ -135,7 +137,7 @@ class _Made(Loader):
         _complete(module)
 
 
-class _Completed(Loader):
+class _Completed:
     """Loads a module as another loader does, and adds the names of the list."""
 
     def __init__(self, loader: Any) -> None:
@@ -154,17 +156,20 @@ class _Completed(Loader):
             _complete(module)
 
 
-class _Same(Loader):
+class _Same:
     """Gives a module that is there under another path already."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As usual."""
+
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = import_module(self.path)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds modules of the list; every other module is left to the finders after it."""
 
     def find_spec(
@@ -175,15 +180,17 @@ class _Finder(MetaPathFinder):
         for alias, real in SAME.items():
             if fullname == alias or fullname.startswith(f"{alias}."):
                 real += fullname[len(alias) :]
-                return ModuleSpec(fullname, _Same(real)) if _exists(real) else None
+                loader: Any = _Same(real)
+                return ModuleSpec(fullname, loader) if _exists(real) else None
         if fullname not in paths():
             return None
         spec = _others(fullname, path, target)
         if spec is None:
             inner = any(other.startswith(f"{fullname}.") for other in paths())
-            return ModuleSpec(fullname, _Made(), is_package=inner)
-        if spec.loader is not None:
-            spec.loader = _Completed(spec.loader)
+            made: Any = _Made()
+            return ModuleSpec(fullname, made, is_package=inner)
+        completed: Any = _Completed(spec.loader)
+        spec.loader = completed
         return spec
 
 
@@ -211,10 +218,8 @@ def _others(
     return None
 
 
-_FINDER = _Finder()
+_FINDER: Any = _Finder()
 
 
-def find_elsewhere() -> None:
-    """Let imports below ``pyqref`` find the modules of the list."""
-    if _FINDER not in sys.meta_path:
-        sys.meta_path.insert(0, _FINDER)
+if _FINDER not in sys.meta_path:
+    sys.meta_path.insert(0, _FINDER)
