@@ -21,7 +21,7 @@ def test_every_listed_name_is_found() -> None:
         module = import_module(path)
         assert getattr(module, name).__name__
     with pytest.raises(AttributeError, match="conv_fused' has no attribute 'nothing'"):
-        import_module("pyqref.nn.intrinsic.qat.modules.conv_fused").nothing
+        _ = import_module("pyqref.nn.intrinsic.qat.modules.conv_fused").nothing
 
 
 @pytest.mark.parametrize("alias", _other_paths.SAME)
@@ -40,6 +40,7 @@ def test_the_objects_are_those_of_their_homes() -> None:
     """Identity, of classes under their own names and under others."""
     from pyqref.ao.quantization.observer import _ObserverBase
     from pyqref.nn.intrinsic.qat.modules.conv_fused import ConvBn2d
+
     from pyqref.nn.modules.conv import _ConvNd
     from pyqref.quantization.observer import UniformQuantizationObserverBase
 
