@@ -21,6 +21,7 @@ Below stands the namespace, name by name.
 from typing import TYPE_CHECKING
 
 from ._lazy import on_first_use
+from . import _other_paths as _other_paths
 from .version import __version__ as __version__
 
 # 1. number types

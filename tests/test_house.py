@@ -17,6 +17,8 @@ FLOORS: dict[str, float] = {
     "pyqref._lazy": 0,
     "pyqref._advice": 0,
     "pyqref._advice_table": 0,
+    "pyqref._other_paths": 0,
+    "pyqref._other_paths_table": 0,
     "pyqref.dtypes": 0,
     "pyqref.backends": 0,
     "pyqref.numerics": 1,
