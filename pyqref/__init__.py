@@ -391,6 +391,8 @@ from math import pi as pi
 
 # 6. the packages, imported when first used
 if TYPE_CHECKING:
+    from . import _C as _C
+    from . import _dynamo as _dynamo
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
@@ -398,12 +400,14 @@ if TYPE_CHECKING:
     from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
+    from . import onnx as onnx
     from . import ops as ops
     from . import optim as optim
     from . import library as library
     from . import quantization as quantization
     from . import run as run
     from . import serialization as serialization
+    from . import types as types
     from . import utils as utils
     from .run import install_as_torch as install_as_torch
     from .run import load_ipython_extension as load_ipython_extension
@@ -529,6 +533,8 @@ __getattr__ = on_first_use(
         ),
     },
     modules=(
+        "_C",
+        "_dynamo",
         "ao",
         "cuda",
         "autograd",
@@ -536,12 +542,15 @@ __getattr__ = on_first_use(
         "interop",
         "kernels",
         "nn",
+        "onnx",
+        "onnx",
         "ops",
         "optim",
         "library",
         "quantization",
         "run",
         "serialization",
+        "types",
         "utils",
     ),
 )
@@ -945,6 +954,7 @@ __all__ = [
     "true_divide",
     "trunc",
     "typename",
+    "types",
     "uint8",
     "unbind",
     "unflatten",

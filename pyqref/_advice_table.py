@@ -30,7 +30,7 @@ _PT2E = (
 
 TABLE: tuple[tuple[str, str], ...] = (
     (f"{_EAGER}: call the model itself, the results are the same", "compile compiler.*"),
-    (f"{_EAGER}: leave the setting out", "_dynamo _inductor _functorch"),
+    (f"{_EAGER}: leave the setting out", "_dynamo.* _inductor _functorch"),
     (
         (
             "pyqref has no export compiler: torch.fx.symbolic_trace(model) gives a graph to read "
@@ -84,7 +84,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "pyqref writes no ONNX: save the weights with torch.save(model.state_dict(), path) and "
             "export where torch is installed, or write the graph with the package onnx"
         ),
-        "onnx onnx.*",
+        "onnx.*",
     ),
     (
         "pyqref downloads nothing: get the file by other means and read it with torch.load(path)",

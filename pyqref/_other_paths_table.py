@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = ["TABLE"]
 
 TABLE = """
+_custom_ops: custom_op=library.custom_op
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
 autograd.graph: Node RemovableHandle
 autograd.variable: Variable

@@ -44,6 +44,10 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.fx": 7,
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
+    "pyqref._C": 3.2,
+    "pyqref._dynamo": 3.2,
+    "pyqref.onnx": 3.2,
+    "pyqref.types": 3.2,
     "pyqref.measure": 8,
     "pyqref.run": 8,
     # These use the package as its users do.
