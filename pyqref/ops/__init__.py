@@ -25,10 +25,10 @@ def load_library(path: str) -> None:
     Examples
     --------
     >>> import pyqref
-    >>> pyqref.ops.load_library("lib.so")
+    >>> pyqref.ops.load_library("lib.so")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    OSError: lib.so is compiled for torch itself; write the operation in Python and register it with pyqref.library.register('mylib::name')
+    OSError: lib.so is compiled for torch itself; write the operation in Python and ...
     """
     raise OSError(
         f"{path} is compiled for torch itself; write the operation in Python and register it with "
