@@ -402,6 +402,40 @@ if TYPE_CHECKING:
     from . import library as library
     from . import quantization as quantization
     from . import run as run
+    from . import __config__ as __config__
+    from . import _dynamo as _dynamo
+    from . import _inductor as _inductor
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import compiler as compiler
+    from . import distributed as distributed
+    from . import hub as hub
+    from . import jit as jit
+    from . import multiprocessing as multiprocessing
+    from . import profiler as profiler
+    from . import random as random
+    from . import testing as testing
+    from . import xpu as xpu
+    from .amp import autocast as autocast
+    from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+    from .compiler import compile as compile
+    from .switches import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from .switches import get_default_device as get_default_device
+    from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from .switches import get_float32_matmul_precision as get_float32_matmul_precision
+    from .switches import get_num_interop_threads as get_num_interop_threads
+    from .switches import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from .switches import set_default_device as set_default_device
+    from .switches import set_default_tensor_type as set_default_tensor_type
+    from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from .switches import set_float32_matmul_precision as set_float32_matmul_precision
+    from .switches import set_flush_denormal as set_flush_denormal
+    from .switches import set_num_interop_threads as set_num_interop_threads
+    from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from . import serialization as serialization
     from . import utils as utils
     from .run import install_as_torch as install_as_torch
@@ -469,6 +503,24 @@ __getattr__ = on_first_use(
     __name__,
     {
         ".run": ("install_as_torch",),
+        ".amp": ("autocast",),
+        ".amp.autocast_mode": ("is_autocast_enabled",),
+        ".compiler": ("compile",),
+        ".switches": (
+            "are_deterministic_algorithms_enabled",
+            "get_default_device",
+            "get_deterministic_debug_mode",
+            "get_float32_matmul_precision",
+            "get_num_interop_threads",
+            "is_deterministic_algorithms_warn_only_enabled",
+            "set_default_device",
+            "set_default_tensor_type",
+            "set_deterministic_debug_mode",
+            "set_float32_matmul_precision",
+            "set_flush_denormal",
+            "set_num_interop_threads",
+            "use_deterministic_algorithms",
+        ),
         ".serialization": (
             "load",
             "save",
@@ -526,6 +578,20 @@ __getattr__ = on_first_use(
         ),
     },
     modules=(
+        "__config__",
+        "_dynamo",
+        "_inductor",
+        "accelerator",
+        "amp",
+        "compiler",
+        "distributed",
+        "hub",
+        "jit",
+        "multiprocessing",
+        "profiler",
+        "random",
+        "testing",
+        "xpu",
         "ao",
         "cuda",
         "autograd",
@@ -559,6 +625,7 @@ __all__ = [
     "__version__",
     "abs",
     "absolute",
+    "accelerator",
     "acos",
     "adaptive_avg_pool1d",
     "adaptive_max_pool1d",
@@ -574,12 +641,14 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "amp",
     "any",
     "ao",
     "arange",
     "arccos",
     "arcsin",
     "arctan",
+    "are_deterministic_algorithms_enabled",
     "argmax",
     "argmin",
     "argsort",
@@ -592,6 +661,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
     "autograd",
     "avg_pool1d",
     "backends",
@@ -627,6 +697,8 @@ __all__ = [
     "clip",
     "clone",
     "column_stack",
+    "compile",
+    "compiler",
     "concat",
     "concatenate",
     "contiguous_format",
@@ -655,6 +727,7 @@ __all__ = [
     "diagonal",
     "diff",
     "dist",
+    "distributed",
     "div",
     "divide",
     "dot",
@@ -704,8 +777,12 @@ __all__ = [
     "fx",
     "gather",
     "ge",
+    "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
     "get_num_threads",
     "get_rng_state",
     "greater",
@@ -717,6 +794,7 @@ __all__ = [
     "hinge_embedding_loss",
     "histc",
     "hstack",
+    "hub",
     "hypot",
     "iinfo",
     "index_add",
@@ -737,7 +815,9 @@ __all__ = [
     "int8",
     "int_repr",
     "interop",
+    "is_autocast_enabled",
     "is_complex",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_floating_point",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -753,6 +833,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "jit",
     "kernels",
     "kl_div",
     "kthvalue",
@@ -808,6 +889,7 @@ __all__ = [
     "mul",
     "multinomial",
     "multiply",
+    "multiprocessing",
     "mv",
     "nan",
     "nan_to_num",
@@ -845,6 +927,7 @@ __all__ = [
     "prelu",
     "preserve_format",
     "prod",
+    "profiler",
     "promote_types",
     "q_per_channel_axis",
     "q_per_channel_scales",
@@ -868,6 +951,7 @@ __all__ = [
     "randint_like",
     "randn",
     "randn_like",
+    "random",
     "randperm",
     "ravel",
     "reciprocal",
@@ -893,8 +977,14 @@ __all__ = [
     "select",
     "selu",
     "serialization",
+    "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
     "set_grad_enabled",
+    "set_num_interop_threads",
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
@@ -929,6 +1019,7 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "testing",
     "threshold",
     "tile",
     "topk",
@@ -948,6 +1039,7 @@ __all__ = [
     "unique",
     "unique_consecutive",
     "unsqueeze",
+    "use_deterministic_algorithms",
     "utils",
     "var",
     "var_mean",
@@ -955,6 +1047,7 @@ __all__ = [
     "vstack",
     "where",
     "xlogy",
+    "xpu",
     "zeros",
     "zeros_like",
 ]

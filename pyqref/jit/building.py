@@ -169,7 +169,9 @@ class ModuleBuilder(Builder):
             if name in own and name not in ("training", "meta"):
                 self._refuse(f"a module has the attribute {name!r} twice")
             own[name] = value
-        for found in hooks if isinstance(hooks, list) else self._refuse(f"hooks are {short(hooks)}"):
+        for found in (
+            hooks if isinstance(hooks, list) else self._refuse(f"hooks are {short(hooks)}")
+        ):
             self._hook(module, found)
         wanted = (
             (parameters, "_parameters", Parameter),

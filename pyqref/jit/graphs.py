@@ -188,4 +188,3 @@ def _look_up(root: Module, path: str, op: str) -> None:
         if op == "get_attr" and not last.startswith("__") and any(last in each for each in own):
             return
     raise ValueError(f"the graph names {path!r}, which the model does not have")
-

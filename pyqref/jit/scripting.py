@@ -11,8 +11,13 @@ from .script_module import RecursiveScriptModule, ScriptFunction, ScriptModule, 
 __all__ = ["script"]
 
 
-def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None,
-           example_inputs: Any = None) -> Any:
+def script(
+    obj: Any,
+    optimize: Any = None,
+    _frames_up: int = 0,
+    _rcb: Any = None,
+    example_inputs: Any = None,
+) -> Any:
     """A copy of a model that can be called, saved and loaded. Nothing is compiled.
 
     Parameters
@@ -64,7 +69,5 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
             )
         return obj
     if not callable(obj):
-        raise TypeError(
-            f"jit.script: obj must be a module or a function, got {type(obj).__name__}"
-        )
+        raise TypeError(f"jit.script: obj must be a module or a function, got {type(obj).__name__}")
     return ScriptFunction(obj)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pyqref.backends import quantized as settings
 from pyqref.devices import require_cpu
+from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import (
     float32,
     int8,
@@ -24,7 +25,6 @@ from pyqref.dtypes import (
     quint8,
     uint8,
 )
-from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import (
     EPS,
