@@ -200,7 +200,7 @@ class set_stance:
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn
 
-    def __enter__(self) -> set_stance:
+    def __enter__(self) -> set_stance:  # noqa: PYI034
         return self
 
     def __exit__(self, *exception: object) -> None:

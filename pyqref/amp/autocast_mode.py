@@ -69,7 +69,7 @@ class autocast:
         self.fast_dtype = dtype
         self._asked = bool(enabled)
 
-    def __enter__(self) -> autocast:
+    def __enter__(self) -> autocast:  # noqa: PYI034
         if self._asked and self.device == "cpu" and self.fast_dtype is not float32:
             warn(
                 "autocast has no effect: operations compute in float32; leave it out, or write "
