@@ -406,6 +406,40 @@ if TYPE_CHECKING:
     from . import library as library
     from . import quantization as quantization
     from . import run as run
+    from . import __config__ as __config__
+    from . import _dynamo as _dynamo
+    from . import _inductor as _inductor
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import compiler as compiler
+    from . import distributed as distributed
+    from . import hub as hub
+    from . import jit as jit
+    from . import multiprocessing as multiprocessing
+    from . import profiler as profiler
+    from . import random as random
+    from . import testing as testing
+    from . import xpu as xpu
+    from .amp import autocast as autocast
+    from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+    from .compiler import compile as compile
+    from .switches import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from .switches import get_default_device as get_default_device
+    from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from .switches import get_float32_matmul_precision as get_float32_matmul_precision
+    from .switches import get_num_interop_threads as get_num_interop_threads
+    from .switches import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from .switches import set_default_device as set_default_device
+    from .switches import set_default_tensor_type as set_default_tensor_type
+    from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from .switches import set_float32_matmul_precision as set_float32_matmul_precision
+    from .switches import set_flush_denormal as set_flush_denormal
+    from .switches import set_num_interop_threads as set_num_interop_threads
+    from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from . import serialization as serialization
     from . import types as types
     from . import utils as utils
@@ -476,6 +510,24 @@ __getattr__ = on_first_use(
     __name__,
     {
         ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
+        ".amp": ("autocast",),
+        ".amp.autocast_mode": ("is_autocast_enabled",),
+        ".compiler": ("compile",),
+        ".switches": (
+            "are_deterministic_algorithms_enabled",
+            "get_default_device",
+            "get_deterministic_debug_mode",
+            "get_float32_matmul_precision",
+            "get_num_interop_threads",
+            "is_deterministic_algorithms_warn_only_enabled",
+            "set_default_device",
+            "set_default_tensor_type",
+            "set_deterministic_debug_mode",
+            "set_float32_matmul_precision",
+            "set_flush_denormal",
+            "set_num_interop_threads",
+            "use_deterministic_algorithms",
+        ),
         ".serialization": (
             "load",
             "save",
@@ -535,6 +587,21 @@ __getattr__ = on_first_use(
     modules=(
         "_C",
         "_dynamo",
+=======
+        "__config__",
+        "_dynamo",
+        "_inductor",
+        "accelerator",
+        "amp",
+        "compiler",
+        "distributed",
+        "hub",
+        "jit",
+        "multiprocessing",
+        "profiler",
+        "random",
+        "testing",
+        "xpu",
         "ao",
         "cuda",
         "autograd",
@@ -571,6 +638,7 @@ __all__ = [
     "__version__",
     "abs",
     "absolute",
+    "accelerator",
     "acos",
     "adaptive_avg_pool1d",
     "adaptive_max_pool1d",
@@ -586,12 +654,14 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "amp",
     "any",
     "ao",
     "arange",
     "arccos",
     "arcsin",
     "arctan",
+    "are_deterministic_algorithms_enabled",
     "argmax",
     "argmin",
     "argsort",
@@ -604,6 +674,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
     "autograd",
     "avg_pool1d",
     "backends",
@@ -639,6 +710,8 @@ __all__ = [
     "clip",
     "clone",
     "column_stack",
+    "compile",
+    "compiler",
     "concat",
     "concatenate",
     "contiguous_format",
@@ -667,6 +740,7 @@ __all__ = [
     "diagonal",
     "diff",
     "dist",
+    "distributed",
     "div",
     "divide",
     "dot",
@@ -716,8 +790,12 @@ __all__ = [
     "fx",
     "gather",
     "ge",
+    "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
     "get_num_threads",
     "get_rng_state",
     "greater",
@@ -729,6 +807,7 @@ __all__ = [
     "hinge_embedding_loss",
     "histc",
     "hstack",
+    "hub",
     "hypot",
     "iinfo",
     "index_add",
@@ -749,7 +828,9 @@ __all__ = [
     "int8",
     "int_repr",
     "interop",
+    "is_autocast_enabled",
     "is_complex",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_floating_point",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -765,6 +846,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "jit",
     "kernels",
     "kl_div",
     "kthvalue",
@@ -820,6 +902,7 @@ __all__ = [
     "mul",
     "multinomial",
     "multiply",
+    "multiprocessing",
     "mv",
     "nan",
     "nan_to_num",
@@ -857,6 +940,7 @@ __all__ = [
     "prelu",
     "preserve_format",
     "prod",
+    "profiler",
     "promote_types",
     "q_per_channel_axis",
     "q_per_channel_scales",
@@ -880,6 +964,7 @@ __all__ = [
     "randint_like",
     "randn",
     "randn_like",
+    "random",
     "randperm",
     "ravel",
     "reciprocal",
@@ -905,8 +990,14 @@ __all__ = [
     "select",
     "selu",
     "serialization",
+    "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
     "set_grad_enabled",
+    "set_num_interop_threads",
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
@@ -941,6 +1032,7 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "testing",
     "threshold",
     "tile",
     "topk",
@@ -961,6 +1053,7 @@ __all__ = [
     "unique",
     "unique_consecutive",
     "unsqueeze",
+    "use_deterministic_algorithms",
     "utils",
     "var",
     "var_mean",
@@ -968,6 +1061,7 @@ __all__ = [
     "vstack",
     "where",
     "xlogy",
+    "xpu",
     "zeros",
     "zeros_like",
 ]

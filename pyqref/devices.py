@@ -93,7 +93,7 @@ class device:
     def __hash__(self) -> Any:
         return hash((self.type, self.index))
 
-    def __enter__(self) -> device:
+    def __enter__(self) -> device:  # noqa: PYI034
         require_cpu(self, "with device(...): ")
         return self
 

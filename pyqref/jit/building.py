@@ -169,9 +169,9 @@ class ModuleBuilder(Builder):
             if name in own and name not in ("training", "meta"):
                 self._refuse(f"a module has the attribute {name!r} twice")
             own[name] = value
-        for found in (
-            hooks if isinstance(hooks, list) else self._refuse(f"hooks are {short(hooks)}")
-        ):
+        if not isinstance(hooks, list):
+            self._refuse(f"the hooks of a module are {short(hooks)}")
+        for found in hooks:
             self._hook(module, found)
         wanted = (
             (parameters, "_parameters", Parameter),

@@ -34,7 +34,7 @@ _REGISTRIES = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_s
 _GRAPH_ATTRIBUTES = ("_graph", "_code", "_tracer_cls")
 
 
-class _Unsaved(TypeError):
+class _UnsavedError(TypeError):
     """A value that a file cannot hold."""
 
 
@@ -126,21 +126,20 @@ class ModuleFlattener(Flattener):
                 return []
             if name == "meta":
                 return [[name, self._meta(value, path)]]
+        return self._kept(name, value, (*path, name))
+
+    def _kept(self, name: str, value: Any, path: tuple[Any, ...]) -> list[Any]:
+        """A name with a value, in a list; an empty one if the value cannot be kept."""
         try:
-            return [[name, self._plain(value, (*path, name))]]
-        except _Unsaved as reason:
-            self._leave_out((*path, name), reason)
+            return [[name, self._plain(value, path)]]
+        except _UnsavedError as reason:
+            self._leave_out(path, reason)
             return []
 
     def _meta(self, meta: dict[str, Any], path: tuple[Any, ...]) -> Any:
         """The notes of a graph module, as far as they are plain values."""
-        kept = []
-        for key, value in meta.items():
-            try:
-                kept.append([key, self._plain(value, (*path, "meta", key))])
-            except _Unsaved as reason:
-                self._leave_out((*path, "meta", key), reason)
-        return ["dict", kept]
+        found = [self._kept(key, value, (*path, "meta", key)) for key, value in meta.items()]
+        return ["dict", [pair for pairs in found for pair in pairs]]
 
     def _plain(self, value: Any, path: tuple[Any, ...]) -> Any:
         """As :meth:`flatten`, without a trace of what could not be kept as a whole."""
@@ -151,7 +150,7 @@ class ModuleFlattener(Flattener):
             return self.flatten(value, path)
         except TypeError as error:
             self.arrays, self._names, self._numbers = arrays, names, numbers
-            raise _Unsaved(type(value).__name__) from error
+            raise _UnsavedError(type(value).__name__) from error
 
     def _leave_out(self, path: tuple[Any, ...], reason: object) -> None:
         self.left_out.append(f"{'.'.join(map(str, path))} ({reason})")

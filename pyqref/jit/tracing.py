@@ -203,6 +203,6 @@ def _require_tensors(value: Any) -> None:
         _require_tensors(list(value.values()))
     elif not isinstance(value, (TensorBase, bool, int, float, type(None))):
         raise RuntimeError(
-            f"jit.trace: an input of type {type(value).__name__} cannot be traced; give tensors, or "
-            "nested lists, tuples and dicts of them"
+            f"jit.trace: an input of type {type(value).__name__} cannot be traced; give tensors, "
+            "or nested lists, tuples and dicts of them"
         )

@@ -10,6 +10,7 @@ from .._lazy import on_first_use
 
 # --- Module and what holds modules ---
 from . import init as init
+from . import parallel as parallel
 from . import parameter as parameter
 from . import utils as utils
 from .module_path import describe_module as describe_module
@@ -23,6 +24,7 @@ from .modules import ParameterDict as ParameterDict
 from .modules import ParameterList as ParameterList
 from .modules import Sequential as Sequential
 from .modules import Unflatten as Unflatten
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 
@@ -205,6 +207,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -298,6 +301,7 @@ __all__ = [
     "init",
     "intrinsic",
     "module_path",
+    "parallel",
     "parameter",
     "qat",
     "quantizable",
