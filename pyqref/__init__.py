@@ -586,8 +586,6 @@ __getattr__ = on_first_use(
     },
     modules=(
         "_C",
-        "_dynamo",
-=======
         "__config__",
         "_dynamo",
         "_inductor",
