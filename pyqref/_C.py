@@ -7,11 +7,12 @@ get from torch when it runs eagerly.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ._lazy import on_first_use
 
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass"]
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet"]
 
 
 class DisableTorchFunctionSubclass(AbstractContextManager[None]):
@@ -27,6 +28,43 @@ class DisableTorchFunctionSubclass(AbstractContextManager[None]):
 
     def __exit__(self, *error: object) -> None:
         return None
+
+
+class DispatchKey(Enum):
+    """Where torch would send an operation: libraries name such places when they are imported."""
+
+    CPU = "CPU"
+    CUDA = "CUDA"
+    XPU = "XPU"
+    MPS = "MPS"
+    Meta = "Meta"
+    QuantizedCPU = "QuantizedCPU"
+    AutogradCPU = "AutogradCPU"
+    AutogradCUDA = "AutogradCUDA"
+    AutocastCPU = "AutocastCPU"
+    AutocastCUDA = "AutocastCUDA"
+    AutocastXPU = "AutocastXPU"
+
+
+class DispatchKeySet:
+    """A set of such places.
+
+    Examples
+    --------
+    >>> both = DispatchKeySet(DispatchKey.CPU) | DispatchKeySet(DispatchKey.Meta)
+    >>> both.has(DispatchKey.Meta)
+    True
+    """
+
+    def __init__(self, *keys: DispatchKey) -> None:
+        self._keys = frozenset(keys)
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return DispatchKeySet(*self._keys, *other._keys)
+
+    def has(self, key: DispatchKey) -> bool:
+        """Whether a place is among them."""
+        return key in self._keys
 
 
 DisableTorchFunction = DisableTorchFunctionSubclass
