@@ -55,6 +55,20 @@ from .dtypes import quint8 as quint8
 from .dtypes import strided as strided
 from .dtypes import uint8 as uint8
 from .dtypes import bool_ as bool
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import complex32 as complex32
+from .dtypes import complex64 as complex64
+from .dtypes import complex128 as complex128
+from .dtypes import float8_e4m3fn as float8_e4m3fn
+from .dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from .dtypes import float8_e5m2 as float8_e5m2
+from .dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
+from .dtypes import complex64 as cfloat
+from .dtypes import complex128 as cdouble
+from .dtypes import complex32 as chalf
 from .dtypes import float32 as float
 from .dtypes import float64 as double
 from .dtypes import float16 as half
@@ -679,6 +693,7 @@ __all__ = [
     "baddbmm",
     "batch_norm",
     "bernoulli",
+    "bfloat16",
     "bilinear",
     "binary_cross_entropy_with_logits",
     "bincount",
@@ -695,8 +710,11 @@ __all__ = [
     "cartesian_prod",
     "cat",
     "cdist",
+    "cdouble",
     "ceil",
     "celu",
+    "cfloat",
+    "chalf",
     "channel_shuffle",
     "channels_last",
     "channels_last_3d",
@@ -710,6 +728,9 @@ __all__ = [
     "column_stack",
     "compile",
     "compiler",
+    "complex32",
+    "complex64",
+    "complex128",
     "concat",
     "concatenate",
     "contiguous_format",
@@ -771,6 +792,10 @@ __all__ = [
     "fliplr",
     "flipud",
     "float",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
     "float16",
     "float32",
     "float64",
@@ -820,10 +845,10 @@ __all__ = [
     "install_as_torch",
     "instance_norm",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "int_repr",
     "interop",
     "is_autocast_enabled",
@@ -858,9 +883,9 @@ __all__ = [
     "linspace",
     "load",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "log_softmax",
     "logaddexp",
     "logical_and",
@@ -945,8 +970,8 @@ __all__ = [
     "q_per_channel_zero_points",
     "q_scale",
     "q_zero_point",
-    "qint32",
     "qint8",
+    "qint32",
     "qscheme",
     "quantile",
     "quantization",
@@ -1046,6 +1071,9 @@ __all__ = [
     "typename",
     "types",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "unbind",
     "unflatten",
     "unique",

@@ -109,7 +109,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     (
         _COMPLEX,
         (
-            "complex complex32 complex64 complex128 cfloat cdouble chalf polar view_as_complex "
+            "complex dtype.complex32 dtype.complex64 dtype.complex128 polar view_as_complex "
             "view_as_real angle conj conj_physical resolve_conj is_conj imag "
             "Tensor.cfloat Tensor.cdouble Tensor.chalf Tensor.H Tensor.mH"
         ),
@@ -120,7 +120,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "read exactly into float32"
         ),
         (
-            "bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage set_float32_matmul_precision "
+            "dtype.bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage "
+            "set_float32_matmul_precision "
             "get_float32_matmul_precision"
         ),
     ),
@@ -130,9 +131,11 @@ TABLE: tuple[tuple[str, str], ...] = (
             "quantize_per_tensor, or float32"
         ),
         (
-            "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
+            "dtype.float8_e4m3fn dtype.float8_e4m3fnuz dtype.float8_e5m2 dtype.float8_e5m2fnuz "
+            "float8_e8m0fnu "
             "float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 "
-            "uint6 uint7 uint16 uint32 uint64 bits8 bits16 bits1x8 bits2x4 bits4x2"
+            "uint6 uint7 dtype.uint16 dtype.uint32 dtype.uint64 bits8 bits16 bits1x8 bits2x4 "
+            "bits4x2"
         ),
     ),
     (

@@ -6,13 +6,14 @@ import os
 from collections.abc import Sequence
 from typing import Any, Union
 
-from .dtypes import device as _device
+from .dtypes import device, dtype, layout
 from .tensor import Size, Tensor
 
 __all__ = ["Device", "FileLike", "IntLikeType", "Number", "Storage"]
 
 Number = Union[int, float, bool]  # noqa: UP007 (read at run time)
 IntLikeType = int
+_device, _dtype, _layout = device, dtype, layout
 Device = Union[_device, str, int, None]  # noqa: UP007
 FileLike = Union[str, os.PathLike[str], Any]  # noqa: UP007
 Storage = Any
