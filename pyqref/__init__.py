@@ -406,7 +406,6 @@ from math import pi as pi
 # 6. the packages, imported when first used
 if TYPE_CHECKING:
     from . import _C as _C
-    from . import _dynamo as _dynamo
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd

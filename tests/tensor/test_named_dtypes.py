@@ -29,7 +29,7 @@ def test_a_named_dtype(name):
         lambda: x.to(dtype),
         lambda: pyqref.zeros(1, dtype=dtype),
         lambda: pyqref.tensor([1.0], dtype=dtype),
-        lambda: pyqref.nn.Linear(1, 1).to(dtype),
+        lambda: pyqref.nn.Linear(1, 1, dtype=dtype),
         lambda: pyqref.promote_types(pyqref.float32, dtype),
         lambda: pyqref.finfo(dtype),
         lambda: pyqref.iinfo(dtype),

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, deque
+from typing import Any, NamedTuple
 
 import pytest
 
 import pyqref
 from pyqref.utils import _pytree as pytree
 
-Pair = namedtuple("Pair", "a b")
+
+class Pair(NamedTuple):
+    """A named tuple, as models return."""
+
+    a: Any
+    b: Any
+
+
 TREES = [
     1,
     (),
