@@ -31,7 +31,6 @@ def test_a_named_dtype(name):
         lambda: pyqref.tensor([1.0], dtype=dtype),
         lambda: pyqref.nn.Linear(1, 1, dtype=dtype),
         lambda: pyqref.promote_types(pyqref.float32, dtype),
-        lambda: pyqref.finfo(dtype),
         lambda: pyqref.iinfo(dtype),
     ):
         with pytest.raises(TypeError, match=f"no tensor is of type {dtype._name}: "):
