@@ -29,8 +29,8 @@ _PT2E = (
 )
 
 TABLE: tuple[tuple[str, str], ...] = (
-    (f"{_EAGER}: call the model itself, the results are the same", "compile compiler.*"),
-    (f"{_EAGER}: leave the setting out", "_dynamo.* _inductor _functorch"),
+    (f"{_EAGER}: call the model itself, the results are the same", "compiler.*"),
+    (f"{_EAGER}: leave the setting out", "_dynamo.* _inductor.* _functorch"),
     (
         (
             "pyqref has no export compiler: torch.fx.symbolic_trace(model) gives a graph to read "
@@ -152,7 +152,7 @@ TABLE: tuple[tuple[str, str], ...] = (
         _ONE_PROCESS,
         (
             "distributed.* distributed.rpc distributed.fsdp distributed.tensor "
-            "distributed.pipelining nn.parallel.DistributedDataParallel utils.data.distributed.* "
+            "distributed.pipelining nn.parallel.* utils.data.distributed.* "
             "_C._distributed_c10d"
         ),
     ),
@@ -210,7 +210,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "device = 'cuda' if torch.cuda.is_available() else 'cpu'"
         ),
         (
-            "cuda.* xpu mtia accelerator mps backends.mps.* backends.cuda.* Tensor.xpu Tensor.ipu "
+            "cuda.* xpu.* mtia accelerator.* mps backends.mps.* backends.cuda.* Tensor.xpu Tensor.ipu "
             "Tensor.mtia"
         ),
     ),

@@ -19,7 +19,7 @@ from torch import optim
 from torch.fft import rfft
 F = torch.nn.functional
 try:
-    from torch import compile
+    from torch import vmap
 except ImportError:
     pass
 def f(x: torch.Tensor, optim):
@@ -47,7 +47,7 @@ def test_missing_names(script):
     found = {(each.line, each.name, each.guarded) for each in check_file(script).missing}
     assert {
         (3, "torch.fft.rfft", False),
-        (6, "torch.compile", True),
+        (6, "torch.vmap", True),
         (11, "torch.Tensor.to_sparse", False),
         (12, "torch.Tensor.svd", False),
         (13, "torch.nn.functional.nowhere", False),
@@ -118,7 +118,7 @@ def test_functions_that_give_tensors(name, gives):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("torch.compile", "pyqref runs each operation when it is called"),
+        ("torch.vmap", "loop over the batch"),
         ("torch.nn.Lineer", "is it Linear"),
         ("torch.zzz", "pyqref does not have it"),
         ("torchvision.models", "pip install torchvision --no-deps"),
@@ -167,7 +167,7 @@ def test_the_command_finds_nothing_missing(tmp_path, capsys):
     """Exit code 0; a guarded name stops nothing."""
     path = tmp_path / "script.py"
     path.write_text(
-        "import torch\ntry:\n    torch.compile\nexcept AttributeError:\n    pass", encoding="utf-8"
+        "import torch\ntry:\n    torch.vmap\nexcept AttributeError:\n    pass", encoding="utf-8"
     )
     assert 0 == main(["check", str(path)])
     assert "1 of 1 (100.0%) files" in capsys.readouterr().out
