@@ -129,7 +129,7 @@ class Recorder:
     def stop(self) -> EventList:
         """End, and return what happened."""
         sys.setprofile(self._before)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
         Recorder.running = None
         now = time.perf_counter_ns()
         for opened in self._open.values():
