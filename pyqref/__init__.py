@@ -443,9 +443,7 @@ if TYPE_CHECKING:
     from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
     from .switches import get_float32_matmul_precision as get_float32_matmul_precision
     from .switches import get_num_interop_threads as get_num_interop_threads
-    from .switches import (
-        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
-    )
+    from .switches import is_deterministic_algorithms_warn_only_enabled
     from .switches import set_default_device as set_default_device
     from .switches import set_default_tensor_type as set_default_tensor_type
     from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode

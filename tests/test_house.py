@@ -60,7 +60,6 @@ FLOORS: dict[str, float] = {
     "pyqref.utils.checkpoint": 5,
     "pyqref.utils.mobile_optimizer": 8,
     "pyqref.utils.model_zoo": 8,
-    "pyqref.backends.openmp": 2,
     "pyqref.nn.parallel": 4,
     # These use the package as its users do.
     "pyqref.cli": 10,

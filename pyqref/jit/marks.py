@@ -160,8 +160,9 @@ def isinstance_(obj: Any, target_type: Any) -> bool:
     >>> pyqref.jit.isinstance([1, 2], list[int])
     True
     """
-    kinds = target_type if isinstance(target_type, tuple) else (target_type,)
-    return isinstance(obj, tuple(getattr(each, "__origin__", each) for each in kinds))
+    kinds: tuple[Any, ...] = target_type if isinstance(target_type, tuple) else (target_type,)
+    plain: Any = tuple(getattr(each, "__origin__", each) for each in kinds)
+    return isinstance(obj, plain)
 
 
 def _itself(fn: Callable[..., Any]) -> Callable[..., Any]:

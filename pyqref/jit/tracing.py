@@ -127,7 +127,7 @@ def trace(
     >>> from pyqref import nn
     >>> traced = pyqref.jit.trace(nn.Linear(2, 1), pyqref.ones(1, 2))
     >>> traced(pyqref.ones(5, 2)).shape
-    Size([5, 1])
+    pyqref.Size([5, 1])
     """
     if optimize is not None:
         warn("jit.trace: optimize has no effect: nothing is compiled", NoEffectWarning)
