@@ -38,7 +38,8 @@ def as_subclass(input: Any, cls: Any) -> Any:
         raise TypeError(f"as_subclass: cls must be a class derived from Tensor, got {cls!r}")
     result = view(input, tuple(input.shape))
     base = type(result)
-    if not issubclass(cls, base):
+    is_quantized = any(each.__name__ == "QuantizedTensor" for each in cls.__mro__)
+    if not issubclass(cls, base) or is_quantized != input.is_quantized:
         kind = "quantized" if input.is_quantized else "not quantized"
         raise TypeError(
             f"as_subclass: a tensor that is {kind} cannot be of the class {cls.__name__}; derive "
