@@ -40,7 +40,7 @@ def complaints(keys: IncompatibleKeys) -> list[str]:
 
 
 def _hint(given: Any) -> str:
-    return f", a {kind_of(given)}" if "from_numpy" in kind_of(given) else ""
+    return f", a {kind_of(given)}" if "; write" in kind_of(given) else ""
 
 
 def load_tensor(
