@@ -15,7 +15,7 @@ import numpy as np
 from ..tape import Array
 from .errors import FileError
 
-__all__ = ["ELEMENTS", "Element", "float8_values", "read_elements"]
+__all__ = ["ELEMENTS", "Element", "float8_values", "read_elements", "told_of_widened"]
 
 #: Bytes read at a time.
 _PIECE = 1 << 22
@@ -134,10 +134,10 @@ def read_elements(
     for start in range(0, count, step):
         piece = array[start : start + step]
         if not element.is_widened:
-            _fill(memoryview(piece.view(np.uint8)), data, where)
+            _fill(piece.view(np.uint8).data, data, where)
             continue
         raw = np.empty(piece.size, stored)
-        _fill(memoryview(raw.view(np.uint8)), data, where)
+        _fill(raw.view(np.uint8).data, data, where)
         if element.name == "bfloat16":
             piece.view(np.uint32)[:] = raw.astype(np.uint32) << np.uint32(16)
         elif element.name.startswith("float8"):
@@ -150,6 +150,22 @@ def read_elements(
         bits = array.view(np.uint8)
         np.not_equal(bits, 0, out=array)
     return array
+
+
+def told_of_widened(counts: dict[str, int]) -> list[str]:
+    """What to tell of formats that were widened, given the number of tensors of each.
+
+    Examples
+    --------
+    >>> told_of_widened({"bfloat16": 2})
+    ['2 arrays of bfloat16 are read as float32, which holds each of their values exactly']
+    """
+    return [
+        f"{count} array{'s' * (count > 1)} of {name} {'are' if count > 1 else 'is'} read as "
+        f"{np.dtype(ELEMENTS[name].held).name}, which holds each of "
+        f"{'their' if count > 1 else 'its'} values exactly"
+        for name, count in counts.items()
+    ]
 
 
 def _fill(room: memoryview, data: BinaryIO, where: str) -> None:

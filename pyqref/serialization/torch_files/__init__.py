@@ -1,9 +1,10 @@
-"""Files that ``torch.save`` and ``torch.jit.save`` wrote, read without torch and without running code.
+"""Files that ``torch.save`` and ``torch.jit.save`` wrote, read without running code.
 
-Read :mod:`.inert` (what a pickle may consist of here), :mod:`.machine` (a pickle becomes that, and
-nothing runs), :mod:`.archive` and :mod:`.legacy` (the two containers), :mod:`.storages` (the bytes of
-tensors), :mod:`.values` with :mod:`.constructors` (what is inert becomes tensors, after every number
-was checked), :mod:`.script` (TorchScript) and :mod:`.read`.
+Read :mod:`.inert` (what a pickle may consist of here), :mod:`.machine` (a pickle becomes that,
+and nothing runs), :mod:`.names` (the list of names), :mod:`.archive` and :mod:`.legacy` (the two
+containers), :mod:`.storages` (the bytes of tensors), :mod:`.values` with :mod:`.constructors`
+(what is inert becomes tensors, after every number was checked), :mod:`.script` (TorchScript) and
+:mod:`.read`.
 """
 
 from .read import begins_like_torch as begins_like_torch

@@ -151,7 +151,7 @@ class Archive:
             found = form.unpack(self.data.read(form.size))
             if found[0] == signature:
                 return found
-        self.refuse("the zip directory of this large archive is damaged")
+        return self.refuse("the zip directory of this large archive is damaged")
 
     def _records(self, directory: bytes, count: int) -> Iterator[Record]:
         place = 0

@@ -11,6 +11,7 @@ import numpy as np
 from ... import dtypes
 from ...numerics.embedding import unpack_bits
 from ...tape import Array
+from ...tensor import Tensor
 from ...tensor.base import TensorBase, wrap
 from ...tensor.parameter import Parameter
 from ...tensor.quantized import make_per_channel, make_per_tensor
@@ -53,7 +54,8 @@ def _view(
     name, array = builder.storages.array(storage, dtype, builder.at(where))
     if name == "quint4x2":
         return name, _unpacked(builder, array, place, where)
-    return name, builder.storages.view(array, *place, builder.at(where))
+    offset, size, stride = place
+    return name, builder.storages.view(array, offset, size, stride, builder.at(where))
 
 
 def _unpacked(builder: Builder, array: Array, place: list[Any], where: str) -> Array:
@@ -108,7 +110,7 @@ def _parameter(builder: Builder, call: Call, where: str) -> Any:
     if state is not None and not (isinstance(state, Pairs) and not state.pairs):
         builder.notes.append(f"{where}: attributes of the parameter are left out")
     tensor = builder.build(data, where, 1)
-    if not isinstance(tensor, TensorBase):
+    if not isinstance(tensor, Tensor):
         builder.refuse(where, f"is a parameter of {short(tensor)}")
     if tensor.is_quantized:
         return tensor

@@ -31,7 +31,6 @@ def read_legacy(
     data: BinaryIO, size: int, file: str, allow: Callable[[str], None]
 ) -> tuple[Any, LegacyStorages]:
     """The inert value of a file, and its storages."""
-
     references: list[Reference] = []
 
     def run(what: str) -> Any:
@@ -121,5 +120,7 @@ class LegacyStorages(Storages):
             where = f"{self.file}: storage {short(key)}"
             if count * element.size != found.size:
                 raise FileError(f"{where}: has {found.size} bytes, {count} {element.name} wanted")
-            return read_elements(io.BytesIO(found), count, element, where, self.big_endian)
+            return read_elements(
+                io.BytesIO(found.tobytes()), count, element, where, self.big_endian
+            )
         return found

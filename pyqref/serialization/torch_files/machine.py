@@ -66,8 +66,8 @@ class Machine:
                     else f"has the byte {code!r} where an instruction must be"
                 )
             instruction(self)
-        self.refuse(
-            f"has more than {_MAX_INSTRUCTIONS} instructions; save large lists of numbers as tensors"
+        return self.refuse(
+            f"has more than {_MAX_INSTRUCTIONS} instructions; save long lists of numbers as tensors"
         )
 
     def refuse(self, what: str) -> NoReturn:
@@ -133,7 +133,7 @@ class Machine:
                 values = self.stack[place + 1 :]
                 del self.stack[place:]
                 return values
-        self.refuse("takes values up to a mark that is not there")
+        return self.refuse("takes values up to a mark that is not there")
 
     def integer(self, count: int) -> int:
         """A long integer of this many bytes."""

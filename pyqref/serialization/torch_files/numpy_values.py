@@ -31,7 +31,7 @@ def numpy_dtype(builder: Builder, call: Call, where: str) -> Any:
         order = state[1]
     if order not in ("<", ">", "|", "="):
         builder.refuse(where, f"has the NumPy dtype {code} in the order {short(order)}")
-    return np.dtype(code).newbyteorder("<" if order in "=|" else order)
+    return np.dtype(code).newbyteorder(">" if order == ">" else "<")
 
 
 def numpy_scalar(builder: Builder, call: Call, where: str) -> Any:

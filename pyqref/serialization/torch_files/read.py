@@ -6,6 +6,7 @@ import io
 import warnings
 from typing import Any, BinaryIO
 
+from ..elements import told_of_widened
 from ..errors import FileError
 from .archive import Archive
 from .constructors import CONSTRUCTORS
@@ -53,24 +54,13 @@ def read_torch(data: BinaryIO, size: int, file: str) -> Any:
         builder, value = _read(data, size, file)
     except RecursionError as error:
         raise FileError(f"{file}: nested too deeply") from error
-    notes = [
-        f"{count} storage{'s' * (count > 1)} of {name} {'are' if count > 1 else 'is'} read as "
-        f"{held}, which holds each of its values exactly"
-        for name, count in builder.storages.widened.items()
-        for held in [_held(name)]
-    ]
+    notes = told_of_widened(builder.storages.widened)
     notes += builder.notes[:3]
     if len(builder.notes) > 3:
         notes.append(f"and {len(builder.notes) - 3} more")
     if notes:
-        warnings.warn(f"load: {file}: {'; '.join(notes)}", stacklevel=4)
+        warnings.warn(f"load: {file}: {'; '.join(notes)}", stacklevel=3)
     return value
-
-
-def _held(name: str) -> str:
-    from ..elements import ELEMENTS
-
-    return str(ELEMENTS[name].held.__name__)
 
 
 def _read(data: BinaryIO, size: int, file: str) -> tuple[Builder, Any]:

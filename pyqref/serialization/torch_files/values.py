@@ -106,9 +106,7 @@ class Builder:
             self.refuse(where, f"has a state {short(state)}")
         metadata = state.pop("_metadata", None)
         if state:
-            self.refuse(
-                where, f"is a dictionary with the attributes {short(sorted(map(str, state)))}"
-            )
+            self.refuse(where, f"is a dictionary with attributes {short(sorted(map(str, state)))}")
         if not isinstance(metadata, dict) or not all(
             isinstance(path, str) and isinstance(entry, dict) for path, entry in metadata.items()
         ):
@@ -120,9 +118,7 @@ class Builder:
         if value.text in CONSTANTS:
             return CONSTANTS[value.text]
         if value.text in FOREIGN:
-            self.notes.append(
-                f"{where} is {value.text}, which is not here: it is given as a string"
-            )
+            self.notes.append(f"{where} is {value.text}, which is not here: it becomes a string")
             return value.text
         return self.refuse(where, f"is {value.text} itself, not a value of it")
 
