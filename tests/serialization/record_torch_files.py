@@ -75,8 +75,10 @@ def main() -> None:
     save("values legacy", values(torch), legacy=True)
     for kind in ("wrapped", "fx functional", "embedding"):
         model = build(kind, torch)
-        scripted = torch.jit.trace(model, example(kind, torch)) if "fx" in kind else (
-            torch.jit.script(model)
+        scripted = (
+            torch.jit.trace(model, example(kind, torch))
+            if "fx" in kind
+            else (torch.jit.script(model))
         )
         torch.jit.save(scripted, FOLDER / f"{kind.replace(' ', '_')}_script.pt")
     np.savez(FOLDER / "answers.npz", **answers)

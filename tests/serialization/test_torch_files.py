@@ -1,4 +1,4 @@
-"""Files of torch, recorded ones and new ones: the values, and the answers of models, are torch's."""
+"""Files of torch, recorded ones and new ones: values, and answers of models, are torch's."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def test_recorded_script_archives(kind: str) -> None:
 def test_recorded_values(legacy: bool) -> None:
     """Every dtype, view and plain value is that of the file; what is widened is told."""
     path = recorded("values legacy" if legacy else "values")
-    with pytest.warns(UserWarning, match="1 array of bfloat16 is read as float32, .*uint16.*float8"):
+    with pytest.warns(
+        UserWarning, match="1 array of bfloat16 is read as float32, .*uint16.*float8"
+    ):
         found = pyqref.load(path)
     assert [[4.0, 6.0], [8.0, 10.0]] == found["view"].tolist()
     found["base"][1, 0] = 40.0
@@ -102,7 +104,10 @@ def test_recorded_values(legacy: bool) -> None:
         assert getattr(pyqref, name) is found[name].dtype
         assert [0, 1, 3] == found[name].tolist()
     assert [False, True, True] == found["bool"].tolist()
-    assert ([0.0, 1.0, 3.0], pyqref.float32) == (found["bfloat16"].tolist(), found["bfloat16"].dtype)
+    assert ([0.0, 1.0, 3.0], pyqref.float32) == (
+        found["bfloat16"].tolist(),
+        found["bfloat16"].dtype,
+    )
     assert ([1, 65535], pyqref.int32) == (found["uint16"].tolist(), found["uint16"].dtype)
     assert [0.5, 448.0] == found["float8"].tolist()
     assert ([5, 5], 0.5, 3) == (
@@ -144,6 +149,7 @@ def test_live_values() -> None:
         assert list(values(torch)) == list(load(file.getvalue()))
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 @pytest.mark.parametrize("name", good_files())
 def test_files_of_the_writer(name: str) -> None:
     """The tests' own writer makes files that are read; torch reads them alike."""
@@ -200,9 +206,6 @@ def test_bits_of_bool() -> None:
     """Every byte but 0 is True, as in torch."""
     storage = Storage(np.uint8([0, 1, 2, 255]), "torch.BoolStorage")
     assert [False, True, True, True] == load(save(tensor(np.uint8([0] * 4), storage))).tolist()
-
-
-CLASSES = "quantized."
 
 
 def weight(*shape: int) -> Reduce:

@@ -46,8 +46,7 @@ def build(kind: str, lib: Any, seed: int = 0) -> Any:
         importlib.import_module("torch.ao.quantization.quantize_fx")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = _build(kind, lib, seed)
-    return model
+        return _build(kind, lib, seed)
 
 
 def _fill(model: Any, lib: Any, seed: int) -> Any:
@@ -76,7 +75,10 @@ def _build(kind: str, lib: Any, seed: int) -> Any:
     class Functional(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.taps, self.weight = nn.Parameter(lib.ones(2, 1, 3, 3)), nn.Parameter(lib.ones(3, 8))
+            self.taps, self.weight = (
+                nn.Parameter(lib.ones(2, 1, 3, 3)),
+                nn.Parameter(lib.ones(3, 8)),
+            )
             self.offset, self.bias = nn.Parameter(lib.ones(2)), nn.Parameter(lib.ones(3))
 
         def forward(self, x: Any) -> Any:
@@ -99,15 +101,15 @@ def _build(kind: str, lib: Any, seed: int) -> Any:
         model = _fill(nn.Sequential(nn.EmbeddingBag(6, 4, mode="sum")), lib, seed).eval()
         four = kind.endswith("4 bits")
         model.qconfig = (
-            q.float_qparams_weight_only_qconfig_4bit if four else q.float_qparams_weight_only_qconfig
+            q.float_qparams_weight_only_qconfig_4bit
+            if four
+            else q.float_qparams_weight_only_qconfig
         )
         return q.convert(q.prepare(model))
     x = example(kind, lib, seed)
     if kind == "fx functional":
         mapping = q.QConfigMapping().set_global(q.default_qconfig)
-        prepared = q.quantize_fx.prepare_fx(
-            _fill(Functional(), lib, seed).eval(), mapping, (x,)
-        )
+        prepared = q.quantize_fx.prepare_fx(_fill(Functional(), lib, seed).eval(), mapping, (x,))
         prepared(x)
         return q.quantize_fx.convert_fx(prepared)
     model = _fill(Network(), lib, seed).eval()

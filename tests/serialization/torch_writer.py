@@ -67,7 +67,11 @@ def ordered(state: Mapping[str, Any], metadata: Mapping[str, Any] | None = None)
 
 
 def tensor(
-    array: Any, storage: Storage | None = None, offset: int = 0, stride: Any = None, size: Any = None
+    array: Any,
+    storage: Storage | None = None,
+    offset: int = 0,
+    stride: Any = None,
+    size: Any = None,
 ) -> Reduce:
     """A dense tensor; a view if a storage is given."""
     array = np.asarray(array)
@@ -162,9 +166,11 @@ def archive(records: Mapping[str, bytes], folder: str = "archive") -> bytes:
 
 def raw(array: np.ndarray, big_endian: bool = False) -> bytes:
     """The bytes of an array."""
-    return np.ascontiguousarray(array).astype(
-        array.dtype.newbyteorder(">" if big_endian else "<")
-    ).tobytes()
+    return (
+        np.ascontiguousarray(array)
+        .astype(array.dtype.newbyteorder(">" if big_endian else "<"))
+        .tobytes()
+    )
 
 
 def save(value: Any, big_endian: bool = False) -> bytes:
@@ -216,7 +222,9 @@ def good_files() -> dict[str, bytes]:
         tensor(np.int64([0, 0])),
         0,
     )
-    bias = Reduce("torch._utils._rebuild_parameter", (tensor(np.float32([1, 2])), True, ordered({})))
+    bias = Reduce(
+        "torch._utils._rebuild_parameter", (tensor(np.float32([1, 2])), True, ordered({}))
+    )
     state = ordered({"weight": tensor(weight), "bias": bias}, {"": {"version": 1}})
     packed = ordered(
         {
@@ -227,9 +235,12 @@ def good_files() -> dict[str, bytes]:
         },
         {"": {"version": 3}, "_packed_params": {"version": 3}},
     )
-    inner = {"dtype": 12, "_packed_params": script_module(
-        "torch.classes.quantized.LinearPackedParamsBase", (qweight, bias)
-    )}
+    inner = {
+        "dtype": 12,
+        "_packed_params": script_module(
+            "torch.classes.quantized.LinearPackedParamsBase", (qweight, bias)
+        ),
+    }
     params = script_module("torch.ao.nn.quantized.modules.linear.LinearPackedParams", inner)
     layer = {"training": True, "scale": 0.5, "zero_point": 3, "_packed_params": params}
     linear = script_module("torch.ao.nn.quantized.modules.linear.Linear", layer)

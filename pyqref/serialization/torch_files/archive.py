@@ -57,7 +57,7 @@ class Archive:
         self.data.seek(start)
         records = list(self._records(self.data.read(length), count))
         self._check_places(records, start)
-        folders = {each.name.partition("/")[0] for each in records}
+        folders = {each.name.partition("/")[0] if "/" in each.name else "" for each in records}
         self.folder = folders.pop() if len(folders) == 1 else ""
         prefix = len(self.folder) + 1 if self.folder else 0
         self.records: dict[str, Record] = {}
