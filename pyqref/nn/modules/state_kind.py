@@ -73,9 +73,13 @@ def advice_on_kinds(
     missing, extra
         The keys of the model that are not in ``given``, and the other way round.
     """
+    missing, extra = set(missing), set(extra)
+    where = _advice_on_place(given, missing, extra)
+    if where:
+        return where
     theirs, ours = kind_of_state(given), kind_of_state(own)
     if theirs == ours:
-        return _advice_on_fusion(set(missing), set(extra))
+        return _advice_on_fusion(missing, extra)
     if _STAGE[theirs] < _STAGE[ours]:
         steps = _LAST_STEP[ours] if _STAGE[theirs] else _STEPS[ours]
         remedy = f"load it before {steps}"
@@ -87,6 +91,22 @@ def advice_on_kinds(
     return [
         f"The state dict is that of {_DESCRIBED[theirs]}, this is {_DESCRIBED[ours]}: {remedy}."
     ]
+
+
+def _advice_on_place(given: Mapping[str, Any], missing: set[str], extra: set[str]) -> list[str]:
+    """A checkpoint that holds the state dict beside other things, or under a longer name."""
+    for key in sorted(extra):
+        inside = given.get(key)
+        if isinstance(inside, Mapping) and missing & {str(name) for name in inside}:
+            return [
+                f"The state dict is an entry of this one: call load_state_dict on its [{key!r}]."
+            ]
+    prefixes = {key.partition(".")[0] + "." for key in extra}
+    if len(prefixes) == 1 and missing:
+        (prefix,) = prefixes
+        if missing >= {key.removeprefix(prefix) for key in extra}:
+            return [f"Every key begins with {prefix!r}: call removeprefix({prefix!r}) on each."]
+    return []
 
 
 def _advice_on_fusion(missing: set[str], extra: set[str]) -> list[str]:
