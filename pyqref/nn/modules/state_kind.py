@@ -104,7 +104,8 @@ def _advice_on_place(given: Mapping[str, Any], missing: set[str], extra: set[str
     prefixes = {key.partition(".")[0] + "." for key in extra}
     if len(prefixes) == 1 and missing:
         (prefix,) = prefixes
-        if missing >= {key.removeprefix(prefix) for key in extra}:
+        is_number = prefix[:-1].isdigit()  # a layer that is fused is called so
+        if not is_number and missing >= {key.removeprefix(prefix) for key in extra}:
             return [f"Every key begins with {prefix!r}: call removeprefix({prefix!r}) on each."]
     return []
 
