@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -202,7 +203,8 @@ def _row(name: str, tensor: Any, seen: set[tuple[int, int]], is_weight: bool) ->
     counts: list[int] = []
     if low is not None and high is not None and high > low:
         scaled = finite.astype(np.float64) / max(abs(low), abs(high))
-        counts = np.histogram(scaled, BINS)[0].tolist()
+        bins = min(BINS, max(8, 2 * math.isqrt(finite.size)))
+        counts = np.histogram(scaled, bins)[0].tolist()
     return Row(
         name,
         tuple(array.shape),

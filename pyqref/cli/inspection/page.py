@@ -9,7 +9,7 @@ from pyqref.demo.page import page
 from pyqref.tensor.html import Markup, bars, element
 
 from .contents import Contents, Row
-from .text import KINDS, bytes_text, grid_text, range_text
+from .text import bytes_text, grid_text, states_text, tensor_table
 
 __all__ = ["as_page"]
 
@@ -44,13 +44,15 @@ def as_page(path: str, container: str, found: Contents, problems: str | None, mo
         The model that was named.
     """
     name = os.path.basename(path)
+    states = "; ".join(states_text(found))
+    lead = f"{states[:1].upper()}{states[1:]}. Written by {container}."
     body = [
         element("style", Markup(_STYLE)),
         element(
             "header",
-            element("p", "pyqref inspect", Markup(""), **{"class": "kicker"}),
+            element("p", "pyqref inspect", **{"class": "kicker"}),
             element("h1", name),
-            element("p", f"{_kinds(found)}. Written by {container}.", **{"class": "lead"}),
+            element("p", lead, **{"class": "lead"}),
             _tiles(found),
         ),
     ]
@@ -84,14 +86,6 @@ def as_page(path: str, container: str, found: Contents, problems: str | None, mo
     return page(f"{name}: what is in it", "".join(body), "pyqref inspect")
 
 
-def _kinds(found: Contents) -> str:
-    kinds = [
-        f"A model that is {KINDS[kind]}" + (f", at {where}" if where else "")
-        for where, kind in found.states.items()
-    ]
-    return "; ".join(kinds) or "No state dict of a model"
-
-
 def _tiles(found: Contents) -> Markup:
     tiles = [
         (f"{len(found.rows)}", "tensors"),
@@ -105,30 +99,17 @@ def _tiles(found: Contents) -> Markup:
 
 
 def _tensors(found: Contents) -> Markup:
-    head = ("name", "shape", "dtype", "scale", "zero point", "range", "size", "as int8")
-    lines = []
-    for row in found.rows:
-        cells = (
-            " × ".join(map(str, row.shape)) or "()",
-            row.dtype,
-            *grid_text(row),
-            range_text(row),
-            bytes_text(row.size) if row.size or not row.shape else "shared",
-            bytes_text(row.int8_size) if row.int8_size != row.size else "",
-        )
-        lines.append(element("tr", element("th", row.name), *[element("td", c) for c in cells]))
-    header = element("thead", element("tr", *[element("th", each) for each in head]))
-    table = element("table", header, element("tbody", *lines))
-    return element("div", table, **{"class": "scroll"})
+    head, *rows = tensor_table(found)
+    return _plain(head, rows, "")
 
 
-def _plain(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Markup:
+def _plain(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], kind: str = "values") -> Markup:
     header = element("thead", element("tr", *[element("th", each) for each in head]))
     lines = [
         element("tr", element("th", row[0]), *[element("td", cell) for cell in row[1:]])
         for row in rows
     ]
-    table = element("table", header, element("tbody", *lines), **{"class": "values"})
+    table = element("table", header, element("tbody", *lines), **{"class": kind})
     return element("div", table, **{"class": "scroll"})
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from .contents import Contents, Row
 
-__all__ = ["KINDS", "as_json", "as_text", "bytes_text", "grid_text", "range_text"]
+__all__ = ["as_json", "as_text", "bytes_text", "grid_text", "states_text", "tensor_table"]
 
 KINDS = {
     "float": "float",
@@ -61,10 +61,37 @@ def range_text(row: Row) -> str:
     return f"{text} ({row.not_finite} not finite)".strip() if row.not_finite else text
 
 
+def tensor_table(found: Contents) -> list[tuple[str, ...]]:
+    """A header and one line of cells a tensor; columns without entries are left out."""
+    lines = [("name", "shape", "dtype", "scale", "zero point", "range", "size", "as int8")]
+    lines += [
+        (
+            row.name,
+            " x ".join(map(str, row.shape)) or "()",
+            row.dtype,
+            *grid_text(row),
+            range_text(row),
+            bytes_text(row.size) if row.size or 0 in row.shape else "shared",
+            bytes_text(row.int8_size) if row.int8_size != row.size else "",
+        )
+        for row in found.rows
+    ]
+    used = [any(line[column] for line in lines[1:]) for column in range(len(lines[0]))]
+    return [tuple(cell for cell, use in zip(line, used, strict=True) if use) for line in lines]
+
+
+def states_text(found: Contents) -> list[str]:
+    """What kinds of models the state dicts in a file come from."""
+    return [
+        f"the state dict of a model{f' at [{path!r}]' if path else ''}: {KINDS[kind]}"
+        for path, kind in found.states.items()
+    ] or ["no state dict of a model"]
+
+
 def as_text(path: str, container: str, found: Contents, fit: str | None) -> str:
     """The tables, one line a tensor."""
     lines = [path, f"  written by  {container}"]
-    lines += [f"  holds       {each}" for each in _states(found)]
+    lines += [f"  holds       {each}" for each in states_text(found)]
     lines.append(
         f"  tensors     {len(found.rows)}, {found.elements:,} elements, {bytes_text(found.size)}"
     )
@@ -74,19 +101,7 @@ def as_text(path: str, container: str, found: Contents, fit: str | None) -> str:
     lines += [f"  note        {each}" for each in found.notes]
     if fit is not None:
         lines.append(f"  {fit}")
-    header = ("name", "shape", "dtype", "scale", "zero point", "range", "size", "as int8")
-    rows = [
-        (
-            row.name,
-            " x ".join(map(str, row.shape)) or "()",
-            row.dtype,
-            *grid_text(row),
-            range_text(row),
-            bytes_text(row.size) if row.size or not row.shape else "shared",
-            bytes_text(row.int8_size) if row.int8_size != row.size else "",
-        )
-        for row in found.rows
-    ]
+    header, *rows = tensor_table(found)
     if rows:
         lines += ["", *_table([header, *rows])]
     if found.others:
@@ -101,14 +116,6 @@ def as_text(path: str, container: str, found: Contents, fit: str | None) -> str:
         ]
         lines += ["", *_table(types)]
     return "\n".join(lines) + "\n"
-
-
-def _states(found: Contents) -> Iterable[str]:
-    for path, kind in found.states.items():
-        where = f" at [{path!r}]" if path else ""
-        yield f"the state dict of a model{where}: {KINDS[kind]}"
-    if not found.states:
-        yield "no state dict of a model"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

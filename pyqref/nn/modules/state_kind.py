@@ -55,7 +55,10 @@ def kind_of_state(state: Mapping[str, Any]) -> str:
     on_a_grid = any(
         key.endswith("zero_point") and key[: -len("zero_point")] + "scale" in state for key in state
     )
-    quantized = any(getattr(each, "is_quantized", False) for each in state.values())
+    # Of a recurrent layer the packed weights are a tuple.
+    quantized = any(
+        isinstance(each, tuple) or getattr(each, "is_quantized", False) for each in state.values()
+    )
     return "quantized" if packed or on_a_grid or quantized else "float"
 
 
