@@ -12,7 +12,6 @@ import json
 import math
 import warnings
 from collections import Counter
-from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -50,12 +49,16 @@ _MAX_VALUES = 2_000_000
 
 def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
     """The bytes of a file with these arrays and texts."""
-    return bytes(_safetensors().save(_contiguous(arrays), metadata))
+    import safetensors.numpy
+
+    return bytes(safetensors.numpy.save(_contiguous(arrays), metadata))
 
 
 def pack_into(path: str, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
     """Write what :func:`pack` returns to a file, without a copy of it in memory."""
-    _safetensors().save_file(_contiguous(arrays), path, metadata)
+    import safetensors.numpy
+
+    safetensors.numpy.save_file(_contiguous(arrays), path, metadata)
 
 
 def _contiguous(arrays: dict[str, Array]) -> dict[str, Array]:
@@ -105,17 +108,6 @@ def unpack(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Array], dict
     if widened:
         warnings.warn(f"load: {file}: {'; '.join(told_of_widened(widened))}", stacklevel=3)
     return arrays, metadata
-
-
-def _safetensors() -> ModuleType:
-    try:
-        import safetensors.numpy
-    except ImportError as error:
-        raise ImportError(
-            "saving files needs the package safetensors; "
-            "install it with: pip install 'pyqref[files]'"
-        ) from error
-    return safetensors.numpy
 
 
 def _check(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Any], dict[str, str]]:

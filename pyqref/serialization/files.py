@@ -44,8 +44,6 @@ def save(obj: Any, f: Any) -> None:
     ------
     TypeError
         ``obj`` holds something else; the message says where.
-    ImportError
-        The package ``safetensors`` is missing.
 
     Notes
     -----

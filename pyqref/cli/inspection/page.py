@@ -15,7 +15,7 @@ __all__ = ["as_page"]
 
 _PICTURES = 200
 _STYLE = """
-.cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); }
+.cards { display: grid; gap: 1rem; grid-template-columns:repeat(auto-fill, minmax(17rem, 1fr)); }
 .card { background: var(--wash); border-radius: 0.6rem; padding: 0.9rem 1rem; min-width: 0;
   font-family: system-ui, "Segoe UI", Roboto, sans-serif; font-size: 0.85rem; line-height: 1.4; }
 .card h3 { font-size: 0.95rem; margin: 0 0 0.2rem; overflow-wrap: anywhere; }

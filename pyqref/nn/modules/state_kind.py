@@ -102,14 +102,14 @@ def _advice_on_place(given: Mapping[str, Any], missing: set[str], extra: set[str
         inside = given.get(key)
         if isinstance(inside, Mapping) and missing & {str(name) for name in inside}:
             return [
-                f"The state dict is an entry of this one: call load_state_dict on its [{key!r}]."
+                f"The state dict is inside this one: call load_state_dict with its entry {key!r}."
             ]
     prefixes = {key.partition(".")[0] + "." for key in extra}
     if len(prefixes) == 1 and missing:
         (prefix,) = prefixes
         is_number = prefix[:-1].isdigit()  # a layer that is fused is called so
         if not is_number and missing >= {key.removeprefix(prefix) for key in extra}:
-            return [f"Every key begins with {prefix!r}: call removeprefix({prefix!r}) on each."]
+            return [f"Every key begins with {prefix!r}: strip that from the keys."]
     return []
 
 

@@ -57,13 +57,9 @@ CALLED = {
 }
 _KNOWN = CALLED | set(CONSTANTS) | FOREIGN | set(STORAGES)
 
-_KEPT = (
-    "loading it would run code, and nothing of it was run; where torch is installed and you trust "
-    "the file, save plain values and state_dict() instead: "
-)
 #: Names that a careful reader would ask about, with the way out.
 _ADVICE = {
-    "torch._utils._rebuild_sparse_tensor": "a sparse tensor; save its to_dense() instead",
+    "torch._utils._rebuild_sparse_tensor": "a sparse tensor; save a dense one instead",
     "torch._utils._rebuild_nested_tensor": "a nested tensor; save a list of its tensors instead",
     "torch._utils._rebuild_meta_tensor_no_storage": "a meta tensor, which has no numbers",
     "torch._utils._rebuild_wrapper_subclass": "a tensor of another class; save a plain one instead",
@@ -121,5 +117,7 @@ def refuse_name(name: str, file: str, is_model: bool = False) -> None:
             "torch.save(torch.load(path, weights_only=False).state_dict(), new_path)"
         )
     raise FileError(
-        f"{file}: refused: the pickle names {name}; {_KEPT}torch.save(values, new_path)"
+        f"{file}: refused: the pickle names {name}; loading it would run code, and nothing of it "
+        "was run; where torch is installed and you trust the file, save plain values and "
+        "state_dict() instead: torch.save(values, new_path)"
     )
