@@ -24,12 +24,18 @@ _MAX_PICKLE = 1 << 28
 
 
 def begins_like_torch(data: bytes) -> bool:
-    """Whether a file, by its first 32 bytes, is one that torch may have written."""
+    r"""Whether a file, by its first 32 bytes, is one that torch may have written.
+
+    Examples
+    --------
+    >>> begins_like_torch(b"PK\x03\x04"), begins_like_torch(b"{}")
+    (True, False)
+    """
     return data[:4] == b"PK\x03\x04" or begins_like_legacy(data)
 
 
 def read_torch(data: BinaryIO, size: int, file: str) -> Any:
-    """The value in a file that ``torch.save`` or ``torch.jit.save`` wrote.
+    r"""The value in a file that ``torch.save`` or ``torch.jit.save`` wrote.
 
     Parameters
     ----------
@@ -49,6 +55,17 @@ def read_torch(data: BinaryIO, size: int, file: str) -> Any:
     ------
     FileError
         The file is damaged, or holds more than tensors and plain values.
+
+    Examples
+    --------
+    >>> import io, zipfile
+    >>> file = io.BytesIO()
+    >>> with zipfile.ZipFile(file, "w") as archive:
+    ...     archive.writestr("model/data.pkl", b"\x80\x02]K\x03a.")  # the list of a 3
+    >>> size = file.tell()
+    >>> _ = file.seek(0)
+    >>> read_torch(file, size, "model.pt")
+    [3]
     """
     try:
         builder, value = _read(data, size, file)

@@ -39,6 +39,16 @@ class ScriptArchive(OrderedDict[str, Any]):
         Numbers, strings and lists that modules hold, by path.
     constants : tuple
         What the code refers to: of a frozen model, all weights.
+
+    Examples
+    --------
+    :func:`pyqref.load` makes it:
+
+    >>> import pyqref
+    >>> archive = pyqref.serialization.ScriptArchive({"fc.weight": pyqref.ones(1, 2)})
+    >>> archive.module_types = {"": "Net", "fc": "torch.nn.modules.linear.Linear"}
+    >>> list(archive), archive.constants
+    (['fc.weight'], ())
     """
 
     module_types: dict[str, str]
