@@ -77,7 +77,7 @@ dd { margin: 0.15rem 0 0; }
 """
 
 
-def page(title: str, body: str) -> str:
+def page(title: str, body: str, generator: str = "pyqref demo") -> str:
     """An HTML document.
 
     Parameters
@@ -86,11 +86,13 @@ def page(title: str, body: str) -> str:
         Plain text.
     body
         HTML.
+    generator
+        The command that makes it.
     """
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="generator" content="pyqref demo">\n'
+        f'<meta name="generator" content="{escape(generator)}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )

@@ -10,46 +10,55 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections import Counter
-from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..tape import Array
+from .elements import ELEMENTS, read_elements, told_of_widened
 from .errors import FileError
 
 __all__ = ["pack", "pack_into", "parse_json", "short", "unpack"]
 
-#: Names of element types in a header, and the NumPy types that hold them.
+#: Names of element types in a header, and those of torch for them.
 _TYPES = {
-    "F16": np.float16,
-    "F32": np.float32,
-    "F64": np.float64,
-    "U8": np.uint8,
-    "I8": np.int8,
-    "I16": np.int16,
-    "I32": np.int32,
-    "I64": np.int64,
-    "BOOL": np.bool_,
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+    "U8": "uint8",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "BOOL": "bool",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "U16": "uint16",
+    "U32": "uint32",
 }
 _METADATA = "__metadata__"
 #: The longest header that the package safetensors accepts.
 _MAX_HEADER = 100_000_000
 #: Values in a header, or in the structure in it: Python takes some 100 bytes for each.
 _MAX_VALUES = 2_000_000
-#: Bytes read at a time.
-_PIECE = 1 << 22
 
 
 def pack(arrays: dict[str, Array], metadata: dict[str, str]) -> bytes:
     """The bytes of a file with these arrays and texts."""
-    return bytes(_safetensors().save(_contiguous(arrays), metadata))
+    import safetensors.numpy
+
+    return bytes(safetensors.numpy.save(_contiguous(arrays), metadata))
 
 
 def pack_into(path: str, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
     """Write what :func:`pack` returns to a file, without a copy of it in memory."""
-    _safetensors().save_file(_contiguous(arrays), path, metadata)
+    import safetensors.numpy
+
+    safetensors.numpy.save_file(_contiguous(arrays), path, metadata)
 
 
 def _contiguous(arrays: dict[str, Array]) -> dict[str, Array]:
@@ -73,39 +82,32 @@ def unpack(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Array], dict
     ------
     FileError
         The bytes are no well-formed file.
+
+    Warns
+    -----
+    UserWarning
+        Numbers of a dtype that is not here were widened.
     """
     ranges, metadata = _check(data, size, file)
     arrays: dict[str, Array] = {}
+    widened: dict[str, int] = {}
     for name, entry in ranges.items():
-        array = np.empty(entry["shape"], _TYPES[entry["dtype"]])
-        _fill(array, data, f"{file}: {name!r}")
-        arrays[name] = array
+        element = ELEMENTS[_TYPES[entry["dtype"]]]
+        where = f"{file}: {name!r}"
+        count = math.prod(entry["shape"])
+        if element.name == "bool":
+            array = read_elements(data, count, ELEMENTS["uint8"], where)
+            if count and array.max() > 1:
+                raise FileError(f"{where}: the bytes of BOOL must be 0 or 1, found {array.max()}")
+            array = array.view(np.bool_)
+        else:
+            array = read_elements(data, count, element, where)
+        if element.is_widened:
+            widened[element.name] = widened.get(element.name, 0) + 1
+        arrays[name] = array.reshape(entry["shape"])
+    if widened:
+        warnings.warn(f"load: {file}: {'; '.join(told_of_widened(widened))}", stacklevel=3)
     return arrays, metadata
-
-
-def _fill(array: Array, data: BinaryIO, where: str) -> None:
-    """Read the next bytes of a file into an array."""
-    flat = array.reshape(-1).view(np.uint8)
-    done = 0
-    while done < flat.size:
-        piece = data.read(min(flat.size - done, _PIECE))
-        if not piece:
-            raise FileError(f"{where}: truncated: the file became shorter while it was read")
-        flat[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)
-    if array.dtype == np.bool_ and flat.size and flat.max() > 1:
-        raise FileError(f"{where}: the bytes of BOOL must be 0 or 1, found {flat.max()}")
-
-
-def _safetensors() -> ModuleType:
-    try:
-        import safetensors.numpy
-    except ImportError as error:
-        raise ImportError(
-            "saving files needs the package safetensors; "
-            "install it with: pip install 'pyqref[files]'"
-        ) from error
-    return safetensors.numpy
 
 
 def _check(data: BinaryIO, size: int, file: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -206,7 +208,7 @@ def _check_entry(name: str, entry: Any, file: str) -> tuple[int, int]:
             f"{where}: data_offsets must be [begin, end] with 0 <= begin <= end, "
             f"found {short(offsets)}"
         )
-    needed = math.prod(shape) * np.dtype(_TYPES[dtype]).itemsize
+    needed = math.prod(shape) * ELEMENTS[_TYPES[dtype]].size
     if needed != offsets[1] - offsets[0]:
         raise FileError(
             f"{where}: shape {shape} of {dtype} takes {needed} bytes, data_offsets "
@@ -221,16 +223,12 @@ def _is_counts(value: Any) -> bool:
 
 def _refuse_other_formats(data: bytes, file: str) -> None:
     """Say what the file is, where it is well known and something else."""
-    remedy = (
-        "pyqref loads safetensors only, because loading must run no code. Where torch is "
-        "installed, load it into a model of pyqref and save that: "
-        "pyqref.interop.load_torch_state_dict(model, torch.load(path)); "
-        "pyqref.save(model.state_dict(), new_path)"
-    )
-    if data[:4] == b"PK\x03\x04":
-        raise FileError(f"{file}: a zip archive, such as torch.save writes; {remedy}")
     if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05" and data[8:9] != b"{":
-        raise FileError(f"{file}: a pickle, such as torch.save or pickle.dump writes; {remedy}")
+        raise FileError(
+            f"{file}: a pickle, such as pickle.dump writes, which is not read, because loading "
+            "must run no code; where torch is installed and you trust the file, save what is in "
+            "it with torch.save(values, new_path), which is read here"
+        )
     if data[:6] == b"\x93NUMPY":
         raise FileError(f"{file}: a NumPy .npy file; load it with numpy.load and pyqref.from_numpy")
 

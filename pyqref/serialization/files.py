@@ -16,6 +16,7 @@ from .atomic import write_atomically
 from .container import pack, pack_into, parse_json, unpack
 from .errors import FileError
 from .structure import Builder, Flattener
+from .torch_files import begins_like_torch, read_torch
 
 __all__ = ["load", "save"]
 
@@ -43,8 +44,6 @@ def save(obj: Any, f: Any) -> None:
     ------
     TypeError
         ``obj`` holds something else; the message says where.
-    ImportError
-        The package ``safetensors`` is missing.
 
     Notes
     -----
@@ -70,8 +69,21 @@ def save(obj: Any, f: Any) -> None:
         write_atomically(path, lambda part: pack_into(part, flattener.arrays, texts))
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
-    r"""Read what :func:`save` wrote. No code in the file is run, whatever it holds.
+def load(
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
+    r"""Read what :func:`save` wrote, a safetensors file, or a file of torch.
+
+    No code in the file is run, whatever it holds. Files that ``torch.save`` wrote (``.pt``,
+    ``.pth``, ``.bin``; the zip container and the one of before release 1.6) are pickles; they are
+    read by a machine that knows a list of names, makes tensors and plain values, and refuses
+    everything else by its name. torch is not needed.
 
     Parameters
     ----------
@@ -80,20 +92,37 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     map_location
         None or ``"cpu"``. A function or dictionary, by which ``torch`` finds another
         device, is accepted: everything is on the CPU.
+    pickle_module, mmap, **pickle_load_args
+        Accepted as in ``torch``; they have no effect, and warn where they are given.
     weights_only
-        Accepted as in ``torch``; a file never holds anything but weights and plain
-        values here, so False warns.
+        Accepted as in ``torch``; nothing but weights and plain values is ever read here, so
+        that False warns.
 
     Returns
     -------
     object
-        What was saved. A safetensors file that another program wrote gives a dictionary
-        of tensors.
+        What was saved: of ``torch.save`` dictionaries, lists, numbers, NumPy arrays of numbers,
+        and tensors, quantized ones too; packed weights as pairs of weight and bias, as
+        ``load_state_dict`` takes them. Tensors that share memory in the file share it here. A
+        safetensors file that another program wrote gives a dictionary of tensors, an archive of
+        ``torch.jit.save`` a :class:`~pyqref.serialization.ScriptArchive`.
+
+    Warns
+    -----
+    UserWarning
+        Tensors are of a dtype that is not here: bfloat16 and 8-bit floats are read as float32,
+        uint16 as int32, uint32 as int64, each of which holds all of their values.
 
     Raises
     ------
     FileError
-        The file is truncated, damaged, or of another kind.
+        The file is truncated, damaged, of another kind, or holds something else than tensors
+        and plain values, such as a model that was saved as a whole.
+
+    Notes
+    -----
+    Each tensor is read into its own memory, piece by piece: no more is held than the file has,
+    or twice that where a file object is given instead of a path.
 
     Examples
     --------
@@ -101,7 +130,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     >>> pyqref.load(io.BytesIO(b"PK\x03\x04"))
     Traceback (most recent call last):
     ...
-    pyqref.serialization.errors.FileError: the file object: a zip archive, such as ...
+    pyqref.serialization.errors.FileError: the file object: truncated: a zip archive begins ...
     """
     if isinstance(map_location, str | device):
         require_cpu(map_location, "load: map_location: ", "use map_location='cpu'")
@@ -109,10 +138,18 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
         raise TypeError(f"load: map_location must be a device, got {type(map_location).__name__}")
     if weights_only is False:
         warnings.warn(
-            "load: weights_only=False has no effect: a file holds weights and plain values only",
+            "load: weights_only=False has no effect: weights and plain values are read only",
             stacklevel=2,
         )
+    given = {"pickle_module": pickle_module, "mmap": mmap or None, **pickle_load_args}
+    for option, value in given.items():
+        if value is not None:
+            warnings.warn(f"load: {option} has no effect: no pickle is run here", stacklevel=2)
     with _opened(f) as (data, size, name):
+        beginning = data.read(32)
+        data.seek(0)
+        if begins_like_torch(beginning):
+            return read_torch(data, size, name)
         arrays, metadata = unpack(data, size, name)
     builder = Builder(arrays, name)
     if metadata.get("format") != _FORMAT:

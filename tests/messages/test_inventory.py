@@ -19,7 +19,6 @@ NOT_FOLLOWED = {
     ),
     "install from source with a C compiler": "it compiles the package",
     "use a newer release of pyqref": "there is none of a later format",
-    "install it with: pip install 'pyqref[files]'": "test_packages_to_install looks at the extra",
     "run: pip install 'pyqref[demo]'": "test_packages_to_install looks at the extra",
     "and give a tensor, got": "it says what layers must do",
     "check a solution": "it is the summary of a command",

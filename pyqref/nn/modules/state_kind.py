@@ -55,7 +55,10 @@ def kind_of_state(state: Mapping[str, Any]) -> str:
     on_a_grid = any(
         key.endswith("zero_point") and key[: -len("zero_point")] + "scale" in state for key in state
     )
-    quantized = any(getattr(each, "is_quantized", False) for each in state.values())
+    # Of a recurrent layer the packed weights are a tuple.
+    quantized = any(
+        isinstance(each, tuple) or getattr(each, "is_quantized", False) for each in state.values()
+    )
     return "quantized" if packed or on_a_grid or quantized else "float"
 
 
@@ -73,9 +76,13 @@ def advice_on_kinds(
     missing, extra
         The keys of the model that are not in ``given``, and the other way round.
     """
+    missing, extra = set(missing), set(extra)
+    where = _advice_on_place(given, missing, extra)
+    if where:
+        return where
     theirs, ours = kind_of_state(given), kind_of_state(own)
     if theirs == ours:
-        return _advice_on_fusion(set(missing), set(extra))
+        return _advice_on_fusion(missing, extra)
     if _STAGE[theirs] < _STAGE[ours]:
         steps = _LAST_STEP[ours] if _STAGE[theirs] else _STEPS[ours]
         remedy = f"load it before {steps}"
@@ -87,6 +94,23 @@ def advice_on_kinds(
     return [
         f"The state dict is that of {_DESCRIBED[theirs]}, this is {_DESCRIBED[ours]}: {remedy}."
     ]
+
+
+def _advice_on_place(given: Mapping[str, Any], missing: set[str], extra: set[str]) -> list[str]:
+    """A checkpoint that holds the state dict beside other things, or under a longer name."""
+    for key in sorted(extra):
+        inside = given.get(key)
+        if isinstance(inside, Mapping) and missing & {str(name) for name in inside}:
+            return [
+                f"The state dict is inside this one: call load_state_dict with its entry {key!r}."
+            ]
+    prefixes = {key.partition(".")[0] + "." for key in extra}
+    if len(prefixes) == 1 and missing:
+        (prefix,) = prefixes
+        is_number = prefix[:-1].isdigit()  # a layer that is fused is called so
+        if not is_number and missing >= {key.removeprefix(prefix) for key in extra}:
+            return [f"Every key begins with {prefix!r}: strip that from the keys."]
+    return []
 
 
 def _advice_on_fusion(missing: set[str], extra: set[str]) -> list[str]:

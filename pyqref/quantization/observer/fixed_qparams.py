@@ -10,6 +10,7 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import per_tensor_affine, quint8
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.nn.loaded_grid import require_loaded_grid
+from pyqref.tensor import Tensor
 from pyqref.tensor.base import wrap
 
 from .base import ObserverBase
@@ -84,7 +85,12 @@ class FixedQParamsObserver(ObserverBase):
         self.qscheme = qscheme
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        """Load; some states have numbers without dimensions, where today there is a list of one."""
         keys = f"{prefix}scale", f"{prefix}zero_point"
+        for key in keys:
+            given = state_dict.get(key)
+            if isinstance(given, Tensor) and given.dim() == 0:
+                state_dict[key] = given.reshape(1)
         require_loaded_grid(state_dict, *keys, (self.quant_min, self.quant_max))
         super()._load_from_state_dict(state_dict, prefix, *args)
 

@@ -35,6 +35,7 @@ from pyqref.numerics.qparams import (
 )
 from pyqref.quantization.diagnostics import UncalibratedWarning, warn
 from pyqref.tape import Array
+from pyqref.tensor import Tensor
 from pyqref.tensor.base import wrap
 
 from .base import ObserverBase
@@ -221,8 +222,15 @@ class UniformQuantizationObserverBase(ObserverBase):
         raise NotImplementedError(f"{type(self).__name__} keeps no minimum and maximum")
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        """Load; states of the documentation's time have no ``eps``: it stays."""
+        """Load; states of the documentation's time have no ``eps``: it stays.
+
+        Before any data they have ranges without elements, where today there is the empty range.
+        """
         state_dict.setdefault(f"{prefix}eps", self.eps)
+        for name, empty in (("min_val", np.inf), ("max_val", -np.inf)):
+            own, given = getattr(self, name, None), state_dict.get(prefix + name)
+            if isinstance(own, Tensor) and own.dim() == 0 and getattr(given, "shape", ()) == (0,):
+                state_dict[prefix + name] = wrap(np.array(empty, np.float32))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 

@@ -1,0 +1,71 @@
+"""What a pickle becomes here first: descriptions of values, which do nothing.
+
+Numbers, strings, lists and tuples stand for themselves. A name is a :class:`Named`, a call of
+it a :class:`Call`, a dictionary :class:`Pairs`, a reference to bytes outside of the pickle a
+:class:`Reference`. Nothing in this file imports, looks up or calls anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Call", "Named", "Pairs", "Reference"]
+
+
+class Named:
+    """A global name of a pickle, such as ``torch.FloatStorage``; only its text.
+
+    Examples
+    --------
+    >>> Named("os", "system").text
+    'os.system'
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, module: str, name: str) -> None:
+        module = _RENAMED.get(module, module)
+        self.text = f"{module}.{name}"
+
+
+class Call:
+    """A name with arguments, and the state that the pickle sets afterwards; it is not called."""
+
+    __slots__ = ("args", "name", "state")
+
+    def __init__(self, name: str, args: tuple[Any, ...]) -> None:
+        self.name = name
+        self.args = args
+        self.state: Any = None
+
+
+class Pairs:
+    """A dictionary, as the list of its pairs; a state of it is kept beside them."""
+
+    __slots__ = ("kind", "pairs", "state")
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.pairs: list[tuple[Any, Any]] = []
+        self.state: Any = None
+
+    def get(self, key: str) -> Any:
+        """The value of a string key, the last one as in a dictionary; None if there is none."""
+        return next((value for name, value in reversed(self.pairs) if name == key), None)
+
+
+class Reference:
+    """A persistent id: it names a storage outside of the pickle."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Any) -> None:
+        self.parts = parts
+
+
+#: Names of modules in Python 2 and in older NumPy.
+_RENAMED = {
+    "__builtin__": "builtins",
+    "copy_reg": "copyreg",
+    "numpy.core.multiarray": "numpy._core.multiarray",
+}
