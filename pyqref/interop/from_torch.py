@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pyqref import nn
@@ -11,8 +12,10 @@ from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 from .arrays import is_torch, to_value
 from .layers import base_layer, layer_class, make_layer, torch_name
 from .report import aligned
+from .running import add_attributes, add_hooks, mirrored_module, without_reparametrization
 from .trace import trace_module
-from .traced import Traced
+from .traced import Program, Traced
+from .translation import STATIC, Translation
 
 __all__ = ["Problem", "UnsupportedError", "from_torch"]
 
@@ -113,6 +116,12 @@ def from_torch(module: Any) -> Any:
             "set one of pyqref.quantization",
             stacklevel=2,
         )
+    if conversion.folded:
+        warnings.warn(
+            "from_torch: weight norm, spectral norm or another parametrization is worked out once "
+            f"and left behind at {', '.join(path or 'the model' for path in conversion.folded)}",
+            stacklevel=2,
+        )
     return model
 
 
@@ -122,15 +131,22 @@ class _Conversion:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.qconfigs: list[str] = []
+        self.folded: list[str] = []
         self.modules: dict[int, Any] = {}
         self.tensors: dict[int, Any] = {}
+        #: Whether the module above runs its own code, which may read anything of those below.
+        self.running = False
+        self.objects = Translation(self.attribute_module, self.tensor, STATIC)
 
     def convert(self, source: Any, path: str) -> Any:
         """The twin of a module; the same one each time it is met."""
         if source is None:
             return None
         if id(source) not in self.modules:
-            self.modules[id(source)] = self.twin(source, path)
+            plain = without_reparametrization(source)
+            if plain is not source:
+                self.folded.append(path)
+            self.modules[id(source)] = self.twin(plain, path)
         return self.modules[id(source)]
 
     def twin(self, source: Any, path: str) -> Any:
@@ -142,20 +158,29 @@ class _Conversion:
             twin = self.structure(source, path, base_layer(type(source)))
         if len(self.problems) == count:
             self.copy_state(source, twin, path)
+            try:
+                add_hooks(source, twin, self.objects)
+            except TypeError as error:
+                self.problems.append(Problem(path or "(the model)", type(source).__name__, str(error)))
         return twin
 
     def structure(self, source: Any, path: str, cls: type) -> Any:
         """The twin of a module, its parameters and buffers not yet set."""
         count = len(self.problems)
-        children = {
-            name: self.convert(child, f"{path}.{name}" if path else name)
-            for name, child in source._modules.items()
-        }
+        reasons: list[str] = []
 
         def problem(reason: str) -> None:
             self.problems.append(Problem(path or "(the model)", type(source).__name__, reason))
 
         twin = layer_class(cls)
+        own = twin is None and (
+            not torch_name(cls).startswith("torch.") or is_torch(source, "GraphModule")
+        )
+        if own and not self.running:
+            signature, programs = trace_module(source, reasons.append)
+        if own and (self.running or reasons or not all_recorded(programs)):
+            return self.run_source(source, path, problem)
+        children = self.children(source, path)
         if twin is not None:
             if len(self.problems) > count:
                 return nn.Identity()
@@ -164,26 +189,46 @@ class _Conversion:
             except (TypeError, ValueError) as error:
                 problem(str(error))
                 return nn.Identity()
-        if torch_name(cls).startswith("torch.") and not is_torch(source, "GraphModule"):
+        if not own:
             problem(_why_not(cls))
             return nn.Identity()
-        signature, programs = trace_module(source, problem)
         traced = Traced(type(source).__name__, signature, programs)
         for name, child in children.items():
             traced.add_module(name, child)
         return traced
 
+    def attribute_module(self, source: Any) -> Any:
+        """The twin of a module that is met as an attribute."""
+        return self.convert(source, f"({type(source).__name__})")
+
+    def children(self, source: Any, path: str) -> dict[str, Any]:
+        """The twins of a module's children, by name."""
+        return {
+            name: self.convert(child, f"{path}.{name}" if path else name)
+            for name, child in source._modules.items()
+        }
+
+    def run_source(self, source: Any, path: str, problem: Callable[[str], None]) -> Any:
+        """A twin that runs the Python code of the original, as all below it do."""
+        before, self.running = self.running, True
+        try:
+            twin = mirrored_module(source, self.objects)
+            self.modules[id(source)] = twin
+            for name, child in self.children(source, path).items():
+                twin._modules[name] = child
+            add_attributes(source, twin, self.objects)
+        except TypeError as error:
+            problem(str(error))
+            return nn.Identity()
+        finally:
+            self.running = before
+        return twin
+
     def check(self, source: Any, path: str) -> None:
         """Note what would get lost in silence."""
         where, kind = path or "(the model)", type(source).__name__
-        hooks = [
-            name.strip("_").replace("_", " ")
-            for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
-            if getattr(source, name, None)
-        ]
-        if hooks:
-            reason = f"has {' and '.join(hooks)}; remove them (and weight or spectral norm) first"
-            self.problems.append(Problem(where, kind, reason))
+        if source._backward_hooks:
+            self.problems.append(Problem(where, kind, "has backward hooks; remove them first"))
         if "forward" in vars(source):
             reason = "its forward was replaced on the object; make a class of it"
             self.problems.append(Problem(where, kind, reason))
@@ -217,6 +262,11 @@ class _Conversion:
                 value = Parameter(value, requires_grad=tensor.requires_grad)
             self.tensors[id(tensor)] = value
         return self.tensors[id(tensor)]
+
+
+def all_recorded(programs: Mapping[Any, Any]) -> bool:
+    """Whether each choice of optional arguments, in each mode, could be traced."""
+    return all(isinstance(each, Program) for each in programs.values())
 
 
 def _why_not(cls: type) -> str:

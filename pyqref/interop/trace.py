@@ -14,7 +14,9 @@ from pyqref.tensor import Tensor
 
 from .arrays import is_torch, to_value
 from .functions import attribute_exists, check_call, function_of
+from .torch_names import object_of_torch
 from .traced import Program, Result, Step
+from .translation import STATIC, is_users
 
 __all__ = ["trace_module"]
 
@@ -240,12 +242,21 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
     path = getattr(node.target, "path", None)
     if path is not None:
         return "operation", (path, node.target.__name__)
-    function = function_of(node.target)
+    function = _function(node.target)
     if function is getattr and isinstance(args[1], str) and not attribute_exists(args[1]):
         raise TypeError(f"reads the attribute {args[1]} of a tensor, which is not here")
     if function not in (getattr, operator.getitem):
         check_call(function, args, kwargs, node.target.__name__)
     return "function", function
+
+
+def _function(target: Any) -> Any:
+    """The function of the same name, or the user's own, translated."""
+    if is_users(target):
+        return STATIC.value(target)
+    if (target.__module__, target.__name__) == ("torch", "_assert"):
+        return object_of_torch(target)
+    return function_of(target)
 
 
 def _name(node: Any) -> str:
