@@ -11,6 +11,7 @@ from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 
 from .arrays import is_torch, to_value
 from .layers import base_layer, layer_class, make_layer, torch_name
+from .quantized_layers import holds_its_state, loaded_layer, to_qconfig
 from .report import aligned
 from .running import add_attributes, add_hooks, mirrored_module, without_reparametrization
 from .trace import trace_module
@@ -112,7 +113,7 @@ def from_torch(module: Any) -> Any:
     if conversion.qconfigs:
         warnings.warn(
             "from_torch: the qconfig of torch is left behind at "
-            f"{', '.join(path or 'the model' for path in conversion.qconfigs)}; "
+            f"{', '.join(conversion.qconfigs)}; "
             "set one of pyqref.quantization",
             stacklevel=2,
         )
@@ -132,6 +133,8 @@ class _Conversion:
         self.problems: list[Problem] = []
         self.qconfigs: list[str] = []
         self.folded: list[str] = []
+        #: Twins that have their state.
+        self.finished: set[int] = set()
         self.modules: dict[int, Any] = {}
         self.tensors: dict[int, Any] = {}
         #: Whether the module above runs its own code, which may read anything of those below.
@@ -157,7 +160,9 @@ class _Conversion:
         if len(self.problems) == count:
             twin = self.structure(source, path, base_layer(type(source)))
         if len(self.problems) == count:
-            self.copy_state(source, twin, path)
+            if id(twin) not in self.finished:
+                self.copy_state(source, twin, path)
+            self.copy_qconfig(source, twin, path)
             try:
                 add_hooks(source, twin, self.objects)
             except TypeError as error:
@@ -180,6 +185,8 @@ class _Conversion:
             signature, programs = trace_module(source, reasons.append)
         if own and (self.running or reasons or not all_recorded(programs)):
             return self.run_source(source, path, problem)
+        if twin is not None and holds_its_state(source):
+            return self.quantized(twin, source, problem)
         children = self.children(source, path)
         if twin is not None:
             if len(self.problems) > count:
@@ -208,6 +215,17 @@ class _Conversion:
             for name, child in source._modules.items()
         }
 
+    def quantized(self, twin: type, source: Any, problem: Callable[[str], None]) -> Any:
+        """The twin of a quantized layer, with its state."""
+        try:
+            layer = loaded_layer(twin, source)
+        except (TypeError, ValueError, RuntimeError) as error:
+            problem(str(error))
+            return nn.Identity()
+        layer.training = source.training
+        self.finished.add(id(layer))
+        return layer
+
     def run_source(self, source: Any, path: str, problem: Callable[[str], None]) -> Any:
         """A twin that runs the Python code of the original, as all below it do."""
         before, self.running = self.running, True
@@ -232,8 +250,15 @@ class _Conversion:
         if "forward" in vars(source):
             reason = "its forward was replaced on the object; make a class of it"
             self.problems.append(Problem(where, kind, reason))
-        if getattr(source, "qconfig", None) is not None:
-            self.qconfigs.append(path)
+
+    def copy_qconfig(self, source: Any, twin: Any, path: str) -> None:
+        """The qconfig, if a module has one, with observers of this package."""
+        if "qconfig" not in vars(source):
+            return
+        try:
+            twin.qconfig = to_qconfig(source.qconfig, self.objects.value)
+        except (TypeError, ValueError) as error:
+            self.qconfigs.append(f"{path or 'the model'} ({error})")
 
     def copy_state(self, source: Any, twin: Any, path: str) -> None:
         """Parameters and buffers, whether they require gradients, the mode."""

@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from pyqref.quantization.eager.observe import observe_input, observe_output
+
 from .functions import function_of
 from .layers import layer_class
 
@@ -51,6 +53,8 @@ _OWN: dict[str, Any] = {
         _itself,
     ),
     "torch._assert": _assert,
+    "torch.ao.quantization.quantize._observer_forward_hook": observe_output,
+    "torch.ao.quantization.quantize._observer_forward_pre_hook": observe_input,
 }
 
 
