@@ -17,6 +17,13 @@ _NOT_KEPT = {
 }
 
 
+#: What recurrent layers and dynamic convolutions pass on to the class that they extend.
+_PASSED_ON = [
+    *("input_size", "hidden_size", "num_layers", "batch_first", "dropout", "bidirectional"),
+    *("stride", "padding", "dilation", "groups", "bias", "padding_mode", "output_padding"),
+]
+
+
 def arguments_of(twin: type, source: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the constructor of ``twin``, read from attributes of ``source``.
 
@@ -30,13 +37,16 @@ def arguments_of(twin: type, source: Any, known: Mapping[str, Any]) -> dict[str,
         Values that are known otherwise.
     """
     arguments: dict[str, Any] = {}
-    for parameter in inspect.signature(twin).parameters.values():
-        name = parameter.name
+    parameters = inspect.signature(twin).parameters
+    names = list(parameters)
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        names += _PASSED_ON
+    for name in names:
         if name in known:
             arguments[name] = known[name]
         elif name in _NOT_KEPT:
             continue
-        elif name == "bias":
+        elif name == "bias" and hasattr(source, name):
             arguments[name] = source.bias is not None and source.bias is not False
         elif hasattr(source, name):
             arguments[name] = to_value(getattr(source, name))

@@ -15,6 +15,7 @@ from pyqref import nn
 from pyqref.nn import functional as F
 from pyqref.nn import intrinsic
 from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
+from pyqref.nn.quantizable.modules.rnn import _LSTMLayer, _LSTMSingleLayer
 from pyqref.nn.quantized import FloatFunctional, FXFloatFunctional
 from pyqref.quantization import (
     DeQuantStub,
@@ -51,6 +52,8 @@ _NAMESPACES: dict[str, Any] = {
 }
 _BY_NAME = {
     "torch.nn.modules.linear.NonDynamicallyQuantizableLinear": NonDynamicallyQuantizableLinear,
+    "torch.ao.nn.quantizable.modules.rnn._LSTMLayer": _LSTMLayer,
+    "torch.ao.nn.quantizable.modules.rnn._LSTMSingleLayer": _LSTMSingleLayer,
     "torch.ao.quantization.stubs.QuantStub": QuantStub,
     "torch.ao.quantization.stubs.DeQuantStub": DeQuantStub,
     "torch.ao.quantization.stubs.QuantWrapper": QuantWrapper,

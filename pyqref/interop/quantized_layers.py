@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyqref import nn
+from pyqref.nn.quantizable import LSTM, LSTMCell
+from pyqref.nn.quantizable.modules.rnn import _LSTMLayer, _LSTMSingleLayer
 from pyqref.nn.quantized.reference.modules.utils import ReferenceQuantizedModule
 from pyqref.quantization import QConfig
 from pyqref.quantization._learnable_fake_quantize import _LearnableFakeQuantize
@@ -29,6 +32,12 @@ _LEAVES = (
 )
 #: Layers of these packages that are made of others.
 _TREES = {"FloatFunctional", "FXFloatFunctional", "MultiheadAttention"}
+_LSTM_PARTS = (LSTM, LSTMCell, _LSTMLayer, _LSTMSingleLayer)
+#: What the parts of a quantizable LSTM are set to.
+_SETTINGS = (
+    *("input_size", "hidden_size", "num_layers", "hidden_state_dtype", "cell_state_dtype"),
+    *("initial_hidden_state_qparams", "initial_cell_state_qparams"),
+)
 
 
 def holds_its_state(source: Any) -> bool:
@@ -64,7 +73,7 @@ def loaded_layer(twin: type, source: Any) -> Any:
     )
     if kept is not None:
         known["dtype"] = to_value(kept)
-    if known.get("weight") is None and getattr(source, "weight", None) is not None:
+    if "weight" in inspect.signature(twin).parameters:  # a norm, whose weight is a float
         known["weight"], known["bias"] = to_value(source.weight), to_value(source.bias)
     layer = twin(**arguments_of(twin, source, known))
     state = source.state_dict()
@@ -92,9 +101,21 @@ def make_quantization_part(twin: type, source: Any, children: Mapping[str, Any])
         return twin(**_observer_arguments(twin, source))
     if issubclass(twin, ReferenceQuantizedModule):
         return _reference_layer(twin, source)
+    if issubclass(twin, _LSTM_PARTS):
+        return _assembled(twin, source)
     if "weight_fake_quant" in children:
         return _trained_layer(twin, source, children)
     return None
+
+
+def _assembled(twin: type, source: Any) -> Any:
+    """A part of a quantizable LSTM, with its settings; what it is made of comes afterwards."""
+    part: Any = twin.__new__(twin)
+    nn.Module.__init__(part)
+    for name in ("bias", "split_gates", "bidirectional", "batch_first", "dropout", *_SETTINGS):
+        if hasattr(source, name):
+            setattr(part, name, to_value(getattr(source, name)))
+    return part
 
 
 def _observer_arguments(twin: type, source: Any) -> dict[str, Any]:
@@ -162,13 +183,7 @@ def _reference_layer(twin: type, source: Any) -> Any:
     )
     bias = getattr(source, "bias", None)
     known["bias"] = known["bias_"] = bias is not None and bias is not False
-    options = arguments_of(twin, source, known)
-    if not single and hasattr(source, "num_layers"):
-        names = ("num_layers", "batch_first", "dropout", "bidirectional", "proj_size")
-        options |= {name: getattr(source, name) for name in names if getattr(source, name, 0)}
-        options |= {"input_size": source.input_size, "hidden_size": source.hidden_size}
-        options["bias"] = source.bias
-    return twin(**options)
+    return twin(**arguments_of(twin, source, known))
 
 
 def _grid(source: Any, name: str) -> dict[str, Any]:
