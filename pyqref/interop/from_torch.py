@@ -10,6 +10,7 @@ from pyqref import nn
 from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 
 from .arrays import is_torch, to_value
+from .graphs import graph_module
 from .layers import base_layer, layer_class, make_layer, torch_name
 from .quantized_layers import holds_its_state, loaded_layer, to_qconfig
 from .report import aligned
@@ -178,9 +179,9 @@ class _Conversion:
             self.problems.append(Problem(path or "(the model)", type(source).__name__, reason))
 
         twin = layer_class(cls)
-        own = twin is None and (
-            not torch_name(cls).startswith("torch.") or is_torch(source, "GraphModule")
-        )
+        if is_torch(source, "GraphModule"):
+            return self.graph(source, path, problem)
+        own = twin is None and not torch_name(cls).startswith("torch.")
         if own and not self.running:
             signature, programs = trace_module(source, reasons.append)
         if own and (self.running or reasons or not all_recorded(programs)):
@@ -214,6 +215,19 @@ class _Conversion:
             name: self.convert(child, f"{path}.{name}" if path else name)
             for name, child in source._modules.items()
         }
+
+    def graph(self, source: Any, path: str, problem: Callable[[str], None]) -> Any:
+        """The twin of a graph, whose state is copied before, since the graph names it."""
+        root = nn.Module()
+        root.training = source.training
+        root._modules.update(self.children(source, path))
+        self.copy_state(source, root, path)
+        twin = graph_module(source, root, self.objects, problem)
+        for name in ("_parameters", "_buffers"):
+            for key, value in getattr(root, name).items():
+                getattr(twin, name).setdefault(key, value)
+        self.finished.add(id(twin))
+        return twin
 
     def quantized(self, twin: type, source: Any, problem: Callable[[str], None]) -> Any:
         """The twin of a quantized layer, with its state."""

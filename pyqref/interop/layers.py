@@ -51,6 +51,7 @@ _NAMESPACES: dict[str, Any] = {
     "torch.ao.quantization._learnable_fake_quantize": _learnable_fake_quantize,
 }
 _BY_NAME = {
+    "torch.nn.modules.module.Module": nn.Module,
     "torch.nn.modules.linear.NonDynamicallyQuantizableLinear": NonDynamicallyQuantizableLinear,
     "torch.ao.nn.quantizable.modules.rnn._LSTMLayer": _LSTMLayer,
     "torch.ao.nn.quantizable.modules.rnn._LSTMSingleLayer": _LSTMSingleLayer,
