@@ -214,6 +214,7 @@ class _Conversion:
         return {
             name: self.convert(child, f"{path}.{name}" if path else name)
             for name, child in source._modules.items()
+            if type(child).__name__ != "GuardsFn"  # of an exported graph: checks the inputs
         }
 
     def graph(self, source: Any, path: str, problem: Callable[[str], None]) -> Any:

@@ -35,6 +35,7 @@ __all__ = ["base_layer", "layer_class", "make_layer", "torch_name"]
 #: Packages of ``torch`` in which a class of the same name as one here is the same layer.
 _NAMESPACES: dict[str, Any] = {
     "torch.nn.modules": nn,
+    "torch.nn.parallel": nn,
     "torch.ao.nn.intrinsic.quantized.dynamic": intrinsic.quantized.dynamic,
     "torch.ao.nn.intrinsic.quantized": intrinsic.quantized,
     "torch.ao.nn.intrinsic.qat": intrinsic.qat,
@@ -119,10 +120,11 @@ def make_layer(twin: type, source: Any, name: str, children: dict[str, Any]) -> 
     layer: Any = make_quantization_part(twin, source, children)
     if layer is not None:
         pass
-    elif twin in _CONTAINERS or twin in _FUNCTIONALS:
+    elif twin in _CONTAINERS or twin in _FUNCTIONALS or twin is nn.Module:
         layer = twin()
-    elif issubclass(twin, nn.Sequential):  # what is beside the parts observes the last of them
-        layer = twin(*(each for key, each in children.items() if key.isdigit()))
+    elif issubclass(twin, nn.Sequential):  # fused: its parts may be observed, or reference layers
+        layer = twin.__new__(twin)
+        nn.Module.__init__(layer)
     elif name in SPECIAL:
         layer = SPECIAL[name](twin, source, children)
     else:
@@ -176,6 +178,7 @@ SPECIAL: dict[str, Callable[[type, Any, Any], Any]] = {
     "ParameterDict": lambda twin, source, _: twin({k: to_value(v) for k, v in source.items()}),
     "ParameterList": lambda twin, source, _: twin([to_value(each) for each in source]),
     "PairwiseDistance": lambda twin, source, _: twin(source.norm, source.eps, source.keepdim),
+    "DataParallel": lambda twin, _, children: twin(children["module"]),
     "QuantWrapper": lambda twin, _, children: twin(children["module"]),
     "TransformerEncoder": lambda twin, _, children: twin(
         children["layers"][0], len(children["layers"]), children.get("norm")

@@ -98,7 +98,7 @@ def make_quantization_part(twin: type, source: Any, children: Mapping[str, Any])
     if issubclass(twin, FakeQuantizeBase):
         return _fake_quantizer(twin, source, children["activation_post_process"])
     if issubclass(twin, ObserverBase):
-        return twin(**_observer_arguments(twin, source))
+        return _observer(twin, source)
     if issubclass(twin, ReferenceQuantizedModule):
         return _reference_layer(twin, source)
     if issubclass(twin, _LSTM_PARTS):
@@ -116,6 +116,16 @@ def _assembled(twin: type, source: Any) -> Any:
         if hasattr(source, name):
             setattr(part, name, to_value(getattr(source, name)))
     return part
+
+
+def _observer(twin: type, source: Any) -> Any:
+    """An observer; a range that was reduced once is not reduced again."""
+    options = _observer_arguments(twin, source)
+    reduced = "quant_max" in options and options.pop("reduce_range", False)
+    observer = twin(**options)
+    if reduced:
+        observer.reduce_range = True
+    return observer
 
 
 def _observer_arguments(twin: type, source: Any) -> dict[str, Any]:
