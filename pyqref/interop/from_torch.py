@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from pyqref import nn
 from pyqref.tensor import Parameter, get_rng_state, set_rng_state
 
-from .arrays import is_torch, to_value
+from .arrays import is_torch, is_wider, to_value
+from .functions import MissingError
 from .graphs import graph_module
 from .layers import base_layer, layer_class, make_layer, torch_name
+from .missing import missing_calls
 from .quantized_layers import holds_its_state, loaded_layer, to_qconfig
 from .report import aligned
 from .running import add_attributes, add_hooks, mirrored_module, without_reparametrization
@@ -118,6 +120,12 @@ def from_torch(module: Any) -> Any:
             "set one of pyqref.quantization",
             stacklevel=2,
         )
+    if conversion.widened:
+        warnings.warn(
+            f"from_torch: numbers of type {', '.join(sorted(conversion.widened))} are kept, "
+            "exactly, as float32; the model computes in float32",
+            stacklevel=2,
+        )
     if conversion.folded:
         warnings.warn(
             "from_torch: weight norm, spectral norm or another parametrization is worked out once "
@@ -134,6 +142,7 @@ class _Conversion:
         self.problems: list[Problem] = []
         self.qconfigs: list[str] = []
         self.folded: list[str] = []
+        self.widened: set[str] = set()
         #: Twins that have their state.
         self.finished: set[int] = set()
         self.modules: dict[int, Any] = {}
@@ -173,7 +182,7 @@ class _Conversion:
     def structure(self, source: Any, path: str, cls: type) -> Any:
         """The twin of a module, its parameters and buffers not yet set."""
         count = len(self.problems)
-        reasons: list[str] = []
+        errors: list[TypeError] = []
 
         def problem(reason: str) -> None:
             self.problems.append(Problem(path or "(the model)", type(source).__name__, reason))
@@ -183,8 +192,12 @@ class _Conversion:
             return self.graph(source, path, problem)
         own = twin is None and not torch_name(cls).startswith("torch.")
         if own and not self.running:
-            signature, programs = trace_module(source, reasons.append)
-        if own and (self.running or reasons or not all_recorded(programs)):
+            signature, programs = trace_module(source, errors.append)
+            if all_recorded(programs):
+                for error in errors:
+                    if isinstance(error, MissingError):
+                        problem(str(error))
+        if own and (self.running or errors or not all_recorded(programs)):
             return self.run_source(source, path, problem)
         if twin is not None and holds_its_state(source):
             return self.quantized(twin, source, problem)
@@ -243,6 +256,9 @@ class _Conversion:
 
     def run_source(self, source: Any, path: str, problem: Callable[[str], None]) -> Any:
         """A twin that runs the Python code of the original, as all below it do."""
+        reasons = missing_calls(source)
+        for reason in reasons:
+            problem(reason)
         before, self.running = self.running, True
         try:
             twin = mirrored_module(source, self.objects)
@@ -298,6 +314,8 @@ class _Conversion:
             return None
         if id(tensor) not in self.tensors:
             value = to_value(tensor)
+            if is_wider(tensor):
+                self.widened.add(str(tensor.dtype).removeprefix("torch."))
             if is_torch(tensor, "Parameter"):
                 value = Parameter(value, requires_grad=tensor.requires_grad)
             self.tensors[id(tensor)] = value

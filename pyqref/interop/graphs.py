@@ -21,6 +21,7 @@ from .arrays import is_torch, to_value
 from .graph_calls import call_of
 from .quantized_layers import to_qconfig
 from .torch_names import is_absent
+from .trace import line_of
 from .translation import Translation
 
 __all__ = ["graph_module"]
@@ -52,7 +53,7 @@ def graph_module(
         try:
             made[node] = _node(graph, node, made, source, root, objects)
         except (TypeError, AttributeError) as error:
-            problem(f"{error}{_line(node)}")
+            problem(f"{error}{line_of(node)}")
             made[node] = graph.create_node("get_attr", "missing", name=node.name)
     kind = _kind(source)
     twin = kind(root, graph) if not hasattr(root, "missing") else GraphModule(root, graph)
@@ -72,13 +73,6 @@ def graph_module(
 def _is_guard(node: Any) -> bool:
     """Whether a node of an exported graph only checks its inputs."""
     return node.op == "call_module" and node.target == "_guards_fn"
-
-
-def _line(node: Any) -> str:
-    """Where a node was made."""
-    trace = (node.stack_trace or "").strip().splitlines()
-    places = [each.strip() for each in trace if each.strip().startswith("File ")]
-    return f" ({places[-1]})" if places else ""
 
 
 def _kind(source: Any) -> Any:

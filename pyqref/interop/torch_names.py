@@ -62,7 +62,9 @@ class Absent(type):
     """Class of stand-ins for what is not here: using one says so, comparing one does not."""
 
     def __call__(cls, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError(f"{cls.__qualname__} is not here")
+        caller = sys._getframe(1)
+        place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        raise NotImplementedError(f"{cls.__qualname__} is not here ({place} calls it)")
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -84,7 +86,7 @@ def absent(name: str) -> Any:
     >>> fft(3)
     Traceback (most recent call last):
         ...
-    NotImplementedError: torch.fft.fft is not here
+    NotImplementedError: torch.fft.fft is not here (... calls it)
     """
     return Absent(name.rpartition(".")[2], (), {"__qualname__": name})
 
