@@ -107,6 +107,7 @@ def from_torch(module: Any) -> Any:
         )
     state = get_rng_state()
     try:
+        STATIC.refresh()
         conversion = _Conversion()
         model = conversion.convert(module, "")
     finally:

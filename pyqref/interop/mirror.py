@@ -84,6 +84,20 @@ class ClassReference(NamedTuple):
         return _found, (self.original.__module__, self.original.__qualname__)
 
 
+class FunctionReference(NamedTuple):
+    """Names a function of the user; its translation is pickled as that."""
+
+    function: Any
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
+        return _translated, (self.function.__module__, self.function.__qualname__)
+
+
+def _translated(module: str, name: str) -> FunctionReference:
+    """The translation of the function of that name."""
+    return FunctionReference(STATIC.value(_found(module, name).original))
+
+
 def _found(module: str, name: str) -> ClassReference:
     """The class of that name, imported."""
     home = sys.modules.get(module) or import_module(module)

@@ -112,13 +112,30 @@ def without_reparametrization(source: Any) -> Any:
     )
     if not parametrized and not hooks.keys() & {"WeightNorm", "SpectralNorm"}:
         return source
-    plain = copy.deepcopy(source)
     if parametrized:
-        for name in list(plain.parametrizations):
-            utils.parametrize.remove_parametrizations(plain, name)
+        return _without_parametrizations(source)
+    plain = copy.deepcopy(source)
     for kind, remove in _REMOVERS.items():
         if kind in hooks:
             getattr(utils, remove)(plain, hooks[kind].name)
+    return plain
+
+
+def _without_parametrizations(source: Any) -> Any:
+    """The module as it was before, with the present values of its parameters.
+
+    ``torch`` removes them from the class that all copies of a module share.
+    """
+    base = type(source).__bases__[0]
+    plain = base.__new__(base)
+    plain.__dict__.update(vars(source))
+    members = {name: dict(vars(source)[name]) for name in ("_modules", "_parameters", "_buffers")}
+    del members["_modules"]["parametrizations"]
+    for name in source.parametrizations:
+        members["_parameters"][name] = sys.modules["torch"].nn.Parameter(
+            getattr(source, name).detach().clone()
+        )
+    plain.__dict__.update(members)
     return plain
 
 

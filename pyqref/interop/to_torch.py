@@ -13,6 +13,8 @@ from pyqref.ops.quantized import PackedConv, PackedConvTranspose
 from pyqref.tensor import Tensor
 from pyqref.tensor.foreign import kind_of
 
+from .layers import torch_name
+
 __all__ = ["to_torch_state_dict"]
 
 #: The functions of ``torch.ops.quantized`` that pack the weight of a convolution end so.
@@ -51,8 +53,10 @@ def to_torch_state_dict(model: Module) -> OrderedDict[str, Any]:
     TypeError: to_torch_state_dict: model must be a pyqref.nn.Module, got str
     """
     if not isinstance(model, Module):
+        kind = type(model)
         raise TypeError(
-            f"to_torch_state_dict: model must be a pyqref.nn.Module, got {kind_of(model)}"
+            "to_torch_state_dict: model must be a pyqref.nn.Module, got "
+            f"{kind.__qualname__ if kind.__module__ == 'builtins' else torch_name(kind)}"
         )
     torch = _torch()
     given = model.state_dict()

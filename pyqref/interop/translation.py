@@ -72,6 +72,11 @@ class Names(dict[str, Any]):
                 self[name] = original[name]
         self["__builtins__"] = {**vars(builtins), "__import__": self._import}
 
+    def forget(self) -> None:
+        """Look all names up anew: the user may have changed them."""
+        for name in [each for each in self if not each.startswith("__")]:
+            del self[name]
+
     def __missing__(self, name: str) -> Any:
         value = self._translation.value(self._original[name])
         self[name] = value
@@ -137,6 +142,16 @@ class Translation:
         """Remember what became of an object."""
         self.known[id(value)] = (value, made)
         return made
+
+    def refresh(self) -> None:
+        """Follow what has changed in modules of the user since they were first met."""
+        for original, made in list(self.known.values()):
+            if isinstance(made, Names):
+                made.forget()
+            elif isinstance(original, dict) and isinstance(made, dict):
+                kind = OrderedDict if isinstance(made, OrderedDict) else dict
+                for key, each in dict.items(original):
+                    kind.__setitem__(made, self.value(key), self.value(each))
 
     # --- code: modules, classes, functions
 

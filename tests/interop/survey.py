@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.ao.quantization.quantize_fx import prepare_fx as torch_prepare_fx
 
 import pyqref
 from pyqref.interop import UnsupportedError, from_torch
@@ -183,7 +184,33 @@ def survey(name: str, make: Callable[[], Any], shape: tuple[int, ...]) -> dict[s
         row[step] = f"{type(problem).__name__}: {str(problem)[:300]} ({where.filename}:{where.lineno})"
         if "-v" in sys.argv:
             traceback.print_exc()
+    if step == "prepare_fx":
+        row["torch traces it"] = "yes" if traceable(theirs, arrays) else "no"
+        row["dynamic"] = dynamic(name, theirs, ours, arrays)
     return row
+
+
+def dynamic(name: str, theirs: Any, ours: Any, arrays: Any) -> str:
+    """How far ``quantize_dynamic`` of both is apart; at most a step of an int8 activation."""
+    try:
+        outputs = []
+        for namespace, model in ((torch, theirs), (pyqref, ours)):
+            quantized = namespace.ao.quantization.quantize_dynamic(model)
+            with namespace.no_grad():
+                outputs.append(leaves(call(namespace, quantized, name, arrays)))
+        return "yes" if all(map(lambda e, a: e.shape == a.shape, *outputs)) else "other shapes"
+    except Exception as problem:
+        return f"{type(problem).__name__}: {str(problem)[:200]}"
+
+
+def traceable(model: Any, arrays: Any) -> bool:
+    """Whether torch itself prepares a model that is not prepared here."""
+    try:
+        mapping = torch.ao.quantization.get_default_qconfig_mapping("x86")
+        torch_prepare_fx(model, mapping, tuple(torch.from_numpy(each) for each in arrays))
+    except Exception:
+        return False
+    return True
 
 
 def main() -> None:
