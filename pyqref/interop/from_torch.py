@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -198,7 +199,7 @@ class _Conversion:
                 for error in errors:
                     if isinstance(error, MissingError):
                         problem(str(error))
-        if own and (self.running or errors or not all_recorded(programs)):
+        if own and (self.running or errors or not all_recorded(programs) or has_switch(signature)):
             return self.run_source(source, path, problem)
         if twin is not None and holds_its_state(source):
             return self.quantized(twin, source, problem)
@@ -321,6 +322,11 @@ class _Conversion:
                 value = Parameter(value, requires_grad=tensor.requires_grad)
             self.tensors[id(tensor)] = value
         return self.tensors[id(tensor)]
+
+
+def has_switch(signature: inspect.Signature) -> bool:
+    """Whether a forward has an option, which the code may pass on before it is known."""
+    return any(isinstance(each.default, bool) for each in signature.parameters.values())
 
 
 def all_recorded(programs: Mapping[Any, Any]) -> bool:
