@@ -21,6 +21,7 @@ Below stands the namespace, name by name.
 from typing import TYPE_CHECKING
 
 from ._lazy import on_first_use
+from . import _other_paths as _other_paths
 from .version import __version__ as __version__
 
 # 1. number types
@@ -54,6 +55,20 @@ from .dtypes import quint8 as quint8
 from .dtypes import strided as strided
 from .dtypes import uint8 as uint8
 from .dtypes import bool_ as bool
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import complex32 as complex32
+from .dtypes import complex64 as complex64
+from .dtypes import complex128 as complex128
+from .dtypes import float8_e4m3fn as float8_e4m3fn
+from .dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from .dtypes import float8_e5m2 as float8_e5m2
+from .dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
+from .dtypes import complex64 as cfloat
+from .dtypes import complex128 as cdouble
+from .dtypes import complex32 as chalf
 from .dtypes import float32 as float
 from .dtypes import float64 as double
 from .dtypes import float16 as half
@@ -390,6 +405,7 @@ from math import pi as pi
 
 # 6. the packages, imported when first used
 if TYPE_CHECKING:
+    from . import _C as _C
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
@@ -397,12 +413,52 @@ if TYPE_CHECKING:
     from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
+    from . import onnx as onnx
     from . import ops as ops
     from . import optim as optim
     from . import library as library
     from . import quantization as quantization
+    from . import run as run
+    from . import __config__ as __config__
+    from . import _dynamo as _dynamo
+    from . import _inductor as _inductor
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import compiler as compiler
+    from . import distributed as distributed
+    from . import hub as hub
+    from . import jit as jit
+    from . import multiprocessing as multiprocessing
+    from . import profiler as profiler
+    from . import random as random
+    from . import testing as testing
+    from . import xpu as xpu
+    from .amp import autocast as autocast
+    from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+    from .compiler import compile as compile
+    from .switches import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from .switches import get_default_device as get_default_device
+    from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from .switches import get_float32_matmul_precision as get_float32_matmul_precision
+    from .switches import get_num_interop_threads as get_num_interop_threads
+    from .switches import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from .switches import set_default_device as set_default_device
+    from .switches import set_default_tensor_type as set_default_tensor_type
+    from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from .switches import set_float32_matmul_precision as set_float32_matmul_precision
+    from .switches import set_flush_denormal as set_flush_denormal
+    from .switches import set_num_interop_threads as set_num_interop_threads
+    from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from . import serialization as serialization
+    from . import types as types
     from . import utils as utils
+    from .run import install_as_torch as install_as_torch
+    from .run import load_ipython_extension as load_ipython_extension
+    from .run import unload_ipython_extension as unload_ipython_extension
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.fake_quantize import (
@@ -466,6 +522,25 @@ _warn_if_uncompiled()
 __getattr__ = on_first_use(
     __name__,
     {
+        ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
+        ".amp": ("autocast",),
+        ".amp.autocast_mode": ("is_autocast_enabled",),
+        ".compiler": ("compile",),
+        ".switches": (
+            "are_deterministic_algorithms_enabled",
+            "get_default_device",
+            "get_deterministic_debug_mode",
+            "get_float32_matmul_precision",
+            "get_num_interop_threads",
+            "is_deterministic_algorithms_warn_only_enabled",
+            "set_default_device",
+            "set_default_tensor_type",
+            "set_deterministic_debug_mode",
+            "set_float32_matmul_precision",
+            "set_flush_denormal",
+            "set_num_interop_threads",
+            "use_deterministic_algorithms",
+        ),
         ".serialization": (
             "load",
             "save",
@@ -523,6 +598,21 @@ __getattr__ = on_first_use(
         ),
     },
     modules=(
+        "_C",
+        "__config__",
+        "_dynamo",
+        "_inductor",
+        "accelerator",
+        "amp",
+        "compiler",
+        "distributed",
+        "hub",
+        "jit",
+        "multiprocessing",
+        "profiler",
+        "random",
+        "testing",
+        "xpu",
         "ao",
         "cuda",
         "autograd",
@@ -530,11 +620,15 @@ __getattr__ = on_first_use(
         "interop",
         "kernels",
         "nn",
+        "onnx",
+        "onnx",
         "ops",
         "optim",
         "library",
         "quantization",
+        "run",
         "serialization",
+        "types",
         "utils",
     ),
 )
@@ -555,6 +649,7 @@ __all__ = [
     "__version__",
     "abs",
     "absolute",
+    "accelerator",
     "acos",
     "adaptive_avg_pool1d",
     "adaptive_max_pool1d",
@@ -570,12 +665,14 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "amp",
     "any",
     "ao",
     "arange",
     "arccos",
     "arcsin",
     "arctan",
+    "are_deterministic_algorithms_enabled",
     "argmax",
     "argmin",
     "argsort",
@@ -588,12 +685,14 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
     "autograd",
     "avg_pool1d",
     "backends",
     "baddbmm",
     "batch_norm",
     "bernoulli",
+    "bfloat16",
     "bilinear",
     "binary_cross_entropy_with_logits",
     "bincount",
@@ -610,8 +709,11 @@ __all__ = [
     "cartesian_prod",
     "cat",
     "cdist",
+    "cdouble",
     "ceil",
     "celu",
+    "cfloat",
+    "chalf",
     "channel_shuffle",
     "channels_last",
     "channels_last_3d",
@@ -623,6 +725,11 @@ __all__ = [
     "clip",
     "clone",
     "column_stack",
+    "compile",
+    "compiler",
+    "complex32",
+    "complex64",
+    "complex128",
     "concat",
     "concatenate",
     "contiguous_format",
@@ -651,6 +758,7 @@ __all__ = [
     "diagonal",
     "diff",
     "dist",
+    "distributed",
     "div",
     "divide",
     "dot",
@@ -683,6 +791,10 @@ __all__ = [
     "fliplr",
     "flipud",
     "float",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
     "float16",
     "float32",
     "float64",
@@ -700,8 +812,12 @@ __all__ = [
     "fx",
     "gather",
     "ge",
+    "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
     "get_num_threads",
     "get_rng_state",
     "greater",
@@ -713,6 +829,7 @@ __all__ = [
     "hinge_embedding_loss",
     "histc",
     "hstack",
+    "hub",
     "hypot",
     "iinfo",
     "index_add",
@@ -724,15 +841,18 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "inner",
+    "install_as_torch",
     "instance_norm",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "int_repr",
     "interop",
+    "is_autocast_enabled",
     "is_complex",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_floating_point",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -748,6 +868,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "jit",
     "kernels",
     "kl_div",
     "kthvalue",
@@ -761,9 +882,9 @@ __all__ = [
     "linspace",
     "load",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "log_softmax",
     "logaddexp",
     "logical_and",
@@ -803,6 +924,7 @@ __all__ = [
     "mul",
     "multinomial",
     "multiply",
+    "multiprocessing",
     "mv",
     "nan",
     "nan_to_num",
@@ -840,14 +962,15 @@ __all__ = [
     "prelu",
     "preserve_format",
     "prod",
+    "profiler",
     "promote_types",
     "q_per_channel_axis",
     "q_per_channel_scales",
     "q_per_channel_zero_points",
     "q_scale",
     "q_zero_point",
-    "qint32",
     "qint8",
+    "qint32",
     "qscheme",
     "quantile",
     "quantization",
@@ -863,6 +986,7 @@ __all__ = [
     "randint_like",
     "randn",
     "randn_like",
+    "random",
     "randperm",
     "ravel",
     "reciprocal",
@@ -878,6 +1002,7 @@ __all__ = [
     "round",
     "rsqrt",
     "rsub",
+    "run",
     "save",
     "scalar_tensor",
     "scatter",
@@ -887,8 +1012,14 @@ __all__ = [
     "select",
     "selu",
     "serialization",
+    "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
     "set_grad_enabled",
+    "set_num_interop_threads",
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
@@ -923,6 +1054,7 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "testing",
     "threshold",
     "tile",
     "topk",
@@ -936,12 +1068,17 @@ __all__ = [
     "true_divide",
     "trunc",
     "typename",
+    "types",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "unbind",
     "unflatten",
     "unique",
     "unique_consecutive",
     "unsqueeze",
+    "use_deterministic_algorithms",
     "utils",
     "var",
     "var_mean",
@@ -949,6 +1086,7 @@ __all__ = [
     "vstack",
     "where",
     "xlogy",
+    "xpu",
     "zeros",
     "zeros_like",
 ]

@@ -19,7 +19,7 @@ from importlib import import_module
 from threading import get_ident
 from typing import Any
 
-__all__ = ["importing", "on_first_use"]
+__all__ = ["importing", "no_attribute", "on_first_use"]
 
 #: Threads that import now, one entry for each import that they are inside.
 _threads: list[int] = []
@@ -51,6 +51,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_wait_for_others, after_in_child=_forget_others)
 
 
+def no_attribute(owner: str, name: str, asked: object = None) -> AttributeError:
+    """The error of a name that is nowhere, with what to do where the name is one of ``torch``.
+
+    Parameters
+    ----------
+    owner
+        What was asked, as ``"pyqref.nn"`` or ``"pyqref.Tensor"``.
+    name
+        The name it was asked for.
+    asked
+        The object that was asked, if it is not the module ``owner``.
+    """
+    who = f"module {owner!r}" if asked is None else f"{type(asked).__name__!r} object"
+    text = f"{who} has no attribute {name!r}"
+    if not name.startswith("__"):
+        from ._advice import advice
+
+        below_torch = f"{owner}.{name}".partition(".")[2]
+        what_to_do = advice(below_torch)
+        text += f"; {what_to_do}" if what_to_do else ""
+    return AttributeError(text, name=name, obj=sys.modules.get(owner) if asked is None else asked)
+
+
 def on_first_use(
     package: str, names: Mapping[str, Iterable[str]], modules: Iterable[str] = ()
 ) -> Callable[[str], Any]:
@@ -61,7 +84,8 @@ def on_first_use(
     package
         Its ``__name__``.
     names
-        For each module, as ``".elementwise"``, the names that the package has from it.
+        For each module, as ``".elementwise"``, the names that the package has from it. None,
+        if the package has all its names: then this only tells what to do instead of another.
     modules
         Modules of the package that are such names themselves.
     """
@@ -74,7 +98,7 @@ def on_first_use(
             with importing():
                 return import_module(f".{name}", package)
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise no_attribute(package, name)
         with importing():
             value = getattr(import_module(homes[name], package), name)
         setattr(sys.modules[package], name, value)

@@ -21,7 +21,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Namespace", "Operator", "custom_op", "namespace", "register", "registered"]
+__all__ = [
+    "Namespace",
+    "Operator",
+    "custom_op",
+    "namespace",
+    "register",
+    "register_fake",
+    "registered",
+]
 
 _NAMESPACES: dict[str, Namespace] = {}
 _RESERVED = ("quantized", "aten", "prim")
@@ -152,6 +160,24 @@ def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_arg
     1.5
     """
     return register(name, fn)
+
+
+def register_fake(
+    op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
+) -> Any:
+    """Accept a function that gives the shapes of an operation's results, and return it.
+
+    A compiler calls such a function to know shapes without data. Nothing here runs without
+    data, so nothing calls it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @pyqref.library.register_fake("mylib::halve")
+    ... def halve_shapes(x):
+    ...     return pyqref.empty_like(x)
+    """
+    return (lambda function: function) if func is None else func
 
 
 def namespace(name: str) -> Namespace:

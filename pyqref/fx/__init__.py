@@ -8,6 +8,9 @@ Read :mod:`.node` and :mod:`.graph` (what a program is), :mod:`.code` (back to P
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
 from .arguments import PH as PH
 from .arguments import check_specialized as check_specialized
 from .drawing import GraphDrawing as GraphDrawing
@@ -28,6 +31,9 @@ from .tracer import Tracer as Tracer
 from .tracing import symbolic_trace as symbolic_trace
 from .transformer import Transformer as Transformer
 from .wrapping import wrap as wrap
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
 
 __all__ = [
     "PH",

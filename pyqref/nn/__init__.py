@@ -4,8 +4,13 @@ Read :class:`Module` first, then a layer such as ``Linear``, then
 :mod:`~pyqref.nn.functional`.
 """
 
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+
 # --- Module and what holds modules ---
 from . import init as init
+from . import parallel as parallel
 from . import parameter as parameter
 from . import utils as utils
 from .module_path import describe_module as describe_module
@@ -19,6 +24,7 @@ from .modules import ParameterDict as ParameterDict
 from .modules import ParameterList as ParameterList
 from .modules import Sequential as Sequential
 from .modules import Unflatten as Unflatten
+from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 
@@ -156,6 +162,9 @@ from . import quantizable as quantizable
 from .intrinsic import qat as _intrinsic_qat
 from .intrinsic import quantized as _intrinsic_quantized
 
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
+
 __all__ = [
     "CELU",
     "ELU",
@@ -198,6 +207,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -291,6 +301,7 @@ __all__ = [
     "init",
     "intrinsic",
     "module_path",
+    "parallel",
     "parameter",
     "qat",
     "quantizable",

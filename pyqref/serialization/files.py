@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from ..dtypes import device
+from ..devices import device, require_cpu
 from .atomic import write_atomically
 from .container import pack, pack_into, parse_json, unpack
 from .errors import FileError
@@ -104,7 +104,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
     pyqref.serialization.errors.FileError: the file object: a zip archive, such as ...
     """
     if isinstance(map_location, str | device):
-        device(map_location)
+        require_cpu(map_location, "load: map_location: ", "use map_location='cpu'")
     elif not (map_location is None or callable(map_location) or isinstance(map_location, dict)):
         raise TypeError(f"load: map_location must be a device, got {type(map_location).__name__}")
     if weights_only is False:
@@ -122,6 +122,8 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) 
             f"{name}: written in version {metadata.get('pyqref.version')!r} of the format, "
             f"this release reads version {_VERSION!r}; use a newer release of pyqref"
         )
+    if "pyqref.module" in metadata:
+        raise FileError(f"{name}: a whole model; read it with pyqref.jit.load(f)")
     structure = metadata.get("pyqref.structure", "").encode()
     value = builder.build(parse_json(structure, f"{name}: pyqref.structure"))
     unused = sorted(set(arrays) - builder.used)

@@ -151,11 +151,19 @@ class Builder:
             if tag == "size" and not all(type(each) is int for each in members):
                 self._refuse(f"the structure has a size {short(members)}")
             return _SEQUENCES[tag](members)
-        known: dict[str, Any] = {**_CONSTANTS, "float": _FLOATS, "device": {"cpu": "cpu"}}
+        if tag == "device" and isinstance(rest[0], str):
+            return self._device(rest[0])
+        known: dict[str, Any] = {**_CONSTANTS, "float": _FLOATS}
         values = known.get(tag)
         if values is None or not isinstance(rest[0], str) or rest[0] not in values:
             self._refuse(f"the structure has a node {short(node)}")
-        return dtypes.device("cpu") if tag == "device" else values[rest[0]]
+        return values[rest[0]]
+
+    def _device(self, name: str) -> dtypes.device:
+        try:
+            return dtypes.device(name)
+        except RuntimeError:
+            self._refuse(f"the structure has a node {short(['device', name])}")
 
     def _mapping(self, tag: str, rest: list[Any], depth: int) -> Any:
         mapping: Any = _MAPPINGS[tag]()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..dtypes import device as device_
+from ..devices import device as device_
+from ..devices import refuse_move, require_cpu
 from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
@@ -41,12 +42,12 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
             wanted = arg
         elif isinstance(arg, TensorBase):
             wanted = arg.dtype
-        elif isinstance(arg, (str, device_)):
+        elif isinstance(arg, (str, device_, int)) and not isinstance(arg, bool):
             device = arg
         elif not isinstance(arg, bool) and arg is not None:
             raise TypeError(f"to() takes a dtype, a device or a tensor, got {arg!r}")
     if device is not None:
-        device_(device)
+        require_cpu(device, "Tensor.to(): ", "leave the call out, or use device='cpu'")
     if wanted is not None and wanted is not input.dtype:
         _check_cast(input, wanted)
         return apply(Cast, input, wanted.numpy_dtype)
@@ -142,6 +143,13 @@ def byte(input: Any) -> Any:
 def bool_(input: Any) -> Any:
     """``to(bool)``."""
     return to(input, dtypes.bool_)
+
+
+def cuda(input: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    """Refused: there is no other device than the CPU."""
+    given = f"cuda:{device}" if isinstance(device, int) else device or "cuda"
+    refuse_move("Tensor.cuda()", given)
+    return input
 
 
 def cpu(input: Any) -> Any:

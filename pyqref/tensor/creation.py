@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import device as device_
+from ..devices import require_cpu
 from ..dtypes import dtype as dtype_
 from ..tape.quiet import quiet
 from .arguments import as_flag, described
@@ -33,7 +33,7 @@ __all__ = [
 
 def made(array: Any, requires_grad: bool, device: Any = None) -> Any:
     if device is not None:
-        device_(device)
+        require_cpu(device)
     result = wrap(array)
     if requires_grad is not False and as_flag(requires_grad, "requires_grad"):
         result.requires_grad = True
@@ -171,7 +171,7 @@ def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any
     [5.0, 0.0]
     """
     if device is not None:
-        device_(device)
+        require_cpu(device)
     if isinstance(data, TensorBase):
         given: Any = data
         return given if dtype is None or given.dtype is dtype else given.to(dtype)

@@ -6,7 +6,7 @@ import builtins
 import math
 from typing import Any
 
-from ..dtypes import device as device_
+from ..devices import device as device_
 from ..dtypes import layout as layout_
 from ..dtypes import strided
 from ..tape.memory import address, storage_of
@@ -18,6 +18,8 @@ from .foreign import kind_of
 from .size import Size
 
 __all__ = ["Description"]
+
+_CPU = device_("cpu")
 
 
 class Description(TensorBase):
@@ -36,7 +38,7 @@ class Description(TensorBase):
     @property
     def device(self) -> device_:
         """Always ``cpu``."""
-        return device_("cpu")
+        return _CPU
 
     @property
     def layout(self) -> layout_:

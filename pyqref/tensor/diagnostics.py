@@ -14,7 +14,11 @@ __all__ = [
     "warn",
 ]
 
-_PLACES = ("pyqref.tensor.", "pyqref.nn.", "pyqref.ops.", "pyqref.quantization.")
+_PLACES = (
+    *("pyqref.tensor.", "pyqref.nn.", "pyqref.ops.", "pyqref.quantization."),
+    *("pyqref.jit.", "pyqref.amp.", "pyqref.compiler.", "pyqref.profiler.", "pyqref.switches."),
+    *("pyqref.utils.checkpoint.", "pyqref.utils.mobile_optimizer.", "pyqref.testing."),
+)
 
 
 class QuantizationWarning(UserWarning):

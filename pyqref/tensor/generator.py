@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._lazy import importing
-from ..dtypes import device as device_
+from ..devices import device as device_
+from ..devices import require_cpu
 from ..tape import Array
 from .arguments import described
 from .box_muller import box_muller
@@ -35,6 +36,7 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
+        require_cpu(device, "Generator: ")
         self.device = device_(device)
         self.manual_seed(_DEFAULT_SEED)
 

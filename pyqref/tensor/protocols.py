@@ -7,10 +7,11 @@ import copy
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import no_attribute
 from ..tape.memory import address, as_strided, storage_of
 from . import (
     arithmetic,
@@ -32,6 +33,11 @@ __all__ = ["Protocols"]
 
 class Protocols(Description):
     """The methods with two underscores."""
+
+    if not TYPE_CHECKING:  # a type checker knows the names that are there
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute("pyqref.Tensor", name, self)
 
     def __repr__(self) -> str:
         return printing.tensor_repr(self)

@@ -100,6 +100,7 @@ class Tensor(ElementwiseMethods, Protocols):
     to = conversion.to
     type_as = conversion.type_as
     cpu = conversion.cpu
+    cuda = conversion.cuda
     double = conversion.double
     half = conversion.half
     long = conversion.long

@@ -1,5 +1,8 @@
 """Functions behind the layers of :mod:`pyqref.nn`, one family a file."""
 
+from typing import TYPE_CHECKING
+
+from ..._lazy import on_first_use
 from .activation import celu as celu
 from .activation import celu_ as celu_
 from .activation import elu as elu
@@ -108,6 +111,9 @@ from .softmax import log_softmax as log_softmax
 from .softmax import prelu as prelu
 from .softmax import softmax as softmax
 from .softmax import softmin as softmin
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
 
 __all__ = [
     "adaptive_avg_pool1d",

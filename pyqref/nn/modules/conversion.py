@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import channels_last_3d, device, dtype, float16, float32, float64
+from ...devices import device, refuse_move, require_cpu
+from ...dtypes import channels_last_3d, dtype, float16, float32, float64
 from ...tensor.base import TensorBase, wrap
 from .traversal import Traversal
 
@@ -85,7 +86,8 @@ class Converts(Traversal):
 
     def cuda(self, device: Any = None) -> Self:
         """Refused: there is no other device than the CPU."""
-        return self.to("cuda" if device is None else f"cuda:{device}")
+        refuse_move("Module.cuda()", _cuda(device))
+        return self
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Give every parameter and buffer new memory, elements undefined."""
@@ -111,6 +113,10 @@ class Converts(Traversal):
                 parameter.grad.detach().zero_()
 
 
+def _cuda(given: Any) -> Any:
+    return f"cuda:{given}" if isinstance(given, int) else given or "cuda"
+
+
 def _target_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype | None:
     """The dtype among the arguments of ``to``; devices are checked on the way."""
     known = {"device", "dtype", "tensor", "non_blocking", "copy", "memory_format"}
@@ -123,8 +129,8 @@ def _target_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype | None
             target = value
         elif isinstance(value, TensorBase):
             target = value.dtype
-        elif isinstance(value, str | device):
-            device(value)
+        elif isinstance(value, device | str | int) and not isinstance(value, bool):
+            require_cpu(value, "Module.to(): ", "leave the call out, or use device='cpu'")
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() takes a device, a dtype or a tensor, got {type(value).__name__}")
     return target

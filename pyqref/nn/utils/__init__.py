@@ -1,5 +1,8 @@
 """Helpers around modules: folding batch normalization, clipping gradients, vectors."""
 
+from typing import TYPE_CHECKING
+
+from ..._lazy import on_first_use
 from . import rnn as rnn
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
@@ -11,6 +14,9 @@ from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval
 from .fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
 from .fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
 from .fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
 
 __all__ = [
     "clip_grad_norm_",

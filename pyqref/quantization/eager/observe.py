@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pyqref.dtypes import device as cpu
+from pyqref.devices import require_cpu
 from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.nn.modules import Dropout, Identity, Sequential
 from pyqref.nn.quantizable import LSTM, MultiheadAttention
@@ -95,7 +95,7 @@ def add_observer_(
     ['', '0', '0.activation_post_process', '1']
     """
     require_module("add_observer_", module)
-    cpu(device or "cpu")
+    require_cpu(device or "cpu", "add_observer_: ")
     custom = custom_module_class_mapping or {}
     require_mapping("add_observer_", "custom_module_class_mapping", custom)
     for name, types in (

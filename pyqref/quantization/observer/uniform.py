@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pyqref.backends import quantized as settings
+from pyqref.devices import require_cpu
+from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import (
-    device,
     float32,
     int8,
     int16,
@@ -24,7 +25,6 @@ from pyqref.dtypes import (
     quint8,
     uint8,
 )
-from pyqref.dtypes import dtype as Dtype
 from pyqref.dtypes import qscheme as Qscheme
 from pyqref.numerics.qparams import (
     EPS,
@@ -231,7 +231,7 @@ def _check_factory(name: str, factory_kwargs: dict[str, Any]) -> None:
     unknown = sorted(set(factory_kwargs) - {"device", "dtype"})
     if unknown:
         raise TypeError(f"{name}: factory_kwargs may hold device and dtype, got {unknown}")
-    device(factory_kwargs.get("device") or "cpu")
+    require_cpu(factory_kwargs.get("device") or "cpu")
     kept = factory_kwargs.get("dtype") or float32
     if kept is not float32:
         raise ValueError(f"{name}: an observer keeps float32 numbers, got dtype={kept!r}")

@@ -1,5 +1,8 @@
 """From a data set to batches: data sets, orders of visiting, collating, the loader."""
 
+from typing import TYPE_CHECKING
+
+from ..._lazy import on_first_use
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert
 from .dataloader import DataLoader as DataLoader
@@ -16,6 +19,9 @@ from .sampler import Sampler as Sampler
 from .sampler import SequentialSampler as SequentialSampler
 from .sampler import SubsetRandomSampler as SubsetRandomSampler
 from .sampler import WeightedRandomSampler as WeightedRandomSampler
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
 
 __all__ = [
     "BatchSampler",

@@ -1,0 +1,272 @@
+"""What to do instead, for the names of ``torch`` that pyqref does not have.
+
+One row is an advice and the names that it answers, as they stand below ``torch``. A name answers
+for all below it too; one that ends in ``.*`` only for what is below it and missing.
+``Tensor.name`` is a method, which falls back on the row of the function ``name``.
+"""
+
+from __future__ import annotations
+
+__all__ = ["PACKAGES", "TABLE"]
+
+_EAGER = "pyqref runs each operation when it is called, and has nothing to compile"
+_LINALG = (
+    "use numpy.linalg on x.numpy() and torch.from_numpy(...) of its result; "
+    "pyqref keeps to the linear algebra of networks"
+)
+_COMPLEX = (
+    "pyqref has no complex numbers: keep real and imaginary parts as two tensors, or compute "
+    "with NumPy and take the real part back with torch.from_numpy"
+)
+_ONE_PROCESS = (
+    "pyqref runs in one process, on several threads: torch.distributed.is_available() is False, "
+    "so leave out what a script does for more than one process"
+)
+_DENSE = "pyqref has dense tensors only: keep the zeros, or compute with scipy.sparse"
+_PT2E = (
+    "use torch.ao.quantization.quantize_fx: prepare_fx, convert_fx and prepare_qat_fx quantize "
+    "the same model in graph mode, with a qconfig mapping for what a quantizer would say"
+)
+
+TABLE: tuple[tuple[str, str], ...] = (
+    (f"{_EAGER}: call the model itself, the results are the same", "compiler.*"),
+    (f"{_EAGER}: leave the setting out", "_dynamo.* _inductor.* _functorch"),
+    (
+        (
+            "pyqref has no export compiler: torch.fx.symbolic_trace(model) gives a graph to read "
+            "and change, torch.save(model.state_dict(), path) keeps the weights"
+        ),
+        "export _export export.*",
+    ),
+    (
+        _PT2E,
+        (
+            "ao.quantization.quantize_pt2e ao.quantization.quantizer ao.quantization.pt2e "
+            "ao.quantization.move_exported_model_to_eval "
+            "ao.quantization.move_exported_model_to_train "
+            "ao.quantization.allow_exported_model_train_eval "
+            "quantization.quantize_pt2e quantization.quantizer quantization.pt2e"
+        ),
+    ),
+    (
+        (
+            "pyqref quantizes Python modules, not TorchScript: use "
+            "torch.ao.quantization.quantize_fx (prepare_fx, convert_fx), or "
+            "quantize_dynamic(model) for the dynamic case"
+        ),
+        (
+            "quantization.quantize_jit quantization.quantize_dynamic_jit "
+            "quantization.prepare_jit quantization.convert_jit quantization.prepare_dynamic_jit "
+            "quantization.convert_dynamic_jit quantization.fuse_conv_bn_jit "
+            "quantization.script_qconfig quantization.script_qconfig_dict"
+        ),
+    ),
+    (
+        (
+            "pyqref.measure.layer_sqnr(float_model, quantized_model, batch) compares the two "
+            "models layer by layer"
+        ),
+        (
+            "quantization._numeric_suite quantization._numeric_suite_fx quantization.ns "
+            "ao.ns ao.quantization.ns ao.quantization.fx._model_report "
+            "quantization.fx._model_report"
+        ),
+    ),
+    (
+        (
+            "pyqref has eager modules only: torch.fx.symbolic_trace(model) gives a graph, and "
+            "model.code its source"
+        ),
+        "jit.*",
+    ),
+    (
+        (
+            "pyqref writes no ONNX: save the weights with torch.save(model.state_dict(), path) and "
+            "export where torch is installed, or write the graph with the package onnx"
+        ),
+        "onnx.*",
+    ),
+    (
+        "pyqref downloads nothing: get the file by other means and read it with torch.load(path)",
+        "hub.* utils.model_zoo.*",
+    ),
+    (
+        (
+            "use numpy.fft on x.numpy(), and torch.from_numpy(...) of the real part or of "
+            "numpy.abs(...): pyqref has no complex numbers"
+        ),
+        "fft fft.* stft istft",
+    ),
+    (
+        _LINALG,
+        (
+            "linalg linalg.* cholesky cholesky_inverse cholesky_solve eig symeig geqrf inverse det "
+            "slogdet logdet lobpcg lstsq lu lu_solve lu_unpack matrix_exp matrix_power matrix_rank "
+            "nuclear_norm frobenius_norm orgqr ormqr pca_lowrank pinverse qr solve svd svd_lowrank "
+            "triangular_solve chain_matmul kron corrcoef cov"
+        ),
+    ),
+    (
+        _COMPLEX,
+        (
+            "complex dtype.complex32 dtype.complex64 dtype.complex128 polar view_as_complex "
+            "view_as_real angle conj conj_physical resolve_conj is_conj imag "
+            "Tensor.cfloat Tensor.cdouble Tensor.chalf Tensor.H Tensor.mH"
+        ),
+    ),
+    (
+        (
+            "pyqref computes in float32 and float64: use float32; a file of bfloat16 weights is "
+            "read exactly into float32"
+        ),
+        (
+            "dtype.bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage "
+            "set_float32_matmul_precision "
+            "get_float32_matmul_precision"
+        ),
+    ),
+    (
+        (
+            "pyqref quantizes to integers: use qint8, quint8, qint32 or quint4x2 with "
+            "quantize_per_tensor, or float32"
+        ),
+        (
+            "dtype.float8_e4m3fn dtype.float8_e4m3fnuz dtype.float8_e5m2 dtype.float8_e5m2fnuz "
+            "float8_e8m0fnu "
+            "float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 "
+            "uint6 uint7 dtype.uint16 dtype.uint32 dtype.uint64 bits8 bits16 bits1x8 bits2x4 "
+            "bits4x2"
+        ),
+    ),
+    (
+        (
+            "draw with torch.normal, torch.bernoulli, torch.multinomial, or with numpy.random and "
+            "torch.from_numpy; write a log-density by its formula"
+        ),
+        (
+            "distributions distributions.* poisson binomial _sample_dirichlet _standard_gamma "
+            "Tensor.cauchy_ Tensor.geometric_ Tensor.log_normal_"
+        ),
+    ),
+    (
+        _ONE_PROCESS,
+        (
+            "distributed.* distributed.rpc distributed.fsdp distributed.tensor "
+            "distributed.pipelining nn.parallel.* utils.data.distributed.* "
+            "_C._distributed_c10d"
+        ),
+    ),
+    (
+        _DENSE,
+        (
+            "sparse sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc sparse_coo_tensor "
+            "sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor "
+            "sparse_compressed_tensor hspmm smm spmm sspaddmm Tensor.to_sparse "
+            "Tensor.to_sparse_coo Tensor.to_sparse_csr Tensor.to_sparse_csc Tensor.to_sparse_bsr "
+            "Tensor.to_sparse_bsc Tensor.coalesce Tensor.is_coalesced Tensor.sparse_mask "
+            "Tensor.sparse_dim Tensor.dense_dim Tensor.crow_indices Tensor.col_indices nested "
+            "jagged masked"
+        ),
+    ),
+    (
+        "use scipy.special on x.numpy() and torch.from_numpy(...) of its result",
+        "special lgamma digamma polygamma mvlgamma igamma igammac i0",
+    ),
+    (
+        (
+            "write the window by its formula, as 0.5 - 0.5 * torch.cos(2 * math.pi * n / length), "
+            "or take it from numpy: torch.from_numpy(numpy.hanning(length))"
+        ),
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window signal",
+    ),
+    (
+        (
+            "loop over the batch and torch.stack the results, or write the operation for a batch; "
+            "torch.autograd.grad gives gradients"
+        ),
+        "vmap func functorch _vmap_internals",
+    ),
+    (
+        (
+            "write the operation in NumPy or Cython and register it with "
+            "torch.library.register('mylib::name')"
+        ),
+        "utils.cpp_extension classes utils.dlpack.*",
+    ),
+    (
+        "install tensorboardX: its SummaryWriter writes the same files, and needs no torch",
+        "utils.tensorboard",
+    ),
+    (
+        "save the state: torch.save(model.state_dict(), path); pyqref has no mobile format",
+        (
+            "utils.bundled_inputs utils.mobile_optimizer.* backends._nnapi utils.mkldnn "
+            "Tensor.to_mkldnn package"
+        ),
+    ),
+    (
+        (
+            "pyqref runs on the CPU: leave the device out, or use "
+            "device = 'cuda' if torch.cuda.is_available() else 'cpu'"
+        ),
+        (
+            "cuda.* xpu.* mtia accelerator.* mps backends.mps.* backends.cuda.* Tensor.xpu Tensor.ipu "
+            "Tensor.mtia"
+        ),
+    ),
+    (
+        "count with the profiler's wall time: torch.profiler.profile(), or pyqref demo's tables",
+        "profiler.* autograd.profiler.*",
+    ),
+    (
+        (
+            "pyqref has no dispatcher: call the function of the same name, as torch.add for "
+            "torch.ops.aten.add"
+        ),
+        (
+            "ops.aten ops.quantized_decomposed ops.prim ops.prims _prims _prims_common _refs "
+            "_decomp _meta_registrations _C.* _C._jit_pass_inline _higher_order_ops _subclasses"
+        ),
+    ),
+    (
+        (
+            "an int8 path of one engine: use torch.ao.nn.quantized.dynamic.Linear or "
+            "torch.ops.quantized.linear"
+        ),
+        (
+            "fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
+            "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation "
+            "fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16 "
+            "fbgemm_pack_quantized_matrix"
+        ),
+    ),
+    (
+        "that belongs to one library's kernels: use torch.nn.functional",
+        (
+            "cudnn_convolution cudnn_batch_norm mkldnn_convolution miopen_convolution "
+            "native_batch_norm convolution conv_tbc"
+        ),
+    ),
+)
+
+#: Packages beside torch that scripts import, and what to do where they are not installed.
+PACKAGES = {
+    "torchvision": "pip install torchvision --no-deps (and pillow): it runs on pyqref under "
+    "the alias",
+    "torchaudio": "read sound with scipy.io.wavfile, and compute spectra with numpy.fft",
+    "torchtext": "read the files with Python's own open and csv, and count words with "
+    "collections.Counter",
+    "torchdata": "use torch.utils.data: Dataset, IterableDataset, DataLoader",
+    "torchao": "use torch.ao.quantization: quantize_ of weights is quantize_dynamic or a "
+    "weight-only qconfig there",
+    "torchinfo": "pip install torchinfo --no-deps, or print(model)",
+    "torchsummary": "pip install torchsummary --no-deps, or print(model)",
+    "torchmetrics": "write the metric with torch: (prediction == target).float().mean()",
+    "pytorch_lightning": "write the training loop: forward, loss.backward(), optimizer.step()",
+    "lightning": "write the training loop: forward, loss.backward(), optimizer.step()",
+    "functorch": "loop over the batch and torch.stack the results",
+    "executorch": "pyqref has no mobile runtime: run the model with pyqref run",
+    "torch_xla": "pyqref runs on the CPU: leave the device out",
+    "torch_directml": "pyqref runs on the CPU: leave the device out",
+    "apex": "train in float32: pyqref has no mixed precision",
+}

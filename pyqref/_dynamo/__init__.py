@@ -1,0 +1,27 @@
+"""What scripts tell a compiler that is not there: they can, and nothing changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._lazy import on_first_use
+from ..compiler import allow_in_graph as allow_in_graph
+from ..compiler import disable as disable
+from ..compiler import reset as reset
+from . import config as config
+from . import utils as utils
+
+__all__ = ["allow_in_graph", "config", "disable", "graph_break", "reset", "utils"]
+
+if not TYPE_CHECKING:  # a type checker knows the names that are there
+    __getattr__ = on_first_use(__name__, {})
+
+
+def graph_break(msg: str = "") -> None:
+    """Nothing is recorded that could be broken off.
+
+    Examples
+    --------
+    >>> from pyqref import _dynamo
+    >>> _dynamo.graph_break()
+    """

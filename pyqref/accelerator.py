@@ -1,0 +1,52 @@
+"""Accelerators: there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["current_accelerator", "device_count", "is_available", "synchronize"]
+
+
+def is_available() -> bool:
+    """Always false: everything runs on the CPU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.accelerator.is_available()
+    False
+    """
+    return False
+
+
+def current_accelerator(check_available: bool = False) -> None:
+    """None: there is none.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.accelerator.current_accelerator()
+    """
+    return
+
+
+def device_count() -> int:
+    """Always 0.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.accelerator.device_count()
+    0
+    """
+    return 0
+
+
+def synchronize(device: Any = None) -> None:
+    """All work is done when an operation returns, so there is nothing to wait for.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.accelerator.synchronize()
+    """

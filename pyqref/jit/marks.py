@@ -1,0 +1,162 @@
+"""What a model's source says about scripting: marks that leave the code as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "Attribute",
+    "Final",
+    "annotate",
+    "export",
+    "ignore",
+    "interface",
+    "is_scripting",
+    "isinstance_",
+    "script_method",
+    "unused",
+]
+
+
+class Attribute(NamedTuple):
+    """A value and the type that a compiler should give it; read :attr:`value`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.jit.Attribute(3, int).value
+    3
+    """
+
+    value: Any
+    type: Any
+
+
+def is_scripting() -> bool:
+    """Whether the running code has been compiled: never here.
+
+    Models ask, to leave out what a compiler cannot take. Here all of it runs.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.jit.is_scripting()
+    False
+    """
+    return False
+
+
+def export(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The method itself; a scripted copy has all methods.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn
+    >>> class Net(nn.Module):
+    ...     def forward(self, x):
+    ...         return x
+    ...     @pyqref.jit.export
+    ...     def twice(self, x):
+    ...         return 2 * x
+    >>> pyqref.jit.script(Net()).twice(pyqref.ones(1)).item()
+    2.0
+    """
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """The function itself: all code is Python. A decorator, with or without arguments.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @pyqref.jit.ignore
+    ... def one(x):
+    ...     return x + 1
+    >>> @pyqref.jit.ignore(drop=True)
+    ... def two(x):
+    ...     return x + 2
+    >>> one(0), two(0)
+    (1, 2)
+    """
+    return drop if callable(drop) else _itself
+
+
+def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself: all code is Python.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @pyqref.jit.unused
+    ... def one(x):
+    ...     return x + 1
+    >>> one(0)
+    1
+    """
+    return fn
+
+
+def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The method itself, of a class derived from :class:`ScriptModule`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> class Double(pyqref.jit.ScriptModule):
+    ...     @pyqref.jit.script_method
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> Double()(pyqref.ones(1)).item()
+    2.0
+    """
+    return fn
+
+
+def interface(obj: Any) -> Any:
+    """The class itself.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> @pyqref.jit.interface
+    ... class Layer:
+    ...     def forward(self, x):
+    ...         pass
+    >>> Layer.__name__
+    'Layer'
+    """
+    return obj
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """``the_value``; a compiler would take it for one of ``the_type``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.jit.annotate(list, [])
+    []
+    """
+    return the_value
+
+
+def isinstance_(obj: Any, target_type: Any) -> bool:
+    """Python's ``isinstance``, which scripts reach as ``jit.isinstance``.
+
+    A type with parameters, as ``List[int]``, is looked at without them.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.jit.isinstance([1, 2], list[int])
+    True
+    """
+    kinds = target_type if isinstance(target_type, tuple) else (target_type,)
+    return isinstance(obj, tuple(getattr(each, "__origin__", each) for each in kinds))
+
+
+def _itself(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return fn
