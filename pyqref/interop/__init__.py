@@ -10,9 +10,9 @@ from __future__ import annotations
 from .from_torch import UnsupportedError as UnsupportedError
 from .from_torch import from_torch as from_torch
 from .load import load_torch_state_dict as load_torch_state_dict
-from .to_torch import to_torch_state_dict as to_torch_state_dict
 from .report import LoadReport as LoadReport
 from .report import LoadRow as LoadRow
+from .to_torch import to_torch_state_dict as to_torch_state_dict
 from .traced import Traced as Traced
 
 __all__ = [

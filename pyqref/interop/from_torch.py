@@ -14,13 +14,14 @@ from .arrays import is_torch, is_wider, to_value
 from .functions import MissingError
 from .graphs import graph_module
 from .layers import base_layer, layer_class, make_layer, torch_name
+from .mirror import STATIC
 from .missing import missing_calls
 from .quantized_layers import holds_its_state, loaded_layer, to_qconfig
 from .report import aligned
 from .running import add_attributes, add_hooks, mirrored_module, without_reparametrization
 from .trace import trace_module
 from .traced import Program, Traced
-from .translation import STATIC, Translation
+from .translation import Translation
 
 __all__ = ["Problem", "UnsupportedError", "from_torch"]
 
@@ -178,7 +179,9 @@ class _Conversion:
             try:
                 add_hooks(source, twin, self.objects)
             except TypeError as error:
-                self.problems.append(Problem(path or "(the model)", type(source).__name__, str(error)))
+                self.problems.append(
+                    Problem(path or "(the model)", type(source).__name__, str(error))
+                )
         return twin
 
     def structure(self, source: Any, path: str, cls: type) -> Any:

@@ -79,8 +79,9 @@ def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
     if hasattr(operator, name) and name in ("add", "sub", "mul", "eq", "ne", "lt", "gt"):
         if len(args) == 2 and not kwargs:
             return "call_function", getattr(operator, name), args, {}
-    from pyqref import tensor as _  # noqa: F401
     from importlib import import_module
+
+    from pyqref import tensor as _  # noqa: F401
 
     for place in (F, import_module("pyqref.tensor")):
         function = getattr(place, name, None)
@@ -127,7 +128,9 @@ def _slice(args: Any, kwargs: Any) -> _Call:
 def _select(args: Any, _: Any) -> _Call:
     x, dim, index = args
     place = (
-        (*(slice(None),) * dim, index) if dim >= 0 else (Ellipsis, index, *(slice(None),) * (-dim - 1))
+        (*(slice(None),) * dim, index)
+        if dim >= 0
+        else (Ellipsis, index, *(slice(None),) * (-dim - 1))
     )
     return _function(operator.getitem, x, place)
 

@@ -31,7 +31,7 @@ _MADE = "_observed_graph_module_attrs"
 
 def graph_module(
     source: Any, root: Module, objects: Translation, problem: Callable[[str], None]
-) -> GraphModule:
+) -> Module:
     """The graph, node by node under the same names.
 
     Parameters
@@ -50,13 +50,13 @@ def graph_module(
     nodes = [each for each in source.graph.nodes if not _is_guard(each)]
     nodes.sort(key=lambda node: node.op != "placeholder")
     for node in nodes:
-        try:
-            made[node] = _node(graph, node, made, source, root, objects)
-        except (TypeError, AttributeError) as error:
-            problem(f"{error}{line_of(node)}")
-            made[node] = graph.create_node("get_attr", "missing", name=node.name)
+        reason = _add(graph, node, made, source, root, objects)
+        if reason:
+            problem(reason)
+    if len(made) < len(nodes):
+        return root
     kind = _kind(source)
-    twin = kind(root, graph) if not hasattr(root, "missing") else GraphModule(root, graph)
+    twin = kind(root, graph)
     for name, module in root._modules.items():  # what the graph does not call
         if name not in twin._modules:
             twin._modules[name] = module
@@ -86,6 +86,19 @@ def _kind(source: Any) -> Any:
         ):
             return ConvertedGraphModule
     return GraphModule
+
+
+def _add(
+    graph: Graph, node: Any, made: dict[Any, Any], source: Any, root: Any, objects: Translation
+) -> str:
+    """Add one node; the reason why that cannot be, or nothing."""
+    if any(used not in made for used in node.all_input_nodes):
+        return ""  # follows on one that could not be added
+    try:
+        made[node] = _node(graph, node, made, source, root, objects)
+    except (TypeError, AttributeError) as error:
+        return f"{error}{line_of(node)}"
+    return ""
 
 
 def _node(

@@ -11,12 +11,12 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .torch_names import class_of_torch, is_absent
-from .translation import STATIC, Translation, is_users, root_of
+from .translation import Translation, is_users, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ClassReference", "mirror_class"]
+__all__ = ["STATIC", "ClassReference", "FunctionReference"]
 
 #: What a class has by itself, or must not have: the original has done its work.
 _LEFT_OUT = {
@@ -27,7 +27,19 @@ _LEFT_OUT = {
 _AT_ONCE = ("__orig_bases__", "__slots__")
 
 
-def mirror_class(translation: Translation, cls: Any) -> Any:
+class _Code(Translation):
+    """Translates functions and classes."""
+
+    def of_class(self, cls: Any) -> Any:
+        """The class with the same methods for this package; itself, if it is no user's."""
+        return _mirrored(self, cls)
+
+
+#: Functions and classes of all models.
+STATIC = _Code()
+
+
+def _mirrored(translation: Translation, cls: Any) -> Any:
     """The class with the same methods for this package; itself, if it is no user's."""
     if root_of(cls) == "torch":
         return translation.keep(cls, class_of_torch(cls))
@@ -36,7 +48,9 @@ def mirror_class(translation: Translation, cls: Any) -> Any:
     bases = tuple(translation.value(base) for base in cls.__bases__)
     if any(is_absent(base) for base in bases):
         missing = next(base for base in bases if is_absent(base))
-        raise TypeError(f"its class {cls.__name__} inherits from {missing.__qualname__}, which is not here")
+        raise TypeError(
+            f"its class {cls.__name__} inherits from {missing.__qualname__}, which is not here"
+        )
     own = {key: vars(cls)[key] for key in _AT_ONCE if key in vars(cls)}
     if id(cls) in translation.known:  # met again among its own bases
         return translation.known[id(cls)][1]

@@ -13,8 +13,11 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
+from pyqref._advice import advice
+
+from .mirror import STATIC
 from .torch_names import is_absent
-from .translation import STATIC, is_users
+from .translation import is_users
 
 __all__ = ["missing_calls"]
 
@@ -73,7 +76,13 @@ def _look_at(
     if isinstance(value, FunctionType) and is_users(value):
         _read(value, None, found, seen)
     elif value is not None and _is_absent(value):
-        found.append(f"calls {'.'.join(names)}, which is not here ({line})")
+        first: Any = function.__globals__[names[0]]
+        owner = first.__name__ if isinstance(first, ModuleType) else names[0]
+        name = ".".join([owner, *names[1:]])
+        remedy = advice(name.removeprefix("torch."))
+        found.append(
+            f"calls {name}, which is not here ({line})" + (f"; {remedy}" if remedy else "")
+        )
 
 
 def _is_absent(value: Any) -> bool:

@@ -20,8 +20,8 @@ from pyqref.quantization.observer import FixedQParamsObserver
 from pyqref.quantization.observer.base import ObserverBase
 from pyqref.quantization.observer.partial import PartialWrapper
 
-from .arrays import is_torch, to_value
 from .arguments import arguments_of
+from .arrays import is_torch, to_value
 
 __all__ = ["holds_its_state", "loaded_layer", "make_quantization_part", "to_qconfig"]
 

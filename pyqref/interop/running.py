@@ -90,7 +90,9 @@ def add_hooks(source: Any, twin: Any, objects: Translation) -> None:
             translated = objects.value(hook)
             if is_absent(translated):
                 name = translated.__qualname__
-                raise TypeError(f"has the {kind.replace('_', ' ')} {name}, which is not here; remove it")
+                raise TypeError(
+                    f"has the {kind.replace('_', ' ')} {name}, which is not here; remove it"
+                )
             options = {"with_kwargs": key in getattr(source, f"_{kind}s_with_kwargs")}
             if kind == "forward_hook":
                 options["always_call"] = key in source._forward_hooks_always_called

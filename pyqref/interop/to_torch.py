@@ -143,7 +143,9 @@ def _packed(torch: Any, packed: Any, weight: Any, bias: Any) -> Any:
     """A weight packed for ``torch.ops.quantized``."""
     ops = torch.ops.quantized
     if not isinstance(packed, PackedConv):
-        return (ops.linear_prepack if weight.is_quantized else ops.linear_prepack_fp16)(weight, bias)
+        return (ops.linear_prepack if weight.is_quantized else ops.linear_prepack_fp16)(
+            weight, bias
+        )
     geometry = [packed.stride, packed.padding, packed.dilation, packed.groups]
     kind = "conv"
     if isinstance(packed, PackedConvTranspose):

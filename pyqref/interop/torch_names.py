@@ -8,6 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from pyqref._advice import advice
 from pyqref.quantization.eager.observe import observe_input, observe_output
 
 from .functions import function_of
@@ -16,26 +17,16 @@ from .layers import layer_class
 __all__ = ["Absent", "TorchModule", "absent", "class_of_torch", "is_absent", "object_of_torch"]
 
 _HERE = __name__.partition(".")[0]
-#: Questions that code asks about where it runs. In a model that was taken over, none is so.
-_NO = {
-    *("torch.jit.is_scripting", "torch.jit.is_tracing", "torch._C._get_tracing_state"),
-    *("torch.compiler.is_compiling", "torch.compiler.is_exporting", "torch._dynamo.is_compiling"),
-    *("torch.onnx.is_in_onnx_export", "torch.fx._symbolic_trace.is_fx_tracing"),
-    *("torch.compiler.is_dynamo_compiling", "torch.overrides.is_tensor_method_or_property"),
-    *("torch.overrides.has_torch_function", "torch._C._log_api_usage_once"),
-    *("torch.distributed.is_available", "torch.distributed.is_initialized"),
-    "torch.cuda.is_available",
-}
+#: Questions that code asks and the modules here do not answer. The answer is no.
+_NO = (
+    *("torch.fx._symbolic_trace.is_fx_tracing", "torch._dynamo.is_compiling"),
+    *("torch.overrides.has_torch_function", "torch.overrides.is_tensor_method_or_property"),
+)
 
 
 def _no(*_: Any, **__: Any) -> bool:
     """Answer a question of :data:`_NO`."""
     return False
-
-
-def _itself(function: Any = None, *_: Any, **__: Any) -> Any:
-    """Stand for a decorator that changes nothing here."""
-    return function if callable(function) else _itself
 
 
 def _assert(condition: Any, message: str = "") -> None:
@@ -48,10 +39,6 @@ def _assert(condition: Any, message: str = "") -> None:
 
 _OWN: dict[str, Any] = {
     **dict.fromkeys(_NO, _no),
-    **dict.fromkeys(
-        ("torch.jit.ignore", "torch.jit.unused", "torch.jit.export", "torch.compiler.disable"),
-        _itself,
-    ),
     "torch._assert": _assert,
     "torch.ao.quantization.quantize._observer_forward_hook": observe_output,
     "torch.ao.quantization.quantize._observer_forward_pre_hook": observe_input,
@@ -64,7 +51,10 @@ class Absent(type):
     def __call__(cls, *_: Any, **__: Any) -> Any:
         caller = sys._getframe(1)
         place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
-        raise NotImplementedError(f"{cls.__qualname__} is not here ({place} calls it)")
+        remedy = advice(cls.__qualname__.removeprefix("torch."))
+        raise NotImplementedError(
+            f"{cls.__qualname__} is not here ({place} calls it)" + (f"; {remedy}" if remedy else "")
+        )
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -83,10 +73,10 @@ def absent(name: str) -> Any:
     >>> fft = absent("torch.fft.fft")
     >>> fft
     <torch.fft.fft, which is not here>
-    >>> fft(3)
+    >>> fft(3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    NotImplementedError: torch.fft.fft is not here (... calls it)
+    NotImplementedError: torch.fft.fft is not here (... calls it); use numpy.fft ...
     """
     return Absent(name.rpartition(".")[2], (), {"__qualname__": name})
 

@@ -15,9 +15,10 @@ from pyqref.tensor import Tensor
 
 from .arrays import is_torch, to_value
 from .functions import MissingError, attribute_exists, check_call, function_of
+from .mirror import STATIC
 from .torch_names import object_of_torch
 from .traced import Program, Result, Step
-from .translation import STATIC, is_users
+from .translation import is_users
 
 __all__ = ["line_of", "trace_module"]
 
@@ -31,7 +32,9 @@ _PLACE = re.compile(r'File "(.*)", line (\d+)')
 Programs = dict[tuple[frozenset[str], bool], Program | str]
 
 
-def trace_module(module: Any, problem: Callable[[TypeError], None]) -> tuple[inspect.Signature, Programs]:
+def trace_module(
+    module: Any, problem: Callable[[TypeError], None]
+) -> tuple[inspect.Signature, Programs]:
     """Record the forward of one module; its submodules are steps, not looked into.
 
     Parameters
@@ -201,7 +204,10 @@ def _program(
 
 
 def _step(
-    node: Any, constants: dict[str, Any], forget: tuple[str, ...], problem: Callable[[TypeError], None]
+    node: Any,
+    constants: dict[str, Any],
+    forget: tuple[str, ...],
+    problem: Callable[[TypeError], None],
 ) -> Step | None:
     """The step that a node stands for."""
     try:

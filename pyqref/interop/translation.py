@@ -23,9 +23,9 @@ from types import (
 from typing import Any
 
 from .arrays import is_torch, named_constant, to_value
-from .torch_names import TorchModule, absent, class_of_torch, object_of_torch
+from .torch_names import TorchModule, absent, object_of_torch
 
-__all__ = ["STATIC", "Names", "Translation", "is_users", "root_of"]
+__all__ = ["Names", "Translation", "is_users", "root_of"]
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range)
 _LISTS = (list, set, frozenset)
@@ -40,12 +40,12 @@ def root_of(value: Any) -> str:
 @functools.cache
 def _uses_torch(root: str) -> bool:
     """Whether a package has ``torch`` among its globals somewhere."""
-    if root in sys.stdlib_module_names and root != "__main__" or root in ("numpy", "pyqref"):
+    if (root in sys.stdlib_module_names and root != "__main__") or root in ("numpy", "pyqref"):
         return False
     torch = sys.modules.get("torch")
     return torch is not None and any(
         any(
-            isinstance(each, ModuleType) and each.__name__.split(".")[0] == "torch"
+            (isinstance(each, ModuleType) and each.__name__.split(".")[0] == "torch")
             or root_of(each) == "torch"
             for each in list(getattr(module, "__dict__", {}).values())
             if isinstance(each, ModuleType | type | FunctionType)
@@ -165,9 +165,7 @@ class Translation:
                 return self.keep(value, TorchModule(value.__name__))
             return self.keep(value, _Module(self, value)) if _uses_torch(root) else value
         if isinstance(value, type):
-            from .mirror import mirror_class
-
-            return mirror_class(self, value)
+            return self.of_class(value)
         if isinstance(value, BuiltinFunctionType):
             module = value.__module__
             if module is None or module.split(".")[0] == "torch":
@@ -177,6 +175,10 @@ class Translation:
                 return self.keep(value, object_of_torch(value))
             return value
         return self.of_function(value)
+
+    def of_class(self, cls: Any) -> Any:
+        """Translate a class: see :mod:`.mirror`."""
+        raise NotImplementedError
 
     def of_function(self, function: FunctionType) -> Any:
         """The function with its code, in a namespace that is translated."""
@@ -228,9 +230,10 @@ class Translation:
             content = cell.cell_contents
         except ValueError:
             return False
-        return isinstance(content, FunctionType | type | MethodType) and self.value(
-            content
-        ) is not content
+        return (
+            isinstance(content, FunctionType | type | MethodType)
+            and self.value(content) is not content
+        )
 
     # --- objects
 
@@ -263,8 +266,10 @@ class Translation:
             made = type(value)(self.value(each) for each in value)
             return self.keep(value, made)
         if type(value) in _DICTS:
-            twin: Any = type(value)() if type(value) is not defaultdict else defaultdict(
-                self.value(value.default_factory)
+            twin: Any = (
+                type(value)()
+                if type(value) is not defaultdict
+                else defaultdict(self.value(value.default_factory))
             )
             self.keep(value, twin)
             twin.update((self.value(k), self.value(each)) for k, each in value.items())
@@ -316,7 +321,11 @@ class Translation:
 
 def is_torch_owner(owner: Any) -> bool:
     """Whether a builtin is bound to a class or module of ``torch``."""
-    name = owner.__name__ if isinstance(owner, ModuleType) else f"{root_of(owner)}.{root_of(type(owner))}"
+    name = (
+        owner.__name__
+        if isinstance(owner, ModuleType)
+        else f"{root_of(owner)}.{root_of(type(owner))}"
+    )
     return "torch" in str(name).split(".")
 
 
@@ -340,7 +349,3 @@ def _is_wrapped(function: FunctionType) -> bool:
     tracing = sys.modules.get("torch.fx._symbolic_trace")
     wrapped: Any = getattr(tracing, "_wrapped_fns_to_patch", {})
     return (id(function.__globals__), function.__name__) in wrapped
-
-
-#: Functions and classes of all models.
-STATIC = Translation()

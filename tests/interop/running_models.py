@@ -6,7 +6,7 @@ import functools
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -204,8 +204,6 @@ class Listed(nn.Module):
         for other in self.others:
             x = other(x) if len(x) else x
         return self.call(self.method(x))
-
-
 
 
 class Missing(nn.Module):

@@ -87,8 +87,11 @@ def transformers_models() -> Iterator[Case]:
         **{f"{side}_{key}": 2 for side in ("encoder", "decoder") for key in ("layers",)},
         **{f"{side}_attention_heads": 2 for side in ("encoder", "decoder")},
         **{f"{side}_ffn_dim": 64 for side in ("encoder", "decoder")},
-        **{"d_model": 32, "vocab_size": 50, "max_source_positions": 16, "num_mel_bins": 8},
-        **{key: 1 for key in ("pad_token_id", "bos_token_id", "eos_token_id")},
+        "d_model": 32,
+        "vocab_size": 50,
+        "max_source_positions": 16,
+        "num_mel_bins": 8,
+        **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1),
         "decoder_start_token_id": 1,
     }
     vision = {**inner, "image_size": 32, "patch_size": 8}
@@ -181,7 +184,9 @@ def survey(name: str, make: Callable[[], Any], shape: tuple[int, ...]) -> dict[s
         row[step] = "; ".join(f"{p.path}: {p.reason}" for p in problem.problems)[:400]
     except Exception as problem:
         where = traceback.extract_tb(problem.__traceback__)[-1]
-        row[step] = f"{type(problem).__name__}: {str(problem)[:300]} ({where.filename}:{where.lineno})"
+        row[step] = (
+            f"{type(problem).__name__}: {str(problem)[:300]} ({where.filename}:{where.lineno})"
+        )
         if "-v" in sys.argv:
             traceback.print_exc()
     if step == "prepare_fx":
@@ -219,7 +224,9 @@ def main() -> None:
     counts = dict.fromkeys(("taken over", "error", "prepare_fx", "convert_fx"), 0)
     for group in (torchvision_models, timm_models, transformers_models):
         for name, make, shape in group():
-            if wanted and not any(each in (name, group.__name__.partition("_")[0]) for each in wanted):
+            if wanted and not any(
+                each in (name, group.__name__.partition("_")[0]) for each in wanted
+            ):
                 continue
             start = time.perf_counter()
             with warnings.catch_warnings():
