@@ -12,6 +12,7 @@ from .from_torch import from_torch as from_torch
 from .load import load_torch_state_dict as load_torch_state_dict
 from .report import LoadReport as LoadReport
 from .report import LoadRow as LoadRow
+from .to_torch import to_torch_state_dict as to_torch_state_dict
 from .traced import Traced as Traced
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "UnsupportedError",
     "from_torch",
     "load_torch_state_dict",
+    "to_torch_state_dict",
 ]

@@ -11,7 +11,10 @@ from pyqref.numerics.embedding import unpack_bits
 from pyqref.tensor import Tensor, make_per_channel, make_per_tensor
 from pyqref.tensor.base import wrap
 
-__all__ = ["is_torch", "named_constant", "to_value"]
+__all__ = ["is_torch", "is_wider", "named_constant", "to_value"]
+
+#: Floating-point numbers of ``torch`` that float32 holds exactly and no tensor here has.
+_NARROW = ("torch.bfloat16", "torch.float8")
 
 
 def is_torch(value: Any, name: str) -> bool:
@@ -52,7 +55,8 @@ def to_value(value: Any) -> Any:
         A tensor of ``torch`` (quantized too) or of this package, a NumPy array or number, a
         dtype or scheme of ``torch``, None, a number or a string, or lists, tuples and
         dictionaries of them. Packed weights of ``torch`` become tuples of weight and bias;
-        those of a recurrent layer, of both of its products.
+        those of a recurrent layer, of both of its products. bfloat16 and the types of 8 bits
+        become float32.
 
     Raises
     ------
@@ -85,6 +89,11 @@ def to_value(value: Any) -> Any:
     raise TypeError(f"a {type(value).__module__}.{type(value).__name__} cannot be read")
 
 
+def is_wider(value: Any) -> bool:
+    """Whether a tensor of ``torch`` becomes one of float32, which holds its numbers exactly."""
+    return str(value.dtype).startswith(_NARROW)
+
+
 def _tensor(value: Any) -> Any:
     """A tensor of ``torch``, copied."""
     if str(value.layout) != "torch.strided" or value.device.type == "meta":
@@ -93,6 +102,8 @@ def _tensor(value: Any) -> Any:
     value = value.detach().cpu()
     if value.is_quantized:
         return _quantized(value)
+    if is_wider(value):
+        value = value.float()
     dtype = named_constant(value.dtype)
     array = value.resolve_conj().resolve_neg().numpy()
     return wrap(np.array(array, dtype=dtype.numpy_dtype, order="C"))

@@ -10,7 +10,7 @@ from typing import Any
 from pyqref.nn import functional as F
 from pyqref.tensor import Size, Tensor
 
-__all__ = ["attribute_exists", "check_call", "function_of"]
+__all__ = ["MissingError", "attribute_exists", "check_call", "function_of"]
 
 #: ``from pyqref import tensor`` would give the function of that name.
 _TENSOR = import_module("pyqref.tensor")
@@ -19,12 +19,24 @@ _PYTHON = ("_operator", "operator", "builtins", "math")
 _FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")
 
 
+class MissingError(TypeError):
+    """Something of ``torch`` that is called has no counterpart here.
+
+    Examples
+    --------
+    >>> raise MissingError("calls torch.fft.fft, which is not here")
+    Traceback (most recent call last):
+        ...
+    pyqref.interop.functions.MissingError: calls torch.fft.fft, which is not here
+    """
+
+
 def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
     """The function that does here what ``target`` does in ``torch``.
 
     Raises
     ------
-    TypeError
+    MissingError
         There is none.
 
     Examples
@@ -43,7 +55,7 @@ def function_of(target: Callable[..., Any]) -> Callable[..., Any]:
             found = getattr(place, name, None)
             if inspect.isroutine(found):
                 return found
-    raise TypeError(f"calls {module}.{name}, which is not here")
+    raise MissingError(f"calls {module}.{name}, which is not here")
 
 
 def attribute_exists(name: str) -> bool:
@@ -58,7 +70,7 @@ def attribute_exists(name: str) -> bool:
 def check_call(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], name: str
 ) -> None:
-    """Raise TypeError if ``function`` does not take these arguments."""
+    """Raise MissingError if ``function`` does not take these arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # functions of Python itself have none
@@ -66,6 +78,6 @@ def check_call(
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(
+        raise MissingError(
             f"calls {name} with arguments that it does not take here: {error}"
         ) from None

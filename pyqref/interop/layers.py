@@ -15,21 +15,47 @@ from pyqref import nn
 from pyqref.nn import functional as F
 from pyqref.nn import intrinsic
 from pyqref.nn.modules.linear import NonDynamicallyQuantizableLinear
-from pyqref.nn.quantized import FloatFunctional
-from pyqref.quantization import DeQuantStub, QuantStub, QuantWrapper
+from pyqref.nn.quantizable.modules.rnn import _LSTMLayer, _LSTMSingleLayer
+from pyqref.nn.quantized import FloatFunctional, FXFloatFunctional
+from pyqref.quantization import (
+    DeQuantStub,
+    QuantStub,
+    QuantWrapper,
+    _learnable_fake_quantize,
+    fake_quantize,
+    observer,
+)
 
+from .arguments import arguments_of
 from .arrays import to_value
+from .quantized_layers import make_quantization_part
 
 __all__ = ["base_layer", "layer_class", "make_layer", "torch_name"]
 
 #: Packages of ``torch`` in which a class of the same name as one here is the same layer.
 _NAMESPACES: dict[str, Any] = {
     "torch.nn.modules": nn,
+    "torch.nn.parallel": nn,
+    "torch.ao.nn.intrinsic.quantized.dynamic": intrinsic.quantized.dynamic,
+    "torch.ao.nn.intrinsic.quantized": intrinsic.quantized,
+    "torch.ao.nn.intrinsic.qat": intrinsic.qat,
     "torch.ao.nn.intrinsic.modules": intrinsic,
     "torch.nn.intrinsic.modules": intrinsic,
+    "torch.ao.nn.qat.dynamic": nn.qat.dynamic,
+    "torch.ao.nn.qat": nn.qat,
+    "torch.ao.nn.quantizable": nn.quantizable,
+    "torch.ao.nn.quantized.dynamic": nn.quantized.dynamic,
+    "torch.ao.nn.quantized.reference": nn.quantized.reference,
+    "torch.ao.nn.quantized": nn.quantized,
+    "torch.ao.quantization.observer": observer,
+    "torch.ao.quantization.fake_quantize": fake_quantize,
+    "torch.ao.quantization._learnable_fake_quantize": _learnable_fake_quantize,
 }
 _BY_NAME = {
+    "torch.nn.modules.module.Module": nn.Module,
     "torch.nn.modules.linear.NonDynamicallyQuantizableLinear": NonDynamicallyQuantizableLinear,
+    "torch.ao.nn.quantizable.modules.rnn._LSTMLayer": _LSTMLayer,
+    "torch.ao.nn.quantizable.modules.rnn._LSTMSingleLayer": _LSTMSingleLayer,
     "torch.ao.quantization.stubs.QuantStub": QuantStub,
     "torch.ao.quantization.stubs.DeQuantStub": DeQuantStub,
     "torch.ao.quantization.stubs.QuantWrapper": QuantWrapper,
@@ -37,11 +63,7 @@ _BY_NAME = {
 }
 #: Containers are made empty; their children are set afterwards, under their own names.
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
-#: Arguments that no attribute keeps: old forms of other arguments, and initial values.
-_NOT_KEPT = {
-    *("size_average", "reduce", "min_value", "max_value"),
-    *("_weight", "_freeze", "device", "dtype", "qconfig"),
-}
+_FUNCTIONALS = (FloatFunctional, FXFloatFunctional)
 #: What a subclass may define and still be the layer from which it inherits.
 _HARMLESS = {
     *("__init__", "__repr__", "extra_repr", "__module__", "__doc__", "__annotations__"),
@@ -95,11 +117,14 @@ def make_layer(twin: type, source: Any, name: str, children: dict[str, Any]) -> 
     children
         The twins of its children.
     """
-    layer: Any
-    if twin in _CONTAINERS or twin is FloatFunctional:
+    layer: Any = make_quantization_part(twin, source, children)
+    if layer is not None:
+        pass
+    elif twin in _CONTAINERS or twin in _FUNCTIONALS or twin is nn.Module:
         layer = twin()
-    elif issubclass(twin, nn.Sequential):
-        layer = twin(*children.values())
+    elif issubclass(twin, nn.Sequential):  # fused: its parts may be observed, or reference layers
+        layer = twin.__new__(twin)
+        nn.Module.__init__(layer)
     elif name in SPECIAL:
         layer = SPECIAL[name](twin, source, children)
     else:
@@ -110,17 +135,8 @@ def make_layer(twin: type, source: Any, name: str, children: dict[str, Any]) -> 
 
 
 def _arguments(twin: type, source: Any, **known: Any) -> dict[str, Any]:
-    """The arguments of the constructor of ``twin``, read from attributes of ``source``."""
-    arguments = dict(known)
-    for parameter in inspect.signature(twin).parameters.values():
-        name = parameter.name
-        if name in _NOT_KEPT or name in known:
-            continue
-        if name == "bias":
-            arguments[name] = source.bias is not None and source.bias is not False
-        elif hasattr(source, name):
-            arguments[name] = to_value(getattr(source, name))
-    return arguments
+    """The arguments of the constructor of ``twin``."""
+    return arguments_of(twin, source, known)
 
 
 def _attention(twin: type, source: Any, children: Any) -> Any:
@@ -162,6 +178,7 @@ SPECIAL: dict[str, Callable[[type, Any, Any], Any]] = {
     "ParameterDict": lambda twin, source, _: twin({k: to_value(v) for k, v in source.items()}),
     "ParameterList": lambda twin, source, _: twin([to_value(each) for each in source]),
     "PairwiseDistance": lambda twin, source, _: twin(source.norm, source.eps, source.keepdim),
+    "DataParallel": lambda twin, _, children: twin(children["module"]),
     "QuantWrapper": lambda twin, _, children: twin(children["module"]),
     "TransformerEncoder": lambda twin, _, children: twin(
         children["layers"][0], len(children["layers"]), children.get("norm")

@@ -10,7 +10,7 @@ from pyqref.dtypes import dtype as Dtype
 from pyqref.nn import Module
 from pyqref.tensor.base import TensorBase
 
-from .arrays import to_value
+from .arrays import is_torch, is_wider, to_value
 from .report import LoadReport, LoadRow
 
 __all__ = ["load_torch_state_dict"]
@@ -135,6 +135,8 @@ def _fit(name: str, current: Any, given: Any, lenient: bool) -> tuple[LoadRow, A
         note = f"{_describe(value)} given, {_describe(current)} in the model"
         return LoadRow(name, "wrong dtype", note), None
     note = _describe(value)
+    if is_torch(given, "Tensor") and is_wider(given):
+        note = f"{_describe(given)}, as float32"
     is_tensor = isinstance(value, TensorBase)
     if is_tensor and not lenient:
         if tuple(value.shape) != tuple(current.shape):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,20 +14,27 @@ from pyqref.dtypes import device
 from pyqref.tensor import Tensor
 
 from .arrays import is_torch, to_value
-from .functions import attribute_exists, check_call, function_of
+from .functions import MissingError, attribute_exists, check_call, function_of
+from .mirror import STATIC
+from .torch_names import object_of_torch
 from .traced import Program, Result, Step
+from .translation import is_users
 
-__all__ = ["trace_module"]
+__all__ = ["line_of", "trace_module"]
 
 _FUNCTIONAL = "torch.ao.nn.quantized.modules.functional_modules"
 _CREATION = ("arange", "empty", "eye", "full", "linspace", "ones", "tensor", "zeros")
 _RANDOM = ("rand", "randint", "randn", "randperm")
 _ASSERTIONS = ("eq", "_assert", "_assert_is_none")
 
+_PLACE = re.compile(r'File "(.*)", line (\d+)')
+
 Programs = dict[tuple[frozenset[str], bool], Program | str]
 
 
-def trace_module(module: Any, problem: Callable[[str], None]) -> tuple[inspect.Signature, Programs]:
+def trace_module(
+    module: Any, problem: Callable[[TypeError], None]
+) -> tuple[inspect.Signature, Programs]:
     """Record the forward of one module; its submodules are steps, not looked into.
 
     Parameters
@@ -61,7 +69,7 @@ def trace_module(module: Any, problem: Callable[[str], None]) -> tuple[inspect.S
         kinds = {each.kind for each in signature.parameters.values()}
         several = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
         advice = "; its forward takes *args or **kwargs: name its arguments" if several else ""
-        problem(f"{reasons[0]}{advice}")
+        problem(TypeError(f"{reasons[0]}{advice}"))
     return signature, programs
 
 
@@ -70,7 +78,7 @@ def _record(
     fixed: dict[str, Any],
     training: bool,
     signature: inspect.Signature,
-    problem: Callable[[str], None],
+    problem: Callable[[TypeError], None],
 ) -> Program | str:
     """What one trace gives: a program, or the reason why there is none."""
     try:
@@ -101,6 +109,7 @@ def _graph(module: Any, fixed: dict[str, Any], training: bool) -> tuple[Any, dic
         """Every submodule is a leaf; buffers are read when the steps run."""
 
         proxy_buffer_attributes = True
+        record_stack_traces = True
 
         def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
             return True
@@ -173,7 +182,7 @@ def _program(
     graph: Any,
     constants: dict[str, Any],
     signature: inspect.Signature,
-    problem: Callable[[str], None],
+    problem: Callable[[TypeError], None],
 ) -> Program:
     """The steps of a graph."""
     nodes = _without_assertions(graph, signature)
@@ -195,16 +204,27 @@ def _program(
 
 
 def _step(
-    node: Any, constants: dict[str, Any], forget: tuple[str, ...], problem: Callable[[str], None]
+    node: Any,
+    constants: dict[str, Any],
+    forget: tuple[str, ...],
+    problem: Callable[[TypeError], None],
 ) -> Step | None:
     """The step that a node stands for."""
     try:
         args, kwargs = _argument(node.args), _argument(dict(node.kwargs))
         kind, target = _target(node, args, kwargs, constants)
     except TypeError as error:
-        problem(str(error))
+        problem(type(error)(f"{error}{line_of(node)}"))
         return None
     return Step(node.name, kind, target, args, kwargs, forget)
+
+
+def line_of(node: Any) -> str:
+    """Where the code of the user made a node, in parentheses; nothing if that is not known."""
+    trace = (node.stack_trace or "").strip().splitlines()
+    places = [_PLACE.match(each.strip()) for each in trace]
+    found = [each for each in places if each is not None]
+    return f" ({found[-1][1]}:{found[-1][2]})" if found else ""
 
 
 def _without_assertions(graph: Any, signature: inspect.Signature) -> list[Any]:
@@ -232,7 +252,7 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
         return "attribute", node.target
     if node.op == "call_method":
         if not attribute_exists(node.target):
-            raise TypeError(f"calls the method {node.target} of a tensor, which is not here")
+            raise MissingError(f"calls the method {node.target} of a tensor, which is not here")
         method = getattr(Tensor, node.target, None)
         if method is not None:
             check_call(method, args, kwargs, f"the method {node.target} of a tensor")
@@ -240,12 +260,21 @@ def _target(node: Any, args: Any, kwargs: Any, constants: dict[str, Any]) -> tup
     path = getattr(node.target, "path", None)
     if path is not None:
         return "operation", (path, node.target.__name__)
-    function = function_of(node.target)
+    function = _function(node.target)
     if function is getattr and isinstance(args[1], str) and not attribute_exists(args[1]):
-        raise TypeError(f"reads the attribute {args[1]} of a tensor, which is not here")
+        raise MissingError(f"reads the attribute {args[1]} of a tensor, which is not here")
     if function not in (getattr, operator.getitem):
         check_call(function, args, kwargs, node.target.__name__)
     return "function", function
+
+
+def _function(target: Any) -> Any:
+    """The function of the same name, or the user's own, translated."""
+    if is_users(target):
+        return STATIC.value(target)
+    if (target.__module__, target.__name__) == ("torch", "_assert"):
+        return object_of_torch(target)
+    return function_of(target)
 
 
 def _name(node: Any) -> str:

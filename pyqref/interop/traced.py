@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from pyqref.fx.interception import find_stand_in
 from pyqref.nn import Module
 
+from .mirror import FunctionReference
 from .signature import forward_with
+from .translation import is_users
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -74,6 +77,16 @@ class Step:
             return getattr(module.get_submodule(path), name)
         return self.target
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        target = self.target
+        if isinstance(target, FunctionType) and is_users(target):
+            target = FunctionReference(target)
+        parts = (self.name, self.kind, target, self.args, dict(self.kwargs or {}), self.forget)
+        return _step, parts
+
+    def __deepcopy__(self, memo: Any) -> Step:
+        return self
+
     def __str__(self) -> str:
         args = [repr(each) for each in self.args]
         kwargs = [f"{key}={value!r}" for key, value in (self.kwargs or {}).items()]
@@ -89,6 +102,12 @@ class Step:
         if self.kind == "attribute":
             return f"{self.name} = self.{self.target}"
         return f"{self.name} = {self.target!r}"
+
+
+def _step(name: str, kind: str, target: Any, *rest: Any) -> Step:
+    """A step that was pickled."""
+    target = target.function if isinstance(target, FunctionReference) else target
+    return Step(name, kind, target, *rest)
 
 
 @dataclass(frozen=True)

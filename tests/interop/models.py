@@ -107,15 +107,26 @@ class Branching(nn.Module):
         return x if x.sum() > 0 else -x
 
 
+class Sparse(nn.Module):
+    """Has a tensor that cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.eye(2).to_sparse())
+
+    def forward(self, x):
+        return x
+
+
 class Unknown(nn.Module):
     """Functions, methods and layers that are not here, and below them more of them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.decoder = nn.TransformerDecoderLayer(4, 2)
-        self.inner = nn.ModuleDict({"branch": Branching(), "narrow": nn.Linear(2, 2).bfloat16()})
+        self.inner = nn.ModuleDict({"branch": Branching(), "sparse": Sparse()})
         self.hooked = nn.Linear(2, 2)
-        self.hooked.register_forward_hook(lambda *_: None)
+        self.hooked.register_full_backward_hook(lambda *_: None)
 
     def forward(self, x):
         return torch.fft.fft(x).angle()

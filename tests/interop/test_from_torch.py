@@ -211,30 +211,34 @@ def test_all_problems_are_listed_at_once() -> None:
     found = {(each.path, each.type): each.reason for each in caught.value.problems}
     assert {
         ("decoder", "TransformerDecoderLayer"),
-        ("inner.branch", "Branching"),
-        ("inner.narrow", "Linear"),
+        ("inner.sparse", "Sparse"),
         ("hooked", "Linear"),
         ("(the model)", "Unknown"),
     } == set(found)
-    assert "bfloat16" in found["inner.narrow", "Linear"]
-    assert "forward hooks" in found["hooked", "Linear"]
+    assert "backward hooks" in found["hooked", "Linear"]
+    assert "calls torch.fft.fft, which is not here (" in found["(the model)", "Unknown"]
     assert all(path in str(caught.value) for path, _ in found)
 
 
-def test_quantized_models_are_refused() -> None:
-    """A quantized model of torch: quantize it here instead."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(torch.nn.Linear(2, 2)))
-    with pytest.raises(UnsupportedError, match="quantize it here"):
-        from_torch(theirs)
-
-
-def test_a_qconfig_is_left_behind_with_a_warning() -> None:
-    """The qconfig of torch makes observers of torch."""
+def test_a_qconfig_comes_along() -> None:
+    """It makes observers of this package, with the same arguments."""
     theirs = torch.nn.Sequential(torch.nn.Linear(2, 2))
-    theirs[0].qconfig = torch.ao.quantization.default_qconfig
-    with pytest.warns(UserWarning, match="left behind at 0"):
+    theirs.qconfig = torch.ao.quantization.get_default_qat_qconfig("x86")
+    theirs[0].qconfig = None
+    ours = from_torch(theirs)
+    assert pyqref.quantization.get_default_qat_qconfig("x86").weight.p.keywords == {
+        **ours.qconfig.weight.p.keywords
+    }
+    assert isinstance(ours.qconfig.activation(), pyqref.quantization.FusedMovingAvgObsFakeQuantize)
+    assert ours[0].qconfig is None
+
+
+def test_a_qconfig_of_something_else_is_left_behind() -> None:
+    """What makes no observer is told of."""
+    theirs = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    quantization = torch.ao.quantization
+    theirs[0].qconfig = quantization.QConfig(activation=list, weight=list)
+    with pytest.warns(UserWarning, match="left behind at 0 .*; set one of pyqref"):
         assert not hasattr(from_torch(theirs)[0], "qconfig")
 
 

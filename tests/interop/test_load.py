@@ -252,11 +252,20 @@ def test_observers_take_their_own_shapes(torch) -> None:
 
 
 def test_tensors_of_other_kinds_are_unreadable(torch) -> None:
-    """Sparse and meta tensors and bfloat16, with the remedy."""
+    """Sparse and meta tensors, with the remedy."""
     for bad, words in (
         (torch.zeros(2).to_sparse(), "give a dense one"),
         (torch.zeros(2, device="meta"), "a meta tensor"),
-        (torch.zeros(2, dtype=torch.bfloat16), "convert to float32 first"),
     ):
         with pytest.raises(RuntimeError, match=words):
             load_torch_state_dict(model(), arrays(_0bias=bad))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_narrow_numbers_are_read_exactly(torch, dtype: str) -> None:
+    """Every number of these types is one of float32, and the report says so."""
+    given = torch.tensor([0.1, -300.0]).to(getattr(torch, dtype))
+    ours = model()
+    report = load_torch_state_dict(ours, arrays(_0bias=given))
+    assert f"(2,) {dtype}, as float32" == report.rows[1].note
+    assert given.float().tolist() == ours[0].bias.tolist()

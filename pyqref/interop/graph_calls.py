@@ -1,0 +1,160 @@
+"""What a node of a graph of ``torch`` calls, and what does the same here.
+
+An exported graph calls ``torch.ops.aten``. Most of these operators have the arguments of the
+function or method of the same name; where they have not, :data:`_ADAPTED` says what is called.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from pyqref.nn import functional as F
+from pyqref.ops import quantized as ops
+from pyqref.tensor import Tensor
+
+from .functions import attribute_exists
+from .torch_names import is_absent
+from .translation import Translation
+
+__all__ = ["call_of"]
+
+_Call = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
+_PACKED = {"quantized": ops}
+_LAST = 2**63 - 1
+
+
+def call_of(
+    op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], objects: Translation
+) -> _Call:
+    """Opcode, target, arguments of the node here.
+
+    Parameters
+    ----------
+    op
+        ``"call_function"`` or ``"call_method"``.
+    target
+        A function, an operator of ``torch.ops``, or the name of a method.
+    args, kwargs
+        With the nodes here in the places of those of ``torch``.
+    objects
+        Translates functions.
+
+    Raises
+    ------
+    TypeError
+        There is none.
+    """
+    if op == "call_method":
+        if not attribute_exists(target):
+            raise TypeError(f"calls the method {target} of a tensor, which is not here")
+        return op, target, args, kwargs
+    kind = type(target).__name__
+    if kind not in ("OpOverload", "OpOverloadPacket"):
+        function = objects.value(target)
+        if is_absent(function):
+            raise TypeError(f"calls {function.__qualname__}, which is not here")
+        return op, function, args, kwargs
+    space, name = str(target).split(".")[:2]
+    if space == "quantized":
+        function = getattr(ops, name, None)
+        if function is None:
+            raise TypeError(f"calls torch.ops.quantized.{name}, which is not here")
+        return op, function, args, kwargs
+    if space == "aten":
+        return _aten(name, args, kwargs)
+    raise TypeError(f"calls torch.ops.{space}.{name}, which is not here")
+
+
+def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    """A call of ``torch.ops.aten``."""
+    # These say where a tensor lies, and how: always in memory, and in rows.
+    for placed in ("device", "layout", "pin_memory"):
+        kwargs.pop(placed, None)
+    if name in _ADAPTED:
+        return _ADAPTED[name](args, kwargs)
+    if hasattr(operator, name) and name in ("add", "sub", "mul", "eq", "ne", "lt", "gt"):
+        if len(args) == 2 and not kwargs:
+            return "call_function", getattr(operator, name), args, {}
+    from importlib import import_module
+
+    from pyqref import tensor as _  # noqa: F401
+
+    for place in (F, import_module("pyqref.tensor")):
+        function = getattr(place, name, None)
+        if isinstance(function, FunctionType) and _takes(function, args, kwargs):
+            return "call_function", function, args, kwargs
+    method = getattr(Tensor, name, None)
+    if callable(method) and _takes(method, args, kwargs):
+        return "call_method", name, args, kwargs
+    raise TypeError(f"calls torch.ops.aten.{name}, which is not here with these arguments")
+
+
+def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    """Whether a function can be called with these arguments."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _function(function: Any, *args: Any, **kwargs: Any) -> _Call:
+    return "call_function", function, args, kwargs
+
+
+def _method(name: str, *args: Any, **kwargs: Any) -> _Call:
+    return "call_method", name, args, kwargs
+
+
+def _batch_norm(args: Any, _: Any) -> _Call:
+    x, weight, bias, mean, variance, training, momentum, eps = args[:8]
+    return _function(F.batch_norm, x, mean, variance, weight, bias, training, momentum, eps)
+
+
+def _slice(args: Any, kwargs: Any) -> _Call:
+    x, dim, start, stop, step = (*args, *(0, None, None, 1)[len(args) - 1 :])
+    stop = None if isinstance(stop, int) and stop >= _LAST else stop
+    index = (*(slice(None),) * dim, slice(start, stop, step)) if dim >= 0 else None
+    if index is None:
+        before_end = (slice(None),) * (-dim - 1)
+        index = (Ellipsis, slice(start, stop, step), *before_end)
+    return _function(operator.getitem, x, index)
+
+
+def _select(args: Any, _: Any) -> _Call:
+    x, dim, index = args
+    place = (
+        (*(slice(None),) * dim, index)
+        if dim >= 0
+        else (Ellipsis, index, *(slice(None),) * (-dim - 1))
+    )
+    return _function(operator.getitem, x, place)
+
+
+def _first(count: int, function: Any) -> Callable[[Any, Any], _Call]:
+    """A function that takes the first arguments; those after them choose an implementation."""
+    return lambda args, kwargs: _function(function, *args[:count], **kwargs)
+
+
+_ADAPTED: dict[str, Callable[[Any, Any], _Call]] = {
+    "batch_norm": _batch_norm,
+    "layer_norm": _first(5, F.layer_norm),
+    "group_norm": _first(5, F.group_norm),
+    "instance_norm": lambda args, _: _function(
+        F.instance_norm, args[0], args[3], args[4], args[1], args[2], *args[5:8]
+    ),
+    "embedding": lambda args, _: _function(F.embedding, args[1], args[0], *args[2:3]),
+    "slice": _slice,
+    "select": _select,
+    "sym_size": lambda args, _: _method("size", *args),
+    "_unsafe_view": lambda args, _: _method("view", *args),
+    "t": lambda args, _: _method("t", *args),
+    "alias": lambda args, _: _method("view_as", args[0], args[0]),
+    "lift_fresh_copy": lambda args, _: _method("clone", *args),
+    "to": lambda args, kwargs: _method("to", *args[:2], **kwargs),
+    "_to_copy": lambda args, kwargs: _method("to", *args, **kwargs),
+}
