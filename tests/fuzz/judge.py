@@ -168,6 +168,8 @@ def of_error(error: BaseException) -> list[Fault]:
     said = f"{type(error).__name__}: {error}"[:200]
     if isinstance(error, MemoryError):
         return [Fault("memory", place, said)]
+    if isinstance(error, BufferError) or frame.f_code.co_name in ("__int__", "__index__"):
+        return []  # as DLPack wants it, and as ``int(inf)`` of Python
     if type(error).__module__ != "builtins" or not isinstance(error, ALLOWED):
         raw = type(error).__module__ == "builtins" and isinstance(error, Exception)
         raw = raw or type(error).__module__.startswith("numpy")
