@@ -8,9 +8,18 @@ import numpy as np
 
 from pyqref import Tensor, nn
 
+#: What compares as it is, but for real numbers.
+_PLAIN = frozenset({str, bytes, int, bool, type(None)})
+
+
+class Frozen(tuple[Any, ...]):
+    """The bits of a layer."""
+
 
 def frozen(value: Any) -> Any:
     """Something that compares as the bits of a value do; all nans are alike."""
+    if type(value) in _PLAIN or type(value) is Frozen:
+        return value
     if isinstance(value, Tensor):
         array = value._array
         quantizer = frozen(vars(value._quantizer)) if value.is_quantized else ""
@@ -27,7 +36,7 @@ def frozen(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [frozen(each) for each in value]
     if isinstance(value, nn.Module):
-        return frozen(dict(value.state_dict()))
+        return Frozen(frozen(dict(value.state_dict())))
     if value is None or isinstance(value, int | str | bytes | complex):
         return value
     return type(value).__name__

@@ -113,7 +113,7 @@ def judged(case: Case, kernel: str, *, whole: bool = True) -> tuple[bool, list[F
                 outcomes.append(run(case, caught))
     found = [fault for outcome in outcomes for fault in outcome.faults]
     if len(outcomes) == 1:
-        found += compare(case, outcomes[0], outcomes[0], "")
+        found += unfrozen(case, outcomes[0])
     if len(outcomes) > 1:
         found += compare(case, outcomes[0], outcomes[1], f"reference, {kernel}")
     if len(outcomes) > 2:
@@ -179,6 +179,16 @@ def of_error(error: BaseException) -> list[Fault]:
     if last is frame and line.startswith("raise"):
         return []
     return [Fault("raw", place, said)]
+
+
+def unfrozen(case: Case, outcome: Outcome) -> list[Fault]:
+    """Whether a result cannot be looked at."""
+    if outcome.error is None:
+        try:
+            frozen(outcome.value), frozen(outcome.after)
+        except Exception as error:
+            return [Fault("result", case.target.name, f"a broken result: {error!r}")]
+    return []
 
 
 def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[Fault]:
