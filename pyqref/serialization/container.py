@@ -206,7 +206,10 @@ def _check_entry(name: str, entry: Any, file: str) -> tuple[int, int]:
             f"{where}: data_offsets must be [begin, end] with 0 <= begin <= end, "
             f"found {short(offsets)}"
         )
-    needed = math.prod(shape) * np.dtype(_TYPES[dtype]).itemsize
+    itemsize = np.dtype(_TYPES[dtype]).itemsize
+    if math.prod(length or 1 for length in shape) * itemsize >= 2**63:
+        raise FileError(f"{where}: a tensor of shape {short(shape)} cannot be addressed")
+    needed = math.prod(shape) * itemsize
     if needed != offsets[1] - offsets[0]:
         raise FileError(
             f"{where}: shape {shape} of {dtype} takes {needed} bytes, data_offsets "

@@ -9,9 +9,10 @@ import io
 import json
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pyqref
@@ -154,10 +155,24 @@ def edit_container(rng: random.Random, data: bytes) -> bytes:
     return struct.pack("<Q", len(written)) + written + body
 
 
-FORMATS = {
-    each.name: each
-    for each in (
-        Format("pyqref", _containers, load, edit_container),
-        Format("safetensors", _plain, load, edit_container),
-    )
-}
+#: Files that torch wrote.
+_RECORDED = Path(__file__).resolve().parent.parent / "serialization" / "recorded"
+
+
+@lru_cache(None)
+def _recorded(begin: bytes) -> list[bytes]:
+    files = [path.read_bytes() for path in sorted(_RECORDED.glob("*.pt"))]
+    return [each for each in files if each.startswith(begin) and len(each) < 8000]
+
+
+def _formats() -> Iterator[Format]:
+    yield Format("pyqref", _containers, load, edit_container)
+    yield Format("safetensors", _plain, load, edit_container)
+    if _recorded(b"PK"):
+        from . import archives
+
+        yield Format("torch-zip", lambda: _recorded(b"PK"), load, archives.edit_zip)
+        yield Format("torch-legacy", lambda: _recorded(b"\x80"), load, archives.edit_pickle)
+
+
+FORMATS = {each.name: each for each in _formats()}
