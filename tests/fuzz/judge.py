@@ -77,9 +77,9 @@ def run(case: Case, caught: list[Any]) -> Outcome:
     else:
         try:
             said = _of_result(value) or _leaked(value) or _of_result([*args, *kwargs.values()])
+            faults += [Fault("result", case.target.name, said)] if said else []
         except Exception as error:
-            said = f"a broken result: {error!r}"
-        faults += [Fault("result", case.target.name, said)] if said else []
+            faults.append(broken(case, error))
     owner = getattr(function, "__self__", function)
     after: Any = [*args, *kwargs.values()]
     if isinstance(owner, nn.Module):
@@ -87,7 +87,7 @@ def run(case: Case, caught: list[Any]) -> Outcome:
             after.append(frozen(owner))
             values.give_back(owner)
         except Exception as error:
-            faults.append(Fault("result", case.target.name, f"a broken layer: {error!r}"))
+            faults.append(broken(case, error))
     return Outcome(value, wrong, after, faults)
 
 
@@ -181,19 +181,25 @@ def of_error(error: BaseException) -> list[Fault]:
     return [Fault("raw", place, said)]
 
 
+def broken(case: Case, error: Exception) -> Fault:
+    """A result that cannot be looked at, or for which there was no memory any more."""
+    kind = "memory" if isinstance(error, MemoryError) else "result"
+    return Fault(kind, case.target.name, f"a broken result: {error!r}")
+
+
 def unfrozen(case: Case, outcome: Outcome) -> list[Fault]:
     """Whether a result cannot be looked at."""
     if outcome.error is None:
         try:
             frozen(outcome.value), frozen(outcome.after)
         except Exception as error:
-            return [Fault("result", case.target.name, f"a broken result: {error!r}")]
+            return [broken(case, error)]
     return []
 
 
 def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[Fault]:
     """Where two kernels, or two numbers of threads, differ."""
-    if any(isinstance(each.error, MemoryError) for each in (expected, actual)):
+    if any(_wants_memory(each.error) for each in (expected, actual)):
         return []
     said = ""
     if (expected.error is None) != (actual.error is None):
@@ -208,8 +214,12 @@ def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[
             elif frozen(expected.after) != frozen(actual.after):
                 said = "the arguments afterwards differ"
         except Exception as error:
-            return [Fault("result", case.target.name, f"a broken result: {error!r}")]
+            return [broken(case, error)]
     return [Fault("disagreement", case.target.name, f"{names}: {said}")] if said else []
+
+
+def _wants_memory(error: BaseException | None) -> bool:
+    return isinstance(error, MemoryError) or "the memory does not suffice" in str(error)
 
 
 def _short(outcome: Outcome) -> str:

@@ -120,7 +120,7 @@ def unsound(value: Any) -> str:
         return next((said for each in value if (said := unsound(each))), "")
     if not isinstance(value, pyqref.Tensor):
         package = type(value).__module__.partition(".")[0]
-        known = package in ("argparse", "builtins", "collections", "pyqref")
+        known = package in ("argparse", "builtins", "collections", "numpy", "pyqref")
         return "" if known else f"a {package}.{type(value).__name__}"
     array = value._array
     if not value.is_quantized:
