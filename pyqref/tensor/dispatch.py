@@ -123,6 +123,8 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
                 token = ERRORS.set(IGNORED)  # as forward_quietly
                 try:
                     return quantized[operation](*args, **kwargs)
+                except MemoryError as error:
+                    raise _no_memory(operation, error) from None
                 finally:
                     ERRORS.reset(token)
             if arg._base is not None:
@@ -145,8 +147,7 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
             raise
         raise _operation_error(error, operation, arrays, kwargs) from None
     except MemoryError as error:
-        name = operation.__name__.lower()
-        raise RuntimeError(f"{name}: the memory does not suffice: {error}") from None
+        raise _no_memory(operation, error) from None
     if type(result) is ndarray and result.dtype.kind not in "fiub":  # of no numbers, such as "a"
         wrong = TypeError(f"elements of {result.dtype}")
         raise _operation_error(wrong, operation, arrays, kwargs)
@@ -162,6 +163,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     if recording and node.saved and not node.saves_own:
         node.watch([each for each in (*args, *outputs) if isinstance(each, TensorBase)])
     return given
+
+
+def _no_memory(operation: type[Operation], error: MemoryError) -> RuntimeError:
+    return RuntimeError(f"{operation.__name__.lower()}: the memory does not suffice: {error}")
 
 
 def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +33,34 @@ def addresses() -> int:
         return 4 * 2**30
 
 
+#: What ran since reading began; None while nothing is read.
+_events: list[str] | None = None
+
+
+@lru_cache(None)
+def _listen() -> None:
+    sys.addaudithook(_noticed)  # for good: there is no way back
+
+
+def _noticed(event: str, given: Any) -> None:
+    if _events is None:
+        return
+    runs = event.startswith(_RUNS) and event not in _HARMLESS
+    if event in ("exec", "compile"):  # a module that is imported now is none of the file's
+        name = getattr(given[0], "co_filename", "") if event == "exec" else given[1]
+        runs = not str(name).endswith(".py") and not str(name).startswith("<frozen")
+    if event == "open":
+        runs = isinstance(given[1], str) and any(mark in given[1] for mark in "wax+")
+    if runs:
+        _events.append(f"{event} {given!r}"[:200])
+
+
 class Reader:
     """Reads files of a format, and loads what was in them into a model."""
 
     def __init__(self, format_of: Format) -> None:
         self.format = format_of
-        self._events: list[str] | None = None
-        sys.addaudithook(self._noticed)
+        _listen()
         self.model = model()
         self.state = frozen(self.model)
         for data in format_of.good():  # also imports what reading needs
@@ -45,25 +68,15 @@ class Reader:
             if faults or not answered:
                 raise SystemExit(f"a good file of {format_of.name} is not read: {faults}")
 
-    def _noticed(self, event: str, given: Any) -> None:
-        if self._events is None:
-            return
-        runs = event.startswith(_RUNS) and event not in _HARMLESS
-        if event in ("exec", "compile"):  # a module that is imported now is none of the file's
-            name = getattr(given[0], "co_filename", "") if event == "exec" else given[1]
-            runs = not str(name).endswith(".py") and not str(name).startswith("<frozen")
-        if event == "open":
-            runs = isinstance(given[1], str) and any(mark in given[1] for mark in "wax+")
-        if runs:
-            self._events.append(f"{event} {given!r}"[:200])
-
     def judged(self, data: bytes) -> tuple[bool, list[Fault]]:
         """Whether a file was read, and what was wrong."""
+        global _events
         found: list[Fault] = []
         value, refused = None, True
-        self._events = events = []
+        events: list[str] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
+            _events = events
             try:
                 value, refused = self.format.load(data), False
             except FileError:
@@ -72,7 +85,7 @@ class Reader:
                 found.append(_fault("memory", error))
             except BaseException as error:
                 found.append(_fault("wrong class", error))
-            self._events = None
+            _events = None
             if not refused:
                 found += self._of_value(value)
         for each in caught:
@@ -142,8 +155,6 @@ def unsound(value: Any) -> str:
 
 
 def _same_again(value: Any) -> bool:
-    import io
-
     file = io.BytesIO()
     try:
         pyqref.save(value, file)

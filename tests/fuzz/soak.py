@@ -4,10 +4,10 @@
     python tests/fuzz/soak.py --minutes 60 --json soak.json
 
 Every piece of work is done once alone; then each thread does all of them again and again, in
-another order each time, and compares the bits. The resident memory is read every few seconds. It
-is flat if at the end (the median of the last quarter) it is at most ``GROWTH`` more than after the
-first quarter (the median of the second). The exit code is 1 where a result differed or the memory
-grew.
+another order each time, and compares the bits. When each thread has done each of them, the
+resident memory is read every few seconds. It is flat if at the end (the median of the last
+quarter) it is at most ``GROWTH`` more than after the first quarter (the median of the second). The
+exit code is 1 where a result differed or the memory grew.
 """
 
 from __future__ import annotations
@@ -52,11 +52,13 @@ class Soak:
         self._stop = threading.Event()
 
     def run(self, seconds: float, every: float = 5.0) -> None:
-        """Work for so long; reads the memory at least 20 times."""
+        """Work for so long after the first round; reads the memory at least 20 times."""
         every = min(every, seconds / 20)
         workers = [threading.Thread(target=self._work, args=(n,)) for n in range(self.threads)]
         for each in workers:
             each.start()
+        while min(self.done) < len(WORK) and not self.wrong:
+            time.sleep(0.05)
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.wrong:
             time.sleep(every)
