@@ -156,7 +156,8 @@ def add(
     if engine == "qnnpack" and np.dtype(out.storage) == np.uint8:
         return add_fixed_point(a, a_grid, b, b_grid, out, relu)
     exact_zero = zero_is_coarse(a_grid, b_grid, out)
-    total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
     return quantize_after(total, out, relu)
 
 

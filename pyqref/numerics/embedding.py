@@ -303,8 +303,9 @@ def search_row_range(
         q, scale, offset = quantize_rows_narrow(
             x[None], bits, np.atleast_1d(bottom), np.atleast_1d(top)
         )
-        real = q.astype(np.float32) * scale.astype(np.float32) + offset.astype(np.float32)
-        return float(np.square(real - x, dtype=np.float64).sum())
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond float16: infinite, or nan
+            real = q.astype(np.float32) * scale.astype(np.float32) + offset.astype(np.float32)
+            return float(np.square(real - x, dtype=np.float64).sum())
 
     best, chosen = error(low, high), (low, high)
     while low + least < high:
