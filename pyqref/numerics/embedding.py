@@ -181,15 +181,16 @@ def bag(
     q = np.asarray(q)
     total = np.zeros((len(starts), q.shape[1]), np.float32)
     lengths = np.asarray(ends) - starts
-    for step in range(int(lengths.max(initial=0))):
-        active = np.nonzero(lengths > step)[0]
-        place = starts[active] + step
-        row = indices[place]
-        scale, offset = scales[row][:, None], offsets[row][:, None]
-        if weights is not None:
-            share = np.asarray(weights, np.float32)[place][:, None]
-            scale, offset = scale * share, offset * share
-        total[active] = fma32(q[row].astype(np.float32), scale, total[active] + offset)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in range(int(lengths.max(initial=0))):
+            active = np.nonzero(lengths > step)[0]
+            place = starts[active] + step
+            row = indices[place]
+            scale, offset = scales[row][:, None], offsets[row][:, None]
+            if weights is not None:
+                share = np.asarray(weights, np.float32)[place][:, None]
+                scale, offset = scale * share, offset * share
+            total[active] = fma32(q[row].astype(np.float32), scale, total[active] + offset)
     return total
 
 

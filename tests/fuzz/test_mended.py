@@ -114,6 +114,15 @@ def test_only_tensors_and_numbers_are_looked_up(value):
             call()
 
 
+@pytest.mark.parametrize("wrong", [{"norm_type": 1j}, {"max_norm": 1j}, {"max_norm": "1"}])
+def test_norms_are_real(wrong):
+    """A complex norm is refused, instead of losing its imaginary part."""
+    given = {"max_norm": 1.0, **wrong}
+    for function in (F.embedding, F.embedding_bag):
+        with pytest.raises(TypeError, match="_norm must be a number|norm_type must be a number"):
+            function(pyqref.tensor([[0, 1]]), pyqref.ones(3, 2), **given)
+
+
 def test_results_are_numbers():
     """An object that NumPy would put into an empty array of objects is refused."""
     with pytest.raises(TypeError, match="softplus"):
