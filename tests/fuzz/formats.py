@@ -17,6 +17,7 @@ from typing import Any
 
 import pyqref
 from pyqref import nn
+from pyqref.demo import folder
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,35 @@ def _recorded(begin: bytes) -> list[bytes]:
     return [each for each in files if each.startswith(begin) and len(each) < 8000]
 
 
+class _Folder:
+    """A folder of ``pyqref demo`` that holds a manifest."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __truediv__(self, name: str) -> _Folder:
+        return self
+
+    def read_text(self, encoding: str) -> str:
+        return self.data.decode(encoding)
+
+
+def _edit_manifest(rng: random.Random, data: bytes) -> bytes:
+    if rng.random() < 0.05:
+        return b"[" * 100_000
+    return json.dumps(edit_json(rng, json.loads(data))).encode()
+
+
 def _formats() -> Iterator[Format]:
     yield Format("pyqref", _containers, load, edit_container)
     yield Format("safetensors", _plain, load, edit_container)
+    manifest = {"kind": folder.SIGNATURE, "files": ["index.html", "report.png"]}
+    yield Format(
+        "manifest",
+        lambda: [json.dumps(manifest).encode()],
+        lambda data: folder.files_of_report(_Folder(data)),  # type: ignore[arg-type]
+        _edit_manifest,
+    )
     if _recorded(b"PK"):
         from . import archives
 

@@ -53,7 +53,7 @@ def test_gradients_without_axes(name, number):
         lambda q: q.std(),
         lambda q: q.mean(),
         lambda q: ops.add_scalar(q, 3e38),
-        lambda q: ops.mul_scalar(q, -3e38),
+        lambda q: ops.mul_scalar(q, -30.0),
         lambda q: F.softmax(q.dequantize(), 1),
         lambda q: ops.add(q, q, 1e37, 3),
         lambda q: ops.add_relu(q, q, 0.5, 3),
@@ -119,7 +119,7 @@ def test_norms_are_real(wrong):
     """A complex norm is refused, instead of losing its imaginary part."""
     given = {"max_norm": 1.0, **wrong}
     for function in (F.embedding, F.embedding_bag):
-        with pytest.raises(TypeError, match="_norm must be a number|norm_type must be a number"):
+        with pytest.raises(TypeError, match=r"(max_norm|norm_type) must be a number"):
             function(pyqref.tensor([[0, 1]]), pyqref.ones(3, 2), **given)
 
 
