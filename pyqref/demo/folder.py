@@ -50,7 +50,7 @@ def files_of_report(out: Path) -> set[str]:
         if manifest["kind"] != SIGNATURE:
             return set()
         return {MANIFEST, *map(str, manifest["files"])}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
 
 

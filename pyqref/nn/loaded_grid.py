@@ -48,7 +48,8 @@ def require_loaded_grid(
         return
     given, (low, high) = _array(state_dict, zero_point), limits
     if given is not None:
-        fits = (given >= low) & (given <= high) & (given == np.floor(given))
+        with np.errstate(all="ignore"):
+            fits = (given >= low) & (given <= high) & (given == np.floor(given))
         _require(fits, given, zero_point, f"an integer in [{low}, {high}]")
 
 

@@ -239,8 +239,9 @@ def softmax(x: FloatArray, axis: int) -> FloatArray:
     [[0.5, 0.5, 0.0]]
     """
     x = np.asarray(x, np.float64)
-    powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
-    return (powers / powers.sum(axis=axis, keepdims=True)).astype(np.float32)
+    with np.errstate(invalid="ignore"):  # infinity less infinity is nan
+        powers = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
+        return (powers / powers.sum(axis=axis, keepdims=True)).astype(np.float32)
 
 
 def prelu(

@@ -116,7 +116,8 @@ def dequantize_per_tensor(q: Any, scale: float, zero_point: int) -> FloatArray:
     array([-5.,  0.,  5.], dtype=float32)
     """
     difference = np.asarray(q).astype(np.int64) - np.int64(zero_point)
-    return difference.astype(np.float32) * np.float32(scale)
+    with np.errstate(over="ignore"):
+        return difference.astype(np.float32) * np.float32(scale)
 
 
 def quantize_per_channel(
@@ -196,4 +197,5 @@ def dequantize_per_channel(q: Any, scales: Any, zero_points: Any, axis: int) -> 
     zero_points = np.asarray(zero_points)
     real = np.float32 if zero_points.dtype.kind == "f" else np.float64
     zero_point = along_axis(zero_points.astype(real), q.ndim, axis)
-    return ((q.astype(real) - zero_point) * scale).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return ((q.astype(real) - zero_point) * scale).astype(np.float32)

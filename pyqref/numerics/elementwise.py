@@ -80,7 +80,8 @@ def dequantize_fused(q: Any, grid: Grid, exact_zero: bool = True) -> FloatArray:
     [0.0]
     """
     q, scale = np.asarray(q), np.float32(grid.scale)
-    fused = fma32(q.astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
+    with np.errstate(over="ignore"):
+        fused = fma32(q.astype(np.float32), scale, np.float32(-grid.zero_point) * scale)
     return np.where(q == grid.zero_point, np.float32(0), fused) if exact_zero else fused
 
 
@@ -94,10 +95,11 @@ def zero_is_coarse(a: Grid, b: Grid, out: Grid) -> bool:
     >>> zero_is_coarse(Grid(1028.02, 255), Grid(0.1, 7), Grid(0.2, 0))
     True
     """
-    errors = [
-        abs(float(each.zero_point) * float(scale) - float(np.float32(each.zero_point) * scale))
-        for each, scale in ((a, np.float32(a.scale)), (b, np.float32(b.scale)))
-    ]
+    with np.errstate(over="ignore"):
+        errors = [
+            abs(float(each.zero_point) * float(scale) - float(np.float32(each.zero_point) * scale))
+            for each, scale in ((a, np.float32(a.scale)), (b, np.float32(b.scale)))
+        ]
     return sum(errors) >= float(np.float32(out.scale)) * COARSE_ZERO
 
 
@@ -154,7 +156,8 @@ def add(
     if engine == "qnnpack" and np.dtype(out.storage) == np.uint8:
         return add_fixed_point(a, a_grid, b, b_grid, out, relu)
     exact_zero = zero_is_coarse(a_grid, b_grid, out)
-    total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = dequantize_fused(a, a_grid, exact_zero) + dequantize_fused(b, b_grid, exact_zero)
     return quantize_after(total, out, relu)
 
 
@@ -214,8 +217,9 @@ def mul(
     """
     left = np.asarray(a).astype(np.int64) - a_grid.zero_point
     right = np.asarray(b).astype(np.int64) - b_grid.zero_point
-    multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale)
-    rounded = round_half_even((left * right).astype(np.float32) * multiplier)
+    with np.errstate(over="ignore", invalid="ignore"):
+        multiplier = np.float32(a_grid.scale) * np.float32(b_grid.scale) * reciprocal32(out.scale)
+        rounded = round_half_even((left * right).astype(np.float32) * multiplier)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
     return clamp_to_int(rounded.astype(np.float64) + out.zero_point, low, high, out.storage)
 
@@ -271,10 +275,11 @@ def clamp(q: IntArray, grid: Grid, low: float | None, high: float | None) -> Int
     [10, 50, 80]
     """
     q = np.asarray(q)
-    if low is not None:
-        q = np.maximum(q, quantize_per_tensor(np.float32(low), *grid))
-    if high is not None:
-        q = np.minimum(q, quantize_per_tensor(np.float32(high), *grid))
+    with np.errstate(over="ignore"):
+        if low is not None:
+            q = np.maximum(q, quantize_per_tensor(np.float32(low), *grid))
+        if high is not None:
+            q = np.minimum(q, quantize_per_tensor(np.float32(high), *grid))
     return np.asarray(q)
 
 

@@ -70,7 +70,7 @@ def unpack_bits(packed: IntArray, bits: int) -> IntArray:
     packed = np.asarray(packed, np.uint8)
     shifts = (np.arange(8 // bits) * bits).astype(np.uint8)
     parts = (packed[:, :, None] >> shifts) & np.uint8(2**bits - 1)
-    return parts.reshape(packed.shape[0], -1)
+    return parts.reshape(packed.shape[0], packed.shape[1] * (8 // bits))
 
 
 def bits_of_row(bits: int) -> type[np.floating]:
@@ -181,15 +181,16 @@ def bag(
     q = np.asarray(q)
     total = np.zeros((len(starts), q.shape[1]), np.float32)
     lengths = np.asarray(ends) - starts
-    for step in range(int(lengths.max(initial=0))):
-        active = np.nonzero(lengths > step)[0]
-        place = starts[active] + step
-        row = indices[place]
-        scale, offset = scales[row][:, None], offsets[row][:, None]
-        if weights is not None:
-            share = np.asarray(weights, np.float32)[place][:, None]
-            scale, offset = scale * share, offset * share
-        total[active] = fma32(q[row].astype(np.float32), scale, total[active] + offset)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in range(int(lengths.max(initial=0))):
+            active = np.nonzero(lengths > step)[0]
+            place = starts[active] + step
+            row = indices[place]
+            scale, offset = scales[row][:, None], offsets[row][:, None]
+            if weights is not None:
+                share = np.asarray(weights, np.float32)[place][:, None]
+                scale, offset = scale * share, offset * share
+            total[active] = fma32(q[row].astype(np.float32), scale, total[active] + offset)
     return total
 
 
@@ -263,15 +264,15 @@ def quantize_rows_narrow(
     x = np.asarray(weight, np.float32)
     bottom = x.min(axis=1, initial=np.inf) if low is None else np.asarray(low, np.float32)
     top = x.max(axis=1, initial=-np.inf) if high is None else np.asarray(high, np.float32)
-    offset = bottom.astype(np.float16)
-    start = offset.astype(np.float32)
-    width = top - start
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        offset = bottom.astype(np.float16)
+        start = offset.astype(np.float32)
+        width = top - start
         scale = np.where(width == 0, np.float32(1), width / np.float32(2**bits - 1))
         half = scale.astype(np.float16)
         half = np.where(half == 0, np.float16(1), half)
         inverse = np.float32(1) / half.astype(np.float32)
-    rounded = round_half_even((x - start[:, None]) * inverse[:, None])
+        rounded = round_half_even((x - start[:, None]) * inverse[:, None])
     return clamp_to_int(rounded, 0, 2**bits - 1, np.uint8), half, offset
 
 
@@ -303,16 +304,20 @@ def search_row_range(
         q, scale, offset = quantize_rows_narrow(
             x[None], bits, np.atleast_1d(bottom), np.atleast_1d(top)
         )
-        real = q.astype(np.float32) * scale.astype(np.float32) + offset.astype(np.float32)
-        return float(np.square(real - x, dtype=np.float64).sum())
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond float16: infinite, or nan
+            real = q.astype(np.float32) * scale.astype(np.float32) + offset.astype(np.float32)
+            return float(np.square(real - x, dtype=np.float64).sum())
 
     best, chosen = error(low, high), (low, high)
     while low + least < high:
         from_below, from_above = error(low + step, high), error(low, high - step)
+        before = low, high
         if from_below < from_above:
             low, found = low + step, from_below
         else:
             high, found = high - step, from_above
+        if (low, high) == before:  # the step is less than float32 can tell
+            break
         if found < best:
             best, chosen = found, (low, high)
     return float(chosen[0]), float(chosen[1])

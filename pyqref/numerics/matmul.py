@@ -38,5 +38,7 @@ def quantized_matmul(a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: 
     """
     left = np.asarray(a).astype(np.int64) - a_grid.zero_point
     right = np.asarray(b).astype(np.int64) - b_grid.zero_point
-    unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
-    return quantize_per_tensor(exact_matmul(left, right).astype(np.float32) * unit, *out)
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
+        product = exact_matmul(left, right).astype(np.float32) * unit
+    return quantize_per_tensor(product, *out)

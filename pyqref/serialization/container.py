@@ -203,6 +203,8 @@ def _check_entry(name: str, entry: Any, file: str) -> tuple[int, int]:
         raise FileError(f"{where}: shape must be a list of integers >= 0, found {short(shape)}")
     if len(shape) > 32:
         raise FileError(f"{where}: a tensor has at most 32 dimensions, found {len(shape)}")
+    if math.prod(length or 1 for length in shape) >= 2**60:  # even if one of them is 0
+        raise FileError(f"{where}: a tensor of shape {short(shape)} cannot be addressed")
     if not _is_counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise FileError(
             f"{where}: data_offsets must be [begin, end] with 0 <= begin <= end, "

@@ -10,7 +10,7 @@ from ..tape import bounds, elementwise, unary
 from ..tape.quiet import quiet
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
-from .dispatch import apply
+from .dispatch import apply, broadcast_error
 from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import fitting, promote, promoted, to_floating
@@ -178,7 +178,10 @@ def pow(input: Any, exponent: Any) -> Any:
         if not isinstance(exponent, TensorBase):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         ones = np.abs(a._array) == 1
-        safe = np.power(a._array, np.abs(b._array))
+        try:
+            safe = np.power(a._array, np.abs(b._array))
+        except ValueError as error:
+            raise broadcast_error(error, (a._array, b._array)) from None
         return wrap(np.where(b._array < 0, np.where(ones, safe, 0), safe).astype(safe.dtype))
     return apply(elementwise.Pow, a, b)
 

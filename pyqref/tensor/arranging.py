@@ -167,6 +167,9 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     length = input._array.shape[axis]
     total = np.asarray(counts, np.float64).sum() * (length if np.ndim(counts) == 0 else 1)
     require_memory((int(total),), 8, "repeat_interleave: an index")
+    longer = [*input._array.shape]
+    longer[axis] = int(total)
+    require_memory(longer, input._array.itemsize, "repeat_interleave: a result")
     where = np.repeat(np.arange(input._array.shape[axis]), counts)
     return input.index_select(axis, input.new_tensor(where))
 

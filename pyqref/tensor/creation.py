@@ -286,7 +286,10 @@ def _filled(maker: Any, size: tuple[Any, ...], options: dict[str, Any]) -> Any:
         unknown = next(iter(options))
         raise TypeError(f"{maker.__name__}() got an unexpected keyword argument {unknown!r}")
     shape = _checked_shape(shape_argument(size), wanted)
-    result = made(maker(shape, dtype=wanted), False, device)
+    try:
+        result = made(maker(shape, dtype=wanted), False, device)
+    except MemoryError as error:
+        raise RuntimeError(f"{maker.__name__}: the memory does not suffice: {error}") from None
     if memory_format is not None:
         result = result.contiguous(memory_format=memory_format)
     if requires_grad:

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
-from ..tape.quiet import quiet
+from ..tape.quiet import ERRORS, IGNORED, quiet
 from .base import CopySlices, TensorBase, goes_on, wrap
 from .foreign import no_tensor
 from .refusal import undefined_for_quantized
@@ -114,16 +114,26 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     """
     arrays: list[Any] = []
     edges: list[Edge | None] = []
+    has_tensor = False
     for arg in args:
         value, edge = arg, None
         if isinstance(arg, TensorBase):
+            has_tensor = True
             if arg.is_quantized:
-                return quantized[operation](*args, **kwargs)
+                token = ERRORS.set(IGNORED)  # as forward_quietly
+                try:
+                    return quantized[operation](*args, **kwargs)
+                except MemoryError as error:
+                    raise _no_memory(operation, error) from None
+                finally:
+                    ERRORS.reset(token)
             if arg._base is not None:
                 arg._follow_base()
             value, edge = arg._array, arg._goes_to
         arrays.append(value)
         edges.append(edge)
+    if not has_tensor:
+        raise no_tensor(operation.__name__.lower(), "input", arrays[0] if arrays else None)
     node = operation()
     recording = any(edges) and is_grad_enabled()
     if recording:
@@ -137,8 +147,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
             raise
         raise _operation_error(error, operation, arrays, kwargs) from None
     except MemoryError as error:
-        name = operation.__name__.lower()
-        raise RuntimeError(f"{name}: the memory does not suffice: {error}") from None
+        raise _no_memory(operation, error) from None
+    if type(result) is ndarray and result.dtype.kind not in "fiub":  # of no numbers, such as "a"
+        wrong = TypeError(f"elements of {result.dtype}")
+        raise _operation_error(wrong, operation, arrays, kwargs)
     if isinstance(result, tuple):
         given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])
         node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
@@ -151,6 +163,10 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     if recording and node.saved and not node.saves_own:
         node.watch([each for each in (*args, *outputs) if isinstance(each, TensorBase)])
     return given
+
+
+def _no_memory(operation: type[Operation], error: MemoryError) -> RuntimeError:
+    return RuntimeError(f"{operation.__name__.lower()}: the memory does not suffice: {error}")
 
 
 def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:

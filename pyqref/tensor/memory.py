@@ -7,7 +7,16 @@ import os
 from collections.abc import Sequence
 from functools import cache
 
-__all__ = ["machine_memory", "require_memory"]
+try:
+    from resource import RLIMIT_AS as _ADDRESSES
+    from resource import getrlimit as _getrlimit
+except ImportError:  # Windows has no such limits
+    _getrlimit = None  # type: ignore[assignment]
+
+__all__ = ["machine_memory", "require_memory", "usable_memory"]
+
+#: What fits anywhere: the limits are not asked for.
+_SMALL = 1 << 20
 
 
 @cache
@@ -17,6 +26,16 @@ def machine_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return 2**47
+
+
+def usable_memory() -> int:
+    """The machine's memory, or less where this process may have less (``ulimit -v``)."""
+    limit = machine_memory()
+    if _getrlimit is not None:
+        allowed = _getrlimit(_ADDRESSES)[0]
+        if 0 <= allowed < limit:
+            return int(allowed)
+    return limit
 
 
 def require_memory(shape: Sequence[int], itemsize: int, what: str = "a tensor") -> None:
@@ -38,8 +57,9 @@ def require_memory(shape: Sequence[int], itemsize: int, what: str = "a tensor") 
     if 0 in shape and math.prod(length or 1 for length in shape) * itemsize >= 2**63:
         raise RuntimeError(f"{what} of shape {tuple(shape)} cannot be addressed")
     needed = math.prod(shape) * itemsize
-    if needed > machine_memory():
+    if needed > _SMALL and needed > usable_memory():
+        limited = usable_memory() < machine_memory()
+        whose = "this process may have" if limited else "this machine's memory has"
         raise RuntimeError(
-            f"{what} of shape {tuple(shape)} needs {needed} bytes, but this machine's memory "
-            f"has {machine_memory()}"
+            f"{what} of shape {tuple(shape)} needs {needed} bytes, but {whose} {usable_memory()}"
         )

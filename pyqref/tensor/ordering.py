@@ -12,8 +12,9 @@ from ..tape.quiet import quiet
 from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
-from .base import wrap
+from .base import TensorBase, wrap
 from .dispatch import apply, require_tensor
+from .foreign import no_tensor
 from .memory import require_memory
 from .refusal import refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
@@ -339,6 +340,8 @@ def searchsorted(
     >>> pyqref.searchsorted(pyqref.tensor([1.0, 3.0, 5.0]), pyqref.tensor([3.0, 4.0])).tolist()
     [1, 2]
     """
+    if not isinstance(input, (TensorBase, int, float)):
+        raise no_tensor("searchsorted", "input", input)
     refuse_quantized(sorted_sequence, input)
     from_right = right or side == "right"
     values, rows = np.asarray(getattr(input, "_array", input)), sorted_sequence._array

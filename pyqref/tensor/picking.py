@@ -12,6 +12,7 @@ from ..tape import indexing
 from .axes import axis_of
 from .base import TensorBase, wrap
 from .dispatch import apply
+from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
@@ -160,6 +161,8 @@ def take(input: Any, index: Any) -> Any:
     >>> pyqref.take(pyqref.tensor([[1, 2], [3, 4]]), pyqref.tensor([0, 3])).tolist()
     [1, 4]
     """
+    if not isinstance(input, TensorBase):
+        raise no_tensor("take", "input", input)
     refuse_quantized(input)
     return input.reshape(-1)[index]
 

@@ -278,6 +278,9 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
     >>> pyqref.isin(pyqref.tensor([1, 2, 3]), pyqref.tensor([2, 3])).tolist()
     [False, True, True]
     """
+    for name, each in (("elements", elements), ("test_elements", test_elements)):
+        if not isinstance(each, (TensorBase, int, float)):
+            raise no_tensor("isin", name, each)
     refuse_quantized(elements, test_elements)
     a, b = (getattr(each, "_array", each) for each in (elements, test_elements))
     return wrap(np.asarray(np.isin(a, b, invert=invert)))

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
+from ..tape.quiet import ERRORS, IGNORED
 from .arguments import described, refused_number
 from .base import TensorBase
 from .foreign import kind_of
@@ -176,7 +177,7 @@ def _kinds(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose raw errors name its arguments.
+    """The function, whose raw errors name its arguments, and of whose overflows NumPy is silent.
 
     Examples
     --------
@@ -189,6 +190,7 @@ def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def explaining(*args: Any, **kwargs: Any) -> Any:
+        token = ERRORS.set(IGNORED)
         try:
             return function(*args, **kwargs)
         except RAW as error:
@@ -196,6 +198,11 @@ def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             given = inspect.signature(function).bind(*args, **kwargs).arguments
             raise explained(function.__name__, given, error, _kinds(function)) from None
+        except MemoryError as error:
+            name = function.__name__
+            raise RuntimeError(f"{name}(): the memory does not suffice: {error}") from None
+        finally:
+            ERRORS.reset(token)
 
     return explaining
 

@@ -281,7 +281,7 @@ def _of_error(of: Entry, wrong: Mapping[str, Any], error: BaseException) -> str:
     if not bound and (not code.co_filename.startswith(PACKAGE) or not line.startswith("raise")):
         place = f"{code.co_filename.removeprefix(PACKAGE)}:{last.tb_lineno}"
         return f"raw {type(error).__name__} at {place}: {said}"
-    if "but this machine's memory has" in said:
+    if "but this machine's memory has" in said or "but this process may have" in said:
         return ""  # the shape that it names holds the argument
     if of.plain:
         return ""  # ordinary functions and layers speak torch's words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from itertools import combinations
@@ -243,6 +244,13 @@ def test_several_mistakes_are_told_as_guesses() -> None:
     names = {mistake.name for mistake, certain in result.mistakes if not certain}
     assert {"rounds halves up", "does not clamp"} <= names
     assert "Perhaps: " in str(result)
+
+
+def test_what_a_student_wrote_runs_here() -> None:
+    """There is no sandbox, as docs/security.rst says: the code runs in this very process."""
+    seen = []
+    run(course.get("quantize"), lambda *_: seen.append(os.getpid()))
+    assert {os.getpid()} == set(seen)
 
 
 def test_unknown_names_and_what_cannot_be_called() -> None:

@@ -6,33 +6,26 @@
 
 A call follows from the seed and its number. It is made on the reference kernel and on the kernel in
 use, with one thread and with three; results, arguments afterwards and gradients must have the same
-bits. (Functions of real numbers that are NumPy in both have nothing to disagree about.) What is
-found is printed with the line that repeats it, the first time in full, and is counted. The exit
-code is 1 where there was a fault of a kind that ``--count`` does not name.
+bits. A call that asks neither which kernel is in use nor how many threads there are is made once,
+because it has nothing to disagree about; one in 16 of these is made three times all the same.
+What is found is printed with the line that repeats it, the first time in full, and is counted.
+The exit code is 1 where there was a fault of a kind that ``--count`` does not name.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import faulthandler
-import json
-import os
-import select
-import signal
-import subprocess
 import sys
-import tempfile
-import time
-from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_TESTS = str(Path(__file__).resolve().parent.parent)
-#: Seconds without a sign of life, whoever else uses the processor.
-PATIENCE = 60.0
+if __name__ == "__main__":  # as a program: its own folder is no place to look
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from fuzz import children
+
+#: One call in so many is made on every kernel, even if it asked for none.
+WHOLE = 16
 
 
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -47,118 +40,49 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kernel", default="", help="kernel to compare with the reference")
     parser.add_argument("--seconds", type=int, default=5, help="of the processor for a call (5)")
     parser.add_argument("--gigabytes", type=float, default=3.0, help="of addresses (3)")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help=argparse.SUPPRESS)
+    parser.add_argument("--patience", type=float, default=children.PATIENCE, help=argparse.SUPPRESS)
     parser.add_argument("--count", default="raw", help="kinds that only count, commas between")
     parser.add_argument("--json", help="write what was found to this file")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--progress", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def child(given: argparse.Namespace) -> None:
-    """Make calls one after another; tell the parent which, and what was wrong."""
-    import resource
-
+    """Make calls one after another."""
     from fuzz import cases, judge
     from fuzz.catalogue import chosen
 
     import pyqref
-    from pyqref._kernels import registry
 
-    # Which files are there does not change meanwhile; looking takes a third of the time.
-    registry.built = lru_cache(registry.built)
-    pipe = os.fdopen(given.child, "w", buffering=1)
+    me = children.Child(given.child, given.progress, given.seconds)
     targets = chosen(given.only)
     kernel = given.kernel or pyqref.kernels.in_use()
-    faulthandler.enable()
-    faulthandler.register(signal.SIGXCPU, chain=True)
-    limit = int(given.gigabytes * 2**30)
-    with contextlib.suppress(ValueError, OSError):  # macOS has no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what calls print
+    me.limit(int(given.gigabytes * 2**30))
     for number in range(given.first, given.first + given.calls):
         case = cases.case(given.seed, number, targets)
-        pipe.write(json.dumps({"call": number, "line": case.line, "name": case.target.name}) + "\n")
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = int(used.ru_utime + used.ru_stime) + 1 + given.seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, -1))
-        answered, found = judge.judged(case, kernel)
-        pipe.write(json.dumps({"done": answered, "found": [vars(e) for e in found]}) + "\n")
+        me.begin(number)
+        try:
+            whole = given.calls == 1 or number % WHOLE == 0
+            answered, found = judge.judged(case, kernel, whole=whole)
+        except MemoryError as error:  # while results are compared
+            answered, found = False, [judge.Fault("memory", case.target.name, str(error))]
+        told = {"call": number, "line": case.line, "found": [vars(each) for each in found]}
+        me.end(answered, told if found else {})
 
 
-def watched(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """What the children tell, with their ends: ``crash`` and ``hang`` are faults too."""
-    end = given.first + given.calls
-    until = time.monotonic() + given.minutes * 60 if given.minutes else float("inf")
-    first = given.first
-    while first < end:
-        with tempfile.TemporaryFile("w+") as errors:
-            reader, writer = os.pipe()
-            program = [sys.executable, __file__, *_passed(given), f"--child={writer}"]
-            program += [f"--first={first}", f"--calls={end - first}"]
-            path = os.pathsep.join(filter(None, (_TESTS, os.environ.get("PYTHONPATH"))))
-            process = subprocess.Popen(
-                program,
-                pass_fds=(writer,),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env={**os.environ, "PYTHONPATH": path},
-            )
-            os.close(writer)
-            last, waited = None, True
-            try:
-                for told in _lines(reader, given.patience):
-                    last = told if "call" in told else None
-                    yield told
-                    if time.monotonic() > until:
-                        return
-                waited = False
-            except TimeoutError:
-                pass
-            finally:
-                os.close(reader)
-                if waited:
-                    process.kill()
-                code = process.wait()
-            errors.seek(0)
-            said = errors.read()
-        if last is None:
-            if code:
-                raise SystemExit(f"a child ended before its first call:\n{said}")
-            return
-        hangs = waited or code == -signal.SIGXCPU
-        kind = "hang" if hangs else "crash"
-        text = "no sign of life" if waited else f"ended with {code}: {_place(said)}"
-        yield {"done": False, "found": [{"kind": kind, "place": last["name"], "said": text}]}
-        first = last["call"] + 1
-
-
-def _passed(given: argparse.Namespace) -> list[str]:
+def _program(given: argparse.Namespace, first: int) -> list[str]:
     names = ("seed", "only", "kernel", "seconds", "gigabytes")
-    return [f"--{name}={getattr(given, name)}" for name in names]
+    passed = [f"--{name}={getattr(given, name)}" for name in names]
+    left = given.first + given.calls - first
+    return [sys.executable, __file__, *passed, f"--first={first}", f"--calls={left}"]
 
 
-def _lines(reader: int, patience: float) -> Iterator[dict[str, Any]]:
-    """What comes from a child; it is an error where nothing came for long."""
-    rest, wait = b"", max(patience, PATIENCE)  # it imports and reads the tables first
-    while True:
-        if not select.select([reader], [], [], wait)[0]:
-            raise TimeoutError
-        got = os.read(reader, 1 << 16)
-        if not got:
-            return
-        wait = patience
-        *lines, rest = (rest + got).split(b"\n")
-        for line in lines:
-            yield json.loads(line)
+def _case(given: argparse.Namespace, number: int) -> Any:
+    from fuzz import cases
+    from fuzz.catalogue import chosen
 
-
-def _place(said: str) -> str:
-    """The reason and the innermost frames of a report of faulthandler."""
-    lines = [each.strip() for each in said.splitlines() if each.strip()]
-    frames = [each for each in lines if each.startswith("File ")][:2]
-    return " ".join([*lines[:1], *frames])[:300]
+    return cases.case(given.seed, number, chosen(given.only))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -171,47 +95,40 @@ def main(arguments: list[str] | None = None) -> int:
         given.first, given.calls = given.call, 1
     if given.minutes:
         given.calls = 10**9
-    started, calls, answered = time.monotonic(), 0, 0
-    faults: Counter[tuple[str, str]] = Counter()
-    written: list[dict[str, Any]] = []
-    now: dict[str, Any] = {}
+    parent = children.Parent(
+        lambda first: _program(given, first),
+        given.first,
+        given.calls,
+        given.minutes,
+        given.patience,
+    )
+    tally = children.Tally(given.json, parent.progress)
     try:
-        for told in watched(given):
-            if "call" in told:
-                now = told
-                continue
-            calls, answered = calls + 1, answered + told["done"]
-            for fault in told["found"]:
-                key = fault["kind"], fault["place"]
-                faults[key] += 1
-                if faults[key] == 1:
-                    written.append({**now, **fault})
-                    _tell(given, now, fault)
+        for told in parent.watched():
+            if "number" in told:  # a child's end
+                case = _case(given, told["number"])
+                fault = {"kind": told["kind"], "place": case.target.name, "said": told["said"]}
+                told = {"call": case.number, "line": case.line, "found": [fault]}
+            for fault in told.pop("found", ()):
+                if tally.is_new({**told, **fault}):
+                    _tell(given, told, fault)
+            tally.write(at_once=False)
     except KeyboardInterrupt:
         print("stopped")
+    tally.write(at_once=True)
     if given.call is not None:
-        print(f"from fuzz.values import *; {now['line']}")
-    kinds: Counter[str] = Counter()
-    for (kind, _), count in faults.items():
-        kinds[kind] += count
-    print(f"\n{calls} calls, {answered} answered, in {time.monotonic() - started:.0f} s")
-    for kind, count in sorted(kinds.items()):
-        places = sum(each == kind for each, _ in faults)
-        print(f"{kind}: {count} in {places} places")
-    if given.json:
-        summary = {"calls": calls, "answered": answered, "kinds": kinds, "faults": written}
-        Path(given.json).write_text(json.dumps(summary, indent=1))
-    return int(any(kind not in given.count.split(",") for kind in kinds))
+        print(f"from fuzz.values import *; {_case(given, given.call).line}")
+    tally.show("calls")
+    return int(any(kind not in given.count.split(",") for kind in tally.kinds()))
 
 
-def _tell(given: argparse.Namespace, now: dict[str, Any], fault: dict[str, str]) -> None:
+def _tell(given: argparse.Namespace, told: dict[str, Any], fault: dict[str, str]) -> None:
     only = f" --only {given.only}" if given.only else ""
     print(f"{fault['kind']} at {fault['place']}: {fault['said']}")
-    print(f"    from fuzz.values import *; {now['line']}")
-    print(f"    python tests/fuzz/caller.py --seed {given.seed} --call {now['call']}{only}")
-    sys.stdout.flush()
+    print(f"    from fuzz.values import *; {told['line']}")
+    print(f"    python tests/fuzz/caller.py --seed {given.seed} --call {told['call']}{only}")
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, _TESTS)
+    children.end_with_a_summary()
     sys.exit(main())

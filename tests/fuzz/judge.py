@@ -16,7 +16,8 @@ from bad_input.engine import ALLOWED, PACKAGE, _of_result
 import pyqref
 from pyqref import Tensor, nn
 
-from . import planted, values
+from . import planted, values, watch
+from .bits import frozen
 from .cases import Case
 from .catalogue import UNSET
 
@@ -45,31 +46,30 @@ class Outcome:
     faults: list[Fault]
 
 
-def run(case: Case) -> Outcome:
-    """Make the call once."""
+def run(case: Case, caught: list[Any]) -> Outcome:
+    """Make the call once; warnings are caught in a list."""
     pyqref.manual_seed(0)
     function: Any = None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        try:
-            args = [eval(_compiled(each), NAMESPACE) for each in case.args]
-            kwargs = {key: eval(_compiled(each), NAMESPACE) for key, each in case.kwargs.items()}
-            if case.target.style != "method":
-                function = eval(case.target.text, NAMESPACE)
-        except Exception as error:  # an argument that cannot be made
-            return Outcome(None, error, None, [])
-        warnings.simplefilter("always")
-        value, wrong = None, None
-        try:
-            if case.target.style == "state":
-                value = function(kwargs)
-            elif case.target.style == "method":
-                value = getattr(args[0], case.target.text[1:])(*args[1:], **kwargs)
-            else:
-                value = function(*args, **kwargs)
-            value = _backward(case, value, args)
-        except BaseException as error:
-            wrong = error
+    try:
+        args = [_made(each) for each in case.args]
+        kwargs = {key: _made(each) for key, each in case.kwargs.items()}
+        if case.target.style != "method":
+            function = eval(_compiled(case.target.text), NAMESPACE)
+    except Exception as error:  # an argument that cannot be made
+        return Outcome(None, error, None, [])
+    caught.clear()
+    watch.forget()
+    value, wrong = None, None
+    try:
+        if case.target.style == "state":
+            value = function(kwargs)
+        elif case.target.style == "method":
+            value = getattr(args[0], case.target.text[1:])(*args[1:], **kwargs)
+        else:
+            value = function(*args, **kwargs)
+        value = _backward(case, value, args)
+    except BaseException as error:
+        wrong = error
     faults = [_of_warning(each) for each in caught if issubclass(each.category, _FOREIGN)]
     if wrong is not None:
         faults += of_error(wrong)
@@ -77,32 +77,59 @@ def run(case: Case) -> Outcome:
     else:
         try:
             said = _of_result(value) or _leaked(value) or _of_result([*args, *kwargs.values()])
+            faults += [Fault("result", case.target.name, said)] if said else []
         except Exception as error:
-            said = f"a broken result: {error!r}"
-        faults += [Fault("result", case.target.name, said)] if said else []
+            faults.append(broken(case, error))
     owner = getattr(function, "__self__", function)
-    state = owner if isinstance(owner, nn.Module) else None
-    return Outcome(value, wrong, [*args, *kwargs.values(), state], faults)
+    after: Any = [*args, *kwargs.values()]
+    if isinstance(owner, nn.Module):
+        try:
+            after.append(frozen(owner))
+            values.give_back(owner)
+        except Exception as error:
+            faults.append(broken(case, error))
+    return Outcome(value, wrong, after, faults)
 
 
-def judged(case: Case, kernel: str) -> tuple[bool, list[Fault]]:
+def judged(case: Case, kernel: str, *, whole: bool = True) -> tuple[bool, list[Fault]]:
     """Whether a call was answered, and its faults, each place once.
 
-    It is made on the reference kernel, and on another with one thread and with three.
+    It is made on the reference kernel, and on another with one thread and with three. Unless it
+    must be done ``whole``, it is not made again where it asked for no kernel, or for no threads.
     """
-    outcomes = []
-    for name, threads in (("reference", 1), (kernel, 1), (kernel, 3)):
-        pyqref.set_num_threads(threads)
-        with pyqref.kernels.use(name):
-            outcomes.append(run(case))
+    watch.start()
+    outcomes: list[Outcome] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, threads, question in (
+            ("reference", 1, ""),
+            (kernel, 1, "kernel"),
+            (kernel, 3, "threads"),
+        ):
+            if not whole and question and question not in watch.asked:
+                break
+            pyqref.set_num_threads(threads)
+            with pyqref.kernels.use(name):
+                outcomes.append(run(case, caught))
     found = [fault for outcome in outcomes for fault in outcome.faults]
-    found += compare(case, outcomes[0], outcomes[1], f"reference, {kernel}")
-    found += compare(case, outcomes[1], outcomes[2], f"{kernel} on 1 and 3 threads")
+    if len(outcomes) == 1:
+        found += unfrozen(case, outcomes[0])
+    if len(outcomes) > 1:
+        found += compare(case, outcomes[0], outcomes[1], f"reference, {kernel}")
+    if len(outcomes) > 2:
+        found += compare(case, outcomes[1], outcomes[2], f"{kernel} on 1 and 3 threads")
     seen = {(each.kind, each.place): each for each in reversed(found)}
     return all(each.error is None for each in outcomes), list(seen.values())
 
 
-@lru_cache(1024)
+def _made(text: str) -> Any:
+    """The argument that a text stands for."""
+    if type(text) is values.Recipe:
+        return values.T(*text.parts)
+    return eval(_compiled(text), NAMESPACE)
+
+
+@lru_cache(10_000)
 def _compiled(text: str) -> Any:
     return compile(text, "<argument>", "eval")
 
@@ -141,6 +168,8 @@ def of_error(error: BaseException) -> list[Fault]:
     said = f"{type(error).__name__}: {error}"[:200]
     if isinstance(error, MemoryError):
         return [Fault("memory", place, said)]
+    if isinstance(error, BufferError) or frame.f_code.co_name in ("__int__", "__index__"):
+        return []  # as DLPack wants it, and as ``int(inf)`` of Python
     if type(error).__module__ != "builtins" or not isinstance(error, ALLOWED):
         raw = type(error).__module__ == "builtins" and isinstance(error, Exception)
         raw = raw or type(error).__module__.startswith("numpy")
@@ -152,9 +181,25 @@ def of_error(error: BaseException) -> list[Fault]:
     return [Fault("raw", place, said)]
 
 
+def broken(case: Case, error: Exception) -> Fault:
+    """A result that cannot be looked at, or for which there was no memory any more."""
+    kind = "memory" if isinstance(error, MemoryError) else "result"
+    return Fault(kind, case.target.name, f"a broken result: {error!r}")
+
+
+def unfrozen(case: Case, outcome: Outcome) -> list[Fault]:
+    """Whether a result cannot be looked at."""
+    if outcome.error is None:
+        try:
+            frozen(outcome.value), frozen(outcome.after)
+        except Exception as error:
+            return [broken(case, error)]
+    return []
+
+
 def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[Fault]:
     """Where two kernels, or two numbers of threads, differ."""
-    if any(isinstance(each.error, MemoryError) for each in (expected, actual)):
+    if any(_wants_memory(each.error) for each in (expected, actual)):
         return []
     said = ""
     if (expected.error is None) != (actual.error is None):
@@ -169,34 +214,14 @@ def compare(case: Case, expected: Outcome, actual: Outcome, names: str) -> list[
             elif frozen(expected.after) != frozen(actual.after):
                 said = "the arguments afterwards differ"
         except Exception as error:
-            return [Fault("result", case.target.name, f"a broken result: {error!r}")]
+            return [broken(case, error)]
     return [Fault("disagreement", case.target.name, f"{names}: {said}")] if said else []
+
+
+def _wants_memory(error: BaseException | None) -> bool:
+    return isinstance(error, MemoryError) or "the memory does not suffice" in str(error)
 
 
 def _short(outcome: Outcome) -> str:
     shown = repr(outcome.value) if outcome.error is None else repr(outcome.error)
     return " ".join(shown.split())[:300]
-
-
-def frozen(value: Any) -> Any:
-    """Something that compares as the bits of a value do; all nans are alike."""
-    if isinstance(value, Tensor):
-        array = value._array
-        quantizer = frozen(vars(value._quantizer)) if value.is_quantized else ""
-        return "tensor", str(value.dtype), quantizer, frozen(array)
-    if isinstance(value, np.ndarray | np.generic):
-        array = np.ascontiguousarray(value)
-        if array.dtype.kind in "fc":
-            array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
-        return array.dtype.str, np.shape(value), array.tobytes()
-    if isinstance(value, float):
-        return "nan" if value != value else value.hex()
-    if isinstance(value, dict):
-        return [(str(key), frozen(each)) for key, each in value.items()]
-    if isinstance(value, tuple | list):
-        return [frozen(each) for each in value]
-    if isinstance(value, nn.Module):
-        return frozen(dict(value.state_dict()))
-    if value is None or isinstance(value, int | str | bytes | complex):
-        return value
-    return type(value).__name__

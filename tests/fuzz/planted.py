@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import pyqref
+from pyqref._kernels import threads as _limits
 
 __all__ = ["bits", "crash", "hang", "leak", "memory", "raw", "sleep", "sound", "threads"]
 __all__ += ["warning", "wrong_class", "zero_point"]
@@ -45,7 +46,7 @@ def bits(x: Any) -> Any:
 
 
 def threads(x: Any) -> Any:
-    return pyqref.get_num_threads()
+    return _limits.limit  # as the kernels do
 
 
 def raw(x: Any) -> Any:

@@ -6,6 +6,7 @@ Every argument of a call is Python text, so that the line that is printed is the
 from __future__ import annotations
 
 import importlib
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -15,8 +16,10 @@ from bad_input import modules_table, steps_table
 import pyqref
 from pyqref import Tensor
 
+from .bits import Kept
+
 __all__ = ["EDGES", "GRIDS", "KINDS", "LAYOUTS", "T", "inf", "layer", "nan", "np", "pyqref"]
-__all__ += ["TILES", "codes", "kept", "step", "text_of"]
+__all__ += ["TILES", "Recipe", "codes", "kept", "step", "text_of"]
 
 inf, nan = float("inf"), float("nan")
 #: Sizes around the tiles of the kernels.
@@ -44,6 +47,22 @@ LAYOUTS += ("reversed",)
 GRIDS = ((0.25, None), (0.05, "min"), (0.013, "max"), (1.0, 0), (3e-38, 0), (1e37, None), (7.3, 1))
 #: Numbers that a calculation treats apart.
 _HARD = (np.nan, np.inf, -np.inf, 3.4e38, -3.4e38, 1e-45, -0.0, 0.0, 0.5, 2.5, 1e9, -1.0)
+#: Layers that were made.
+_LAYERS: dict[tuple[str, bool], Kept] = {}
+#: Those that a call has now.
+_LENT: dict[int, tuple[tuple[str, bool], Kept]] = {}
+
+
+class Recipe(str):
+    """The text of a tensor, with the arguments of :func:`T` that it holds."""
+
+    parts: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, *parts: Any) -> Recipe:
+        made = cls(f"T({', '.join(map(repr, parts))})")
+        made.parts = parts
+        return made
 
 
 def T(  # short, as it stands in every line
@@ -62,21 +81,10 @@ def T(  # short, as it stands in every line
     if kind == "channels" and (layout in ("expanded", "tail") or len(shape) < 2):
         layout = "plain"  # the channels would be lost
     made = _stored(shape, layout)
-    count = int(np.prod(made))
-    random = np.random.default_rng(seed)
+    array = _numbers(kind, fill, seed, math.prod(made)).reshape(made)
     if kind in _QUANTIZED:
-        tensor = _quantized(made, kind, fill, random, grid)
-    elif kind in _FLOATS:
-        numbers = random.standard_normal(count) * 2
-        if fill == "hard":
-            numbers = random.choice(_HARD, count)
-        elif fill == "indices":
-            numbers = random.integers(0, 3, count).astype(np.float64)
-        with np.errstate(over="ignore"):
-            array = numbers.astype(_FLOATS[kind]).reshape(made)
-        tensor = pyqref.from_numpy(array if fill != "zeros" else np.zeros_like(array))
+        tensor = pyqref.make_quantized(array, _quantizer(made, kind, *grid))
     else:
-        array = _integers(kind, fill, random, count).reshape(made)
         tensor = pyqref.from_numpy(array)
     if layout == "reversed" and shape and kind in _QUANTIZED[:3]:
         # Tensors cannot be reversed; the integers that a quantized one is made of can be.
@@ -87,38 +95,58 @@ def T(  # short, as it stands in every line
     return tensor
 
 
-def _integers(kind: str, fill: str, random: Any, count: int) -> Any:
+def _numbers(kind: str, fill: str, seed: int, count: int) -> Any:
+    """Numbers of a kind: a copy of a part of the same many."""
+    many = _many(kind, fill)
+    start = seed * 17 % 20_000
+    if start + count > len(many):
+        many = np.resize(many, start + count)
+    return many[start : start + count].copy()
+
+
+@lru_cache(None)
+def _many(kind: str, fill: str, count: int = 50_000) -> Any:
+    random = np.random.default_rng(0)
+    if kind in _FLOATS:
+        floats = {
+            "hard": lambda: random.choice(_HARD, count),
+            "indices": lambda: random.integers(0, 3, count),
+            "zeros": lambda: np.zeros(count),
+        }
+        numbers = floats.get(fill, lambda: random.standard_normal(count) * 2)()
+        with np.errstate(over="ignore"):
+            return numbers.astype(_FLOATS[kind])
     if kind == "bool":
         return random.integers(0, 2, count).astype(np.bool_)
-    dtype = _INTEGERS[kind]
-    info = np.iinfo(dtype)
+    if kind in _QUANTIZED:
+        dtype = pyqref.qint8 if kind == "channels" else getattr(pyqref, kind)
+        low, high = dtype.quant_min, dtype.quant_max
+        array = random.integers(low, high + 1, count)
+        if fill == "hard":
+            array = np.where(array % 2 == 0, low, high)
+        elif fill == "zeros":
+            array = np.full(count, max(low, 0))
+        elif kind == "qint32":
+            array = array // 2**16
+        return array.astype(dtype.numpy_dtype)
+    info = np.iinfo(_INTEGERS[kind])
     if fill == "hard":
         ends = (info.min, info.min + 1, info.max, info.max - 1, 0, 1, 3)
-        return np.array(ends, dtype)[random.integers(0, len(ends), count)]
+        return np.array(ends, info.dtype)[random.integers(0, len(ends), count)]
     low = 0 if fill == "indices" or info.min == 0 else -9
-    return random.integers(low, 3 if fill == "indices" else 9, count).astype(dtype)
+    return random.integers(low, 3 if fill == "indices" else 9, count).astype(info.dtype)
 
 
-def _quantized(shape: tuple[int, ...], kind: str, fill: str, random: Any, grid: Any) -> Any:
+@lru_cache(1000)
+def _quantizer(shape: tuple[int, ...], kind: str, scale: float, at: Any) -> Any:
     dtype = pyqref.qint8 if kind == "channels" else getattr(pyqref, kind)
     low, high = dtype.quant_min, dtype.quant_max
-    array = random.integers(low, high + 1, int(np.prod(shape)))
-    if fill == "hard":
-        array = np.where(array % 2 == 0, low, high)
-    elif fill == "zeros":
-        array = np.zeros_like(array) + max(low, 0)
-    elif kind == "qint32":
-        array = array // 2**16
-    scale, at = grid
     zero_point = {"min": low, "max": high, None: (low + high + 1) // 2}.get(at, at)
-    array = array.astype(dtype.numpy_dtype).reshape(shape)
     if kind != "channels" or not shape:
-        quantizer: Any = pyqref.PerTensorQuantizer(dtype, scale, zero_point)
-    else:
-        scales = np.linspace(scale, scale * 2, shape[0])
-        points = np.full(shape[0], zero_point, np.int64)
-        quantizer = pyqref.PerChannelQuantizer(dtype, scales, points, 0)
-    return pyqref.make_quantized(array, quantizer)
+        return pyqref.PerTensorQuantizer(dtype, scale, zero_point)
+    scales = np.linspace(scale, scale * 2, shape[0])
+    points = np.full(shape[0], zero_point, np.int64)
+    return pyqref.PerChannelQuantizer(dtype, scales, points, 0)
 
 
 def _stored(shape: tuple[int, ...], layout: str) -> tuple[int, ...]:
@@ -161,7 +189,24 @@ def codes(array: Any, dtype: Any, scale: Any, zero_point: Any, axis: int | None 
 
 
 def layer(name: str, training: bool = False) -> Any:
-    """A new layer, always the same, by the name of its class in ``pyqref``."""
+    """A layer, always the same, by the name of its class in ``pyqref``."""
+    kept = _LAYERS.pop((name, training), None) or Kept(_new_layer(name, training))
+    _LENT[id(kept.layer)] = (name, training), kept
+    return kept.layer
+
+
+def give_back(layer: Any) -> None:
+    """Keep a layer for :func:`layer`, as it was before the call.
+
+    What it computes once, such as packed weights, is kept with it: it must not matter.
+    """
+    lent = _LENT.pop(id(layer), None)
+    _LENT.clear()
+    if lent and lent[1].put_back():
+        _LAYERS[lent[0]] = lent[1]
+
+
+def _new_layer(name: str, training: bool) -> Any:
     pyqref.manual_seed(0)
     package, _, short = name.rpartition(".")
     cls = getattr(importlib.import_module(f"pyqref.{package}"), short)

@@ -51,7 +51,8 @@ def relu6(q: IntArray, grid: Grid) -> IntArray:
 @lru_cache(maxsize=256)
 def _integer(number: float, grid: Grid) -> int:
     """A bound as an integer; kept, since a layer asks for it each time."""
-    return int(quantize_per_tensor(np.float32(number), *grid))
+    with np.errstate(over="ignore"):
+        return int(quantize_per_tensor(np.float32(number), *grid))
 
 
 def _bounded(q: IntArray, lower: int, upper: int) -> IntArray:

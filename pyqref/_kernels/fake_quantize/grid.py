@@ -170,6 +170,7 @@ def _per_channel_by_parts(
 def straight_through(gradient: FloatArray, mask: MaskArray) -> FloatArray:
     """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
     kernel = registry.twin("fake_quantize.straight_through")
+    mask = np.asarray(mask)  # without axes, a comparison gives a scalar
     if kernel is not None:
         result: FloatArray | None = kernel(gradient, mask, _FLOAT32, threads.limit)
         if result is not None:

@@ -61,7 +61,8 @@ def _one_pair(
     wide = min(_COLUMNS, max(_BYTES // deep // PANEL, 1) * PANEL)
     high = max(min(_RESULTS // min(wide, columns), _BYTES // deep), 1)
     tall = rows if deep == len(b) else _ROWS
-    unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
+    with np.errstate(over="ignore"):
+        unit = np.float32(a_grid.scale) * np.float32(b_grid.scale)
     for top, column in product(range(0, rows, tall), range(0, columns, wide)):
         some, block = a[top : top + tall], b[:, column : column + wide]
         place = result[top : top + tall, column : column + wide]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...tape import embedding as tape
+from ...tensor.arguments import as_number
 from ...tensor.base import wrap
 from ...tensor.dispatch import apply
 from ...tensor.memory import require_memory
@@ -20,6 +21,8 @@ __all__ = ["embedding", "embedding_bag", "one_hot"]
 
 def _renormalize(weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
     """Shrink in place the rows that are looked up to norm ``max_norm`` where they are longer."""
+    max_norm = as_number(max_norm, "max_norm")
+    norm_type = as_number(norm_type, "norm_type")
     rows = np.unique(indices)
     table = weight._array
     norms = np.linalg.norm(table[rows].astype(np.float64), ord=norm_type, axis=1)

@@ -11,7 +11,10 @@ from typing import Any
 
 from ...tensor.arguments import as_integer, as_number, described
 
-__all__ = ["number", "per_axis", "probability", "sizes", "word"]
+__all__ = ["layer_count", "number", "per_axis", "probability", "sizes", "word"]
+
+#: Layers that a stack may have: each is objects of Python, which take time and memory to make.
+MOST_LAYERS = 1 << 16
 
 
 def sizes(least: int = 0, /, **given: Any) -> tuple[int, ...]:
@@ -25,6 +28,27 @@ def sizes(least: int = 0, /, **given: Any) -> tuple[int, ...]:
         One is too small or does not fit 64 bits.
     """
     return tuple(as_integer(value, name, least) for name, value in given.items())
+
+
+def layer_count(value: Any, name: str, least: int | None = 1) -> int:
+    """How many layers a stack has.
+
+    Raises
+    ------
+    TypeError
+        It is no integer.
+    ValueError
+        It is smaller than ``least``, or larger than 65,536: to make so many layers takes minutes.
+
+    Examples
+    --------
+    >>> layer_count(2, "num_layers")
+    2
+    """
+    count = as_integer(value, name, least)
+    if count > MOST_LAYERS:
+        raise ValueError(f"{name} must be at most {MOST_LAYERS}, got {count}")
+    return count
 
 
 def per_axis(value: Any, count: int, name: str, least: int = 0) -> tuple[int, ...]:

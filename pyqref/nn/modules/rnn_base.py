@@ -17,7 +17,7 @@ from ...tensor.refusal import refuse_quantized
 from .. import functional as F
 from .. import init
 from ..utils.packed_sequence import PackedSequence
-from .arguments import probability, sizes, word
+from .arguments import layer_count, probability, sizes, word
 from .module import Module
 
 __all__ = ["RNNBase", "pair_of_states"]
@@ -90,7 +90,7 @@ class RNNBase(Module):
         word(mode, "mode", tuple(_GATES))
         (input_size,) = sizes(input_size=input_size)
         hidden_size = as_integer(hidden_size, "hidden_size")
-        num_layers = as_integer(num_layers, "num_layers")
+        num_layers = layer_count(num_layers, "num_layers", None)
         bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
         bidirectional = as_flag(bidirectional, "bidirectional")
         proj_size = as_integer(proj_size, "proj_size")

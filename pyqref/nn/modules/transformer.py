@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import functional as F
 from .activation import GELU, ReLU
+from .arguments import layer_count
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
@@ -167,6 +168,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
+        num_layers = layer_count(num_layers, "num_layers", 0)
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers = num_layers
         self.norm = norm

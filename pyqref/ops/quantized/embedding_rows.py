@@ -30,6 +30,9 @@ __all__ = [
     "embedding_bag_byte_unpack",
 ]
 
+#: Steps in which a range is narrowed: more take minutes and find nothing better.
+MOST_BINS = 1 << 16
+
 
 def embedding_bag_byte_prepack(weight: Any) -> Any:
     r"""Quantize each row to bytes over its own range (equation ``eq-embedding-rows-byte``).
@@ -197,9 +200,10 @@ def _prepack(
     bins = require_integer(name, "nbins", bins)
     ratio = require_number(name, "ratio", ratio)
     if require_flag(name, "optimized_qparams", search):
-        if bins < 1 or not 0 <= ratio <= 1:
+        if not 1 <= bins <= MOST_BINS or not 0 <= ratio <= 1:
             raise ValueError(
-                f"{name}: nbins must be positive and ratio in [0, 1], got {bins} and {ratio}"
+                f"{name}: nbins must be in [1, {MOST_BINS}] and ratio in [0, 1], got {bins} and "
+                f"{ratio}"
             )
         found = [embedding.search_row_range(row, bits, bins, ratio) for row in table]
         low, high = np.array(found, np.float32).reshape(-1, 2).T

@@ -164,8 +164,9 @@ def run_dynamic(
 ) -> np.ndarray:
     """The array form of the two dynamic layers: float32 ``(*, K)`` to ``(*, N)``."""
     if isinstance(packed, PackedLinearFloat16):
-        y: np.ndarray = x @ packed.weight._array.T
-        return y if packed.bias_tensor is None else np.add(y, packed.bias_tensor._array, out=y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            y: np.ndarray = x @ packed.weight._array.T
+            return y if packed.bias_tensor is None else np.add(y, packed.bias_tensor._array, out=y)
     y, low, high = packed.run_dynamic(x, reduce_range)
     require_finite_range(low, high, what)
     return y

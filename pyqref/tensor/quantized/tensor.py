@@ -14,8 +14,9 @@ from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
 from ...dtypes import qscheme as qscheme_
 from ...tape import Array
+from ...tape.quiet import quiet
 from .. import conversion, indexing
-from ..arguments import as_number
+from ..arguments import as_number, described
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
 from ..dispatch import mark_view, require_apart, require_own_places
 from ..printing import array_text, ends, tensor_repr, with_suffixes
@@ -186,7 +187,8 @@ class QuantizedTensor(Tensor):
     def fill_(self, value: Any) -> Any:
         """Write one real number, quantized, everywhere."""
         require_own_places(self)
-        number = np.array([as_number(number_of(value), "fill_: value")], np.float32)
+        with quiet():
+            number = np.array([as_number(number_of(value), "fill_: value")], np.float32)
         if isinstance(self._quantizer, PerTensorQuantizer):
             self._array[...] = self._quantizer.quantize(number)[0]
         else:
@@ -200,12 +202,13 @@ class QuantizedTensor(Tensor):
 
     def _write(self, numbers: Array) -> None:
         """Write real numbers of this shape, some at a time."""
-        if numbers.size <= PART:
-            self._array[...] = self._quantizer.quantize(np.asarray(numbers, np.float32))
-            return
-        for at in parts(self._array, most=PART):
-            some = np.asarray(numbers[at], np.float32)
-            self._array[at] = self._quantizer.of_part(at).quantize(some)
+        with quiet():
+            if numbers.size <= PART:
+                self._array[...] = self._quantizer.quantize(np.asarray(numbers, np.float32))
+                return
+            for at in parts(self._array, most=PART):
+                some = np.asarray(numbers[at], np.float32)
+                self._array[at] = self._quantizer.of_part(at).quantize(some)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         basic, advanced = indexing.taken_apart(self._array.shape, key)
@@ -260,14 +263,23 @@ def number_of(value: Any) -> Any:
     """The real number that a tensor without axes is, or that a number is."""
     if isinstance(value, QuantizedTensor):
         value = value.dequantize()
-    return value._array.item() if isinstance(value, TensorBase) else value
+    if isinstance(value, TensorBase):
+        if value._array.size != 1:
+            raise RuntimeError(
+                f"a number, or a tensor that holds one, is wanted, got {described(value)}"
+            )
+        return value._array.item()
+    return value
 
 
 def _numbers(value: Any, ndim: int) -> Array:
     """Real numbers that are assigned, without axes of length 1 in front of ``ndim`` others."""
     numbers = np.asarray(getattr(value, "_array", value))
     if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
-        numbers = numbers.astype(np.float32)
+        try:
+            numbers = numbers.astype(np.float32)
+        except (TypeError, ValueError):
+            raise TypeError(f"what is assigned must be numbers, got {described(value)}") from None
     while numbers.ndim > ndim and numbers.shape[0] == 1:
         numbers = numbers[0]
     return numbers

@@ -9,7 +9,7 @@ from pyqref.nn import functional as F
 from pyqref.nn import modules as nn
 from pyqref.nn.layer_options import recurrent_options
 from pyqref.nn.modules import Module, ModuleList
-from pyqref.nn.modules.arguments import probability, sizes
+from pyqref.nn.modules.arguments import layer_count, probability, sizes
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantizable.workflow import prepare_parts
 from pyqref.tensor.arguments import as_flag
@@ -114,7 +114,8 @@ class LSTM(Module):
             raise ValueError(f"dropout must be in [0, 1], got {dropout!r}")
         dropout = probability(dropout, "dropout")
         (input_size,) = sizes(input_size=input_size)
-        hidden_size, num_layers = sizes(1, hidden_size=hidden_size, num_layers=num_layers)
+        (hidden_size,) = sizes(1, hidden_size=hidden_size)
+        num_layers = layer_count(num_layers, "num_layers")
         bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
         bidirectional = as_flag(bidirectional, "bidirectional")
         stacked = (num_layers, 4 * hidden_size, hidden_size)

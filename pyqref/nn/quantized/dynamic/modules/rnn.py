@@ -15,12 +15,12 @@ from pyqref.nn import modules
 from pyqref.nn.conversion_checks import require_members, sizes_of
 from pyqref.nn.layer_options import recurrent_options
 from pyqref.nn.modules import Module, ModuleList
-from pyqref.nn.modules.arguments import probability, word
+from pyqref.nn.modules.arguments import layer_count, probability, word
 from pyqref.nn.modules.rnn_base import pair_of_states
 from pyqref.nn.quantized.modules.utils import require_float_input, require_type
 from pyqref.nn.utils.packed_sequence import PackedSequence
 from pyqref.ops.quantized import quantize_in_place, run_recurrent_layer
-from pyqref.tensor.arguments import as_flag, as_integer
+from pyqref.tensor.arguments import as_flag
 from pyqref.tensor.base import wrap
 from pyqref.tensor.creation import zeros
 from pyqref.tensor.memory import require_memory
@@ -63,7 +63,7 @@ class RNNBase(Module):
         dropout = probability(dropout, "dropout")
         bias, batch_first = as_flag(bias, "bias"), as_flag(batch_first, "batch_first")
         bidirectional = as_flag(bidirectional, "bidirectional")
-        num_layers = as_integer(num_layers, "num_layers", 1)
+        num_layers = layer_count(num_layers, "num_layers")
         gates = self._gates[mode]
         hidden_size, input_size, _ = sizes_of(
             mode, hidden_size=hidden_size, input_size=input_size, gates=gates
