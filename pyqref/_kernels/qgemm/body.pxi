@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, room_for_rows
-from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
     LINE, first_step, next_line, scratch_of_all, scratch_step, suits_streams, whole_lines,
 )

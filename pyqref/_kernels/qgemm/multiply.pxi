@@ -58,6 +58,7 @@ cdef struct Runs:
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
+    LONG_PANEL = 1 << 22            # products of rows and a panel, for which it asks is_ending
     LEAST_BLOCK_ROWS = 192          # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most
@@ -252,7 +253,10 @@ cdef void multiply_panels(
     cdef Py_ssize_t first_panel = panel
     cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
     cdef const int8_t* ahead
+    cdef bint is_long = count * panel_size >= LONG_PANEL
     while panel < last:
+        if is_long and is_ending():
+            return
         ahead = p.panels + (panel + 1) * panel_size
         if panel + 1 == last:
             # The next block begins with the first panel, if there is one.
