@@ -1,4 +1,4 @@
-# Bytes joined along an axis: included by body.pxi.
+# Bytes joined along an axis: included by kernel.pyx.
 
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc

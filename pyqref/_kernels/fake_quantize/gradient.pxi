@@ -1,4 +1,4 @@
-# The gradient of fake quantization: included by body.pxi.
+# The gradient of fake quantization: included by kernel.pyx.
 
 cdef struct Masked:
     const int32_t* grad

@@ -1,4 +1,4 @@
-# Fake quantization of tensors as they mostly are: included by body.pxi.
+# Fake quantization of tensors as they mostly are: included by kernel.pyx.
 #
 # Small tensors take less time than a few calls of Python. These take what users give, and give
 # None where anything about it is unusual, be it wrong or not; the layers above then look at it.

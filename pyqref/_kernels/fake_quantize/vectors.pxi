@@ -1,4 +1,4 @@
-# Fake quantization of runs and rows, vector by vector: included by body.pxi.
+# Fake quantization of runs and rows, vector by vector: included by kernel.pyx.
 
 cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noexcept nogil:
     """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""

@@ -1,4 +1,4 @@
-# Means of channels, which are innermost in memory: included by body.pxi.
+# Means of channels, which are innermost in memory: included by kernel.pyx.
 #
 # A window of more taps than a list has is gone through once: all channels of the taps of a list,
 # then those of the next, while their sums wait in scratch. Where there are fewer results than tasks

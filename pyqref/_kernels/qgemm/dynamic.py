@@ -12,9 +12,9 @@ from pyqref._kernels.layout import in_groups
 from pyqref._kernels.observe import min_max
 from pyqref._kernels.parts import by_rows
 from pyqref._kernels.quantize import quantize_per_tensor
-from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.numerics.types import Engine, FloatArray
 
+from ..observe.one_range import choose_qparams_of_range
 from .finish import fits, for_kernel, real_store, zero_points_or_none
 from .linear import linear_float
 from .pack import PackedLinear

@@ -157,57 +157,63 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, Tile *tile) {
     }
 }
 
-/* The same with sizes that are known at run time only. */
-#define TILE_FOR_ROWS(vectors)                     \
-    switch (rows) {                                \
-        case 1: multiply(1, vectors, tile); return; \
-        case 2: multiply(2, vectors, tile); return; \
-        TILE_3_TO_4(vectors)                       \
-        TILE_5_TO_6(vectors)                       \
-    }
-#define NARROW_TILE_FOR_ROWS(vectors)              \
-    switch (rows) {                                \
-        case 7: multiply(7, vectors, tile); return; \
-        case 8: multiply(8, vectors, tile); return; \
-    }                                              \
-    TILE_FOR_ROWS(vectors)
+/* The same with sizes that are known at run time only: each tile is a function of its own, which a
+ * compiler is done with sooner than with all of them in one. */
+typedef void MultiplyTile(Tile *tile);
 
-#if TILE_ROWS >= 4
-#define TILE_3_TO_4(vectors)                       \
-    case 3: multiply(3, vectors, tile); return;    \
-    case 4: multiply(4, vectors, tile); return;
-#else
-#define TILE_3_TO_4(vectors)
-#endif
+#define TILE_OF(rows, name, vectors) \
+    static NEVER_INLINE void tile_##rows##_by_##name(Tile *tile) { multiply(rows, vectors, tile); }
 #if TILE_ROWS >= 6
-#define TILE_5_TO_6(vectors)                       \
-    case 5: multiply(5, vectors, tile); return;    \
-    case 6: multiply(6, vectors, tile); return;
+#define FOR_ROWS(each, name, vectors)                                                     \
+    each(1, name, vectors) each(2, name, vectors) each(3, name, vectors)                  \
+    each(4, name, vectors) each(5, name, vectors) each(6, name, vectors)
+#elif TILE_ROWS >= 4
+#define FOR_ROWS(each, name, vectors)                                                     \
+    each(1, name, vectors) each(2, name, vectors) each(3, name, vectors)                  \
+    each(4, name, vectors)
 #else
-#define TILE_5_TO_6(vectors)
+#define FOR_ROWS(each, name, vectors) each(1, name, vectors) each(2, name, vectors)
+#endif
+#if NARROW_TILE_ROWS >= 8
+#define FOR_NARROW_ROWS(each, name, vectors) \
+    FOR_ROWS(each, name, vectors) each(7, name, vectors) each(8, name, vectors)
+#else
+#define FOR_NARROW_ROWS FOR_ROWS
 #endif
 
-static void multiply_alike(int rows, int vectors, Tile *tile) {
-    /* Panels are a multiple of 16 columns wide: only vectors of 16 lanes leave a remainder. */
+FOR_ROWS(TILE_OF, all, TILE_VECTORS)
+/* Panels are a multiple of 16 columns wide: only vectors of 16 lanes leave a remainder. */
 #if SIMD_LANES == 16
-    switch (vectors) {
-        case 1: NARROW_TILE_FOR_ROWS(1) return;
-        case 2: NARROW_TILE_FOR_ROWS(2) return;
-        case 3: NARROW_TILE_FOR_ROWS(3) return;
-    }
+FOR_NARROW_ROWS(TILE_OF, one, 1)
+FOR_NARROW_ROWS(TILE_OF, two, 2)
+FOR_NARROW_ROWS(TILE_OF, three, 3)
 #endif
 #if WIDE_VECTORS > TILE_VECTORS
-    if (vectors == WIDE_VECTORS) { multiply(1, WIDE_VECTORS, tile); return; }
+TILE_OF(1, panel, WIDE_VECTORS)
 #endif
 #if WIDE_VECTORS > 2 * TILE_VECTORS
-    if (vectors == 2 * TILE_VECTORS) {
-        switch (rows) {
-            case 1: multiply(1, 2 * TILE_VECTORS, tile); return;
-            case 2: multiply(2, 2 * TILE_VECTORS, tile); return;
-        }
-    }
+TILE_OF(1, half, 2 * TILE_VECTORS)
+TILE_OF(2, half, 2 * TILE_VECTORS)
 #endif
-    TILE_FOR_ROWS(TILE_VECTORS)
+
+#define TILE_NAMED(rows, name, vectors) tile_##rows##_by_##name,
+static void multiply_alike(int rows, int vectors, Tile *tile) {
+    static MultiplyTile *const all[] = {FOR_ROWS(TILE_NAMED, all, TILE_VECTORS)};
+#if SIMD_LANES == 16
+    static MultiplyTile *const narrow[][NARROW_TILE_ROWS] = {
+        {FOR_NARROW_ROWS(TILE_NAMED, one, 1)},
+        {FOR_NARROW_ROWS(TILE_NAMED, two, 2)},
+        {FOR_NARROW_ROWS(TILE_NAMED, three, 3)},
+    };
+    if (vectors < TILE_VECTORS) { narrow[vectors - 1][rows - 1](tile); return; }
+#endif
+#if WIDE_VECTORS > TILE_VECTORS
+    if (vectors == WIDE_VECTORS) { tile_1_by_panel(tile); return; }
+#endif
+#if WIDE_VECTORS > 2 * TILE_VECTORS
+    if (vectors == 2 * TILE_VECTORS) { (rows == 1 ? tile_1_by_half : tile_2_by_half)(tile); return; }
+#endif
+    all[rows - 1](tile);
 }
 
 #endif

@@ -9,12 +9,15 @@
 
 #if defined(_MSC_VER)
 #define ALWAYS_INLINE static __forceinline
+#define NEVER_INLINE __declspec(noinline)
 #define UNROLL
 #elif defined(__clang__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 

@@ -1,4 +1,4 @@
-# From real numbers to integers: included by body.pxi.
+# From real numbers to integers: included by kernel.pyx.
 
 # --- Quantize per tensor ------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-# From integers to real numbers: included by body.pxi.
+# From integers to real numbers: included by kernel.pyx.
 
 cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
     return to_f32(sub_i32(load_bytes_of(q, is_signed), zero_point))

@@ -1,4 +1,4 @@
-# Quantization of tensors as they mostly are: included by body.pxi.
+# Quantization of tensors as they mostly are: included by kernel.pyx.
 #
 # As in ../fake_quantize/tensors.pxi, None stands for anything that is unusual.
 

@@ -1,4 +1,4 @@
-# A layer over whole sequences, both projections included: included by body.pxi.
+# A layer over whole sequences, both projections included: included by kernel.pyx.
 #
 # Inputs are projected some steps at a time, hidden states some rows at a time, so that what is held
 # does not grow with the sequences; on the grids of all inputs, and of all rows of a state.

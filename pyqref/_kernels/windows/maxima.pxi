@@ -1,4 +1,4 @@
-# The largest of each window of a plane of floats, and its gradient: included by body.pxi.
+# The largest of each window of a plane of floats, and its gradient: included by kernel.pyx.
 
 # Planes (planes, height, width) and what their windows gave, (planes, out_height, out_width).
 cdef struct Maxima:
