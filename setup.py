@@ -40,8 +40,10 @@ TRANSLATED = Path("build/cython")
 MODULE = """\
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "simd/{name}.h"
+#define KERNEL "{name}"
 #define PyInit_kernel PyInit_{name}
+#include "one_set.h"
+#include "simd/{name}.h"
 #include "kernel.c"
 """
 
@@ -118,12 +120,13 @@ def extensions() -> list[Extension]:
     if wanted == {"reference"}:
         return []
     modules = [extension(name, KERNELS / f"{name}.pyx") for name in COMMON]
+    sets = [
+        each for each in instruction_sets(target_machines()) if each.name in wanted or not wanted
+    ]
     for operation in TABLE.OPERATIONS:
-        body = KERNELS / operation / "kernel.pyx"
         modules += [
-            extension(f"{operation}.{each.name}", body)
-            for each in instruction_sets(target_machines())
-            if each.module(operation) == each.name and (not wanted or each.name in wanted)
+            extension(f"{operation}.{name}", KERNELS / operation / "kernel.pyx")
+            for name in dict.fromkeys(each.module(operation) for each in sets)
         ]
     return modules
 

@@ -23,13 +23,10 @@ class Operation(NamedTuple):
         Its folder.
     equations
         The modules of :mod:`pyqref.numerics` that define its numbers.
-    multiplies
-        Whether it is a product of matrices, for which some processors have registers of their own.
     """
 
     name: str
     equations: tuple[str, ...]
-    multiplies: bool = False
 
 
 class Kernel(NamedTuple):
@@ -51,7 +48,9 @@ class Kernel(NamedTuple):
     msvc
         Flags of Microsoft's compiler; None if that cannot compile it.
     extends
-        The kernel that runs every operation that is no product of matrices, if this has none.
+        The kernel whose modules run the operations that this one has no module for.
+    operations
+        Those that it has a module for.
     """
 
     name: str
@@ -61,11 +60,12 @@ class Kernel(NamedTuple):
     gcc: tuple[str, ...] = ()
     msvc: tuple[str, ...] | None = ()
     extends: str = ""
+    operations: tuple[str, ...] | None = None
 
     def module(self, operation: str) -> str:
         """Return the name of the module that runs ``operation``, in the folder of that."""
-        own = not self.extends or OPERATIONS[operation].multiplies
-        return self.name if own else self.extends
+        has_own = self.operations is None or operation in self.operations
+        return self.name if has_own else self.extends
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -77,15 +77,18 @@ OPERATIONS: dict[str, Operation] = {
         Operation("normalization", ("normalization",)),
         Operation("observe", ("fused_observe", "histogram", "moving_average")),
         Operation("pooling", ("pooling",)),
-        Operation("qconv", ("convolution", "requantize"), multiplies=True),
-        Operation("qgemm", ("linear", "matmul", "dynamic", "requantize"), multiplies=True),
+        Operation("product", ("accumulator", "requantize")),
+        Operation("qconv", ("convolution",)),
+        Operation("qgemm", ("linear", "matmul", "dynamic")),
         Operation("quantize", ("affine",)),
-        Operation("recurrent", ("recurrent",), multiplies=True),
+        Operation("recurrent", ("recurrent",)),
         Operation("resize", ("interpolate",)),
         Operation("windows", ("windows",)),
     )
 }
 
+# An instruction set that only adds products of integers in another way has its own of these.
+_PRODUCTS = ("product", "qconv", "qgemm", "recurrent")
 _X86 = ("x86_64", "amd64")
 _ARM = ("aarch64", "arm64")
 _AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
@@ -109,6 +112,8 @@ KERNELS: dict[str, Kernel] = {
             _X86,
             ("-mavx2", "-mfma", "-mavxvnni"),
             ("/arch:AVX2",),
+            extends="avx2",
+            operations=("normalization", "pooling", *_PRODUCTS),
         ),
         Kernel(
             "avx512vnni",
@@ -118,7 +123,7 @@ KERNELS: dict[str, Kernel] = {
             _AVX512VNNI,
             ("/arch:AVX512",),
         ),
-        Kernel("amx", "amx", "x86-64 with AMX-INT8", _X86, _AMX, None, extends="avx512vnni"),
+        Kernel("amx", "amx", "x86-64 with AMX-INT8", _X86, _AMX, None, "avx512vnni", _PRODUCTS),
         Kernel(
             "neon_dotprod",
             "dotprod",
@@ -134,6 +139,8 @@ KERNELS: dict[str, Kernel] = {
             _ARM,
             ("-march=armv8.2-a+dotprod+i8mm",),
             None,
+            extends="neon_dotprod",
+            operations=_PRODUCTS,
         ),
     )
 }

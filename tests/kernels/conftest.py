@@ -9,13 +9,14 @@ import pytest
 from pyqref import kernels
 from pyqref._kernels import threads
 
-
 N_THREADS = (1, 2, 3)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The reference is NumPy: it does not know how many threads there are, so one number is enough."""
-    given = {name for mark in metafunc.definition.iter_markers("parametrize") for name in mark.args[:1]}
+    """The reference does not know how many threads there are: one number is enough for it."""
+    given = {
+        name for mark in metafunc.definition.iter_markers("parametrize") for name in mark.args[:1]
+    }
     names = {"kernel", "n_threads"} & {*metafunc.fixturenames} - given
     if names == {"n_threads"}:
         metafunc.parametrize("n_threads", N_THREADS, indirect=True)

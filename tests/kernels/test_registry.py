@@ -111,13 +111,13 @@ def test_kernel_that_was_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", [each for each in kernels.usable() if each != "reference"])
 def test_operations_without_a_module_are_run_by_that_of_the_kernel_it_extends(name: str) -> None:
-    """``amx`` differs from ``avx512vnni`` in matrix products only."""
-    extended = KERNELS[name].extends
+    """``amx`` differs from ``avx512vnni`` in products of matrices only."""
+    own = KERNELS[name].operations or OPERATIONS
     with kernels.use(name):
-        for operation in OPERATIONS.values():
-            expected = extended if extended and not operation.multiplies else name
-            module = registry.twin(operation.name).__name__
-            assert f"pyqref._kernels.{operation.name}.{expected}" == module
+        for operation in OPERATIONS:
+            expected = name if operation in own else KERNELS[name].extends
+            module = registry.twin(operation).__name__
+            assert f"pyqref._kernels.{operation}.{expected}" == module
 
 
 def test_the_table_is_true() -> None:

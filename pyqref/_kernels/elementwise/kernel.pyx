@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from pyqref._kernels._layout cimport (
     ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, require_room, require_room_beside, room_beside,

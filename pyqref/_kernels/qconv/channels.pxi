@@ -40,9 +40,6 @@ cdef struct Turn:
     uint8_t* out
 
 
-include "reals.pxi"
-
-
 cdef void look_at(Source* s, cnp.ndarray x) except *:
     cdef int missing = 5 - cnp.PyArray_NDIM(x)
     cdef int axis

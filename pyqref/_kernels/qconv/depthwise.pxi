@@ -102,10 +102,6 @@ cdef struct Loom:
     uint8_t* results                # of two segments that will be spread
 
 
-include "loom.pxi"
-include "in_place.pxi"
-
-
 cdef void find_under(Depthwise* d, bint two) noexcept nogil:
     """The lines under two lines of outputs: first those of the upper, then of both."""
     cdef const Image* image = d.image

@@ -3,26 +3,34 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a convolution takes.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY, fabsf
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
-    LINE, first_step, next_line, scratch_of_all, scratch_step, suits_streams, whole_lines,
+    LINE, first_step, next_line, scratch_of_all, scratch_step, whole_lines,
+)
+from pyqref._kernels.product.kernel cimport (
+    ADDED, BLOCK_ROWS_OF_TILES, BYTES, COPIED_TOO_MUCH, DEEPEST_TILES, GROUP_ROWS, HAS_TILES,
+    HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, SUMS, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
+    Columns, Epilogue, Layout, Product, Run, Runs, Tile, bytes_of_result, fill_epilogue,
+    finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
+    prefetch_bytes, room_for_runs, suits_tiles, work_of,
 )
 from pyqref._kernels.simd.primitives cimport *
 
-include "../qgemm/tile.pxi"
-include "../qgemm/epilogue.pxi"
-include "../qgemm/multiply.pxi"
 include "windows.pxi"
 include "spread.pxi"
 include "lines.pxi"
 include "pieces.pxi"
 include "runs.pxi"
 include "depthwise.pxi"
+include "loom.pxi"
+include "in_place.pxi"
 include "grouped.pxi"
+include "../quantize/bytes.pxi"
+include "reals.pxi"
 include "channels.pxi"
 
 
@@ -209,5 +217,7 @@ cdef int each_group(
     return 0
 
 
+include "tiling.pxi"
 include "winograd.pxi"
+include "bands.pxi"
 include "layers.pxi"

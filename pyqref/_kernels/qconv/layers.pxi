@@ -47,9 +47,6 @@ cdef int run_layer(
     return 0
 
 
-include "bands.pxi"
-
-
 cdef void place_results(Layer* layer, tuple geometry) except *:
     """Where the outputs of a layer go, in bytes."""
     cdef int64_t[3] first, apart

@@ -1,7 +1,6 @@
 # Pixels of real numbers, which become bytes while their channels are put last: included by
 # channels.pxi.
 
-include "../quantize/bytes.pxi"
 
 cdef enum:
     REAL = 4                    # bytes of a real number

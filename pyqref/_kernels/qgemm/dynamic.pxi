@@ -1,29 +1,10 @@
 # Linear with real inputs and outputs: the range of the input, its grid, its integers and the
-# product in one go. The integers never exist but in the scratch of a block. Included by the bodies
-# of qgemm and recurrent.
-
-include "../observe/range.pxi"
-include "../quantize/bytes.pxi"
+# product in one go. The integers never exist but in the scratch of a block. Included by kernel.pyx.
 
 cdef enum:
     RANGE_CHUNK = 1 << 15           # numbers whose range a task finds
     RANGE_PER_THREAD = 1 << 18      # numbers that are worth a thread
     GATHERED = 256                  # elements of a row that lie apart, at a time
-
-
-# A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks. Rows come
-# in groups, all as far apart; those that follow one another are one group.
-cdef struct Reals:
-    const float* x
-    const uint8_t* quantized        # in place of x, if they are bytes already; else NULL
-    Py_ssize_t depth, size
-    Py_ssize_t first                # row that is the first of a product
-    Py_ssize_t in_group             # rows
-    # Numbers from one group, row and element to the next.
-    Py_ssize_t group_step, row_step, step
-    float inverse, offset
-    float* lows
-    float* highs
 
 
 cdef inline Py_ssize_t place_in(const Reals* reals, Py_ssize_t row) noexcept nogil:
@@ -171,14 +152,6 @@ cdef void rows_quantized(
             memset(run + n, 0, layout.run_depth - n)
             left -= n
             run += layout.run
-
-
-# A product with real inputs, whose grid is chosen when it runs.
-cdef struct Dynamic:
-    Reals reals
-    Product product
-    Epilogue epilogue
-    int quant_max
 
 
 cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):

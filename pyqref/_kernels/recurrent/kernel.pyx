@@ -2,21 +2,14 @@
 
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a layer takes.
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY, NAN, fabs, fabsf, isfinite, isinf, rint
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, require_room
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
-from pyqref._kernels.cache cimport (
-    LINE, first_step, next_line, scratch_of_all, scratch_step, suits_streams, whole_lines,
-)
+from pyqref._kernels.product.kernel cimport data_or_null, multiply
+from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, use_grid
 from pyqref._kernels.simd.primitives cimport *
 
-include "../qgemm/tile.pxi"
-include "../qgemm/epilogue.pxi"
-include "../qgemm/multiply.pxi"
-include "../qgemm/dynamic.pxi"
 include "functions.pxi"
 include "steps.pxi"
 include "layer.pxi"

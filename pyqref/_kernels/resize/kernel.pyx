@@ -1,7 +1,7 @@
 """Resizing of bytes."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._layout cimport (
     CHANNELS_LAST, OF_INT8, OF_UINT8, require_room, room_for_images,

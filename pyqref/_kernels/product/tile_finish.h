@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "qgemm/tile_shape.h"
+#include "product/tile_shape.h"
 
 /* The first `count` lanes of a vector, of which there may be more or none. */
 ALWAYS_INLINE void store_some_f32(float *target, f32v value, int count) {

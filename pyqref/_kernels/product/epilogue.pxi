@@ -1,48 +1,4 @@
-# From accumulators to stored results: included by the bodies of qgemm and qconv.
-
-
-# What is added to real results before their one rounding: bytes that lie where the results go.
-cdef struct Addend:
-    float scale
-    int32_t zero_point
-    float inverse                       # of the scale of the results
-    bint relu
-
-
-# How the columns of a matrix product are finished; numerics/requantize.py states the order.
-# An array with step 0 holds one value for all columns.
-cdef struct Epilogue:
-    int32_t x_zero_point
-    Py_ssize_t depth                    # factors in each sum
-    Py_ssize_t columns
-    const int32_t* weight_sums          # (N,)
-    const int64_t* weight_zero_points   # (1,) or (N,); NULL: all zero
-    Py_ssize_t weight_zero_point_step
-    const float* multiplier             # (1,) or (N,)
-    Py_ssize_t multiplier_step
-    float x_scale                       # where multipliers are scales of weights; else 1
-    const float* bias                   # (N,) or NULL
-    const int32_t* integer_bias         # (N,) or NULL
-    float bias_multiplier
-    int32_t zero_point, lower, upper
-    Store store
-    Addend addend                       # where store is ADDED
-
-
-cdef inline int bytes_of_result(const Epilogue* e) noexcept nogil:
-    return 1 if e.store == BYTES or e.store == ADDED else 4
-
-
-# The same for one panel of columns, padded with zeros to whole vectors.
-cdef struct Columns:
-    int32_t[PANEL_COLUMNS] offset       # added to the uncentred sums
-    int32_t[PANEL_COLUMNS] weight_zero_point
-    float[PANEL_COLUMNS] multiplier
-    float[PANEL_COLUMNS] bias
-    bint in_registers                   # whether a tile may finish the sums
-
-
-include "added.pxi"
+# From accumulators to stored results: included by kernel.pyx.
 
 
 cdef void load_columns(
@@ -103,26 +59,6 @@ cdef void load_columns(
             most = fabsf(bias[c] * bias_multiplier) + <float> 2.147483648e9
             is_small &= fabsf(multiplier[c]) * most < <float> 2e9
         columns.in_registers = is_small
-
-
-cdef inline f32v scaled(
-    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v high
-) noexcept nogil:
-    """``eq-requantize-bias``, clamped from above; one formula serves every engine.
-
-    ``fma(bias, bias_multiplier, acc)`` is ``acc + bias`` where the multiplier is 1, and
-    ``acc`` where the bias is -0.0. The bounds are whole, so clamping first changes nothing.
-    """
-    return min_f32(mul_f32(fma_f32(bias, bias_multiplier, value), multiplier), high)
-
-
-cdef inline i32v requantize(
-    f32v value, f32v multiplier, f32v bias, f32v bias_multiplier, f32v low, f32v high,
-    i32v zero_point,
-) noexcept nogil:
-    """``eq-requantize``."""
-    cdef f32v real = scaled(value, multiplier, bias, bias_multiplier, high)
-    return add_i32(to_i32(max_f32(real, low)), zero_point)
 
 
 cdef void finish_row(

@@ -6,7 +6,7 @@
 #ifndef PYQREF_TILE_H
 #define PYQREF_TILE_H
 
-#include "qgemm/tile_finish.h"
+#include "product/tile_finish.h"
 
 /* Real results are many stores, which take longer than products: the last quads are multiplied for
  * some rows at a time, which are finished while the products of the next are made. (Bytes are fewer

@@ -1,119 +1,7 @@
-# Rows times panels of packed weights, in blocks: included by the bodies of qgemm and qconv.
+# Rows times panels of packed weights, in blocks: included by kernel.pyx.
 #
 # The rows come from a function that makes them: the product does not know whether they are
 # rows of a matrix or the windows of an image.
-
-ctypedef const uint8_t* Bytes
-
-
-# Where the bytes of rows lie that are written into scratch. Depths come in runs: of 64 for tile
-# registers, else a row is one run, padded to a multiple of four. Missing depths are zero.
-cdef struct Layout:
-    Py_ssize_t row                  # bytes from a row to the next of its group
-    Py_ssize_t run                  # and from a run to the next
-    Py_ssize_t run_depth            # depths in a run
-    Py_ssize_t runs
-    Py_ssize_t depth                # that matter: a multiple of four; weights of others are zero
-    Py_ssize_t group                # bytes from a group of GROUP_ROWS rows to the next
-    Py_ssize_t pitch                # pointers from the first piece of a row to its second
-
-
-# Gives `count` rows from `first` as bytes, unsigned: sets pointers to where they already are,
-# or writes them into `scratch`. Each piece of a row has a pointer, those of the first pieces of all
-# rows before those of the second, and is readable up to a multiple of four bytes.
-ctypedef void (*GiveRows)(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
-    const Layout* layout, const uint8_t** rows,
-) noexcept nogil
-
-# Puts `size` bytes of each of `count` results from `first`, `step` bytes apart, where they belong,
-# or takes what lies there.
-ctypedef void (*MoveRows)(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
-    Py_ssize_t size, uint8_t* out,
-) noexcept nogil
-
-# Up to 16 rows side by side whose depths lie equally far apart, wherever these are.
-cdef struct Run:
-    const uint8_t* x                # the first depth of the first row
-    Py_ssize_t row                  # which one of its block that is
-    int rows
-    int known                       # of them, at first, that the run before has as well
-
-# Gives `count` rows from `first`, both whole lines, as runs; returns how many there are.
-ctypedef Py_ssize_t (*GiveRuns)(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Run* runs,
-) noexcept nogil
-
-# How tile registers read rows as runs: NULL and 0 where they do not.
-cdef struct Runs:
-    GiveRuns give
-    const Py_ssize_t* offsets       # of each 64 depths from the first
-    Py_ssize_t row                  # bytes from a row to the next
-    Py_ssize_t line                 # rows of a line; blocks have whole ones
-    # Lines of the input that a block takes scratch for, `copy` bytes each: `step` for each line
-    # of rows, and `more` for each image, of `lines` such lines, that it begins or goes on with.
-    Py_ssize_t copy, step, more, lines
-
-
-cdef enum:
-    BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
-    LEAST_BLOCK_ROWS = 192          # that results may not make fewer, where they are not scratch
-    RESULT_BYTES = 1 << 18          # of a block, at most
-    BLOCK_POINTERS = 8192           # to pieces of these rows, at most
-    BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
-    GROUP_ROWS = 32                 # rows that tile registers multiply at a time
-    SCRATCH_BYTES = 1 << 19         # that a block may take,
-    SCRATCH_OF_TILES = 15 << 16     # in tile registers, where nothing else takes scratch,
-    IN_PLACE_BYTES = 1 << 20        # or that its rows may be where they lie
-    DEEPEST_TILES = 18432           # products of a sum; some rows of as many take little more
-    READ_AHEAD = 8                  # tiles in which the next panel is fetched
-    STREAM_AHEAD = 1 << 14          # bytes by which weights are fetched that are used only once
-    COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
-    COPIED_TOO_MUCH = 64            # bytes that may be written after a row
-
-
-cdef struct Product:
-    Py_ssize_t rows, columns, quads
-    GiveRows give_rows              # writes into scratch
-    GiveRows give_rows_in_place     # or points; NULL where that is impossible
-    bint whole_rows                 # written into scratch in one run, never in several
-    Py_ssize_t pieces               # of a row, equally long, where rows are not copied: else 1
-    bint has_edges                  # whether rows in place take scratch for some
-    # Of writing rows: with fewer columns than this for each row, threads share the rows.
-    float row_price
-    const void* source
-    # Rows as they lie, where their distance is the same everywhere; NULL: they do not.
-    const uint8_t* matrix
-    const uint8_t* matrix_end       # of what may be read
-    Py_ssize_t matrix_row           # bytes from a row to the next
-    Runs runs
-    const int8_t* panels
-    Epilogue* epilogue
-    uint8_t* out
-    Py_ssize_t out_stride           # elements between rows
-    Py_ssize_t out_itemsize
-    MoveRows put_rows               # of bytes, where results are not evenly apart; else NULL
-    MoveRows fetch_rows             # to which such results are added; else NULL
-    bint streams                    # whether real results go past the caches
-    bint in_tiles                   # whether tile registers are used
-    bint copies                     # whether rows are written into scratch
-    Layout layout
-    uint8_t* scratch                # scratch_size bytes for each thread, scratch_step apart
-    Py_ssize_t scratch_size
-    Py_ssize_t most_scratch         # of it, that rows of a block take
-    Py_ssize_t pointers_at          # where in it those to rows begin
-    Py_ssize_t results_at           # and the results of a block that are put in their places
-    Py_ssize_t block_rows, blocks, column_splits
-    Py_ssize_t granule, granules    # rows that are never shared, and how many of such
-
-
-cdef inline uint8_t* place_of_row(
-    uint8_t* scratch, const Layout* layout, Py_ssize_t r
-) noexcept nogil:
-    """Where a row of a block begins."""
-    return scratch + r // GROUP_ROWS * layout.group + r % GROUP_ROWS * layout.row
-
 
 cdef inline int32_t sum_of(
     const uint8_t* row, const Layout* layout, Py_ssize_t depth
@@ -141,9 +29,6 @@ cdef void take_rows(
     for r in range(count):
         row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
         row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
-
-
-include "tiles.pxi"
 
 
 cdef inline void fill_tile(
@@ -261,9 +146,6 @@ cdef void multiply_panels(
                 ahead = p.panels + first_panel * panel_size
         multiply_panel(p, count, rows, row_sums, panel * PANEL_COLUMNS, ahead, out)
         panel += 1
-
-
-include "plan.pxi"
 
 
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:

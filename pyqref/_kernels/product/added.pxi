@@ -1,4 +1,4 @@
-# Results to which bytes are added before their one rounding: included by epilogue.pxi.
+# Results to which bytes are added before their one rounding: included by kernel.pyx.
 
 # The same for all results of a product, in every lane.
 cdef struct Adding:

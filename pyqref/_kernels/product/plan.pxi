@@ -1,7 +1,6 @@
-# How a product is laid out in scratch and cut into tasks: included by multiply.pxi.
+# How a product is laid out in scratch and cut into tasks: included by kernel.pyx.
 
 cdef enum:
-    WORK_PER_THREAD = 1 << 21       # products by vectors that are worth a thread
     TILES_FASTER = 3                # as many products take tile registers the time of one
     FINISHING = 32                  # products in the time in which a sum is begun and finished
     LEAST_COLUMNS = 32              # fewer take as long
@@ -73,7 +72,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
-cdef inline Py_ssize_t room_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
+cdef Py_ssize_t room_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
     """Bytes of scratch for the lines under some lines of rows, wherever they begin."""
     cdef Py_ssize_t lines = rows // runs.line
     cdef Py_ssize_t images = (lines + runs.lines - 2) // runs.lines + 1

@@ -1,12 +1,10 @@
-# A block of rows times panels in the tile registers of AMX: included by multiply.pxi.
+# A block of rows times panels in the tile registers of AMX: included by kernel.pyx.
 #
 # The product is made in parts: a group of rows times some columns of a panel, as many as there are
 # registers for. Tile registers are multiplied by a unit of their own in the processor. While it
 # works on one part, the vector units finish the sums of the part before.
 
 cdef extern from "simd/tiles.h":
-    enum:
-        HAS_TILES
     void tiles_configure(int first_rows, int second_rows) nogil
     void tiles_release() nogil
     void tiles_clear() nogil
@@ -16,12 +14,7 @@ cdef extern from "simd/tiles.h":
     ) nogil
     void tiles_store(int row_tiles, int column_tiles, int32_t* sums) nogil
 
-cdef extern from "simd/prefetch.h":
-    void prefetch_bytes(const void* first, Py_ssize_t count) nogil
-
 cdef enum:
-    HEIGHT = 16                     # rows of a tile of inputs
-    TILE_DEPTH = 64                 # depths in one of them
     TILE_QUADS = 16
     ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
     MOST_RUNS = BLOCK_ROWS_OF_TILES // 4    # of a block
