@@ -80,7 +80,7 @@ def for_kernel(
     bias: np.ndarray | None = None,
     requant: Requantization | None = None,
 ) -> tuple[Any, ...]:
-    """What kernels take of a weight, and how they finish its sums: see ``qgemm/multiply.pxi``.
+    """What kernels take of a weight, and how they finish its sums: see ``product/multiply.pxi``.
 
     The bias of a ``requant`` is its own.
     """
