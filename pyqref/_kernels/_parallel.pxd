@@ -5,6 +5,7 @@ from pyqref._kernels.cache cimport LINE
 ctypedef void (*Task)(void* context, Py_ssize_t index, int thread) noexcept nogil
 
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil
+cdef bint is_ending() noexcept nogil
 cdef int useful_threads(double work, double work_per_thread, int n_threads) noexcept nogil
 
 

@@ -9,8 +9,9 @@ at once. So less work is worth a thread that is awake, and whoever has done its 
 tasks helps the others. Who does small loops alone, one soon after another, wakes the others once
 these loops together have taken as long as waking takes.
 
-Ctrl-C ends a loop: the main thread looks for it between its tasks, ten times a second. What a
-kernel then returns is not finished and never used. Only a signal whose handler raises
+Ctrl-C ends a loop: the main thread looks for it between its tasks, ten times a second, and a task
+that may take long asks ``is_ending`` between its parts. What a kernel then returns is not finished
+and never used. Only a signal whose handler raises
 KeyboardInterrupt, Python's own one, counts, and it stays pending: Python raises as soon as the
 kernel has returned.
 Any other handler is called when the kernel is done. So no kernel ever runs inside of another.
@@ -37,9 +38,11 @@ cdef extern from *:
     #ifdef _MSC_VER
     #include <intrin.h>
     #define add_to(next, number) _InterlockedExchangeAdd64((volatile __int64 *)(next), number)
+    #define number_at(next) (*(volatile __int64 *)(next))
     #define PYQREF_EACH_THREAD __declspec(thread)
     #else
     #define add_to(next, number) __atomic_fetch_add(next, number, __ATOMIC_RELAXED)
+    #define number_at(next) __atomic_load_n(next, __ATOMIC_RELAXED)
     #define PYQREF_EACH_THREAD __thread
     #endif
 
@@ -64,6 +67,8 @@ cdef extern from *:
     static PYQREF_EACH_THREAD double look_at;
     static PYQREF_EACH_THREAD int until_clock;
     static PYQREF_EACH_THREAD int is_stopped;
+    /* The next task of the thread's share of a loop, if it helps with one. */
+    static PYQREF_EACH_THREAD int64_t *own_next;
     /* Threads that ran the last loop of the thread that asks, and until when they wait awake. */
     static PYQREF_EACH_THREAD int awake;
     static PYQREF_EACH_THREAD double awake_until;
@@ -78,6 +83,8 @@ cdef extern from *:
     double pyqref_seconds() nogil
     double pyqref_coarse_seconds() nogil
     int64_t add_to(int64_t* next, int64_t number) nogil
+    int64_t number_at(int64_t* next) nogil
+    int64_t* own_next
     double look_at
     int until_clock
     bint is_stopped
@@ -98,6 +105,7 @@ cdef enum:
     A_TASK = 16
 
 cdef double LOOKS_APART = 0.1
+cdef int64_t LEFT = <int64_t> 1 << 62       # is added to each thread's next task
 cdef unsigned long _main_thread = 0
 
 # Threads that are awake, for the work that is worth waking one: about 10 microseconds. A caller who
@@ -192,29 +200,36 @@ cdef inline bint must_stop(int done) noexcept nogil:
     return until_clock <= 0 and look()
 
 
+cdef bint is_ending() noexcept nogil:
+    """Whether what a task does is no longer wanted; each part of it takes microseconds at least."""
+    return is_stopped or (own_next != NULL and number_at(own_next) >= LEFT) or must_stop(A_TASK)
+
+
 cdef void take_shares(
     Task task, void* context, Share* shares, int n_shares, int thread
 ) noexcept nogil:
     """Run what is left of the thread's own share, and then of those after it."""
+    global own_next
     cdef Share* share
     cdef int64_t index
     cdef int k
+    own_next = &shares[thread % n_shares].next
     for k in range(n_shares):
         share = &shares[(thread + k) % n_shares]
         index = add_to(&share.next, 1)
         while index < share.end:
             task(context, index, thread)
-            if thread == 0 and must_stop(A_TASK):
+            if thread == 0 and (is_stopped or must_stop(A_TASK)):
                 leave_shares(shares, n_shares)
-                return
             index = add_to(&share.next, 1)
+    own_next = NULL
 
 
 cdef void leave_shares(Share* shares, int n_shares) noexcept nogil:
     """Let nobody begin another task."""
     cdef int k
     for k in range(n_shares):
-        add_to(&shares[k].next, <int64_t> 1 << 62)
+        add_to(&shares[k].next, LEFT)
 
 
 cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads) noexcept nogil:
@@ -229,7 +244,7 @@ cdef void parallel_for(Task task, void* context, Py_ssize_t count, int n_threads
     if n_threads <= 1 or count <= 1 or _forked or pyqref_is_alone:
         for index in range(count):
             task(context, index, 0)
-            if must_stop(A_TASK if count > 1 else 1):
+            if is_stopped or must_stop(A_TASK if count > 1 else 1):
                 break
         if soon_until < 0:
             soon_until = pyqref_seconds() + _waiting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import products
 from .operation import Array, Operation, unbroadcast
 
 __all__ = ["Einsum", "Matmul", "product"]
@@ -12,8 +13,8 @@ __all__ = ["Einsum", "Matmul", "product"]
 def product(a: Array, b: Array) -> Array:
     """``a @ b``; half precision is summed in single precision."""
     if a.dtype == np.float16:
-        return (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
-    return a @ b
+        return products.multiply(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    return products.multiply(a, b)
 
 
 _LABELS = {

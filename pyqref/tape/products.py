@@ -6,6 +6,9 @@ times as long as on one thread. So, where threadpoolctl is installed to hold the
 works on one thread at a time, and a large product is cut into blocks that
 :func:`~pyqref.get_num_threads` threads share. How it is cut depends on its shape alone, and so do
 its sums.
+
+Python looks for Ctrl-C between two calls of the BLAS, so a product that takes long is made of
+several.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from pyqref import _kernels
 from .operation import Array
 from .quiet import quiet
 
-__all__ = ["OrderedSum", "held_back", "matmul", "run"]
+__all__ = ["OrderedSum", "held_back", "matmul", "multiply", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
@@ -32,6 +35,8 @@ _SMALL = 1 << 18
 _LARGE, _MANY = 1 << 24, 1 << 22
 #: Parts of a large product. More would share it out more evenly and pack its operands more often.
 _PARTS = 4
+#: Multiplications of one call of the BLAS: 50 to 500 milliseconds.
+_LONGEST = 1 << 32
 
 
 def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
@@ -44,13 +49,14 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
            [3., 4.]])
     """
     if a.size * b.shape[-1] < _SMALL or not _libraries():
-        return np.matmul(a, b, out=out)
+        return multiply(a, b, out)
     with _one_thread():
-        blocks = _cut(a, b, out) if a.ndim == b.ndim == 2 and a.dtype == b.dtype else None
-        if blocks is None:
-            return np.matmul(a, b, out=out)
-        out, parts = blocks
-        _share([functools.partial(_fill, *each) for each in parts], _kernels.get_num_threads())
+        step = _step_of_parts(a, b)
+        if step is None:
+            return multiply(a, b, out)
+        out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
+        tasks = [functools.partial(multiply, *each) for each in _cut(a, b, out, step)]
+        _share(tasks, _kernels.get_num_threads())
         return out
 
 
@@ -58,7 +64,7 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
     """Run tasks that write to disjoint places and make so many multiplications in all.
 
     Each is called with the function that it is to multiply matrices by: where there is one task
-    only :func:`matmul`, whose parts are shared, else ``np.matmul``, and the tasks are shared.
+    only :func:`matmul`, whose parts are shared, else one that is not, and the tasks are shared.
 
     Examples
     --------
@@ -72,7 +78,7 @@ def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:
         return
     n_threads = _kernels.get_num_threads() if multiplications >= _MANY and _libraries() else 1
     with _one_thread():
-        _share([functools.partial(task, np.matmul) for task in tasks], n_threads)
+        _share([functools.partial(task, multiply) for task in tasks], n_threads)
 
 
 @contextlib.contextmanager
@@ -119,24 +125,48 @@ class OrderedSum:
                 self.total += array
 
 
-def _fill(a: Array, b: Array, out: Array) -> None:
-    np.matmul(a, b, out=out)
+def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
+    """``a @ b`` by one call of the BLAS after the other, none of which takes a second.
+
+    Examples
+    --------
+    >>> multiply(np.ones((1, 2, 3)), np.ones((3, 1)))
+    array([[[3.],
+            [3.]]])
+    """
+    if a.ndim < 2 or b.ndim not in (2, a.ndim) or a.size * b.shape[-1] <= _LONGEST:
+        return np.asarray(np.matmul(a, b, out=out))
+    if a.dtype != b.dtype or (b.ndim > 2 and a.shape[:-2] != b.shape[:-2]):
+        return np.matmul(a, b, out=out)
+    if a.ndim == 2:
+        out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
+        step = max(_LONGEST // (b.shape[0] * min(out.shape)) // 16, 1) * 16
+        for part in _cut(a, b, out, step):
+            np.matmul(*part[:2], out=part[2])
+        return out
+    out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype) if out is None else out
+    step = max(_LONGEST * len(a) // (a.size * b.shape[-1]), 1)
+    for i in range(0, len(a), step):
+        part = i if step == 1 else slice(i, i + step)
+        multiply(a[part], b if b.ndim == 2 else b[part], out[part])
+    return out
 
 
-def _cut(
-    a: Array, b: Array, out: Array | None = None
-) -> tuple[Array, list[tuple[Array, Array, Array]]] | None:
-    """The result, and the products that fill it; None for what is one block."""
-    (rows, depth), columns = a.shape, b.shape[1]
-    longer = max(rows, columns)
-    step = -(-longer // (16 * _PARTS)) * 16
-    if rows * columns * depth < _LARGE or step < 64:
+def _step_of_parts(a: Array, b: Array) -> int | None:
+    """How many rows or columns a part of a product has; None for what is one block."""
+    if not a.ndim == b.ndim == 2 or a.dtype != b.dtype:
         return None
-    out = np.empty((rows, columns), a.dtype) if out is None else out
+    step = -(-max(len(a), b.shape[1]) // (16 * _PARTS)) * 16
+    return None if a.size * b.shape[1] < _LARGE or step < 64 else step
+
+
+def _cut(a: Array, b: Array, out: Array, step: int) -> list[tuple[Array, Array, Array]]:
+    """The products that fill a matrix, each so many of its rows, or columns if these are more."""
+    longer = max(out.shape)
     cuts = itertools.pairwise([*range(0, longer, step), longer])
-    if rows >= columns:
-        return out, [(a[i:j], b, out[i:j]) for i, j in cuts]
-    return out, [(a, b[:, i:j], out[:, i:j]) for i, j in cuts]
+    if out.shape[0] >= out.shape[1]:
+        return [(a[i:j], b, out[i:j]) for i, j in cuts]
+    return [(a, b[:, i:j], out[:, i:j]) for i, j in cuts]
 
 
 def _share(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:

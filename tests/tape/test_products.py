@@ -48,8 +48,9 @@ def test_the_bits_do_not_depend_on_the_threads(shape, turned, monkeypatch):
 
 def test_the_parts_cover_the_product_once():
     for shape in [(1024, 256, 70), (70, 256, 1024), (1037, 300, 65), (4097, 64, 64)]:
-        out, parts = products._cut(*operands(shape, np.random.default_rng(1)))
-        out[:] = 0
+        a, b = operands(shape, np.random.default_rng(1))
+        out = np.zeros((len(a), b.shape[1]), np.float32)
+        parts = products._cut(a, b, out, products._step_of_parts(a, b))
         for *_, part in parts:
             part += 1
         assert len(parts) > 1
@@ -70,6 +71,20 @@ def test_an_ordered_sum_has_the_bits_of_one_thread():
             ordered.add(places[i], arrays[i])
         assert np.array_equal(expected, ordered.total)
         assert not ordered._waiting
+
+
+@pytest.mark.parametrize("shapes", [((70, 50), (50, 40)), ((30, 50), (50, 90)), ((5, 7, 9), (9, 8)),
+                                     ((5, 7, 9), (5, 9, 8)), ((2, 3, 40, 9), (2, 3, 9, 30)),
+                                     ((2, 1, 4, 9), (2, 3, 9, 5)), ((9,), (9, 5)), ((5, 9), (9,))])  # fmt: skip
+@pytest.mark.parametrize("longest", [1, 400, 5000, 1 << 32])
+def test_long_products_are_made_of_several(shapes, longest, monkeypatch):
+    """Small integers, so that sums are exact."""
+    monkeypatch.setattr(products, "_LONGEST", longest)
+    rng = np.random.default_rng(6)
+    a, b = (rng.integers(-8, 9, shape).astype(np.float32) for shape in shapes)
+    product = products.multiply(a, b)
+    np.testing.assert_array_equal(a.astype(int) @ b.astype(int), product)
+    assert product.dtype == np.float32
 
 
 def test_stacks_are_multiplied_one_by_one():

@@ -241,9 +241,9 @@ cdef void finish_parts(void* context, Py_ssize_t index, int thread) noexcept nog
         sums += ACROSS * SIMD_LANES
 
 
-cdef int mean_of_channels(Pool* p, tuple longest, int n_threads) except -1:
+cdef int mean_of_channels(Pool* p, double work, tuple longest, int n_threads) except -1:
     """Means of images whose channels are innermost."""
-    cdef Py_ssize_t tasks = cut_lines(p, n_threads)
+    cdef Py_ssize_t tasks = cut_lines(p, work, n_threads)
     cdef Py_ssize_t wanted = n_threads * TASKS_PER_THREAD
     cdef Py_ssize_t lists = 1
     p.spans = (p.inner + SPAN - 1) // SPAN

@@ -80,7 +80,7 @@ cdef void along_large_task(void* context, Py_ssize_t index, int thread) noexcept
     means_along(context, index, thread, True)
 
 
-cdef int mean_of_lines(Pool* p, tuple longest, int n_threads) except -1:
+cdef int mean_of_lines(Pool* p, double work, tuple longest, int n_threads) except -1:
     """Means of images whose channels are one with the batch."""
     cdef Py_ssize_t taps = 1
     for places in longest:
@@ -94,7 +94,8 @@ cdef int mean_of_lines(Pool* p, tuple longest, int n_threads) except -1:
         raise MemoryError()
     with nogil:
         parallel_for(
-            along_large_task if taps >= LARGE else along_task, p, cut_lines(p, n_threads), n_threads
+            along_large_task if taps >= LARGE else along_task, p, cut_lines(p, work, n_threads),
+            n_threads,
         )
         free(p.sums)
         free(p.divisors)

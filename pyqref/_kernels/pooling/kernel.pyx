@@ -29,6 +29,7 @@ cdef enum:
     WORK_PER_THREAD = 1 << 19   # bytes under all windows that are worth a thread
     FINISHED = 12               # bytes, in whose time a mean is divided and rounded
     TASKS_PER_THREAD = 4        # at least, where there is so much to be cut
+    LONGEST_TASK = 1 << 28      # bytes under its windows
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
     ALONG = 1 << 12             # sums of one channel that are held at a time
@@ -119,10 +120,11 @@ cdef inline Share share_of(const Pool* p, Py_ssize_t index) noexcept nogil:
     return share
 
 
-cdef inline Py_ssize_t cut_lines(Pool* p, int n_threads) noexcept nogil:
-    """Cut lines of results where they are few; gives how many tasks there are."""
+cdef inline Py_ssize_t cut_lines(Pool* p, double work, int n_threads) noexcept nogil:
+    """Cut lines of results where they are few or long; gives how many tasks there are."""
     cdef Py_ssize_t lines = p.outer * p.out_depth * p.out_height
     cdef Py_ssize_t wanted = n_threads * TASKS_PER_THREAD if n_threads > 1 else 1
+    wanted = max(wanted, <Py_ssize_t> (work / LONGEST_TASK))
     p.pieces = max(1, min(p.out_width, (wanted + lines - 1) // lines))
     p.spans = p.parts = 1
     return lines * p.pieces
@@ -216,7 +218,7 @@ def max_pool(cnp.ndarray x, out, geometry, int n_threads):
     work = set_pool(&p, x, result, geometry)
     with nogil:
         n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
-        parallel_for(max_task, &p, cut_lines(&p, n_threads), n_threads)
+        parallel_for(max_task, &p, cut_lines(&p, work, n_threads), n_threads)
     return result
 
 
@@ -245,7 +247,7 @@ def mean_pool(
     n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
     p.sums, p.divisors = NULL, NULL
     if p.inner == 1:
-        mean_of_lines(&p, (<tuple> geometry)[6], n_threads)
+        mean_of_lines(&p, work, (<tuple> geometry)[6], n_threads)
     else:
-        mean_of_channels(&p, (<tuple> geometry)[6], n_threads)
+        mean_of_channels(&p, work, (<tuple> geometry)[6], n_threads)
     return result

@@ -166,6 +166,7 @@ cdef struct Runs:
 
 cdef enum:
     BLOCK_ROWS = 1008               # rows that are made at a time, at most: 21 times 48
+    LONG_PANEL = 1 << 22            # products of rows and a panel, for which it asks is_ending
     LEAST_BLOCK_ROWS = 192          # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
     BLOCK_POINTERS = 8192           # to pieces of these rows, at most

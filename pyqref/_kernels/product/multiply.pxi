@@ -137,7 +137,10 @@ cdef void multiply_panels(
     cdef Py_ssize_t first_panel = panel
     cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
     cdef const int8_t* ahead
+    cdef bint is_long = count * panel_size >= LONG_PANEL
     while panel < last:
+        if is_long and is_ending():
+            return
         ahead = p.panels + (panel + 1) * panel_size
         if panel + 1 == last:
             # The next block begins with the first panel, if there is one.

@@ -148,6 +148,7 @@ cdef void multiply_in_tiles(
     cdef const int8_t* w
     cdef int most_column_tiles, used, width, column, column_tiles, row_tiles, i
     cdef int[2] configured = [0, 0]
+    cdef bint is_long = count * PANEL_COLUMNS * p.quads * 4 >= LONG_PANEL
     memset(&waiting, 0, sizeof(waiting))
     memset(&ahead, 0, sizeof(ahead))
     memset(run, 0, sizeof(run))
@@ -236,5 +237,7 @@ cdef void multiply_in_tiles(
                 index += row_tiles
             column += most_column_tiles * 16
         panel += 1
+        if panel < last and is_long and is_ending():
+            break
     finish_some(p, &waiting, GROUP_ROWS)
     tiles_release()

@@ -14,6 +14,7 @@ cdef enum:
     PREPARING = 16                  # vectors computed in the time in which one is prepared
     SLAB_BYTES = 1 << 18            # of outputs that are worth a task
     TASKS_A_THREAD = 4
+    LONGEST_TASK = 1 << 29          # products of a channel: what takes 20 to 300 milliseconds
     TAPS_PER_THREAD = 3 << 16       # products of a channel that are worth a thread
     # Taps that cost what copies do: where windows begin pixels apart, and copies take these one by
     # one, and where they begin one apart.
@@ -197,6 +198,8 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
         turn_to(d, &loom, channel, width)
         start = 0
         while start < image.out[2]:
+            if is_ending():
+                return
             # The last segment ends with the line, and may take some outputs once more.
             start = min(start, image.out[2] - d.segment)
             p.at[2] = start
@@ -217,6 +220,12 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
         channel += width
 
 
+cdef inline Py_ssize_t work_of_pair(const Depthwise* d) noexcept nogil:
+    cdef const Image* image = d.image
+    cdef Py_ssize_t taps = image.kernel[0] * image.kernel[1] * image.kernel[2]
+    return 2 * image.out[2] * image.channels * taps
+
+
 cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     """Choose how much is done at a time, and what scratch that takes."""
     cdef const Image* image = d.image
@@ -227,6 +236,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     tasks = 2 * d.pairs * image.out[2] * image.channels // SLAB_BYTES // n_threads
     tasks = 1 if n_threads == 1 else n_threads * max(min(tasks, <Py_ssize_t> TASKS_A_THREAD), 1)
     d.pairs_a_task = (d.pairs + tasks - 1) // tasks
+    d.pairs_a_task = min(d.pairs_a_task, LONGEST_TASK // work_of_pair(d) + 1)
     d.weights_size = (d.upper + 2 * d.both + d.lower) * 4 * VECTOR_BYTES
     d.most_vectors = max(WEIGHTS_BYTES // d.weights_size, <Py_ssize_t> 2)
     d.width = min(d.most_vectors - 1, <Py_ssize_t> WIDTH_VECTORS) * VECTOR_BYTES

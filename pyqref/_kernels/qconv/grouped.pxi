@@ -138,6 +138,8 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
         lay_strips(g, &desk, channel)
         start = 0
         while start < image.out[2]:
+            if is_ending():
+                return
             start = min(start, image.out[2] - g.segment)
             begin_lines(&desk.lines, channel, start)
             for line in range(first, last):
@@ -181,6 +183,10 @@ cdef int grouped(
     )
     tasks = 1 if n_threads == 1 else min(n_threads * <Py_ssize_t> TASKS_A_THREAD, g.lines)
     g.lines_a_task = (g.lines + tasks - 1) // tasks
+    g.lines_a_task = min(
+        g.lines_a_task,
+        LONGEST_TASK // (image.out[2] * image.channels * g.n_taps * image.inputs) + 1,
+    )
     g.vectors = max(STRIPS_BYTES // (g.quads * 4 * VECTOR_BYTES), <Py_ssize_t> 1)
     vectors = (image.channels + VECTOR_BYTES - 1) // VECTOR_BYTES
     g.vectors = min(min(g.vectors, <Py_ssize_t> WIDTH_VECTORS), vectors)

@@ -7,6 +7,10 @@
 # computed one by one.
 
 
+cdef enum:
+    LONGEST_RUN = 1 << 14           # outputs of a line that are computed together
+
+
 cdef void find_inner(Depthwise* d) noexcept nogil:
     """Which outputs of a line have no padding beside the line in their windows."""
     cdef const Image* image = d.image
@@ -79,8 +83,8 @@ cdef void compute_in_place(
     cdef Py_ssize_t output = 0
     cdef Py_ssize_t at
     while output < image.out[2]:
-        is_run = are_together and output == d.first_inner
-        v.count = d.last_inner - output if is_run else 1
+        is_run = are_together and d.first_inner <= output < d.last_inner
+        v.count = min(d.last_inner - output, <Py_ssize_t> LONGEST_RUN) if is_run else 1
         v.threes = d.threes if is_run else 0
         v.x_last, v.out_last = (v.count - 1) * v.x_step, (v.count - 1) * v.out_step
         point_streams(d, loom, output)
@@ -90,3 +94,5 @@ cdef void compute_in_place(
             upper + at if is_run else NULL,
         )
         output += v.count
+        if v.count == LONGEST_RUN and is_ending():
+            return

@@ -7,7 +7,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_room
-from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
     LINE, first_step, next_line, scratch_of_all, scratch_step, whole_lines,
 )
@@ -122,6 +122,8 @@ cdef void group_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     plan_product(&own.product, 1)
     own.product.scratch = scratch + g.room_size
     for task in range(own.product.blocks * own.product.column_splits):
+        if task > 0 and is_ending():
+            return
         multiply_task(&own.product, task, 0)
 
 

@@ -7,7 +7,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 from pyqref._kernels._layout cimport OF_FLOAT32, OF_UINT8, require_room, require_rows
-from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
+from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
 
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil

@@ -1,5 +1,9 @@
 # The largest of each window of a plane of floats, and its gradient: included by kernel.pyx.
 
+cdef enum:
+    LONG_LINE = 1 << 12         # numbers under the windows of a line, for which it asks is_ending
+
+
 # Planes (planes, height, width) and what their windows gave, (planes, out_height, out_width).
 cdef struct Maxima:
     const float* x
@@ -74,7 +78,10 @@ cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nog
     cdef Py_ssize_t step_x = m.dilation_x
     cdef Py_ssize_t y, x, top, left
     cdef bint is_done
+    cdef bint is_long = m.out_width * m.kernel_y * m.kernel_x >= LONG_LINE
     for y in range(m.out_height):
+        if is_long and is_ending():
+            return
         top = y * m.stride_y - m.before_y
         for x in range(m.out_width):
             left = x * m.stride_x - m.before_x
@@ -102,7 +109,10 @@ cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t i = (index + 1) * m.out_height * m.out_width
     cdef Py_ssize_t top, left, y, x, row, column
     cdef uint32_t ky, kx
+    cdef bint is_long = m.out_width >= LONG_LINE
     for row in range(m.out_height - 1, -1, -1):
+        if is_long and is_ending():
+            return
         top = row * m.stride_y - m.before_y
         for column in range(m.out_width - 1, -1, -1):
             left = column * m.stride_x - m.before_x

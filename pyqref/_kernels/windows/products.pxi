@@ -7,6 +7,9 @@ ctypedef void (*Loop)(
     char** operands, const cnp.npy_intp* sizes, const cnp.npy_intp* steps, void* data
 ) noexcept nogil
 
+cdef enum:
+    LONGEST_PRODUCT = 1 << 29   # multiplications at a time: what takes some 20 milliseconds
+
 cdef Loop matmul_loop = NULL
 cdef void* matmul_data = NULL
 
@@ -41,7 +44,22 @@ cdef inline Matrix matrix_of(float* at, Py_ssize_t row, Py_ssize_t column) noexc
 cdef void multiply(
     Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns
 ) noexcept nogil:
-    """``out = a @ b``, contiguous."""
+    """``out = a @ b``, contiguous; so many rows at a time that Ctrl-C is noticed."""
+    cdef Py_ssize_t most = max(LONGEST_PRODUCT // (depth * columns) // 16 * 16, <Py_ssize_t> 128)
+    cdef Py_ssize_t count
+    while rows > 0:
+        count = min(rows, most)
+        multiply_rows(a, b, out, count, depth, columns)
+        rows -= count
+        if rows > 0 and is_ending():
+            return
+        a.at += count * a.row
+        out += count * columns
+
+
+cdef void multiply_rows(
+    Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns
+) noexcept nogil:
     cdef void* operands[3]
     cdef cnp.npy_intp[4] sizes = [1, rows, depth, columns]
     cdef cnp.npy_intp[9] steps = [0, 0, 0, a.row, a.column, b.row, b.column, columns, 1]
@@ -72,6 +90,8 @@ cdef void run_block(
     block.images += first * block.channels * block.height * block.width
     block.rows = rows
     for i in range(count * block.bands):
+        if i > 0 and is_ending():
+            return
         task(&block, i, thread)
 
 
