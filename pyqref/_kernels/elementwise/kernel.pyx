@@ -5,7 +5,8 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 from pyqref._kernels._layout cimport (
-    ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, require_room, require_room_beside, room_beside,
+    ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output,
+    require_output_beside,
 )
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
@@ -65,7 +66,7 @@ cdef int set_arrays(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) exce
 cdef int set_pair(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
     """The same of arrays of one type; ``b`` and ``out`` lie as ``a`` does."""
     cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-    require_room_beside("out", out, OF_INT8 if is_signed else OF_UINT8, a)
+    require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, a)
     return set_arrays(p, a, b, out)
 
 
@@ -247,7 +248,7 @@ def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     Into ``out``, or room of that dtype.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, OF_BYTES, out, OF_BYTES | OF_BOOL, True)
+    cdef cnp.ndarray result = output_beside(q, OF_BYTES, out, OF_BYTES | OF_BOOL, True)
     if result is None:
         return None
     set_arrays(&p, q, q, result)
@@ -317,7 +318,7 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     of another type or has gaps.
     """
     cdef Pair p
-    cdef cnp.ndarray result = room_beside(q, OF_BYTES, out, OF_BYTES, True)
+    cdef cnp.ndarray result = output_beside(q, OF_BYTES, out, OF_BYTES, True)
     if result is None:
         return None
     set_arrays(&p, q, q, result)

@@ -7,7 +7,7 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, room_as, room_beside
+from pyqref._kernels._layout cimport OF_FLOAT32, output_as, output_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
@@ -39,7 +39,7 @@ cdef enum Rule:
     BEFORE     # rint(x * inverse + zero_point): per channel, as documented
     AFTER      # rint(x * inverse) + zero_point: as torch does
 
-include "marks.pxi"
+include "bit_mask.pxi"
 
 # What one vector needs: scales, inverses, zero points and these subtracted from 0 of its lanes.
 cdef struct Grid:
@@ -48,7 +48,7 @@ cdef struct Grid:
 cdef struct FakeQuantize:
     const float* x
     float* y
-    uint8_t* marks            # NULL where nobody asks for them
+    uint8_t* bit_mask            # NULL where nobody asks for them
     const float* scales
     const float* inverses
     const float* zero_points
@@ -76,7 +76,7 @@ cdef inline void run_by_rule(
 cdef inline void fake_quantize_by_rule(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
 ) noexcept nogil:
-    if f.marks:
+    if f.bit_mask:
         run_by_rule(f, start, n, channel, True)
     else:
         run_by_rule(f, start, n, channel, False)
@@ -104,7 +104,7 @@ cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
     cdef Py_ssize_t run = index * f.runs_per_task
     cdef Py_ssize_t last = min(run + f.runs_per_task, f.runs)
-    if f.inner == 1 and f.marks:
+    if f.inner == 1 and f.bit_mask:
         rows_by_rule(f, run, last - run, True)
     elif f.inner == 1:
         rows_by_rule(f, run, last - run, False)
@@ -139,8 +139,8 @@ cdef bint is_covered(x) noexcept:
     return is_in_c_order(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32
 
 
-cdef cnp.ndarray room_for(x, out):
-    return room_beside(x, OF_FLOAT32, out, OF_FLOAT32, False) if is_covered(x) else None
+cdef cnp.ndarray output_for(x, out):
+    return output_beside(x, OF_FLOAT32, out, OF_FLOAT32, False) if is_covered(x) else None
 
 
 cdef void run_at_once(FakeQuantize* f) noexcept nogil:
@@ -161,30 +161,30 @@ cdef void run(FakeQuantize* f, int n_threads) noexcept:
             run_all(f, n_threads)
 
 
-cdef cnp.ndarray room_for_marks(cnp.ndarray x):
+cdef cnp.ndarray output_for_bits(cnp.ndarray x):
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(x) // 8 + BEYOND
     return cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
 
 
 cdef void set_arrays(
-    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, float quant_min,
+    FakeQuantize* f, cnp.ndarray x, cnp.ndarray y, cnp.ndarray bit_mask, float quant_min,
     float quant_max, int rule
 ) noexcept:
     f.x, f.y = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(y)
-    f.marks = NULL
-    if marks is not None:
-        f.marks = <uint8_t*> cnp.PyArray_DATA(marks)
+    f.bit_mask = NULL
+    if bit_mask is not None:
+        f.bit_mask = <uint8_t*> cnp.PyArray_DATA(bit_mask)
     f.low, f.high, f.rule = quant_min, quant_max, <Rule> rule
     f.size = cnp.PyArray_SIZE(x)
 
 
 cdef void run_per_tensor(
-    cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, float scale, float zero_point,
+    cnp.ndarray x, cnp.ndarray y, cnp.ndarray bit_mask, float scale, float zero_point,
     float quant_min, float quant_max, int rule, int n_threads,
 ) noexcept:
     cdef FakeQuantize f
     cdef float inverse = (<float> 1) / scale
-    set_arrays(&f, x, y, marks, quant_min, quant_max, rule)
+    set_arrays(&f, x, y, bit_mask, quant_min, quant_max, rule)
     f.scales, f.inverses, f.zero_points = &scale, &inverse, &zero_point
     f.channels, f.inner = 1, 1
     run(&f, n_threads)
@@ -200,12 +200,12 @@ def fake_quantize_per_tensor(
     where ``x`` is something else or not contiguous.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
-    cdef cnp.ndarray y = room_for(x, out)
+    cdef cnp.ndarray y = output_for(x, out)
     if y is None:
         return None
-    marks = room_for_marks(x) if masked else None
-    run_per_tensor(x, y, marks, scale, zero_point, quant_min, quant_max, rule, n_threads)
-    return y, marks
+    bit_mask = output_for_bits(x) if masked else None
+    run_per_tensor(x, y, bit_mask, scale, zero_point, quant_min, quant_max, rule, n_threads)
+    return y, bit_mask
 
 
 cpdef bint is_grid(
@@ -245,7 +245,7 @@ cdef cnp.ndarray numbers_of(x, int kind):
 
 
 cdef int run_per_channel(
-    cnp.ndarray x, cnp.ndarray y, cnp.ndarray marks, scales, cnp.ndarray zero_points, int axis,
+    cnp.ndarray x, cnp.ndarray y, cnp.ndarray bit_mask, scales, cnp.ndarray zero_points, int axis,
     float quant_min, float quant_max, int rule, int n_threads,
 ) except -1:
     cdef FakeQuantize f
@@ -261,7 +261,7 @@ cdef int run_per_channel(
     )
     require_channels(x, axis, each_scale, each_zero_point)
     whole = <const int32_t*> cnp.PyArray_DATA(each_zero_point)
-    set_arrays(&f, x, y, marks, quant_min, quant_max, rule)
+    set_arrays(&f, x, y, bit_mask, quant_min, quant_max, rule)
     f.scales = <const float*> cnp.PyArray_DATA(each_scale)
     f.zero_points = <const float*> cnp.PyArray_DATA(each_zero_point)
     f.channels, f.inner = cnp.PyArray_SIZE(each_scale), elements_per_channel(x, axis)
@@ -295,14 +295,14 @@ def fake_quantize_per_channel(
     if not isinstance(zero_points, cnp.ndarray):
         zero_points = cnp.PyArray_FROM_O(zero_points)
     if cnp.PyArray_ISINTEGER(zero_points):
-        y = room_for(x, out)
+        y = output_for(x, out)
     if y is None:
         return None
-    marks = room_for_marks(x) if masked else None
+    bit_mask = output_for_bits(x) if masked else None
     run_per_channel(
-        x, y, marks, scales, zero_points, axis, quant_min, quant_max, rule, n_threads
+        x, y, bit_mask, scales, zero_points, axis, quant_min, quant_max, rule, n_threads
     )
-    return y, marks
+    return y, bit_mask
 
 
 include "tensors.pxi"

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport sqrtf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from pyqref._kernels._layout cimport (
-    OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_room, require_room_beside,
+    OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_output, require_output_beside,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.primitives cimport *
@@ -204,7 +204,7 @@ def layer_norm(
     """
     cdef Rows r
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
-    require_room_beside("out", out, OF_INT8 if is_signed else OF_UINT8, x)
+    require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, x)
     r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     r.n, r.period, r.inner, r.is_signed = cnp.PyArray_DIM(x, 1), period, inner, is_signed
     r.scale, r.eps, r.inverse_out = scale, eps, inverse_out
@@ -230,7 +230,7 @@ def add_sums(cnp.ndarray x, bint is_signed, cnp.ndarray sums):
     cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
     cdef int64_t total, squares
     cdef cnp.npy_intp two = 2
-    require_room("sums", sums, OF_INT64, 1, &two)
+    require_output("sums", sums, OF_INT64, 1, &two)
     with nogil:
         row_sums(first, n, is_signed, &total, &squares)
         all_[0] += total

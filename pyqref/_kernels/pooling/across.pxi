@@ -46,7 +46,7 @@ cdef inline void add_listed(
             for v in range(ACROSS):
                 quads[v] = load_quads(q.scratch + 4 * v * SIMD_LANES)
         else:
-            weave_quads(
+            interleave_quads(
                 quads, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at, list[tap + 3] + at
             )
         for v in range(ACROSS):

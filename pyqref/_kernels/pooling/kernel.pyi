@@ -1,6 +1,6 @@
 import numpy as np
 
-from .bands import Geometry
+from .blocking import Geometry
 
 def max_pool(
     x: np.ndarray, out: np.ndarray | None, geometry: Geometry, n_threads: int

@@ -5,7 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport room_for_images
+from pyqref._kernels._layout cimport output_for_images
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line
 from pyqref._kernels.images cimport Image, has_channels_outside, image_of
@@ -173,7 +173,7 @@ cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
         return None
     for axis in range(len(wanted)):
         sizes[axis] = wanted[axis]
-    return room_for_images(x, out, sizes, True)
+    return output_for_images(x, out, sizes, True)
 
 
 cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -1:
@@ -234,8 +234,8 @@ def mean_pool(
     cdef Pool p
     cdef double work
     cdef cnp.ndarray result
-    cdef bint has_room = (<tuple> geometry)[7]
-    if not has_room:
+    cdef bint has_buffer = (<tuple> geometry)[7]
+    if not has_buffer:
         return None
     result = room_for_windows(x, out, geometry)
     if result is None:

@@ -239,7 +239,7 @@ cdef void fill_epilogue(
 cdef void* data_or_null(array)
 
 cdef bint suits_tiles(const Product* p) noexcept nogil
-cdef Py_ssize_t room_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil
+cdef Py_ssize_t scratch_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil
 cdef double work_of(const Product* p) noexcept nogil
 cdef int plan_product(Product* p, int n_threads) noexcept nogil
 cdef void cut(Product* p, int n_threads) noexcept nogil

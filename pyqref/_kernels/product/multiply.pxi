@@ -52,9 +52,9 @@ cdef void multiply_panel(
 
     ``out`` is where the first row of results begins.
     """
-    cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] room
+    cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] buffer
     cdef int32_t[PANEL_COLUMNS] zeros
-    cdef int32_t* sums = <int32_t*> next_line(room)
+    cdef int32_t* sums = <int32_t*> next_line(buffer)
     # Vectors that tiles read of it shall not straddle lines: room for one that begins with a line.
     cdef Columns[2] room_of_columns
     cdef Columns* columns = <Columns*> next_line(room_of_columns)

@@ -56,7 +56,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
-    cdef Py_ssize_t room = SCRATCH_BYTES
+    cdef Py_ssize_t buffer = SCRATCH_BYTES
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     cdef Py_ssize_t widest = 0
     cdef Py_ssize_t i, end
@@ -72,7 +72,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
-cdef Py_ssize_t room_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
+cdef Py_ssize_t scratch_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
     """Bytes of scratch for the lines under some lines of rows, wherever they begin."""
     cdef Py_ssize_t lines = rows // runs.line
     cdef Py_ssize_t images = (lines + runs.lines - 2) // runs.lines + 1
@@ -93,16 +93,16 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t granule = granule_of(p)
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
-    cdef Py_ssize_t room = p.most_scratch
+    cdef Py_ssize_t buffer = p.most_scratch
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     if p.runs.give != NULL:
         most -= most % granule
-        while most > granule and room_for_runs(&p.runs, most) > room:
+        while most > granule and scratch_for_runs(&p.runs, most) > buffer:
             most -= granule
     else:
         if not (p.copies or p.has_edges):
-            room = IN_PLACE_BYTES
-        most = min(most, room * GROUP_ROWS // (p.layout.group + 1))
+            buffer = IN_PLACE_BYTES
+        most = min(most, buffer * GROUP_ROWS // (p.layout.group + 1))
     most = min(most, BLOCK_POINTERS // p.pieces)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
@@ -152,7 +152,7 @@ cdef int plan_product(Product* p, int n_threads) noexcept nogil:
         size = groups * p.layout.group if p.in_tiles else p.block_rows * p.layout.row
         p.pointers_at = whole_lines(size + p.layout.row + COPIED_TOO_MUCH)
     if p.runs.give != NULL:
-        p.pointers_at = whole_lines(room_for_runs(&p.runs, p.block_rows))
+        p.pointers_at = whole_lines(scratch_for_runs(&p.runs, p.block_rows))
     p.results_at = p.pointers_at + whole_lines(p.block_rows * (
         p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
     ))

@@ -63,14 +63,14 @@ cdef Py_ssize_t rows_in_reach(
     A tile reads 64 depths at a time: what follows a row meets weights that are zero.
     """
     cdef Py_ssize_t padded = padded_for_tiles(p.layout.depth)
-    cdef Py_ssize_t room
+    cdef Py_ssize_t buffer
     if p.matrix == NULL:
         return 0
-    room = p.matrix_end - p.matrix - padded
-    room = room // p.matrix_row + 1 - first_row if room >= 0 else 0
-    if room >= count:
+    buffer = p.matrix_end - p.matrix - padded
+    buffer = buffer // p.matrix_row + 1 - first_row if buffer >= 0 else 0
+    if buffer >= count:
         return count
-    return max(room, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
+    return max(buffer, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
 
 
 # What lies ahead: the next panel, some of which is fetched with each step of this one.
@@ -130,8 +130,8 @@ cdef void multiply_in_tiles(
     """
     cdef Bytes[GROUP_ROWS] rows
     cdef int32_t[BLOCK_ROWS_OF_TILES] row_sums
-    cdef int32_t[GROUP_ROWS * PANEL_COLUMNS + LINE] room
-    cdef int32_t* sums = <int32_t*> next_line(room)
+    cdef int32_t[GROUP_ROWS * PANEL_COLUMNS + LINE] buffer
+    cdef int32_t* sums = <int32_t*> next_line(buffer)
     cdef Columns[2] columns         # of this panel, and of the one before
     cdef int8_t[TILE_QUADS * PANEL_COLUMNS * 4] rest_of_panel
     cdef Part part, waiting

@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_room
+from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_output
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
     LINE, first_step, next_line, scratch_of_all, scratch_step, whole_lines,
@@ -16,22 +16,22 @@ from pyqref._kernels.product.kernel cimport (
     HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, SUMS, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
     Columns, Epilogue, Layout, Product, Run, Runs, Tile, bytes_of_result, fill_epilogue,
     finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
-    prefetch_bytes, room_for_runs, suits_tiles, work_of,
+    prefetch_bytes, scratch_for_runs, suits_tiles, work_of,
 )
 from pyqref._kernels.simd.primitives cimport *
 
-include "windows.pxi"
-include "spread.pxi"
-include "lines.pxi"
-include "pieces.pxi"
-include "runs.pxi"
+include "im2col.pxi"
+include "scatter.pxi"
+include "line_buffer.pxi"
+include "indirection.pxi"
+include "tile_rows.pxi"
 include "depthwise.pxi"
-include "loom.pxi"
-include "in_place.pxi"
+include "depthwise_weights.pxi"
+include "depthwise_in_place.pxi"
 include "grouped.pxi"
 include "../quantize/bytes.pxi"
-include "reals.pxi"
-include "channels.pxi"
+include "quantize_input.pxi"
+include "channels_last.pxi"
 
 
 cdef void join_groups(
@@ -89,7 +89,7 @@ cdef struct Group:
 
 
 cdef void take_group(
-    const Groups* g, Py_ssize_t index, int8_t* room, Group* own
+    const Groups* g, Py_ssize_t index, int8_t* buffer, Group* own
 ) noexcept nogil:
     """Describe one group; its weights may be laid out in ``room``. ``own`` is not to be moved."""
     cdef Product* p = &own.product
@@ -105,9 +105,9 @@ cdef void take_group(
     if g.joined > 1:
         join_groups(
             g.weights + index * g.outputs * taps * image.inputs // g.joined, g.joined,
-            g.outputs // g.joined, image.inputs // g.joined, taps, room,
+            g.outputs // g.joined, image.inputs // g.joined, taps, buffer,
         )
-        p.panels = room
+        p.panels = buffer
     else:
         p.panels += index * g.panels_size
 
@@ -219,7 +219,7 @@ cdef int each_group(
     return 0
 
 
-include "tiling.pxi"
+include "winograd_plan.pxi"
 include "winograd.pxi"
-include "bands.pxi"
+include "blocking.pxi"
 include "layers.pxi"

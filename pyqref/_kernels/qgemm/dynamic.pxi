@@ -18,15 +18,15 @@ cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nog
 
 
 cdef inline const float* side_by_side(
-    const Reals* reals, const float* x, Py_ssize_t n, float* room
+    const Reals* reals, const float* x, Py_ssize_t n, float* buffer
 ) noexcept nogil:
     """Some elements of a row, copied to ``room`` unless they lie so."""
     cdef Py_ssize_t i
     if reals.step == 1:
         return x
     for i in range(n):
-        room[i] = x[i * reals.step]
-    return room
+        buffer[i] = x[i * reals.step]
+    return buffer
 
 
 cdef inline Py_ssize_t most_at_once(const Reals* reals, Py_ssize_t n) noexcept nogil:
@@ -42,7 +42,7 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef Reals* reals = <Reals*> context
     cdef Py_ssize_t start = index * RANGE_CHUNK
     cdef Py_ssize_t row, last, at, n
-    cdef float[GATHERED] room
+    cdef float[GATHERED] buffer
     cdef const float* x
     reals.lows[index], reals.highs[index] = INFINITY, -INFINITY
     if has_no_gaps(reals):
@@ -59,7 +59,7 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         while at < reals.depth:
             n = most_at_once(reals, reals.depth - at)
             range_of(
-                side_by_side(reals, x + at * reals.step, n, room), n, reals.lows + index,
+                side_by_side(reals, x + at * reals.step, n, buffer), n, reals.lows + index,
                 reals.highs + index,
             )
             at += n
@@ -123,7 +123,7 @@ cdef void rows_quantized(
     cdef const float* x
     cdef uint8_t* run
     cdef Py_ssize_t r, left, n, at, some
-    cdef float[GATHERED] room
+    cdef float[GATHERED] buffer
     cdef const uint8_t* q
     for r in range(count):
         rows[r] = run = place_of_row(scratch, layout, r)
@@ -144,7 +144,7 @@ cdef void rows_quantized(
             while at < n:
                 some = most_at_once(reals, n - at)
                 quantize_bytes(
-                    side_by_side(reals, x, some, room), run + at, some, reals.inverse,
+                    side_by_side(reals, x, some, buffer), run + at, some, reals.inverse,
                     reals.offset, 0, 255,
                 )
                 x += some * reals.step

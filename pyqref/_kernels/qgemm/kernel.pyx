@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, room_for_rows
+from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for_rows
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport first_step
 from pyqref._kernels.product.kernel cimport (
@@ -86,7 +86,7 @@ def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
     cdef int store = weight[11]
     cdef int kinds = OF_BYTES if store == BYTES else OF_INT32 if store == SUMS else OF_FLOAT32
     cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
-    cdef cnp.ndarray result = room_for_rows(x, out, kinds, columns)
+    cdef cnp.ndarray result = output_for_rows(x, out, kinds, columns)
     cdef int shift = 0
     if result is None:
         return None
@@ -115,7 +115,7 @@ def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
     """
     cdef Dynamic d
     cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
-    cdef cnp.ndarray result = room_for_rows(x, out, OF_FLOAT32, columns)
+    cdef cnp.ndarray result = output_for_rows(x, out, OF_FLOAT32, columns)
     cdef float low = 0
     cdef float high = 0
     if result is None:

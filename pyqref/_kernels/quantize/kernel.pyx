@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, room_as, room_beside
+from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, output_as, output_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels._tensors cimport array_of, new_leaf, new_quantized, reals_of
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels

@@ -4,7 +4,7 @@ cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a layer takes.
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, require_room
+from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.product.kernel cimport data_or_null, multiply
 from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, use_grid
@@ -28,9 +28,9 @@ def recurrent_step(
     cdef cnp.npy_intp[2] sizes = [
         cnp.PyArray_DIM(from_hidden, 0), cnp.PyArray_DIM(from_hidden, 1) // kind
     ]
-    require_room("hidden", hidden, OF_FLOAT32, 2, sizes)
+    require_output("hidden", hidden, OF_FLOAT32, 2, sizes)
     if cell is not None:
-        require_room("cell", cell, OF_FLOAT32, 2, sizes)
+        require_output("cell", cell, OF_FLOAT32, 2, sizes)
     s.kind, s.rows, s.size = <Kind> kind, cnp.PyArray_DIM(hidden, 0), cnp.PyArray_DIM(hidden, 1)
     s.from_input = <const float*> cnp.PyArray_DATA(from_input)
     s.from_hidden = <const float*> cnp.PyArray_DATA(from_hidden)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._layout cimport (
-    CHANNELS_LAST, OF_INT8, OF_UINT8, require_room, room_for_images,
+    CHANNELS_LAST, OF_INT8, OF_UINT8, require_output, output_for_images,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.images cimport Image, image_of
@@ -81,7 +81,7 @@ def nearest(
     sizes[0], sizes[1] = cnp.PyArray_SIZE(planes), cnp.PyArray_SIZE(rows)
     sizes[2] = cnp.PyArray_SIZE(columns)
     # Of images that have no depth, or no height either, those are left out.
-    result = room_for_images(x, out, sizes + 5 - cnp.PyArray_NDIM(x), False)
+    result = output_for_images(x, out, sizes + 5 - cnp.PyArray_NDIM(x), False)
     if result is None or cnp.PyArray_ITEMSIZE(x) != 1:
         return None
     fill_sizes(&r, x, result)
@@ -190,7 +190,7 @@ def bilinear(
     sizes[0], sizes[1], sizes[2] = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), 1
     sizes[ndim - 2] = cnp.PyArray_SIZE(rows) // 2
     sizes[ndim - 1] = cnp.PyArray_SIZE(columns) // 2
-    require_room("out", out, OF_INT8 if is_signed else OF_UINT8, ndim, sizes, CHANNELS_LAST)
+    require_output("out", out, OF_INT8 if is_signed else OF_UINT8, ndim, sizes, CHANNELS_LAST)
     fill_sizes(&r, x, out)
     r.rows = <const int64_t*> cnp.PyArray_DATA(rows)
     r.columns = <const int64_t*> cnp.PyArray_DATA(columns)

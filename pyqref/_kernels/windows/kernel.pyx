@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
-from pyqref._kernels._layout cimport OF_FLOAT32, OF_UINT8, require_room, require_rows
+from pyqref._kernels._layout cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
 
 cdef extern from "simd/copy.h":
@@ -51,7 +51,7 @@ def transpose(cnp.ndarray x, cnp.ndarray out, int n_threads):
     cdef cnp.npy_intp[3] sizes = [
         cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)
     ]
-    require_room("out", out, OF_FLOAT32, 3, sizes)
+    require_output("out", out, OF_FLOAT32, 3, sizes)
     m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
     m.rows, m.columns = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     m.blocks = (m.rows + BLOCK - 1) // BLOCK
@@ -70,7 +70,7 @@ cdef struct Windows:
     Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
     Py_ssize_t out_height, out_width
     Py_ssize_t bands, lines         # of one image: tasks, and lines that one of them goes over
-    Py_ssize_t room                 # floats of the scratch of a thread
+    Py_ssize_t buffer                 # floats of the scratch of a thread
     float* scratch
 
 
@@ -105,7 +105,7 @@ cdef inline void copy_window_line(
 cdef void unfold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of windows of one image."""
     cdef const Windows* w = <const Windows*> context
-    cdef float* lines = w.scratch + thread * w.room
+    cdef float* lines = w.scratch + thread * w.buffer
     cdef Py_ssize_t image = index // w.bands
     cdef Py_ssize_t first = index % w.bands * w.lines
     cdef Py_ssize_t last = min(first + w.lines, w.out_height)
@@ -146,7 +146,7 @@ cdef inline void add_floats(float* target, const float* source, Py_ssize_t n) no
 cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some lines of one image: what its windows hold is added place by place of the kernel."""
     cdef const Windows* w = <const Windows*> context
-    cdef float* lines = w.scratch + thread * w.room
+    cdef float* lines = w.scratch + thread * w.buffer
     cdef Py_ssize_t n = w.channels
     cdef Py_ssize_t image = index // w.bands
     cdef Py_ssize_t first = index % w.bands * w.lines
@@ -190,7 +190,7 @@ cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry,
     w.lines = most if folds else max((most - reach) // w.stride_y + 1, <Py_ssize_t> 1)
     w.lines = min(w.lines, height)
     w.bands = (height + w.lines - 1) // w.lines
-    w.room = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
+    w.buffer = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
 
 
 cdef int run_windows(
@@ -201,7 +201,7 @@ cdef int run_windows(
     lay_out(&w, images, (<object> rows).shape[1:5], geometry, folds)
     w.rows = <float*> cnp.PyArray_DATA(rows)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(rows), WORK_PER_THREAD, n_threads)
-    w.scratch = <float*> malloc(w.room * n_threads * sizeof(float))
+    w.scratch = <float*> malloc(w.buffer * n_threads * sizeof(float))
     if w.scratch == NULL:
         raise MemoryError()
     with nogil:
@@ -217,7 +217,7 @@ cdef int require_images(
     cdef int axis
     for axis in range(2, min(cnp.PyArray_NDIM(images), 4)):
         sizes[axis] = cnp.PyArray_DIM(images, axis)
-    return require_room(name, images, OF_FLOAT32, 4, sizes)
+    return require_output(name, images, OF_FLOAT32, 4, sizes)
 
 
 def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_threads):
@@ -231,7 +231,7 @@ def unfold_rows(cnp.ndarray images, cnp.ndarray rows, tuple geometry, int n_thre
     for axis in range(1, 5):
         sizes[axis] = cnp.PyArray_DIM(rows, axis) if axis < cnp.PyArray_NDIM(rows) else 1
     sizes[0], sizes[5] = cnp.PyArray_DIM(images, 0), cnp.PyArray_DIM(images, 1)
-    require_room("rows", rows, OF_FLOAT32, 6, sizes)
+    require_output("rows", rows, OF_FLOAT32, 6, sizes)
     run_windows(images, rows, geometry, False, n_threads)
 
 

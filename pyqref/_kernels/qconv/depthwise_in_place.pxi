@@ -43,7 +43,7 @@ cdef void measure_padding(Depthwise* d, Py_ssize_t width) noexcept nogil:
     d.blank_size = pixels * image.channels + width if d.blank_is_line else width
 
 
-cdef void point_streams(const Depthwise* d, Loom* loom, Py_ssize_t output) noexcept nogil:
+cdef void point_streams(const Depthwise* d, Work* work, Py_ssize_t output) noexcept nogil:
     """Let the streams begin under an output; those in the padding, with blank bytes."""
     cdef const Image* image = d.image
     cdef const Stream* stream
@@ -51,34 +51,34 @@ cdef void point_streams(const Depthwise* d, Loom* loom, Py_ssize_t output) noexc
     cdef Py_ssize_t i, column
     for i in range((d.n_streams + 3) // 4 * 4):
         stream = &d.streams[min(i, d.n_streams - 1)]
-        line = loom.lines.lines[stream.line]
+        line = work.lines.lines[stream.line]
         column = output * image.stride[2] + stream.column * image.dilation[2] - image.padding[2]
-        loom.streams[i] = loom.lines.blank
+        work.streams[i] = work.lines.blank
         if line == NULL:
             if d.blank_is_line:
                 # As far apart as those of other lines, and long enough to move on as they do.
-                loom.streams[i] += stream.column * image.dilation[2] * image.channels
+                work.streams[i] += stream.column * image.dilation[2] * image.channels
         elif is_in(image, 2, column):
-            loom.streams[i] = line + column * image.channels + loom.lines.channel
+            work.streams[i] = line + column * image.channels + work.lines.channel
 
 
-cdef bint may_move_on(const Depthwise* d, const Loom* loom) noexcept nogil:
+cdef bint may_move_on(const Depthwise* d, const Work* work) noexcept nogil:
     """Whether streams stay where they may be read, if they move along the inner outputs."""
     cdef Py_ssize_t i
     if not d.blank_is_line:
         for i in range(d.n_under):
-            if loom.lines.lines[i] == NULL:
+            if work.lines.lines[i] == NULL:
                 return False
     return True
 
 
 cdef void compute_in_place(
-    const Depthwise* d, Loom* loom, uint8_t* upper, uint8_t* lower
+    const Depthwise* d, Work* work, uint8_t* upper, uint8_t* lower
 ) noexcept nogil:
     """One line of outputs, or two, for the lines that have been found."""
-    cdef DepthwiseVectors* v = &loom.vectors
+    cdef DepthwiseVectors* v = &work.vectors
     cdef const Image* image = d.image
-    cdef bint are_together = may_move_on(d, loom)
+    cdef bint are_together = may_move_on(d, work)
     cdef bint is_run
     cdef Py_ssize_t output = 0
     cdef Py_ssize_t at
@@ -87,10 +87,10 @@ cdef void compute_in_place(
         v.count = min(d.last_inner - output, <Py_ssize_t> LONGEST_RUN) if is_run else 1
         v.threes = d.threes if is_run else 0
         v.x_last, v.out_last = (v.count - 1) * v.x_step, (v.count - 1) * v.out_step
-        point_streams(d, loom, output)
+        point_streams(d, work, output)
         at = output * v.out_step
         compute_vectors(
-            d, loom, upper + at, NULL if lower == NULL else lower + at,
+            d, work, upper + at, NULL if lower == NULL else lower + at,
             upper + at if is_run else NULL,
         )
         output += v.count

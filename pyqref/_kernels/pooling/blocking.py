@@ -20,7 +20,7 @@ __all__ = [
     "channels_first",
     "channels_last",
     "run_by_planes",
-    "run_in_bands",
+    "run_in_blocks",
 ]
 
 #: Bytes of a copy, and windows along an axis that see it.
@@ -57,7 +57,7 @@ class Geometry(NamedTuple):
     taps: int
     sizes: tuple[int, ...]
     longest: tuple[int, ...] = ()
-    has_room: bool = True
+    has_buffer: bool = True
     is_even: bool = False
 
     @property
@@ -66,7 +66,7 @@ class Geometry(NamedTuple):
         return (self.planes, self.rows, self.columns)[-len(self.sizes) :]
 
 
-def run_in_bands(
+def run_in_blocks(
     pool: Callable[..., IntArray],
     one_by_one: Callable[..., IntArray],
     q: IntArray,
@@ -135,10 +135,10 @@ def _most(shape: tuple[int, ...], geometry: Geometry, copied: int) -> list[int]:
     most = [geometry.longest[0], 1, *geometry.longest[1:]]
     whole = [shape[2], shape[1], *shape[3:]]
     size = prod(shape[2:])
-    room = copied * size // max(size, prod(geometry.sizes))  # the results take no more
+    buffer = copied * size // max(size, prod(geometry.sizes))  # the results take no more
     for axis in reversed(range(len(most))):
         least = most[axis]
-        most[axis] = max(least, min(whole[axis], least * room // prod(most)))
+        most[axis] = max(least, min(whole[axis], least * buffer // prod(most)))
     return [most[1], most[0], *most[2:]]
 
 

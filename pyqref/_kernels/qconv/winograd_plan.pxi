@@ -84,7 +84,7 @@ cdef double shared_price(
 
 
 cdef void cut_tiles(
-    const Image* image, const Epilogue* e, Py_ssize_t room, int n_threads, Tiling* best
+    const Image* image, const Epilogue* e, Py_ssize_t buffer, int n_threads, Tiling* best
 ) noexcept nogil:
     """Choose chunks: few, for which weights are transformed, but as much work for every thread."""
     cdef Tiling t
@@ -93,12 +93,12 @@ cdef void cut_tiles(
     t.tiles = image.batch * in_tiles_of(image.out[1]) * in_tiles_of(image.out[2])
     t.channels = min(image.inputs, <Py_ssize_t> EXACT_CHANNELS)
     kept = 1 if t.channels == image.inputs else FEW_TILES
-    if taken_of(t.channels) + kept * TILE_SUMS * 4 + LINE > room:
+    if taken_of(t.channels) + kept * TILE_SUMS * 4 + LINE > buffer:
         t.channels = EXACT_CHANNELS // 2
     t.passes = (image.inputs + t.channels - 1) // t.channels
     if t.passes > 1:
         # Sums are kept from a pass to the next.
-        kept = (room - LINE - taken_of(t.channels)) // (TILE_SUMS * 4)
+        kept = (buffer - LINE - taken_of(t.channels)) // (TILE_SUMS * 4)
         least = (t.tiles + kept - 1) // kept
     best.price = INFINITY
     for chunks in range(least, least + (2 * n_threads if n_threads > 1 else 1)):
@@ -126,7 +126,7 @@ cdef bint fits_tiles(const Image* image, const Epilogue* e) noexcept nogil:
 
 
 cdef bint suits_tiles_of(
-    const Image* image, const Epilogue* e, Py_ssize_t room, int n_threads, Image* tiled,
+    const Image* image, const Epilogue* e, Py_ssize_t buffer, int n_threads, Image* tiled,
     Tiling* tiling,
 ) noexcept nogil:
     """Whether tiles save clearly more products than their transforms take time.
@@ -153,7 +153,7 @@ cdef bint suits_tiles_of(
             continue
         if trimmed and some.out[1] == image.out[1] and some.out[2] == image.out[2]:
             continue
-        cut_tiles(&some, e, room, n_threads, &t)
+        cut_tiles(&some, e, buffer, n_threads, &t)
         beside = direct - some.batch * some.out[1] * some.out[2] * each
         price = t.price + beside * BESIDE_PRICE / 100
         if price < best:

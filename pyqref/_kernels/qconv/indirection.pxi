@@ -69,19 +69,19 @@ cdef inline Py_ssize_t inner_windows(
     """How many windows from here have all their columns in the image, and may be read whole."""
     cdef Py_ssize_t stride = image.stride[2]
     cdef Py_ssize_t at = reach(image, p, 2, 0)
-    cdef Py_ssize_t room = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
+    cdef Py_ssize_t buffer = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
     cdef Py_ssize_t last = n_lines - 1
     cdef Py_ssize_t left
-    if at < 0 or room < 0:
+    if at < 0 or buffer < 0:
         return 0
-    room = min(room // stride + 1, image.out[2] - p.at[2])
+    buffer = min(buffer // stride + 1, image.out[2] - p.at[2])
     while last >= 0 and lines[last] == NULL:
         last -= 1
     if pieces.padded > pieces.size and last >= 0:
         left = pieces.end - lines[last] - at * image.channels - pieces.padded
         left -= (pieces.count - 1) * pieces.step
-        room = min(room, left // (stride * image.channels) + 1 if left >= 0 else 0)
-    return room
+        buffer = min(buffer, left // (stride * image.channels) + 1 if left >= 0 else 0)
+    return buffer
 
 
 cdef inline void point_to_windows(

@@ -157,7 +157,7 @@ cdef Py_ssize_t plain_windows(
     const Position* p,
 ) noexcept nogil:
     """How many windows from here ``copy_plain_windows`` may copy."""
-    cdef Py_ssize_t i, at, room
+    cdef Py_ssize_t i, at, buffer
     cdef Py_ssize_t step = image.stride[2] * image.channels
     if n_lines != image.kernel[0] * image.kernel[1] or image.flip or reach(image, p, 2, 0) < 0:
         return 0
@@ -166,14 +166,14 @@ cdef Py_ssize_t plain_windows(
     for i in range(n_lines):
         if lines[i] == NULL:
             return 0
-    room = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
-    if room < 0:
+    buffer = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
+    if buffer < 0:
         return 0
     at = reach(image, p, 2, 0) * image.channels + (pieces.count - 1) * pieces.step
     # The last line is the one nearest to the end of the image.
     return max(
         min(
-            min(room // image.stride[2] + 1, image.out[2] - p.at[2]),
+            min(buffer // image.stride[2] + 1, image.out[2] - p.at[2]),
             (pieces.end - lines[n_lines - 1] - at - COPIED_TOO_MUCH) // step + 1,
         ),
         0,

@@ -67,7 +67,7 @@ cdef int require_elements(str name, out, int kinds) except -1:
     return 0
 
 
-cdef int require_room(
+cdef int require_output(
     str name, out, int kinds, int ndim, const cnp.npy_intp* sizes, Order order=C_ORDER
 ) except -1:
     cdef cnp.ndarray array
@@ -90,7 +90,7 @@ cdef int require_room(
     return 0
 
 
-cdef int require_room_beside(str name, out, int kinds, cnp.ndarray x) except -1:
+cdef int require_output_beside(str name, out, int kinds, cnp.ndarray x) except -1:
     require_elements(name, out, kinds)
     if not cnp.PyArray_SAMESHAPE(out, x):
         raise ValueError(f"{name} must be of shape {(<object> x).shape}, got {out.shape}")

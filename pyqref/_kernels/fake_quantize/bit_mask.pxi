@@ -6,11 +6,11 @@ cdef enum:
     BEYOND = 4      # bytes after the last whole one: marks are read four bytes at a time
 
 
-cdef inline void add_marks(
-    uint8_t* marks, Py_ssize_t at, uint32_t bits, Py_ssize_t n
+cdef inline void add_bits(
+    uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, Py_ssize_t n
 ) noexcept nogil:
     """Mark n numbers from ``at`` on; a byte is written from its lowest bit to its highest."""
-    cdef uint8_t* byte = marks + (at >> 3)
+    cdef uint8_t* byte = bit_mask + (at >> 3)
     cdef Py_ssize_t left = n + (at & 7)
     bits <<= at & 7
     if at & 7:
@@ -22,20 +22,20 @@ cdef inline void add_marks(
         left -= 8
 
 
-cdef inline void put_marks(
-    uint8_t* marks, Py_ssize_t at, uint32_t bits, bint in_whole_bytes
+cdef inline void put_bits(
+    uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, bint in_whole_bytes
 ) noexcept nogil:
     """The same for a whole vector, in rows of whole bytes or not."""
     if SIMD_LANES % 8 == 0 and (in_whole_bytes or at & 7 == 0):
-        memcpy(marks + (at >> 3), &bits, SIMD_LANES // 8)
+        memcpy(bit_mask + (at >> 3), &bits, SIMD_LANES // 8)
     else:
-        add_marks(marks, at, bits, SIMD_LANES)
+        add_bits(bit_mask, at, bits, SIMD_LANES)
 
 
-cdef inline uint32_t marks_at(const uint8_t* marks, Py_ssize_t at) noexcept nogil:
+cdef inline uint32_t bits_at(const uint8_t* bit_mask, Py_ssize_t at) noexcept nogil:
     """Those of a vector from ``at`` on, and others above them."""
     cdef uint32_t bits
-    memcpy(&bits, marks + (at >> 3), sizeof(bits))
+    memcpy(&bits, bit_mask + (at >> 3), sizeof(bits))
     return bits >> (at & 7)
 
 

@@ -14,7 +14,7 @@ cdef inline Py_ssize_t extent(const Image* image, int axis, Py_ssize_t outputs) 
     return min(seen, image.size[axis])
 
 
-cdef Py_ssize_t choose_tile(const Image* image, Py_ssize_t room, Py_ssize_t* tile) noexcept nogil:
+cdef Py_ssize_t choose_tile(const Image* image, Py_ssize_t buffer, Py_ssize_t* tile) noexcept nogil:
     """Outputs along each dimension whose pixels take some room, or one; bytes that they take."""
     cdef Py_ssize_t rest, size, parts
     cdef int axis
@@ -24,9 +24,9 @@ cdef Py_ssize_t choose_tile(const Image* image, Py_ssize_t room, Py_ssize_t* til
         rest = image.channels
         rest *= extent(image, (axis + 1) % 3, tile[(axis + 1) % 3])
         rest *= extent(image, (axis + 2) % 3, tile[(axis + 2) % 3])
-        if rest * extent(image, axis, tile[axis]) <= room:
+        if rest * extent(image, axis, tile[axis]) <= buffer:
             continue
-        size = room // rest - 1 - (image.kernel[axis] - 1) * image.dilation[axis]
+        size = buffer // rest - 1 - (image.kernel[axis] - 1) * image.dilation[axis]
         size = size // image.stride[axis] + 1 if size >= 0 else 1
         parts = (image.out[axis] + size - 1) // size
         tile[axis] = (image.out[axis] + parts - 1) // parts
@@ -115,20 +115,20 @@ cdef int run_whole(
     return 0
 
 
-cdef int run_in_bands(
+cdef int run_in_blocks(
     const Layer* layers, Py_ssize_t count, const Source* source, uint8_t* out, int n_threads
 ) except -1 nogil:
     """Run layers on images whose channels are not last, or that are no bytes."""
-    cdef Py_ssize_t room = <Py_ssize_t> BAND_BYTES * n_threads
+    cdef Py_ssize_t buffer = <Py_ssize_t> BAND_BYTES * n_threads
     cdef Py_ssize_t size = source.size[0] * source.size[1] * source.size[2] * source.channels
-    cdef Py_ssize_t images = min(room // max(size, <Py_ssize_t> 1), source.batch)
+    cdef Py_ssize_t images = min(buffer // max(size, <Py_ssize_t> 1), source.batch)
     cdef Py_ssize_t largest = images * size
     cdef Py_ssize_t i
     cdef Py_ssize_t[3] tile
     cdef uint8_t* copy
     if images == 0:
         for i in range(count):
-            largest = max(largest, choose_tile(&layers[i].image, room, tile))
+            largest = max(largest, choose_tile(&layers[i].image, buffer, tile))
     copy = <uint8_t*> malloc(largest + LINE)
     if copy == NULL:
         with gil:
@@ -140,7 +140,7 @@ cdef int run_in_bands(
             )
         else:
             for i in range(count):
-                choose_tile(&layers[i].image, room, tile)
+                choose_tile(&layers[i].image, buffer, tile)
                 run_in_tiles(
                     &layers[i], source, <uint8_t*> next_line(copy), tile, out + layers[i].place,
                     n_threads,

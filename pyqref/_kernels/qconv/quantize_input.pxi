@@ -17,24 +17,24 @@ cdef inline void quantize_some(
 
 cdef void quantize_stretch(
     const Source* s, const uint8_t* x, Py_ssize_t n, Py_ssize_t channels, uint8_t* out,
-    Py_ssize_t room,
+    Py_ssize_t buffer,
 ) noexcept nogil:
     """Some channels of n pixels that follow one another; bytes are turned in blocks.
 
     ``room`` is how many bytes from ``out`` on are of these pixels, or of what is written later.
     """
-    cdef uint8_t[TURNED * STRETCH] rows
+    cdef uint8_t[TRANSPOSED * STRETCH] rows
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t c
     for c in range(channels):
         quantize_some(s, x + c * s.step[1], rows + c * STRETCH, n)
-    while i + TURNED <= n:
-        turn_block(
+    while i + TRANSPOSED <= n:
+        transpose_block(
             rows + i, STRETCH, <int> channels, out, s.channels,
-            s.channels >= TURNED or (i + TURNED) * s.channels + TURNED > room,
+            s.channels >= TRANSPOSED or (i + TRANSPOSED) * s.channels + TRANSPOSED > buffer,
         )
-        out += TURNED * s.channels
-        i += TURNED
+        out += TRANSPOSED * s.channels
+        i += TRANSPOSED
     for i in range(i, n):
         for c in range(channels):
             out[c] = rows[c * STRETCH + i]
@@ -52,10 +52,10 @@ cdef void quantize_across(
         while c < s.channels:
             quantize_stretch(
                 s, x + c * s.step[1] + first * REAL, min(pixels - first, <Py_ssize_t> STRETCH),
-                min(s.channels - c, <Py_ssize_t> TURNED), out + first * s.channels + c,
+                min(s.channels - c, <Py_ssize_t> TRANSPOSED), out + first * s.channels + c,
                 (pixels - first) * s.channels - c,
             )
-            c += TURNED
+            c += TRANSPOSED
         first += STRETCH
 
 

@@ -1,14 +1,14 @@
 # Boxes of pixels, taken out of an image that lies in any order: their channels come last. Real
 # numbers become bytes on the way.
 
-cdef extern from "qconv/turn.h":
-    void turn_block(
+cdef extern from "qconv/transpose_channels.h":
+    void transpose_block(
         const uint8_t* source, Py_ssize_t source_step, int channels, uint8_t* target,
         Py_ssize_t target_step, int exact,
     ) nogil
 
 cdef enum:
-    TURNED = 16                 # pixels, and channels at most, of a block
+    TRANSPOSED = 16                 # pixels, and channels at most, of a block
     PIXELS_A_TASK = 1 << 8
     BYTES_A_THREAD = 1 << 17    # of whole blocks
 
@@ -77,16 +77,16 @@ cdef void turn_pixels(
     const Source* s, const uint8_t* x, uint8_t* out, bint exact
 ) noexcept nogil:
     """All channels of some pixels; what does not fill a block is written first, beyond its end."""
-    cdef Py_ssize_t whole = s.channels // TURNED * TURNED
+    cdef Py_ssize_t whole = s.channels // TRANSPOSED * TRANSPOSED
     cdef Py_ssize_t c = 0
     if whole < s.channels:
-        turn_block(
+        transpose_block(
             x + whole * s.step[1], s.step[1], <int> (s.channels - whole), out + whole, s.channels,
             exact,
         )
     while c < whole:
-        turn_block(x + c * s.step[1], s.step[1], TURNED, out + c, s.channels, True)
-        c += TURNED
+        transpose_block(x + c * s.step[1], s.step[1], TRANSPOSED, out + c, s.channels, True)
+        c += TRANSPOSED
 
 
 cdef void turn_line(
@@ -94,15 +94,15 @@ cdef void turn_line(
 ) noexcept nogil:
     """Pixels that follow one another, in blocks; a last one overlaps the one before."""
     cdef Py_ssize_t pixel = 0
-    while pixel + TURNED <= pixels:
+    while pixel + TRANSPOSED <= pixels:
         # What is written too much stays within these pixels.
         turn_pixels(
             s, x + pixel, out + pixel * s.channels,
-            (pixels - pixel - TURNED) * s.channels < TURNED,
+            (pixels - pixel - TRANSPOSED) * s.channels < TRANSPOSED,
         )
-        pixel += TURNED
+        pixel += TRANSPOSED
     if pixel < pixels:
-        pixel = pixels - TURNED
+        pixel = pixels - TRANSPOSED
         turn_pixels(s, x + pixel, out + pixel * s.channels, True)
 
 
@@ -113,7 +113,7 @@ cdef void take_line(
     cdef Py_ssize_t i, c
     if s.is_real:
         quantize_line(s, x, step, pixels, out)
-    elif step == 1 and pixels >= TURNED:
+    elif step == 1 and pixels >= TRANSPOSED:
         turn_line(s, x, pixels, out)
     elif s.channels == 1 or s.step[1] == 1:
         for i in range(pixels):
@@ -145,7 +145,7 @@ cdef void take_box(
 ) noexcept nogil:
     """Copy a box to ``out (images, *count, channels)``."""
     cdef Turn t
-    cdef Py_ssize_t blocks = (source.channels + TURNED - 1) // TURNED
+    cdef Py_ssize_t blocks = (source.channels + TRANSPOSED - 1) // TRANSPOSED
     cdef Py_ssize_t lines
     cdef double work
     cdef int axis
@@ -164,5 +164,5 @@ cdef void take_box(
     if source.is_real:
         n_threads = useful_threads(work * source.channels, REALS_A_THREAD, n_threads)
     else:
-        n_threads = useful_threads(work * blocks * TURNED, BYTES_A_THREAD, n_threads)
+        n_threads = useful_threads(work * blocks * TRANSPOSED, BYTES_A_THREAD, n_threads)
     parallel_for(turn_task, &t, lines * t.tasks_a_line, n_threads)

@@ -54,7 +54,7 @@ cdef bint suits_runs(const Product* p, const Image* image) noexcept nogil:
     if p.columns * (HEIGHT - outputs) > HEIGHT * COPYING * outputs:
         return False
     fill_runs(&runs, image, NULL)
-    return room_for_runs(&runs, image.out[2]) <= SCRATCH_BYTES
+    return scratch_for_runs(&runs, image.out[2]) <= SCRATCH_BYTES
 
 
 cdef void fill_runs(Runs* runs, const Image* image, Py_ssize_t* offsets) noexcept nogil:

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TURNED 16
+#define TRANSPOSED 16
 
 #if defined(__SSE2__) || defined(_M_X64)
 
@@ -30,7 +30,7 @@ static inline __m128i close_gaps(__m128i pixels) {
 }
 
 /* Three channels of pixels that follow one another, as first layers have them: 48 bytes. */
-static inline void turn_colours(const uint8_t *source, ptrdiff_t source_step, uint8_t *target) {
+static inline void transpose_colours(const uint8_t *source, ptrdiff_t source_step, uint8_t *target) {
     __m128i *const out = (__m128i *)target;
     const __m128i red = _mm_loadu_si128((const __m128i *)source);
     const __m128i green = _mm_loadu_si128((const __m128i *)(source + source_step));
@@ -48,12 +48,12 @@ static inline void turn_colours(const uint8_t *source, ptrdiff_t source_step, ui
 }
 
 /* Where not `exact`, 16 bytes are written to each line of the target, whatever `channels` is. */
-static void turn_block(const uint8_t *source, ptrdiff_t source_step, int channels,
+static void transpose_block(const uint8_t *source, ptrdiff_t source_step, int channels,
                             uint8_t *target, ptrdiff_t target_step, int exact) {
     __m128i a[16], b[16];
     uint8_t line[16];
     if (channels == 3 && target_step == 3) {
-        turn_colours(source, source_step, target);
+        transpose_colours(source, source_step, target);
         return;
     }
     for (int i = 0; i < 16; ++i) {
@@ -75,10 +75,10 @@ static void turn_block(const uint8_t *source, ptrdiff_t source_step, int channel
 
 #else
 
-static void turn_block(const uint8_t *source, ptrdiff_t source_step, int channels,
+static void transpose_block(const uint8_t *source, ptrdiff_t source_step, int channels,
                             uint8_t *target, ptrdiff_t target_step, int exact) {
     (void)exact;
-    for (int i = 0; i < TURNED; ++i) {
+    for (int i = 0; i < TRANSPOSED; ++i) {
         for (int c = 0; c < channels; ++c) target[i * target_step + c] = source[c * source_step + i];
     }
 }

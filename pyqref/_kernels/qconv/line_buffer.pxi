@@ -87,23 +87,23 @@ cdef void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept n
 
 
 cdef Py_ssize_t outputs_at_once(
-    const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t room
+    const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t buffer
 ) noexcept nogil:
     """Outputs of a line whose copies take some room, or one; the line in equal parts."""
     cdef Lines lines
     cdef Py_ssize_t outputs, parts
     measure_lines(&lines, image, width, 1, most, by_taps)
-    outputs = max((room // most - lines.line_size) // (width * lines.phases), <Py_ssize_t> 0) + 1
+    outputs = max((buffer // most - lines.line_size) // (width * lines.phases), <Py_ssize_t> 0) + 1
     parts = (image.out[2] + outputs - 1) // outputs
     return (image.out[2] + parts - 1) // parts
 
 
 cdef bint are_far_apart(
-    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t room
+    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t buffer
 ) noexcept nogil:
     """Whether what each tap takes is less than all that they reach over, for what has room."""
     cdef Lines lines
-    cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, room)
+    cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, buffer)
     measure_lines(&lines, image, width, outputs, most, False)
     return image.dilation[2] > 1 and image.kernel[2] * outputs < lines.phases * lines.pixels
 
