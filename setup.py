@@ -1,23 +1,27 @@
 """Build of the kernels; everything else about the package stands in pyproject.toml.
 
-Each kernel is one Cython body compiled once for each instruction set. An instruction
-set that the compiler does not know, and OpenMP where it is missing, are left out with
-a message; the package then works with what is there. Without a C compiler it is plain NumPy, and
-says so when it is imported. ``PYQREF_BUILD`` names the only kernels
-to build, with commas between them, for those who wait for the compiler often; ``reference``
-builds nothing: plain NumPy only.
+Each operation is one Cython body, translated to C once and compiled once for each instruction set;
+``pyqref/_kernels/table.py`` lists both. An instruction set that the compiler does not know, and
+OpenMP where it is missing, are left out with a message; the package then works with what is there.
+Without a C compiler it is plain NumPy, and says so when it is imported. ``PYQREF_BUILD`` names the
+only kernels to build, with commas between them, for those who wait for the compiler often;
+``reference`` builds nothing: plain NumPy only.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
+import runpy
 import shlex
 import sys
 import sysconfig
 import tempfile
-from dataclasses import dataclass
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy
 from Cython.Build import cythonize
@@ -26,49 +30,22 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError, PlatformError
 
 KERNELS = Path("pyqref/_kernels")
-OPERATIONS = (
-    "channels",
-    "elementwise",
-    "fake_quantize",
-    "normalization",
-    "observe",
-    "pooling",
-    "qconv",
-    "qgemm",
-    "quantize",
-    "recurrent",
-    "resize",
-    "windows",
-)
-PRODUCTS = ("qconv", "qgemm", "recurrent")
-
-
-@dataclass(frozen=True)
-class InstructionSet:
-    """An instruction set: where it exists, what compilers call it, what it is for."""
-
-    name: str
-    machines: tuple[str, ...] | None
-    gcc: tuple[str, ...] = ()
-    msvc: tuple[str, ...] | None = ()
-    operations: tuple[str, ...] = OPERATIONS
-
-
-X86 = ("x86_64", "amd64")
-ARM = ("aarch64", "arm64")
-AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
-AVX512VNNI = ("-mavx2", "-mfma", *AVX512, "-mavx512vnni")
-# Compilers copy 32 bytes at a time unless told that 64 are as good, as they are where tiles are.
-AMX = (*AVX512VNNI, "-mamx-tile", "-mamx-int8", "-mprefer-vector-width=512")
-INSTRUCTION_SETS = (
-    InstructionSet("portable", None),
-    InstructionSet("avx2", X86, ("-mavx2", "-mfma"), ("/arch:AVX2",)),
-    InstructionSet("avxvnni", X86, ("-mavx2", "-mfma", "-mavxvnni"), ("/arch:AVX2",)),
-    InstructionSet("avx512vnni", X86, AVX512VNNI, ("/arch:AVX512",)),
-    InstructionSet("amx", X86, AMX, None, PRODUCTS),
-    InstructionSet("neon_dotprod", ARM, ("-march=armv8.2-a+dotprod",), None),
-    InstructionSet("neon_i8mm", ARM, ("-march=armv8.2-a+dotprod+i8mm",), None),
-)
+TABLE = SimpleNamespace(**runpy.run_path(str(KERNELS / "table.py")))
+COMPILED = [each for each in TABLE.KERNELS.values() if each.name != "reference"]
+#: Compiled once, for any processor.
+COMMON = ("_cpu", "_layout", "_pages", "_parallel", "_tensors")
+TRANSLATED = Path("build/cython")
+#: A module for one instruction set: the C that Cython makes of an operation, behind the header
+#: that defines the primitives for that set.
+MODULE = """\
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define KERNEL "{name}"
+#define PyInit_kernel PyInit_{name}
+#include "one_set.h"
+#include "simd/{name}.h"
+#include "kernel.c"
+"""
 
 # The same bits from every kernel: no fast-math, and a fused multiply-add only where it is
 # written. Microsoft's compiler keeps both by /fp:precise.
@@ -76,6 +53,8 @@ C_FLAGS = shlex.split(os.environ.get("CFLAGS", ""))
 GCC_FLAGS = ["-ffp-contract=off", "-fvisibility=hidden", "-Wno-unused-function"]
 if not any(each.startswith("-O") for each in C_FLAGS):
     GCC_FLAGS.append("-O3")
+if not any(each.startswith("-g") for each in C_FLAGS):
+    GCC_FLAGS.append("-g0")  # Python's own flags ask for debugging symbols: 48 MB of them
 MSVC_FLAGS = ["/O2", "/fp:precise"]
 
 OPENMP_FLAGS = {
@@ -109,30 +88,26 @@ def target_machines() -> set[str]:
     return {each for each in known if each in build.lower()} or {platform.machine().lower()}
 
 
-def instruction_sets(machines: set[str]) -> list[InstructionSet]:
-    """Those that all of the machines know."""
-    return [
-        each for each in INSTRUCTION_SETS if each.machines is None or machines <= set(each.machines)
-    ]
+def instruction_sets(machines: set[str]) -> list[Any]:
+    """Kernels that all of the machines may run."""
+    return [each for each in COMPILED if not each.machines or machines <= set(each.machines)]
 
 
 def chosen_kernels() -> set[str]:
     """Kernels that ``PYQREF_BUILD`` names; empty where all are wanted."""
     chosen = set(filter(None, os.environ.get("PYQREF_BUILD", "").split(",")))
-    unknown = chosen - {"reference"} - {each.name for each in INSTRUCTION_SETS}
+    unknown = chosen - set(TABLE.KERNELS)
     if unknown:
-        raise SystemExit(
-            f"PYQREF_BUILD names {sorted(unknown)}; kernels are reference, "
-            + ", ".join(each.name for each in INSTRUCTION_SETS)
-        )
+        known = ", ".join(TABLE.KERNELS)
+        raise SystemExit(f"PYQREF_BUILD names {sorted(unknown)}; kernels are {known}")
     return chosen
 
 
-def extension(module: str) -> Extension:
+def extension(module: str, source: Path) -> Extension:
     """One compiled module; its flags are added once the compiler is known."""
     return Extension(
         f"pyqref._kernels.{module}",
-        [str(KERNELS / (module.replace(".", "/") + ".pyx"))],
+        [str(source)],
         include_dirs=[str(KERNELS), numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         depends=[str(path) for path in KERNELS.rglob("*.h")],
@@ -144,19 +119,29 @@ def extensions() -> list[Extension]:
     wanted = chosen_kernels()
     if wanted == {"reference"}:
         return []
-    modules = [extension(name) for name in ("_cpu", "_layout", "_pages", "_parallel", "_tensors")]
-    for each in instruction_sets(target_machines()):
-        if wanted and each.name not in wanted:
-            continue
-        modules += [extension(f"{operation}.{each.name}") for operation in each.operations]
+    modules = [extension(name, KERNELS / f"{name}.pyx") for name in COMMON]
+    sets = [
+        each for each in instruction_sets(target_machines()) if each.name in wanted or not wanted
+    ]
+    for operation in TABLE.OPERATIONS:
+        modules += [
+            extension(f"{operation}.{name}", KERNELS / operation / "kernel.pyx")
+            for name in dict.fromkeys(each.module(operation) for each in sets)
+        ]
     return modules
 
 
 def translate(modules: list[Extension]) -> None:
-    """Let each module be compiled from the C that Cython makes of it."""
+    """Let each module be compiled from the C that Cython makes of its source, once for all."""
+    sources = {
+        source: source[:-4].replace(os.sep, ".") for each in modules for source in each.sources
+    }
     translated = cythonize(
-        modules,
-        build_dir="build/cython",
+        [
+            extension(name.partition("_kernels.")[2], Path(source))
+            for source, name in sources.items()
+        ],
+        build_dir=str(TRANSLATED),
         nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
         compiler_directives={
             "language_level": "3",
@@ -168,8 +153,21 @@ def translate(modules: list[Extension]) -> None:
     )
     by_name = {each.name: each for each in translated}
     for each in modules:
-        each.sources = by_name[each.name].sources
-        each.depends = by_name[each.name].depends
+        made = by_name[sources[each.sources[0]]]
+        each.sources, each.depends = made.sources, made.depends
+        name = each.name.rpartition(".")[2]
+        if name in TABLE.KERNELS:
+            each.sources = [str(module_for(name, Path(made.sources[0])))]
+            each.depends = [*made.depends, *made.sources]
+
+
+def module_for(kernel: str, translated: Path) -> Path:
+    """Write the C file that compiles an operation for one instruction set."""
+    path = translated.with_name(f"{kernel}.c")
+    text = MODULE.format(name=kernel)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+    return path
 
 
 class BuildKernels(build_ext):
@@ -205,7 +203,19 @@ class BuildKernels(build_ext):
             if module == "_parallel":
                 self._add_openmp(each, "msvc" if is_msvc else "unix")
         translate(self.extensions)
+        self.done = 0
         super().build_extensions()
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile one module, and say which and how long it took."""
+        began = time.monotonic()
+        super().build_extension(ext)
+        self.done += 1
+        seconds = time.monotonic() - began
+        if seconds > 0.2:  # else it was there
+            self.announce(
+                f"[{self.done}/{len(self.extensions)}] {ext.name}: {seconds:.1f} s", logging.INFO
+            )
 
     def _headers(self) -> list[str]:
         return [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 
-from ._kernels.registry import KERNELS
 from ._kernels.registry import built as built
 from ._kernels.registry import in_use as in_use
 from ._kernels.registry import supported as supported
 from ._kernels.registry import usable as usable
 from ._kernels.registry import use as use
+from ._kernels.table import KERNELS
 from ._kernels.threads import get_num_threads, has_openmp
 
 __all__ = ["built", "in_use", "show", "summary", "supported", "usable", "use"]

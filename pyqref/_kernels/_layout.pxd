@@ -25,23 +25,23 @@ cdef enum Order:
     ROWS_APART
 
 # An array of the shape of ``x``, which is in C order, and of a type of elements.
-cdef cnp.ndarray room_as(cnp.ndarray x, cnp.dtype dtype)
+cdef cnp.ndarray output_as(cnp.ndarray x, cnp.dtype dtype)
 
 # One result an element of ``x``, whose type is one of ``of``; it lies as ``x`` does: in C order or
 # with the channels last, or, where ``any_order``, in any order without gaps.
-cdef cnp.ndarray room_beside(x, int of, out, int kinds, bint any_order)
+cdef cnp.ndarray output_beside(x, int of, out, int kinds, bint any_order)
 
 # Rows (..., columns) for those of ``x``, which is in C order where room is to be made.
-cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns)
+cdef cnp.ndarray output_for_rows(x, out, int kinds, Py_ssize_t columns)
 
 # Images (batch, channels, *sizes) of the type of ``x (batch, channels, *size)``, whose channels lie
 # last, or which, where ``either``, may lie in C order. ``size`` has one to three numbers.
-cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)
+cdef cnp.ndarray output_for_images(x, out, const cnp.npy_intp* sizes, bint either)
 
 # Refuse what is no array of one of these types to which a kernel may write, and of this shape and
 # order; or which does not lie as ``x`` does; or is not so many rows, of whatever leading axes.
-cdef int require_room(
+cdef int require_output(
     str name, out, int kinds, int ndim, const cnp.npy_intp* sizes, Order order=*
 ) except -1
-cdef int require_room_beside(str name, out, int kinds, cnp.ndarray x) except -1
+cdef int require_output_beside(str name, out, int kinds, cnp.ndarray x) except -1
 cdef int require_rows(str name, out, int kinds, Py_ssize_t rows, Py_ssize_t columns) except -1

@@ -6,5 +6,5 @@ from .layout import images as images
 from .layout import in_one_order as in_one_order
 from .layout import in_result_order as in_result_order
 from .layout import laid_as as laid_as
-from .layout import room_like as room_like
+from .layout import output_like as output_like
 from .layout import side_by_side as side_by_side

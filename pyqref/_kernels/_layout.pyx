@@ -13,7 +13,7 @@ import numpy as np
 
 from pyqref._kernels import layout
 
-from pyqref._kernels._pages cimport FRESH, Pages, lend
+from pyqref._kernels._pages cimport FRESH, Pages, take_pages
 from pyqref._kernels.cache cimport LINE, next_line
 
 cdef extern from "numpy/arrayobject.h":
@@ -57,7 +57,7 @@ cdef cnp.ndarray new_array(
     )
 
 
-include "small.pxi"
+include "small_outputs.pxi"
 
 
 cdef class Memory:
@@ -78,7 +78,7 @@ cdef Memory memory_for(size_t size):
     return memory
 
 
-cdef cnp.ndarray room(
+cdef cnp.ndarray buffer(
     int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides = NULL
 ):
     """An array without gaps that begins where ``empty`` lets it begin; in C order by default."""
@@ -94,7 +94,7 @@ cdef cnp.ndarray room(
     if size < LARGE:
         return new_array(ndim, sizes, dtype, strides)
     if size >= FRESH:
-        owner = lend(size)
+        owner = take_pages(size)
     if owner is not None:
         first = <char*> (<Pages> owner).first
     else:
@@ -118,7 +118,7 @@ cdef cnp.ndarray room_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtyp
         axis = nth_of_channels_last(place, ndim)
         strides[axis] = stride
         stride *= sizes[axis]
-    return room(ndim, sizes, dtype, strides)
+    return buffer(ndim, sizes, dtype, strides)
 
 
 def empty(tuple shape, cnp.dtype dtype):
@@ -129,7 +129,7 @@ def empty(tuple shape, cnp.dtype dtype):
         return layout.empty(shape, dtype)
     for axis in range(ndim):
         sizes[axis] = shape[axis]
-    return room(ndim, sizes, dtype)
+    return buffer(ndim, sizes, dtype)
 
 
 cdef inline bint lies_in_c_order(cnp.ndarray x) noexcept:
@@ -234,14 +234,14 @@ def laid_as(cnp.ndarray first, cnp.ndarray other):
     return copy
 
 
-cdef cnp.ndarray room_as(cnp.ndarray x, cnp.dtype dtype):
-    return room(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
+cdef cnp.ndarray output_as(cnp.ndarray x, cnp.dtype dtype):
+    return buffer(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
 
 
-cpdef cnp.ndarray room_like(cnp.ndarray x, dtype):
+cpdef cnp.ndarray output_like(cnp.ndarray x, dtype):
     cdef cnp.dtype kind = dtype if isinstance(dtype, cnp.dtype) else np.dtype(dtype)
     if lies_in_c_order(x):
-        return room(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
+        return buffer(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
     if has_channels_last(x):
         return room_with_channels_last(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), kind)
     Py_INCREF(kind)
@@ -252,10 +252,10 @@ cdef bint has_plain_elements(x):
     return isinstance(x, cnp.ndarray) and are_plain(x)
 
 
-include "rooms.pxi"
+include "outputs.pxi"
 
 
-cdef cnp.ndarray room_beside(x, int of, out, int kinds, bint any_order):
+cdef cnp.ndarray output_beside(x, int of, out, int kinds, bint any_order):
     cdef cnp.ndarray array
     cdef cnp.dtype dtype
     if not has_plain_elements(x):
@@ -267,14 +267,14 @@ cdef cnp.ndarray room_beside(x, int of, out, int kinds, bint any_order):
     if not (has_no_gaps(array) if any_order else lies_in_result_order(array)):
         return None
     if isinstance(out, cnp.ndarray):
-        require_room_beside("out", out, kinds, array)
+        require_output_beside("out", out, kinds, array)
         return out
     if out is not None:
         dtype = out if isinstance(out, cnp.dtype) else np.dtype(out)
-    return room_like(array, dtype) if kind_of(dtype) & kinds else None
+    return output_like(array, dtype) if kind_of(dtype) & kinds else None
 
 
-cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns):
+cdef cnp.ndarray output_for_rows(x, out, int kinds, Py_ssize_t columns):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.ndarray array
     cdef cnp.dtype dtype
@@ -296,10 +296,10 @@ cdef cnp.ndarray room_for_rows(x, out, int kinds, Py_ssize_t columns):
         return None
     shape[ndim - 1] = columns
     dtype = array.descr if out is None else out
-    return room(ndim, shape, dtype) if kind_of(dtype) & kinds else None
+    return buffer(ndim, shape, dtype) if kind_of(dtype) & kinds else None
 
 
-cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either):
+cdef cnp.ndarray output_for_images(x, out, const cnp.npy_intp* sizes, bint either):
     cdef cnp.npy_intp[MOST_AXES] shape
     cdef cnp.ndarray array
     cdef int ndim, axis
@@ -321,12 +321,12 @@ cdef cnp.ndarray room_for_images(x, out, const cnp.npy_intp* sizes, bint either)
         last = not in_c_order or has_channels_innermost(array)
         if last and in_c_order and lies_in_c_order(out):
             last = False
-        require_room(
+        require_output(
             "out", out, kind_of(array.descr), ndim, shape, CHANNELS_LAST if last else C_ORDER
         )
         return out
     if in_c_order:
-        return room(ndim, shape, array.dtype)
+        return buffer(ndim, shape, array.dtype)
     return room_with_channels_last(ndim, shape, array.dtype)
 
 
@@ -338,7 +338,7 @@ def images(cnp.ndarray q, tuple sizes, bint either=True):
         return layout.images(q, sizes, either)
     for axis in range(cnp.PyArray_NDIM(q) - 2):
         shape[axis] = sizes[axis]
-    result = room_for_images(q, None, shape, either)
+    result = output_for_images(q, None, shape, either)
     return layout.images(q, sizes, either) if result is None else (q, result)
 
 
@@ -372,7 +372,7 @@ def side_by_side(tuple arrays, int axis):
             order[place] = place + 1 if place + 1 < ndim else 1
         back[order[place]] = place
         shape[place] = total if order[place] == axis else cnp.PyArray_DIM(array, order[place])
-    out = room(ndim, shape, array.dtype)
+    out = buffer(ndim, shape, array.dtype)
     for place in range(back[axis]):
         rows *= shape[place]
     if cnp.PyArray_SIZE(out) == 0:

@@ -8,4 +8,4 @@ cdef class Pages:
     cdef size_t size                # of the block; the result may be smaller
 
 # Memory for so many bytes that begins at a huge page; None where the system has none of the kind.
-cdef Pages lend(size_t size)
+cdef Pages take_pages(size_t size)

@@ -114,7 +114,7 @@ cdef void* ask(size_t whole, size_t beyond):
     return pages_from_system(whole, whole if beyond <= PAGE // 2 else whole - PAGE, PAGE)
 
 
-cdef Pages lend(size_t size):
+cdef Pages take_pages(size_t size):
     cdef size_t beyond = -size % PAGE
     cdef Pages pages = Pages.__new__(Pages)
     cdef int found = best_for(size)

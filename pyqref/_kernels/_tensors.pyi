@@ -1,5 +1,5 @@
 from .tensors import becomes_grad as becomes_grad
-from .tensors import goes_on as goes_on
+from .tensors import continues as continues
 from .tensors import is_recording as is_recording
 from .tensors import leaf as leaf
 from .tensors import quantized_leaf as quantized_leaf

@@ -137,7 +137,7 @@ def wrap_quantized(array, quantizer):
     return new_quantized(array, quantizer)
 
 
-def goes_on(array, edge):
+def continues(array, edge):
     return new_of(tensor_type, array, edge, None)
 
 

@@ -12,7 +12,7 @@ try:
         in_one_order,
         in_result_order,
         laid_as,
-        room_like,
+        output_like,
         side_by_side,
     )
 except ModuleNotFoundError:  # not if it was built from other sources than these
@@ -25,7 +25,7 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
         in_one_order,
         in_result_order,
         laid_as,
-        room_like,
+        output_like,
         side_by_side,
     )
 
@@ -38,6 +38,6 @@ __all__ = [
     "in_one_order",
     "in_result_order",
     "laid_as",
-    "room_like",
+    "output_like",
     "side_by_side",
 ]

@@ -24,7 +24,7 @@ __all__ = [
     "in_result_order",
     "laid_as",
     "lies_in_result_order",
-    "room_like",
+    "output_like",
     "side_by_side",
 ]
 
@@ -71,7 +71,7 @@ def _are_plain(x: np.ndarray) -> bool:
 def dense(x: np.ndarray) -> np.ndarray:
     """Return ``x`` itself if its elements lie without gaps, else a copy in their order.
 
-    Whatever that is, :func:`room_like` makes room for a result in the same order, so that a kernel
+    Whatever that is, :func:`output_like` makes a result in the same order, so that a kernel
     may walk through the memory of both.
     """
     return x if is_dense(x) else copied(x, "K")
@@ -100,7 +100,7 @@ def _has_channels_last(x: np.ndarray) -> bool:
 def in_result_order(x: Any) -> np.ndarray:
     """Return ``x`` itself if it lies in C order or with the channels last, else a copy in C order.
 
-    That is the order in which a result lies; :func:`room_like` makes room for it.
+    That is the order in which a result lies; :func:`output_like` makes room for it.
     """
     x = np.asarray(x)
     return x if lies_in_result_order(x) else copied(x, "C")
@@ -130,20 +130,20 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
         return other
     if first.strides == other.strides:
         return other
-    copy = room_like(first, other.dtype)
+    copy = output_like(first, other.dtype)
     np.copyto(copy, other)
     return copy
 
 
-def room_like(x: np.ndarray, dtype: Any) -> np.ndarray:
+def output_like(x: np.ndarray, dtype: Any) -> np.ndarray:
     """Room for a result of ``dtype`` that lies in memory as ``x``, from :func:`dense`, does."""
     dtype = np.dtype(dtype)
     if x.flags.c_contiguous:
         return empty(x.shape, dtype)
     if _has_channels_last(x):
         order = _CHANNELS_LAST[x.ndim]
-        room = empty(tuple(x.shape[axis] for axis in order), dtype)
-        return room.transpose(np.argsort(order))
+        buffer = empty(tuple(x.shape[axis] for axis in order), dtype)
+        return buffer.transpose(np.argsort(order))
     return np.empty_like(x, dtype)
 
 
@@ -193,10 +193,10 @@ def side_by_side(
     order = tuple(range(len(shape)))
     if any(not each.flags.c_contiguous for each in arrays) and all(map(_has_channels_last, arrays)):
         order = _CHANNELS_LAST[len(shape)]
-    room = empty(tuple(shape[each] for each in order), arrays[0].dtype)
-    rows = prod(room.shape[: order.index(axis)]) if room.size else 0
+    buffer = empty(tuple(shape[each] for each in order), arrays[0].dtype)
+    rows = prod(buffer.shape[: order.index(axis)]) if buffer.size else 0
     moved = tuple(contiguous(each.transpose(order)) for each in arrays)
-    return moved, room.transpose(np.argsort(order)), rows
+    return moved, buffer.transpose(np.argsort(order)), rows
 
 
 def in_groups(x: np.ndarray) -> np.ndarray | None:

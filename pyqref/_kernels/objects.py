@@ -5,7 +5,7 @@ from __future__ import annotations
 try:
     from ._tensors import (
         becomes_grad,
-        goes_on,
+        continues,
         is_recording,
         leaf,
         quantized_leaf,
@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:  # not if it was built from other sources than these
     from .tensors import (
         becomes_grad,
-        goes_on,
+        continues,
         is_recording,
         leaf,
         quantized_leaf,
@@ -33,7 +33,7 @@ except ModuleNotFoundError:  # not if it was built from other sources than these
 
 __all__ = [
     "becomes_grad",
-    "goes_on",
+    "continues",
     "is_recording",
     "leaf",
     "quantized_leaf",

@@ -12,7 +12,7 @@ from pyqref._kernels.arrays import contiguous, in_result_order
 __all__ = ["in_c_order"]
 
 #: Channels from which on the kernel turns them.
-TURNED = 16
+TRANSPOSED = 16
 
 
 def in_c_order(x: np.ndarray) -> np.ndarray:
@@ -27,7 +27,7 @@ def in_c_order(x: np.ndarray) -> np.ndarray:
     """
     x = in_result_order(x)
     kernel = registry.twin("normalization")
-    if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1 or x.shape[1] < TURNED:
+    if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1 or x.shape[1] < TRANSPOSED:
         return contiguous(x)
     batch, channels, *size = x.shape
     turned = np.empty((batch, channels, prod(size)), x.dtype)

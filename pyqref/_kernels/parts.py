@@ -16,7 +16,7 @@ __all__ = [
     "copied_by_parts",
     "first_extreme",
     "parts",
-    "room_for",
+    "output_for",
     "taken",
     "under",
 ]
@@ -92,12 +92,12 @@ def by_parts(
     return result
 
 
-def room_for(arrays: Sequence[np.ndarray], dtype: Any, order: Any = "K") -> np.ndarray:
+def output_for(arrays: Sequence[np.ndarray], dtype: Any, order: Any = "K") -> np.ndarray:
     """Room for what NumPy computes element by element: of the shape and in the order of its result.
 
     Examples
     --------
-    >>> room_for([np.zeros((2, 3)).T, np.zeros(2)], np.bool_).strides
+    >>> output_for([np.zeros((2, 3)).T, np.zeros(2)], np.bool_).strides
     (1, 3)
     """
     flags: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]

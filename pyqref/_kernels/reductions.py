@@ -106,11 +106,11 @@ def _room(q: np.ndarray, axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
     """A result, with its channels last where those of ``q`` are and it has as many axes."""
     one = slice(0, 1) if keepdim else 0
     taken = q[tuple(one if axis in axes else slice(None) for axis in range(q.ndim))]
-    room = np.empty_like(taken, order="K" if lies_in_result_order(q) else "C")
-    if not lies_in_result_order(room):
-        del room
-        room = np.empty_like(taken, order="C")
-    return room
+    buffer = np.empty_like(taken, order="K" if lies_in_result_order(q) else "C")
+    if not lies_in_result_order(buffer):
+        del buffer
+        buffer = np.empty_like(taken, order="C")
+    return buffer
 
 
 def _of_rows(

@@ -1,8 +1,8 @@
 """Which kernels there are, which this machine can run, and which is in use.
 
 A kernel is one way of running every operation: ``reference`` is the equations in
-NumPy, the others are one body of Cython compiled for one instruction set each. They
-all give the same bits. The best one that is built and supported is chosen when the first
+NumPy, the others are one body of Cython compiled for one instruction set each (:mod:`.table`).
+They all give the same bits. The best one that is built and supported is chosen when the first
 is asked for; the environment variable ``PYQREF_KERNEL`` or :func:`use` forces another.
 """
 
@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType, TracebackType
 from typing import Any
 
+from .table import KERNELS, OPERATIONS
+
 __all__ = [
-    "KERNELS",
-    "Kernel",
     "built",
     "features",
     "in_use",
@@ -31,73 +30,11 @@ __all__ = [
 ]
 
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
-#: Folders that hold one compiled module a kernel.
-OPERATIONS = (
-    "channels",
-    "elementwise",
-    "fake_quantize",
-    "normalization",
-    "observe",
-    "pooling",
-    "qconv",
-    "qgemm",
-    "quantize",
-    "recurrent",
-    "resize",
-    "windows",
-)
-#: Those that multiply matrices.
-PRODUCTS = ("qconv", "qgemm", "recurrent")
 _HERE = os.path.dirname(__file__)
 _BUILD_AGAIN = (
     "it was built from other sources than these; in a clone build again with "
     "`python setup.py build_ext --inplace`, else install pyqref again"
 )
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One way of running every operation.
-
-    Attributes
-    ----------
-    name
-        As given to :func:`use`.
-    needs
-        The feature of the processor that it takes, or None.
-    summary
-        A line for the table of :func:`pyqref.kernels.show`.
-    operations
-        Those that it has a module of its own for.
-    extends
-        The kernel whose modules run the other operations.
-    """
-
-    name: str
-    needs: str | None
-    summary: str
-    operations: tuple[str, ...] = OPERATIONS
-    extends: str = ""
-
-    def module(self, operation: str) -> str:
-        """Name of the module in the folder of ``operation``."""
-        return self.name if operation in self.operations else self.extends
-
-
-#: From the slowest to the fastest.
-KERNELS: dict[str, Kernel] = {
-    kernel.name: kernel
-    for kernel in (
-        Kernel("reference", None, "the equations, plain NumPy"),
-        Kernel("portable", None, "compiled, any processor"),
-        Kernel("avx2", "avx2", "x86-64 with AVX2 and FMA"),
-        Kernel("avxvnni", "avxvnni", "x86-64 with AVX2 and AVX-VNNI"),
-        Kernel("avx512vnni", "avx512vnni", "x86-64 with AVX512 and VNNI"),
-        Kernel("amx", "amx", "x86-64 with AMX-INT8", operations=PRODUCTS, extends="avx512vnni"),
-        Kernel("neon_dotprod", "dotprod", "64-bit ARM with dot products"),
-        Kernel("neon_i8mm", "i8mm", "64-bit ARM with mixed-sign dot products"),
-    )
-}
 
 
 def features() -> frozenset[str]:

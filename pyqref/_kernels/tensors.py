@@ -11,7 +11,7 @@ from typing import Any
 __all__ = [
     "TensorSlots",
     "becomes_grad",
-    "goes_on",
+    "continues",
     "is_recording",
     "leaf",
     "quantized_leaf",
@@ -127,7 +127,7 @@ def wrap_quantized(array: Any, quantizer: Any) -> Any:
     return quantized_leaf(_quantized_type, array, quantizer)
 
 
-def goes_on(array: Any, edge: Any) -> Any:
+def continues(array: Any, edge: Any) -> Any:
     """A new tensor on this very array, whose gradient goes along an edge."""
     tensor = leaf(_tensor_type, array)
     tensor._goes_to = edge

@@ -17,13 +17,11 @@ from .types import FloatArray, IntArray
 __all__ = [
     "SMALLEST_DYNAMIC_SCALE",
     "choose_qparams_dynamic",
-    "choose_qparams_of_range",
     "symmetric_range",
 ]
 
 #: Smallest scale chosen while running (the float32 nearest to 6.1e-5).
 SMALLEST_DYNAMIC_SCALE = float(np.float32(6.1e-5))
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 def symmetric_range(
@@ -150,37 +148,6 @@ def choose_qparams_dynamic(
     exact = np.where(centred, (quant_min + quant_max) / 2, exact)
     zero_point = np.rint(np.clip(exact, quant_min, quant_max)).astype(np.int64)
     return scale, zero_point
-
-
-def choose_qparams_of_range(
-    min_val: float, max_val: float, quant_min: int, quant_max: int, *, single: bool = False
-) -> tuple[float, int]:
-    """As :func:`choose_qparams_dynamic` of one range, which a step of a layer waits for.
-
-    ``eq-choose-qparams-dynamic`` on Python's numbers, which are doubles as well: it
-    takes a microsecond instead of forty.
-
-    Examples
-    --------
-    >>> choose_qparams_of_range(-1.0, 3.0, 0, 255)
-    (0.01568627450980392, 64)
-    """
-    low, high = min(float(min_val), 0.0), max(float(max_val), 0.0)
-    scale = (high - low) / (quant_max - quant_min) or 0.1
-    if not SMALLEST_DYNAMIC_SCALE <= scale <= _LARGEST:
-        scales, zero_points = choose_qparams_dynamic(
-            min_val, max_val, quant_min, quant_max, single=single
-        )
-        return float(scales), int(zero_points)
-    if single:
-        scale = float(np.float32(scale))
-    from_low, from_high = low / scale, high / scale
-    if abs(quant_min) - from_low < abs(quant_max) + from_high:
-        exact = quant_min - from_low
-    else:
-        exact = quant_max - from_high
-    # round() goes to the even of two neighbours, as rint does.
-    return scale, round(min(max(exact, quant_min), quant_max))
 
 
 def _grow(

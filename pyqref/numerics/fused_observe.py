@@ -6,7 +6,6 @@ double, by the rules of dynamic quantization (:mod:`pyqref.numerics.dynamic_qpar
 
 from __future__ import annotations
 
-from math import isinf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from .dynamic_qparams import choose_qparams_dynamic
 from .types import Convention, FloatArray, IntArray
 
-__all__ = ["FusedObservation", "fused_average", "fused_average_of_one", "fused_observe"]
+__all__ = ["FusedObservation", "fused_average", "fused_observe"]
 
 
 class FusedObservation(NamedTuple):
@@ -50,20 +49,6 @@ def fused_average(running: Any, batch: Any, constant: float) -> FloatArray:
     with np.errstate(invalid="ignore"):
         averaged = running + np.float32(constant) * (batch - running)
     return np.where(np.isinf(running), batch, averaged)
-
-
-def fused_average_of_one(running: float, batch: float, constant: float) -> float:
-    """As :func:`fused_average` of two float32 numbers (``eq-fused-average``), without arrays.
-
-    Examples
-    --------
-    >>> float(fused_average_of_one(1.0, 3.0, 0.5))
-    2.0
-    """
-    if isinf(running):
-        return batch
-    step = np.float32(constant) * (np.float32(batch) - np.float32(running))
-    return float(np.float32(running) + step)
 
 
 def fused_observe(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._kernels.objects import (
-    goes_on,
+    continues,
     leaf,
     quantized_leaf,
     root_of,
@@ -33,7 +33,7 @@ __all__ = [
     "ANY_TENSOR",
     "TensorBase",
     "fields_of",
-    "goes_on",
+    "continues",
     "leaf",
     "put_fields",
     "quantized_leaf",

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _kernels
 from .._kernels.layout import PART, lies_in_result_order
-from .._kernels.parts import parts, room_for, under
+from .._kernels.parts import output_for, parts, under
 from ..dtypes import per_tensor_affine
 from ..tape.quiet import quiet
 from .base import TensorBase, wrap
@@ -78,7 +78,7 @@ def _room(*operands: Any) -> Any:
     arrays = [each._array for each in operands if isinstance(each, TensorBase)]
     is_odd = any(_is_large(x) and not lies_in_result_order(x._array) for x in operands)
     try:
-        return room_for(arrays, np.bool_, "C" if is_odd else "K")
+        return output_for(arrays, np.bool_, "C" if is_odd else "K")
     except ValueError as error:
         raise broadcast_error(error, arrays) from None
 

@@ -19,7 +19,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
 from ..tape.quiet import ERRORS, IGNORED, quiet
-from .base import CopySlices, TensorBase, goes_on, wrap
+from .base import CopySlices, TensorBase, continues, wrap
 from .foreign import no_tensor
 from .refusal import undefined_for_quantized
 from .wrong_arguments import RAW, explained, is_raw
@@ -173,7 +173,7 @@ def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
     """A result as a tensor; gradients of real numbers go to the node."""
     array = result if type(result) is ndarray else np.asarray(result)
     if recording and array.dtype.kind == "f":
-        return goes_on(array, _new_edge(Edge, (node, index)))
+        return continues(array, _new_edge(Edge, (node, index)))
     return wrap(array)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.observe.one_range import choose_qparams_of_range, fused_average_of_one
 from pyqref.backends import quantized as settings
-from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
-from pyqref.numerics.fused_observe import fused_average_of_one
 from pyqref.tape import Array
 
 from .arguments import as_flag, as_integer, as_number, refused_number

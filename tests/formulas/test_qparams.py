@@ -10,11 +10,11 @@ from formulas.exact import clamp, f32, rational, rne, single
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pyqref._kernels.observe.one_range import choose_qparams_of_range
 from pyqref.dtypes import float32, qint8, qint32, quint8
 from pyqref.numerics.dynamic_qparams import (
     SMALLEST_DYNAMIC_SCALE,
     choose_qparams_dynamic,
-    choose_qparams_of_range,
     symmetric_range,
 )
 from pyqref.numerics.qparams import (

@@ -10,7 +10,8 @@ import pytest
 from formulas.exact import f32, fractions, rational, single
 
 from pyqref._kernels import min_max, min_max_per_channel
-from pyqref.numerics.fused_observe import fused_average, fused_average_of_one, fused_observe
+from pyqref._kernels.observe.one_range import fused_average_of_one
+from pyqref.numerics.fused_observe import fused_average, fused_observe
 from pyqref.numerics.histogram import (
     Histogram,
     histogram_counts,

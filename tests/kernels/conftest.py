@@ -9,8 +9,29 @@ import pytest
 from pyqref import kernels
 from pyqref._kernels import threads
 
+N_THREADS = (1, 2, 3)
 
-@pytest.fixture(params=kernels.usable())
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The reference does not know how many threads there are: one number is enough for it."""
+    given = {
+        name for mark in metafunc.definition.iter_markers("parametrize") for name in mark.args[:1]
+    }
+    names = {"kernel", "n_threads"} & {*metafunc.fixturenames} - given
+    if names == {"n_threads"}:
+        metafunc.parametrize("n_threads", N_THREADS, indirect=True)
+    elif names == {"kernel"}:
+        metafunc.parametrize("kernel", kernels.usable(), indirect=True)
+    elif names:
+        pairs = [
+            (kernel, n_threads)
+            for kernel in kernels.usable()
+            for n_threads in (N_THREADS if kernel != "reference" else (1,))
+        ]
+        metafunc.parametrize(("kernel", "n_threads"), pairs, indirect=True)
+
+
+@pytest.fixture
 def kernel(request: pytest.FixtureRequest) -> Iterator[str]:
     with kernels.use(request.param):
         yield request.param
@@ -22,7 +43,7 @@ def compiled_kernel(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
-@pytest.fixture(params=[1, 2, 3])
+@pytest.fixture
 def n_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Give kernels this number, however little there is to do.
 

@@ -46,10 +46,10 @@ class TestLayout:
         assert np.array_equal(x, y)
         assert (y is x) == x.flags.c_contiguous
 
-    def test_dense_and_room_like(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_dense_and_output_like(self, form: ModuleType, x: np.ndarray) -> None:
         """What is done to the elements as they lie is done in place, to each one's result."""
         y = form.dense(x)
-        room = form.room_like(y, np.dtype(np.int32))
+        room = form.output_like(y, np.dtype(np.int32))
         assert (np.int32, y.shape) == (room.dtype, room.shape)
         assert np.array_equal(x, y)
         places = sum((np.indices(x.shape).T * x.strides).T, np.zeros(x.shape, int))

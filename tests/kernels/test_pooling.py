@@ -12,7 +12,7 @@ from kernels.compare import assert_same_bits
 from kernels.layers import integers
 
 from pyqref import _kernels
-from pyqref._kernels.pooling import bands, windows
+from pyqref._kernels.pooling import blocking, windows
 from pyqref.numerics import pooling
 
 
@@ -151,10 +151,10 @@ def test_channels_that_are_last_in_memory_stay_so(compiled_kernel: str) -> None:
 @pytest.fixture(params=[1, 8, 40, 600])
 def few_bytes(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """So few may be copied that images are cut along every axis, or windows taken one by one."""
-    monkeypatch.setattr(bands, "_MOST", request.param)
-    for module in (bands, windows):
+    monkeypatch.setattr(blocking, "_MOST", request.param)
+    for module in (blocking, windows):
         monkeypatch.setattr(module, "MOST_WIDE", request.param)
-    monkeypatch.setattr(bands, "_OUTPUTS", 2)
+    monkeypatch.setattr(blocking, "_OUTPUTS", 2)
 
 
 @pytest.fixture
@@ -162,8 +162,8 @@ def no_sum_has_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if 32 bits held no sum but of one byte."""
     cached = windows._geometry, windows._adaptive_geometry
     monkeypatch.setattr(windows, "_LARGEST_WINDOW", 1)
-    monkeypatch.setattr(bands, "_MOST", 1)
-    for module in (bands, windows):
+    monkeypatch.setattr(blocking, "_MOST", 1)
+    for module in (blocking, windows):
         monkeypatch.setattr(module, "MOST_WIDE", 1)
     for each in cached:
         each.cache_clear()

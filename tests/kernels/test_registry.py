@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import pyqref
 from pyqref import kernels
 from pyqref._kernels import quick, registry
+from pyqref._kernels.table import KERNELS, OPERATIONS
 
 
 def run_with(kernel: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -109,13 +111,26 @@ def test_kernel_that_was_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", [each for each in kernels.usable() if each != "reference"])
 def test_operations_without_a_module_are_run_by_that_of_the_kernel_it_extends(name: str) -> None:
-    """``amx`` differs from ``avx512vnni`` in matrix products only."""
-    described = registry.KERNELS[name]
+    """``amx`` differs from ``avx512vnni`` in products of matrices only."""
+    own = KERNELS[name].operations or OPERATIONS
     with kernels.use(name):
-        for operation in registry.OPERATIONS:
-            expected = name if operation in described.operations else described.extends
+        for operation in OPERATIONS:
+            expected = name if operation in own else KERNELS[name].extends
             module = registry.twin(operation).__name__
             assert f"pyqref._kernels.{operation}.{expected}" == module
+
+
+def test_the_table_is_true() -> None:
+    """Each operation is a folder with one body and one stub, each equation's home a module."""
+    folder = Path(registry.__file__).parent
+    bodies = {path.parent.name for path in folder.glob("*/kernel.pyx")}
+    stubs = {path.parent.name for path in folder.glob("*/kernel.pyi")}
+    headers = {path.stem for path in (folder / "simd").glob("*.h")}
+    homes = {name for each in OPERATIONS.values() for name in each.equations}
+    assert stubs == {*OPERATIONS}
+    assert bodies <= {*OPERATIONS}  # an installed package has no sources
+    assert not headers or {*KERNELS} - {"reference"} <= headers
+    assert [] == [name for name in homes if find_spec(f"pyqref.numerics.{name}") is None]
 
 
 def test_show_lists_every_kernel_openmp_and_threads(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +138,7 @@ def test_show_lists_every_kernel_openmp_and_threads(capsys: pytest.CaptureFixtur
         kernels.show()
     lines = capsys.readouterr().out.splitlines()
     rows = {line.split()[0]: line for line in lines if line}
-    assert [*registry.KERNELS] == [name for name in rows if name in registry.KERNELS]
+    assert [*KERNELS] == [name for name in rows if name in KERNELS]
     assert rows["reference"].split()[:4] == ["reference", "yes", "yes", "*"]
     assert "OpenMP:" in rows
     assert "threads:" in rows

@@ -74,7 +74,7 @@ class TestNewTensors:
 
     def test_a_result_goes_on(self, form: ModuleType) -> None:
         edge = (Tensor([1.0], dtype=None).requires_grad_() * 2)._goes_to
-        made = form.goes_on(floats(1), edge)
+        made = form.continues(floats(1), edge)
         assert made._goes_to is edge
         assert made.requires_grad
 

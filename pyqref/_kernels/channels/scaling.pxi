@@ -88,7 +88,7 @@ cdef void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nog
 
 cdef int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) except -1:
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
-    require_room_beside("out", out, OF_FLOAT32, x)
+    require_output_beside("out", out, OF_FLOAT32, x)
     if size == 0:
         return 0
     s.x, s.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)

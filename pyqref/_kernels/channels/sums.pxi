@@ -144,8 +144,8 @@ cdef int run_sums(
     Sums* s, cnp.ndarray a, str name, cnp.ndarray first, str other, cnp.ndarray second,
     int n_threads,
 ) except -1:
-    require_room(name, first, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
-    require_room(other, second, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
+    require_output(name, first, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
+    require_output(other, second, OF_FLOAT32, 1, cnp.PyArray_DIMS(a) + 1)
     s.a = <const float*> cnp.PyArray_DATA(a)
     s.b = s.a if s.b == NULL else s.b
     s.first, s.second = <float*> cnp.PyArray_DATA(first), <float*> cnp.PyArray_DATA(second)

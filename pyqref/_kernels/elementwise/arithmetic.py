@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import dense, laid_as, room_like
+from pyqref._kernels.arrays import dense, laid_as, output_like
 from pyqref._kernels.layout import is_dense
 from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
@@ -28,7 +28,7 @@ def add(
     out: Grid,
     engine: Engine = "fbgemm",
     relu: bool = False,
-    room: IntArray | None = None,
+    buffer: IntArray | None = None,
 ) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.add`.
 
@@ -41,10 +41,10 @@ def add(
         return reference.add(a, a_grid, b, b_grid, out, engine, relu)
     if _must_be_moved(a, b):
         return _by_parts(
-            lambda x, y, room: add(x, a_grid, y, b_grid, out, engine, relu, room), a, b
+            lambda x, y, buffer: add(x, a_grid, y, b_grid, out, engine, relu, buffer), a, b
         )
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right, result = _arrays(a, b, room)
+    left, right, result = _arrays(a, b, buffer)
     if fixed_point:
         multiplier_a, multiplier_b, shift = _fixed_point(a_grid, b_grid, out)
         if not 1 <= shift <= 30:
@@ -85,16 +85,16 @@ def mul(
     b_grid: Grid,
     out: Grid,
     relu: bool = False,
-    room: IntArray | None = None,
+    buffer: IntArray | None = None,
 ) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``room`` as of add."""
     kernel = registry.twin("elementwise")
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
     if _must_be_moved(a, b):
-        return _by_parts(lambda x, y, room: mul(x, a_grid, y, b_grid, out, relu, room), a, b)
+        return _by_parts(lambda x, y, buffer: mul(x, a_grid, y, b_grid, out, relu, buffer), a, b)
     low, high = out.lowest if relu else (out.quant_min, out.quant_max)
-    left, right, result = _arrays(a, b, room)
+    left, right, result = _arrays(a, b, buffer)
     kernel.mul(
         left,
         right,
@@ -127,23 +127,23 @@ def _by_parts(run: Callable[..., IntArray], a: IntArray, b: IntArray) -> IntArra
     a, b = np.broadcast_arrays(a, b)
     result = np.empty_like(a)
     for at in parts(a, most=_PART):
-        room = result[at]
-        part = run(a[at], b[at], room)
-        if part is not room:
-            room[...] = part
+        buffer = result[at]
+        part = run(a[at], b[at], buffer)
+        if part is not buffer:
+            buffer[...] = part
     return result
 
 
 def _arrays(
-    a: IntArray, b: IntArray, room: IntArray | None = None
+    a: IntArray, b: IntArray, buffer: IntArray | None = None
 ) -> tuple[IntArray, IntArray, IntArray]:
     """The arrays in one shape and order in memory, and room for the result."""
     if a.shape != b.shape:
         a, b = np.broadcast_arrays(a, b)
     left = dense(a)
-    if room is None or room.strides != left.strides:
-        room = room_like(left, a.dtype)
-    return left, laid_as(left, b), room
+    if buffer is None or buffer.strides != left.strides:
+        buffer = output_like(left, a.dtype)
+    return left, laid_as(left, b), buffer
 
 
 def _fixed_point(a: Grid, b: Grid, out: Grid) -> tuple[int, int, int]:

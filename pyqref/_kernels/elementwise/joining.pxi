@@ -1,4 +1,4 @@
-# Bytes joined along an axis: included by body.pxi.
+# Bytes joined along an axis: included by kernel.pyx.
 
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
@@ -102,7 +102,7 @@ def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threa
         total += cnp.PyArray_SIZE(<cnp.ndarray> parts[i])
     if cnp.PyArray_SIZE(out) != total:
         raise ValueError(f"out must hold the {total} bytes of all parts, got {out.size}")
-    require_room(
+    require_output(
         "out", out, OF_BYTES, cnp.PyArray_NDIM(out), cnp.PyArray_DIMS(out), ANY_ORDER
     )
     if total == 0:

@@ -1,9 +1,9 @@
-# The gradient of fake quantization: included by body.pxi.
+# The gradient of fake quantization: included by kernel.pyx.
 
 cdef struct Masked:
     const int32_t* grad
     const uint8_t* mask       # a byte for each number, or ...
-    const uint8_t* marks      # ... a bit
+    const uint8_t* bit_mask      # ... a bit
     float* out
     bint streams
     Py_ssize_t size, head
@@ -26,7 +26,7 @@ cdef inline void straight_through_part(
     cdef float[LANES_MAX] out_rest
     while i + SIMD_LANES <= last:
         if packed:
-            put_f32(m.out + i, lanes_of(m.grad + i, marks_at(m.marks, i)), m.streams)
+            put_f32(m.out + i, lanes_of(m.grad + i, bits_at(m.bit_mask, i)), m.streams)
         else:
             put_f32(m.out + i, pass_vector(m.grad + i, m.mask + i), m.streams)
         i += SIMD_LANES
@@ -34,7 +34,7 @@ cdef inline void straight_through_part(
     if left > 0:
         memcpy(rest, m.grad + i, left * sizeof(float))
         if packed:
-            store_f32(out_rest, lanes_of(rest, marks_at(m.marks, i)))
+            store_f32(out_rest, lanes_of(rest, bits_at(m.bit_mask, i)))
         else:
             memcpy(mask_rest, m.mask + i, left)
             store_f32(out_rest, pass_vector(rest, mask_rest))
@@ -45,7 +45,7 @@ cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noe
     cdef Masked m = (<Masked*> context)[0]
     cdef Py_ssize_t first = task_start(index, m.size, m.head, CHUNK)
     cdef Py_ssize_t last = task_start(index + 1, m.size, m.head, CHUNK)
-    if m.marks:
+    if m.bit_mask:
         straight_through_part(&m, first, last, True)
     else:
         straight_through_part(&m, first, last, False)
@@ -78,12 +78,12 @@ def straight_through(grad, cnp.ndarray mask, out, int n_threads):
             return None
     elif cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or not cnp.PyArray_SAMESHAPE(grad, mask):
         return None
-    result = room_beside(grad, OF_FLOAT32, out, OF_FLOAT32, False)
+    result = output_beside(grad, OF_FLOAT32, out, OF_FLOAT32, False)
     if result is None:
         return None
     m.grad = <const int32_t*> cnp.PyArray_DATA(grad)
     m.mask = <const uint8_t*> cnp.PyArray_DATA(mask)
-    m.marks = m.mask if packed else NULL
+    m.bit_mask = m.mask if packed else NULL
     m.out = <float*> cnp.PyArray_DATA(result)
     if m.size <= SHORT:
         straight_through_all(&m, 1)

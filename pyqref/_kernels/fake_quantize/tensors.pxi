@@ -1,4 +1,4 @@
-# Fake quantization of tensors as they mostly are: included by body.pxi.
+# Fake quantization of tensors as they mostly are: included by kernel.pyx.
 #
 # Small tensors take less time than a few calls of Python. These take what users give, and give
 # None where anything about it is unusual, be it wrong or not; the layers above then look at it.
@@ -65,13 +65,13 @@ cdef bint is_usual_range(Range* r, quant_min, quant_max, str convention):
     return -EXACT <= r.low <= r.high <= EXACT
 
 
-cdef object as_tensor(cnp.ndarray y, cnp.ndarray marks, object edge, object operation):
+cdef object as_tensor(cnp.ndarray y, cnp.ndarray bit_mask, object edge, object operation):
     """The result of numbers whose gradient goes along ``edge``."""
     cdef object node
     if edge is None:
         return new_leaf(y)
     node = operation()
-    node.saved = (marks,)
+    node.saved = (bit_mask,)
     return new_result(y, node, edge)
 
 
@@ -86,7 +86,7 @@ def fake_quantize_tensor(
     cdef cnp.ndarray x = reals_of(input)
     cdef long whole = whole_number(zero_point)
     cdef double step = real_number(scale)
-    cdef cnp.ndarray y, marks = None
+    cdef cnp.ndarray y, bit_mask = None
     cdef object edge
     if not (
         x is not None and is_followed(input) and FLT_MIN <= step <= FLT_MAX
@@ -94,14 +94,14 @@ def fake_quantize_tensor(
     ):
         return None
     edge = recorded_edge(input)
-    y = room_as(x, x.descr)
+    y = output_as(x, x.descr)
     if edge is not None:
-        marks = room_for_marks(x)
+        bit_mask = output_for_bits(x)
     run_per_tensor(
-        x, y, marks, <float> step, <float> whole, <float> r.low, <float> r.high,
+        x, y, bit_mask, <float> step, <float> whole, <float> r.low, <float> r.high,
         AFTER if r.after else FUSED, n_threads,
     )
-    return as_tensor(y, marks, edge, operation)
+    return as_tensor(y, bit_mask, edge, operation)
 
 
 def fake_quantize_tensor_channels(
@@ -112,7 +112,7 @@ def fake_quantize_tensor_channels(
     cdef cnp.ndarray x = reals_of(input)
     cdef object scales = array_of(scale), zero_points = array_of(zero_point)
     cdef long where = small_integer(axis)
-    cdef cnp.ndarray y, marks = None
+    cdef cnp.ndarray y, bit_mask = None
     cdef object edge
     if not (
         x is not None and is_followed(input)
@@ -123,11 +123,11 @@ def fake_quantize_tensor_channels(
     ):
         return None
     edge = recorded_edge(input)
-    y = room_as(x, x.descr)
+    y = output_as(x, x.descr)
     if edge is not None:
-        marks = room_for_marks(x)
+        bit_mask = output_for_bits(x)
     run_per_channel(
-        x, y, marks, scales, zero_points, <int> where, <float> r.low,
+        x, y, bit_mask, scales, zero_points, <int> where, <float> r.low,
         <float> r.high, AFTER if r.after else BEFORE, n_threads,
     )
-    return as_tensor(y, marks, edge, operation)
+    return as_tensor(y, bit_mask, edge, operation)

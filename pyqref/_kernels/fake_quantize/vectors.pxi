@@ -1,4 +1,4 @@
-# Fake quantization of runs and rows, vector by vector: included by body.pxi.
+# Fake quantization of runs and rows, vector by vector: included by kernel.pyx.
 
 cdef inline f32v place_on_grid(const float* x, const Grid* grid, Rule rule) noexcept nogil:
     """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
@@ -45,8 +45,8 @@ cdef void fake_quantize_some(
         rest[3][i] = f.zero_points[channel + i if across else channel]
     load_grid(&grid, rest[1], rest[2], rest[3])
     place = place_on_grid(rest[0], &grid, f.rule)
-    if f.marks:
-        add_marks(f.marks, start, lanes_inside(place, low, high) & ((<uint32_t> 1 << n) - 1), n)
+    if f.bit_mask:
+        add_bits(f.bit_mask, start, lanes_inside(place, low, high) & ((<uint32_t> 1 << n) - 1), n)
     store_f32(y_rest, real_of(place, &grid, low, high))
     memcpy(f.y + start, y_rest, n * sizeof(float))
 
@@ -57,7 +57,7 @@ cdef inline void fake_quantize_run(
     """n numbers from ``start`` of one channel."""
     cdef const float* x = f.x
     cdef float* y = f.y
-    cdef uint8_t* marks = f.marks
+    cdef uint8_t* bit_mask = f.bit_mask
     cdef bint streams = f.streams
     cdef Py_ssize_t last = start + n
     # Where marks fill whole bytes, some vectors at a time.
@@ -74,13 +74,13 @@ cdef inline void fake_quantize_run(
         for v in range(ACROSS):
             place = place_on_grid(x + start + v * SIMD_LANES, &grid, rule)
             if masked:
-                put_marks(marks, start + v * SIMD_LANES, lanes_inside(place, low, high), True)
+                put_bits(bit_mask, start + v * SIMD_LANES, lanes_inside(place, low, high), True)
             put_f32(y + start + v * SIMD_LANES, real_of(place, &grid, low, high), streams)
         start += ACROSS * SIMD_LANES
     while start + SIMD_LANES <= last:
         place = place_on_grid(x + start, &grid, rule)
         if masked:
-            put_marks(marks, start, lanes_inside(place, low, high), False)
+            put_bits(bit_mask, start, lanes_inside(place, low, high), False)
         put_f32(y + start, real_of(place, &grid, low, high), streams)
         start += SIMD_LANES
     if start < last:
@@ -100,8 +100,8 @@ cdef void fake_quantize_across(
         load_grid(&grid, f.scales + channel + i, f.inverses + channel + i,
                   f.zero_points + channel + i)
         place = place_on_grid(f.x + start + i, &grid, f.rule)
-        if f.marks:
-            put_marks(f.marks, start + i, lanes_inside(place, low, high), False)
+        if f.bit_mask:
+            put_bits(f.bit_mask, start + i, lanes_inside(place, low, high), False)
         put_f32(f.y + start + i, real_of(place, &grid, low, high), f.streams)
         i += SIMD_LANES
     if i < n:
@@ -115,7 +115,7 @@ cdef inline void fake_quantize_block(
     cdef Grid[ACROSS] grid
     cdef const float* x = f.x
     cdef float* y = f.y
-    cdef uint8_t* marks = f.marks
+    cdef uint8_t* bit_mask = f.bit_mask
     cdef bint streams = f.streams
     cdef Py_ssize_t apart = f.channels
     cdef Py_ssize_t at = start + channel
@@ -132,7 +132,7 @@ cdef inline void fake_quantize_block(
             here = at + v * SIMD_LANES
             place = place_on_grid(x + here, &grid[v], rule)
             if masked:
-                put_marks(marks, here, lanes_inside(place, low, high), True)
+                put_bits(bit_mask, here, lanes_inside(place, low, high), True)
             put_f32(y + here, real_of(place, &grid[v], low, high), streams)
         at += apart
 

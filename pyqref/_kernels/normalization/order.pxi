@@ -1,13 +1,13 @@
 # Images whose channels come last in memory, copied so that they come first: included by the body.
 
-cdef extern from "qconv/turn.h":
-    void turn_block(
+cdef extern from "qconv/transpose_channels.h":
+    void transpose_block(
         const uint8_t* source, Py_ssize_t source_step, int channels, uint8_t* target,
         Py_ssize_t target_step, int exact,
     ) nogil
 
 cdef enum:
-    TURNED = 16                 # bytes along either side of what is turned in registers
+    TRANSPOSED = 16                 # bytes along either side of what is turned in registers
     SIDE = 64                   # of a block whose cache lines are used up
     BYTES_PER_THREAD = 1 << 18
 
@@ -30,17 +30,17 @@ cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Py_ssize_t pixel = 0
     cdef Py_ssize_t count, channel, at
     while pixel < t.pixels:
-        count = min(t.pixels - pixel, <Py_ssize_t> TURNED)
+        count = min(t.pixels - pixel, <Py_ssize_t> TRANSPOSED)
         channel = first
         while channel < last:
             # The last 16 channels may overlap those before.
-            at = min(channel, t.channels - TURNED)
-            turn_block(
+            at = min(channel, t.channels - TRANSPOSED)
+            transpose_block(
                 x + pixel * t.channels + at, t.channels, <int> count,
                 out + at * t.pixels + pixel, t.pixels, True,
             )
-            channel += TURNED
-        pixel += TURNED
+            channel += TRANSPOSED
+        pixel += TRANSPOSED
 
 
 def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
@@ -48,7 +48,7 @@ def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
     cdef Turn t
     cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0)
     cdef cnp.npy_intp[3] sizes = [batch, cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 1)]
-    require_room("out", out, OF_BYTES | OF_BOOL, 3, sizes)
+    require_output("out", out, OF_BYTES | OF_BOOL, 3, sizes)
     t.x, t.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
     t.pixels, t.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)

@@ -82,7 +82,7 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     cdef Py_ssize_t groups = (r.channels + ACROSS * SIMD_LANES - 1) // (ACROSS * SIMD_LANES)
     cdef Py_ssize_t lead = 0
     cdef Py_ssize_t channel, at
-    cdef float* room
+    cdef float* buffer
     if r.channels % SIMD_LANES == 0 and r.channels <= MOST_ACROSS and r.size > CHUNK:
         lead = first_step(r.x, r.size, SIMD_LANES, 0)
     a.x, a.rows, a.channels = r.x + lead, r.outer - (lead > 0), r.channels
@@ -93,11 +93,11 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     if a.blocks == 1 and lead == 0:
         parallel_for(across_task, &a, groups, n_threads)
         return 0
-    room = <float*> malloc(2 * a.blocks * a.channels * sizeof(float))
-    if room == NULL:
+    buffer = <float*> malloc(2 * a.blocks * a.channels * sizeof(float))
+    if buffer == NULL:
         with gil:
             raise MemoryError()
-    a.lows, a.highs, a.finished = room, room + a.blocks * a.channels, NULL
+    a.lows, a.highs, a.finished = buffer, buffer + a.blocks * a.channels, NULL
     parallel_for(across_task, &a, groups * a.blocks, n_threads)
     for channel in range(r.channels):
         # What lies before the first whole row, or behind the last; if nothing does, the first row.
@@ -106,6 +106,6 @@ cdef int find_ranges_across(Ranges* r, int n_threads) except -1 nogil:
     for at in range(a.blocks * a.channels):
         channel = (at + lead) % a.channels
         join_ranges(a.lows + at, a.highs + at, 1, r.lows + channel, r.highs + channel)
-    free(room)
+    free(buffer)
     finish_ranges(r, 0, r.channels)
     return 0

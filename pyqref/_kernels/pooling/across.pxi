@@ -1,4 +1,4 @@
-# Means of channels, which are innermost in memory: included by body.pxi.
+# Means of channels, which are innermost in memory: included by kernel.pyx.
 #
 # A window of more taps than a list has is gone through once: all channels of the taps of a list,
 # then those of the next, while their sums wait in scratch. Where there are fewer results than tasks
@@ -46,7 +46,7 @@ cdef inline void add_listed(
             for v in range(ACROSS):
                 quads[v] = load_quads(q.scratch + 4 * v * SIMD_LANES)
         else:
-            weave_quads(
+            interleave_quads(
                 quads, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at, list[tap + 3] + at
             )
         for v in range(ACROSS):

@@ -1,4 +1,4 @@
-# Means of one channel, whose places side by side are neighbours in memory: included by body.pxi.
+# Means of one channel, whose places side by side are neighbours in memory: included by kernel.pyx.
 
 cdef inline int32_t sum_of(const uint8_t* x, Py_ssize_t n, bint is_signed) noexcept nogil:
     return sum_s8(<const int8_t*> x, n) if is_signed else sum_u8(x, n)

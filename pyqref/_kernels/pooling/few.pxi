@@ -1,4 +1,4 @@
-# Means of few channels: included by body.pxi.
+# Means of few channels: included by kernel.pyx.
 #
 # Pixels side by side, as many as fill whole steps, are added up as if they were one pixel of many
 # channels, and then among themselves. What is left is added pixel by pixel.

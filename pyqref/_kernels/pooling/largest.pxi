@@ -1,4 +1,4 @@
-# The largest of each window: included by body.pxi.
+# The largest of each window: included by kernel.pyx.
 
 cdef inline Py_ssize_t count_taps(const Window* window, int64_t step) noexcept nogil:
     cdef int64_t places = length_of(window)

@@ -1,4 +1,4 @@
-# The mean of each window: included by body.pxi.
+# The mean of each window: included by kernel.pyx.
 
 # How a sum becomes a mean: divided, or multiplied by a factor.
 cdef struct Division:

@@ -10,7 +10,7 @@ import numpy as np
 from pyqref.numerics.pooling import quantized_mean
 from pyqref.numerics.types import IntArray
 
-from .bands import Geometry, channels_first
+from .blocking import Geometry, channels_first
 
 __all__ = ["max_pool", "mean_pool"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from pyqref.numerics.pooling import quantized_mean
 from pyqref.numerics.types import IntArray
 
-from .bands import Geometry
+from .blocking import Geometry
 
 __all__ = ["max_pool", "mean_pool"]
 

@@ -19,7 +19,7 @@ from pyqref.numerics.pooling import pooled_sizes
 from pyqref.numerics.types import Engine, IntArray
 
 from . import one_by_one, wide
-from .bands import MOST_WIDE, Geometry, run_by_planes, run_in_bands
+from .blocking import MOST_WIDE, Geometry, run_by_planes, run_in_blocks
 
 __all__ = ["adaptive_avg_pool", "avg_pool", "max_pool"]
 
@@ -118,7 +118,7 @@ def _is_cut(q: IntArray) -> bool:
 def _cut(twin: Any, name: str, q: IntArray, geometry: Geometry, *rest: Any) -> IntArray:
     """What the kernel of this name gives for images that it does not take as they are."""
     pool = getattr(twin if q.itemsize == 1 else wide, name)
-    return run_in_bands(pool, getattr(one_by_one, name), q, geometry, *rest, threads.limit)
+    return run_in_blocks(pool, getattr(one_by_one, name), q, geometry, *rest, threads.limit)
 
 
 @lru_cache(maxsize=64)
@@ -163,8 +163,8 @@ def _made(axes: Sequence[np.ndarray], steps: tuple[int, ...], is_even: bool = Fa
     taps = prod(int(each.sum()) for each in seen)
     longest = tuple(int(each.max(initial=1)) for each in seen)
     sizes = tuple(map(len, axes))
-    has_room = prod(longest) <= _LARGEST_WINDOW
-    return Geometry(*_three(axes), steps, taps, sizes, longest, has_room, is_even)
+    has_buffer = prod(longest) <= _LARGEST_WINDOW
+    return Geometry(*_three(axes), steps, taps, sizes, longest, has_buffer, is_even)
 
 
 def _is_covered(shape: tuple[int, ...], kernel: tuple[int, ...]) -> bool:

@@ -15,10 +15,10 @@ from pyqref.numerics.fused_function import plus, requantize_function
 from pyqref.numerics.requantize import accumulator_scale
 from pyqref.numerics.types import FloatArray, IntArray
 
-from .cuts import reaches_far
+from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
+from .split_sums import reaches_far
 from .sums import conv_sums
-from .walk import are_centred, in_space, part_of
 
 __all__ = ["conv_add"]
 

@@ -16,11 +16,11 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize
 from pyqref.numerics.types import IntArray
 
-from .cuts import reaches_far
+from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
-from .reals import of_equation, room_for_bytes, spread_out
+from .reals import of_equation, output_for_bytes, spread_out
+from .split_sums import reaches_far
 from .sums import conv_sums
-from .walk import are_centred, in_space, part_of
 
 __all__ = ["conv1d", "conv2d", "conv3d", "run_parts", "run_sums"]
 
@@ -61,7 +61,7 @@ def run_parts(
     if scale is None:
         result = out = empty(shape, requant.storage)
     else:
-        result, out = room_for_bytes(shape)
+        result, out = output_for_bytes(shape)
     bias, integer_bias = bias_terms(requant)
     kernel.conv(
         x,
@@ -95,7 +95,7 @@ def run_sums(
     if scale is None:
         result = out = empty(shape, requant.storage)
     else:
-        result, out = room_for_bytes(shape)
+        result, out = output_for_bytes(shape)
     for places, sums in parts:
         for at, some in sums:
             out[places][at] = requantize(some, columns_of(requant, at[-1]))
@@ -113,7 +113,7 @@ class _Call(NamedTuple):
     requant: Requantization
     weight_zero_points: int | bytes
     geometry: tuple[tuple[int, ...], ...]
-    has_room: bool  # 32 bits hold all sums, and scratch what an output sees
+    has_buffer: bool  # 32 bits hold all sums, and scratch what an output sees
     zero_points: np.ndarray | None
     parts: tuple[tuple[Any, ...], ...]
     out: tuple[int, ...]
@@ -185,7 +185,7 @@ def _conv(
     geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
     call = _call(packed, weight_zero_points, requant, geometry)
     shape = (x.shape[0], *call.out)
-    if not call.has_room:
+    if not call.has_buffer:
         zero_points = np.asarray(weight_zero_points, np.int64).reshape(-1)
         size = call.out[:-1]
         sums = conv_sums(

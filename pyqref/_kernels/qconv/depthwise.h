@@ -43,7 +43,7 @@ ALWAYS_INLINE void finish_vector(const int finished, const DepthwiseVectors *d, 
 ALWAYS_INLINE const int8_t *add_streams(const uint8_t *const *x, const ptrdiff_t at, i32v *first,
                                         i32v *second, const int8_t *weights) {
     quads_v quads[4];
-    weave_quads(quads, x[0] + at, x[1] + at, x[2] + at, x[3] + at);
+    interleave_quads(quads, x[0] + at, x[1] + at, x[2] + at, x[3] + at);
     if (first) weights = add_products(first, quads, weights);
     if (second) weights = add_products(second, quads, weights);
     return weights;

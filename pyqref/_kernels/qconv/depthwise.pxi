@@ -85,7 +85,7 @@ cdef struct Share:
 
 
 # What a thread works with; all of it lies in its scratch.
-cdef struct Loom:
+cdef struct Work:
     Lines lines
     Py_ssize_t run, n_vectors       # pixels of a run; the vectors that they are
     DepthwiseVectors vectors        # what is computed next
@@ -93,7 +93,7 @@ cdef struct Loom:
     int32_t* offset                 # [vector of the run][VECTOR_BYTES]
     float* multiplier
     float* bias
-    uint8_t* room                   # for four taps, each repeated
+    uint8_t* buffer                   # for four taps, each repeated
     const uint8_t** streams
     const uint8_t** next            # lines that the next pair of lines of outputs wants
     Py_ssize_t n_next
@@ -101,10 +101,6 @@ cdef struct Loom:
     Share share_out                 # and of each line of outputs
     uint8_t* room_for_lines
     uint8_t* results                # of two segments that will be spread
-
-
-include "loom.pxi"
-include "in_place.pxi"
 
 
 cdef void find_under(Depthwise* d, bint two) noexcept nogil:
@@ -160,22 +156,22 @@ cdef void plan(Depthwise* d) noexcept nogil:
         d.lower += not serves[0]
 
 
-cdef void set_up(const Depthwise* d, Loom* loom, int thread) noexcept nogil:
+cdef void set_up(const Depthwise* d, Work* work, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
-    cdef DepthwiseVectors* v = &loom.vectors
+    cdef DepthwiseVectors* v = &work.vectors
     cdef uint8_t* scratch = d.scratch + thread * scratch_step(d.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * d.most_vectors
-    loom.weights = <int8_t*> scratch
+    work.weights = <int8_t*> scratch
     scratch += d.weights_size * d.most_vectors
-    loom.offset = <int32_t*> scratch
-    loom.multiplier = <float*> (scratch + size)
-    loom.bias = <float*> (scratch + 2 * size)
-    loom.room = scratch + 3 * size
-    loom.streams = <const uint8_t**> (scratch + 4 * size)
-    loom.next = loom.streams + (d.n_streams + 3) // 4 * 4
-    loom.room_for_lines = scratch + 4 * size + size_of_streams(d)
-    loom.results = <uint8_t*> loom.weights + d.results_at
-    v.streams = loom.streams
+    work.offset = <int32_t*> scratch
+    work.multiplier = <float*> (scratch + size)
+    work.bias = <float*> (scratch + 2 * size)
+    work.buffer = scratch + 3 * size
+    work.streams = <const uint8_t**> (scratch + 4 * size)
+    work.next = work.streams + (d.n_streams + 3) // 4 * 4
+    work.room_for_lines = scratch + 4 * size + size_of_streams(d)
+    work.results = <uint8_t*> work.weights + d.results_at
+    v.streams = work.streams
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
     v.finished = d.itemsize == 1
     set_finish(&v.finish, d.epilogue)
@@ -192,14 +188,14 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef uint8_t* out
     cdef uint8_t* lower
     cdef bint is_single
-    cdef Loom loom
+    cdef Work work
     cdef Position p
-    set_up(d, &loom, thread)
+    set_up(d, &work, thread)
     while channel < image.channels:
         width = image.channels - channel
         if width >= d.width + VECTOR_BYTES:
             width = d.width
-        turn_to(d, &loom, channel, width)
+        turn_to(d, &work, channel, width)
         start = 0
         while start < image.out[2]:
             if is_ending():
@@ -207,19 +203,19 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
             # The last segment ends with the line, and may take some outputs once more.
             start = min(start, image.out[2] - d.segment)
             p.at[2] = start
-            begin_lines(&loom.lines, channel, start)
+            begin_lines(&work.lines, channel, start)
             for pair in range(first, last):
                 plane = pair // d.pairs_a_plane
                 p.image, p.at[0] = plane // image.out[0], plane % image.out[0]
                 p.at[1] = 2 * (pair % d.pairs_a_plane)
                 is_single = p.at[1] + 1 == image.out[1]
-                find_lines_under(d, &loom, &p)
+                find_lines_under(d, &work, &p)
                 out = d.out + place_of_result(image, &p) + channel * d.itemsize
                 lower = NULL if is_single else out + image.step[2]
                 if d.in_place:
-                    compute_in_place(d, &loom, out, lower)
+                    compute_in_place(d, &work, out, lower)
                 else:
-                    compute_copied(d, &loom, out, lower)
+                    compute_copied(d, &work, out, lower)
             start += d.segment
         channel += width
 

@@ -14,7 +14,7 @@ cdef struct Layer:
     bint is_depthwise, in_strips
     Py_ssize_t place                # where the first output goes
     int64_t[3] whole                # size of the whole result
-    Py_ssize_t room                 # bytes of scratch for transformed tiles, for each thread
+    Py_ssize_t buffer                 # bytes of scratch for transformed tiles, for each thread
 
 
 cdef int run_layer(
@@ -35,7 +35,7 @@ cdef int run_layer(
     elif layer.in_strips:
         grouped(&own, &epilogue, layer.panels, rows, out, n_threads)
     elif layer.groups == 1 and suits_tiles_of(
-        &own, &epilogue, layer.room, n_threads, &tiled, &tiling
+        &own, &epilogue, layer.buffer, n_threads, &tiled, &tiling
     ):
         winograd(&tiled, &epilogue, &tiling, layer.panels, out, n_threads)
         beside_tiles(&own, &tiled, &epilogue, layer.panels, out, n_threads)
@@ -45,9 +45,6 @@ cdef int run_layer(
             layer.joined, out, n_threads,
         )
     return 0
-
-
-include "bands.pxi"
 
 
 cdef void place_results(Layer* layer, tuple geometry) except *:
@@ -101,7 +98,7 @@ cdef int require_result(const Layer* layer, int axes, cnp.ndarray out) except -1
     sizes[0], sizes[1 + axes] = layer.image.batch, layer.epilogue.columns
     for axis in range(axes):
         sizes[1 + axis] = layer.whole[3 - axes + axis]
-    return require_room("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
+    return require_output("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
 
 
 cdef void take_addend(Epilogue* e, tuple addend) except *:
@@ -155,7 +152,7 @@ def conv(
     cdef uint8_t* result = <uint8_t*> cnp.PyArray_DATA(out)
     look_at(&source, x)
     source.is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
-    shared.room = TILES_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
+    shared.buffer = TILES_BYTES - (0 if has_channels_last(&source) else BAND_BYTES)
     source.inverse, source.offset = <float> 1 / scale, x_zero_point
     shared.image.x, shared.image.batch = source.x, source.batch
     shared.image.channels = source.channels
@@ -185,7 +182,7 @@ def conv(
             return
         with nogil:
             if not has_channels_last(&source):
-                run_in_bands(layers, count, &source, result, n_threads)
+                run_in_blocks(layers, count, &source, result, n_threads)
             else:
                 for i in range(count):
                     run_layer(&layers[i], &layers[i].image, result + layers[i].place, n_threads)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "qgemm/tile.h" /* ALWAYS_INLINE, UNROLL */
+#include "product/tile.h" /* ALWAYS_INLINE, UNROLL */
 #include "simd/prefetch.h"
 
 #define VECTOR_BYTES (4 * SIMD_LANES) /* channels that are computed together */

@@ -1,7 +1,7 @@
 """Convolutions of real numbers into real numbers, both on one grid (``eq-conv-dynamic``).
 
 What goes into a convolution, and what comes out of it, are bytes. The first are made some lines at
-a time where they are used, by ``reals.pxi``; the others find room where the result will be.
+a time where they are used, by ``quantize_input.pxi``; the others lie where the result will be.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pyqref._kernels.quantize.affine import (
 )
 from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["of_equation", "room_for_bytes", "spread_out"]
+__all__ = ["of_equation", "output_for_bytes", "spread_out"]
 
 _FLOAT32 = np.dtype(np.float32)
 #: Bytes that are copied before real numbers take their place.
 _COPIED = 1 << 13
 
 
-def room_for_bytes(shape: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
+def output_for_bytes(shape: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
     """An array of real numbers, and its last quarter, as bytes of the same shape."""
     real = empty(shape, _FLOAT32)
     return real, real.reshape(-1).view(np.uint8)[3 * real.size :].reshape(shape)

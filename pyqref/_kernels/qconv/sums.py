@@ -16,9 +16,9 @@ from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.types import IntArray
 
-from .cuts import Piece, at_once, in_pieces, reaches_far
+from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
-from .walk import are_centred, in_space, part_of
+from .split_sums import Piece, at_once, in_pieces, reaches_far
 
 __all__ = ["conv_sums"]
 
@@ -67,8 +67,8 @@ def conv_sums(
             ),
         )
         return
-    has_room = fits(packed.depth, None, weight_zero_points) and not reaches_far(packed)
-    cut, centred = at_once if has_room else in_pieces, not np.any(weight_zero_points)
+    has_buffer = fits(packed.depth, None, weight_zero_points) and not reaches_far(packed)
+    cut, centred = at_once if has_buffer else in_pieces, not np.any(weight_zero_points)
     for outputs, pieces in cut(packed, centred=centred):
         zero_points = zero_points_or_none(
             weight_zero_points if weight_zero_points.size == 1 else weight_zero_points[outputs]

@@ -24,11 +24,11 @@ from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
 from .convolution import run_parts, run_sums
-from .cuts import reaches_far
+from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv, pack_conv
 from .reals import of_equation
+from .split_sums import reaches_far
 from .sums import conv_sums
-from .walk import are_centred, in_space, part_of
 
 __all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose"]
 

@@ -12,7 +12,7 @@
 #ifndef PYQREF_WINOGRAD_H
 #define PYQREF_WINOGRAD_H
 
-#include "../qgemm/tile.h"
+#include "product/tile.h"
 
 #define TILE_OUTPUTS 4                  /* along each axis, */
 #define TILE_INPUTS 6                   /* of as many inputs */

@@ -1,6 +1,5 @@
 # Winograd's convolution: kernels of 3 by 3 that move by one pixel, in a quarter of the products.
 
-include "tiling.pxi"
 
 cdef extern from "qconv/winograd.h":
     void transform_inputs(

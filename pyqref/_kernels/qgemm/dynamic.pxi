@@ -1,29 +1,10 @@
 # Linear with real inputs and outputs: the range of the input, its grid, its integers and the
-# product in one go. The integers never exist but in the scratch of a block. Included by the bodies
-# of qgemm and recurrent.
-
-include "../observe/range.pxi"
-include "../quantize/bytes.pxi"
+# product in one go. The integers never exist but in the scratch of a block. Included by kernel.pyx.
 
 cdef enum:
     RANGE_CHUNK = 1 << 15           # numbers whose range a task finds
     RANGE_PER_THREAD = 1 << 18      # numbers that are worth a thread
     GATHERED = 256                  # elements of a row that lie apart, at a time
-
-
-# A matrix (rows, depth) of real numbers that become bytes, and the ranges of its chunks. Rows come
-# in groups, all as far apart; those that follow one another are one group.
-cdef struct Reals:
-    const float* x
-    const uint8_t* quantized        # in place of x, if they are bytes already; else NULL
-    Py_ssize_t depth, size
-    Py_ssize_t first                # row that is the first of a product
-    Py_ssize_t in_group             # rows
-    # Numbers from one group, row and element to the next.
-    Py_ssize_t group_step, row_step, step
-    float inverse, offset
-    float* lows
-    float* highs
 
 
 cdef inline Py_ssize_t place_in(const Reals* reals, Py_ssize_t row) noexcept nogil:
@@ -37,15 +18,15 @@ cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nog
 
 
 cdef inline const float* side_by_side(
-    const Reals* reals, const float* x, Py_ssize_t n, float* room
+    const Reals* reals, const float* x, Py_ssize_t n, float* buffer
 ) noexcept nogil:
     """Some elements of a row, copied to ``room`` unless they lie so."""
     cdef Py_ssize_t i
     if reals.step == 1:
         return x
     for i in range(n):
-        room[i] = x[i * reals.step]
-    return room
+        buffer[i] = x[i * reals.step]
+    return buffer
 
 
 cdef inline Py_ssize_t most_at_once(const Reals* reals, Py_ssize_t n) noexcept nogil:
@@ -61,7 +42,7 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef Reals* reals = <Reals*> context
     cdef Py_ssize_t start = index * RANGE_CHUNK
     cdef Py_ssize_t row, last, at, n
-    cdef float[GATHERED] room
+    cdef float[GATHERED] buffer
     cdef const float* x
     reals.lows[index], reals.highs[index] = INFINITY, -INFINITY
     if has_no_gaps(reals):
@@ -78,7 +59,7 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         while at < reals.depth:
             n = most_at_once(reals, reals.depth - at)
             range_of(
-                side_by_side(reals, x + at * reals.step, n, room), n, reals.lows + index,
+                side_by_side(reals, x + at * reals.step, n, buffer), n, reals.lows + index,
                 reals.highs + index,
             )
             at += n
@@ -142,7 +123,7 @@ cdef void rows_quantized(
     cdef const float* x
     cdef uint8_t* run
     cdef Py_ssize_t r, left, n, at, some
-    cdef float[GATHERED] room
+    cdef float[GATHERED] buffer
     cdef const uint8_t* q
     for r in range(count):
         rows[r] = run = place_of_row(scratch, layout, r)
@@ -163,7 +144,7 @@ cdef void rows_quantized(
             while at < n:
                 some = most_at_once(reals, n - at)
                 quantize_bytes(
-                    side_by_side(reals, x, some, room), run + at, some, reals.inverse,
+                    side_by_side(reals, x, some, buffer), run + at, some, reals.inverse,
                     reals.offset, 0, 255,
                 )
                 x += some * reals.step
@@ -171,14 +152,6 @@ cdef void rows_quantized(
             memset(run + n, 0, layout.run_depth - n)
             left -= n
             run += layout.run
-
-
-# A product with real inputs, whose grid is chosen when it runs.
-cdef struct Dynamic:
-    Reals reals
-    Product product
-    Epilogue epilogue
-    int quant_max
 
 
 cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):

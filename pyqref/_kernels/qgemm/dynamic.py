@@ -12,9 +12,9 @@ from pyqref._kernels.layout import in_groups
 from pyqref._kernels.observe import min_max
 from pyqref._kernels.parts import by_rows
 from pyqref._kernels.quantize import quantize_per_tensor
-from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
 from pyqref.numerics.types import Engine, FloatArray
 
+from ..observe.one_range import choose_qparams_of_range
 from .finish import fits, for_kernel, real_store, zero_points_or_none
 from .linear import linear_float
 from .pack import PackedLinear
@@ -50,7 +50,7 @@ class Projection:
         What they take: the largest integer of the input, and the weight.
     """
 
-    __slots__ = ("_bias", "_own", "columns", "has_room", "quant_max", "weight")
+    __slots__ = ("_bias", "_own", "columns", "has_buffer", "quant_max", "weight")
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Projection:
         self._own = packed, weight_zero_points, weight_scales, bias, engine
         self._bias = bias
         self.columns = packed.columns
-        self.has_room = fits(packed.depth, None, weight_zero_points)
+        self.has_buffer = fits(packed.depth, None, weight_zero_points)
         self.quant_max = 127 if reduce_range and engine != "qnnpack" else 255
         with np.errstate(over="ignore"):
             scales = np.asarray(weight_scales).astype(np.float32).reshape(-1)
@@ -83,7 +83,7 @@ class Projection:
     def of(self, x: FloatArray) -> tuple[FloatArray, float, float]:
         """Project rows, on the grid of all of them: see :func:`linear_dynamic`."""
         kernel = registry.twin("qgemm")
-        if kernel is None or not self.has_room:
+        if kernel is None or not self.has_buffer:
             return self._of_parts(x)
         done: Any = kernel.linear_dynamic(x, self.quant_max, _FLOAT32, self.weight, threads.limit)
         if done is None:

@@ -38,16 +38,16 @@ def fits(depth: int, requant: Requantization | None, weight_zero_points: Any) ->
 
     That is so up to 65,793 products, or 33,025 where weights have zero points.
     """
-    room = 2**31 - 1
+    buffer = 2**31 - 1
     if requant is not None:
         if requant.storage.itemsize != 1:
             return False
         if requant.bias_mode == "integer":
             assert requant.bias is not None
-            room -= int(np.abs(requant.bias.astype(np.int64)).max(initial=0))
-    if depth * _LARGEST_OF_TWO <= room:
+            buffer -= int(np.abs(requant.bias.astype(np.int64)).max(initial=0))
+    if depth * _LARGEST_OF_TWO <= buffer:
         return True
-    return depth * _LARGEST_PRODUCT <= room and not np.any(weight_zero_points)
+    return depth * _LARGEST_PRODUCT <= buffer and not np.any(weight_zero_points)
 
 
 def bias_terms(requant: Requantization) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -80,7 +80,7 @@ def for_kernel(
     bias: np.ndarray | None = None,
     requant: Requantization | None = None,
 ) -> tuple[Any, ...]:
-    """What kernels take of a weight, and how they finish its sums: see ``qgemm/multiply.pxi``.
+    """What kernels take of a weight, and how they finish its sums: see ``product/multiply.pxi``.
 
     The bias of a ``requant`` is its own.
     """

@@ -1,4 +1,4 @@
-# From real numbers to integers: included by body.pxi.
+# From real numbers to integers: included by kernel.pyx.
 
 # --- Quantize per tensor ------------------------------------------------------------------
 
@@ -22,8 +22,8 @@ cdef void quantize_past_caches(
     const Affine* a, const float* x, uint8_t* q, Py_ssize_t n
 ) noexcept nogil:
     """Bytes that go past the caches, by way of a block that stays in one."""
-    cdef uint8_t[BLOCK + LINE] room
-    cdef uint8_t* block = <uint8_t*> next_line(room)
+    cdef uint8_t[BLOCK + LINE] buffer
+    cdef uint8_t* block = <uint8_t*> next_line(buffer)
     cdef Py_ssize_t vector = SIMD_LANES * sizeof(float)
     cdef Py_ssize_t some, at
     while n > 0:
@@ -78,7 +78,7 @@ def quantize_per_tensor(
     Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
     results lie in.
     """
-    cdef cnp.ndarray q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+    cdef cnp.ndarray q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
     if q is not None:
         run_per_tensor(x, q, scale, zero_point, quant_min, quant_max, n_threads)
     return q
@@ -268,7 +268,7 @@ cdef int run_steps(
     """``steps (2, channels)``: reciprocals of the scales above the zero points."""
     cdef Affine a
     cdef float[2 * FEW] few
-    cdef float* room = few
+    cdef float* buffer = few
     a.x = <float*> cnp.PyArray_DATA(x)
     a.q = <uint8_t*> cnp.PyArray_DATA(q)
     a.wide = cnp.PyArray_ITEMSIZE(q) > 1
@@ -278,14 +278,14 @@ cdef int run_steps(
     a.inverses, a.offsets = steps, steps + channels
     if a.size > SHORT:
         if channels + LANES_MAX > FEW:
-            room = <float*> malloc(2 * (channels + LANES_MAX) * sizeof(float))
-            if room == NULL:
+            buffer = <float*> malloc(2 * (channels + LANES_MAX) * sizeof(float))
+            if buffer == NULL:
                 raise MemoryError()
-        a.inverses = with_more(a.inverses, channels, room)
-        a.offsets = with_more(a.offsets, channels, room + channels + LANES_MAX)
+        a.inverses = with_more(a.inverses, channels, buffer)
+        a.offsets = with_more(a.offsets, channels, buffer + channels + LANES_MAX)
     each_run(&a, quantize_channels_task, n_threads)
-    if room != few:
-        free(room)
+    if buffer != few:
+        free(buffer)
     return 0
 
 
@@ -323,7 +323,7 @@ def quantize_per_channel(
     """The same with a scale and a zero point for each index of an axis, of ``x`` in C order."""
     cdef cnp.ndarray q = None
     if is_in_c_order(x):
-        q = room_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
+        q = output_beside(x, OF_FLOAT32, out, OF_INTEGERS, False)
     if q is not None:
         run_per_channel(x, q, scales, zero_points, axis, quant_min, quant_max, n_threads)
     return q

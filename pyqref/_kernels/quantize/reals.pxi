@@ -1,4 +1,4 @@
-# From integers to real numbers: included by body.pxi.
+# From integers to real numbers: included by kernel.pyx.
 
 cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
     return to_f32(sub_i32(load_bytes_of(q, is_signed), zero_point))
@@ -62,7 +62,7 @@ def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads
 
     Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
     """
-    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+    cdef cnp.ndarray x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
     if x is not None:
         run_dequantize(q, x, scale, zero_point, n_threads)
     return x
@@ -126,7 +126,7 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     cdef cnp.ndarray each_scale, each_zero_point
     cdef cnp.ndarray x = None
     if is_in_c_order(q):
-        x = room_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
+        x = output_beside(q, OF_INTEGERS, out, OF_FLOAT32, False)
     if x is None:
         return None
     each_scale, each_zero_point = doubles(scales), doubles(zero_points)

@@ -1,4 +1,4 @@
-# Quantization of tensors as they mostly are: included by body.pxi.
+# Quantization of tensors as they mostly are: included by kernel.pyx.
 #
 # As in ../fake_quantize/tensors.pxi, None stands for anything that is unusual.
 
@@ -13,7 +13,7 @@ def quantize_tensor(input, grid, quantizer, int n_threads):
     if x is None or not isinstance(grid, tuple) or len(<tuple> grid) != 5:
         return None
     fields = <tuple> grid  # a named one, which Cython does not take for a tuple
-    q = room_as(x, fields[4])
+    q = output_as(x, fields[4])
     run_per_tensor(x, q, fields[0], fields[1], fields[2], fields[3], n_threads)
     return new_quantized(q, quantizer)
 
@@ -63,7 +63,7 @@ def quantize_tensor_channels(
             steps = each[5]
             if not has_channels(x, axis, steps):
                 return None
-            q = room_as(x, each[8])
+            q = output_as(x, each[8])
             run_steps(
                 x, q, <const float*> cnp.PyArray_DATA(steps), cnp.PyArray_SIZE(steps) // 2, axis,
                 each[6], each[7], n_threads,
@@ -74,7 +74,7 @@ def quantize_tensor_channels(
 
 def dequantize_tensor(q, float scale, int64_t zero_point, int n_threads):
     """``eq-affine-dequantize`` of integers in C order, to a tensor."""
-    cdef cnp.ndarray x = room_beside(q, OF_INTEGERS, OF_REALS, OF_FLOAT32, False)
+    cdef cnp.ndarray x = output_beside(q, OF_INTEGERS, OF_REALS, OF_FLOAT32, False)
     if x is None:
         return None
     run_dequantize(q, x, scale, zero_point, n_threads)

@@ -1,4 +1,4 @@
-# The exponential function and what cells make of it, a vector at a time: included by body.pxi.
+# The exponential function and what cells make of it, a vector at a time: included by kernel.pyx.
 #
 # Operation by operation as in numerics/exponential.py, where the errors are bounded.
 

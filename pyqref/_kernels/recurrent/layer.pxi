@@ -1,4 +1,4 @@
-# A layer over whole sequences, both projections included: included by body.pxi.
+# A layer over whole sequences, both projections included: included by kernel.pyx.
 #
 # Inputs are projected some steps at a time, hidden states some rows at a time, so that what is held
 # does not grow with the sequences; on the grids of all inputs, and of all rows of a state.
@@ -55,16 +55,16 @@ cdef int require_rooms(
     for step in range(cnp.PyArray_SIZE(batch_sizes)):
         sizes[0] += counts[step]
         most = max(most, counts[step])
-    require_room("outputs", outputs, OF_FLOAT32, 2, sizes, ROWS_APART)
+    require_output("outputs", outputs, OF_FLOAT32, 2, sizes, ROWS_APART)
     sizes[0] = most
-    require_room("hidden", hidden, OF_FLOAT32, 2, sizes)
+    require_output("hidden", hidden, OF_FLOAT32, 2, sizes)
     if cell is not None:
-        require_room("cell", cell, OF_FLOAT32, 2, sizes)
+        require_output("cell", cell, OF_FLOAT32, 2, sizes)
     sizes[1] = columns
     sizes[0] = cnp.PyArray_DIM(from_input, 0)
-    require_room("from_input", from_input, OF_FLOAT32, 2, sizes)
+    require_output("from_input", from_input, OF_FLOAT32, 2, sizes)
     sizes[0] = cnp.PyArray_DIM(from_hidden, 0)
-    require_room("from_hidden", from_hidden, OF_FLOAT32, 2, sizes)
+    require_output("from_hidden", from_hidden, OF_FLOAT32, 2, sizes)
     return 0
 
 

@@ -141,8 +141,8 @@ def _replace(states: Sequence[FloatArray], ends: Sequence[FloatArray]) -> None:
 
 
 def _kernel(of_input: Projection, of_hidden: Projection) -> Any:
-    has_room = of_input.has_room and of_hidden.has_room
-    return registry.twin("recurrent") if has_room else None
+    has_buffer = of_input.has_buffer and of_hidden.has_buffer
+    return registry.twin("recurrent") if has_buffer else None
 
 
 def _run(

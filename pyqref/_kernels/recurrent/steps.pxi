@@ -1,4 +1,4 @@
-# One step of a recurrent cell, after its two projections: included by body.pxi.
+# One step of a recurrent cell, after its two projections: included by kernel.pyx.
 
 cdef enum:
     CELLS = 256                     # elements of the hidden state a task

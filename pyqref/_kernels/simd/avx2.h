@@ -179,7 +179,7 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
 static inline __m256i load_vector(const uint8_t *source) {
     return _mm256_loadu_si256((const __m256i *)source);
 }
-static inline void weave(__m256i *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
+static inline void interleave(__m256i *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
                          const uint8_t *d) {
     const __m256i av = load_vector(a), bv = load_vector(b), cv = load_vector(c);
     const __m256i dv = load_vector(d);
@@ -201,7 +201,7 @@ static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const __m256i top = _mm256_set1_epi8((char)flip);
     __m256i woven[4];
-    weave(woven, a, b, c, d);
+    interleave(woven, a, b, c, d);
     for (int v = 0; v < 4; ++v) {
         _mm256_storeu_si256((__m256i *)(target + v * 32), _mm256_xor_si256(woven[v], top));
     }
@@ -319,10 +319,10 @@ static inline void spread_quads(quads_v *quads, const uint8_t *source) {
     spread(spread_out, source);
     for (int v = 0; v < 4; ++v) quads[v] = widened(spread_out[v]);
 }
-static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     __m256i woven[4];
-    weave(woven, a, b, c, d);
+    interleave(woven, a, b, c, d);
     for (int v = 0; v < 4; ++v) quads[v] = widened(woven[v]);
 }
 static inline weights_v load_weights(const int8_t *source) {

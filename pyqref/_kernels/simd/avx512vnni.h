@@ -197,7 +197,7 @@ static inline void spread_quads(quads_v *quads, const uint8_t *source) {
     quads[2] = _mm512_shuffle_epi32(x, _MM_PERM_CCCC);
     quads[3] = _mm512_shuffle_epi32(x, _MM_PERM_DDDD);
 }
-static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     const __m512i av = _mm512_loadu_si512(a), bv = _mm512_loadu_si512(b);
     const __m512i cv = _mm512_loadu_si512(c), dv = _mm512_loadu_si512(d);
@@ -213,7 +213,7 @@ static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const __m512i top = _mm512_set1_epi8((char)flip);
     quads_v quads[4];
-    weave_quads(quads, a, b, c, d);
+    interleave_quads(quads, a, b, c, d);
     for (int v = 0; v < 4; ++v) {
         _mm512_storeu_si512(target + v * 64, _mm512_xor_si512(quads[v], top));
     }

@@ -147,7 +147,7 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
     vst1_u8(second, vget_high_u8(bytes));
 }
 
-static inline void weave(uint8x16_t *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
+static inline void interleave(uint8x16_t *woven, const uint8_t *a, const uint8_t *b, const uint8_t *c,
                          const uint8_t *d) {
     const uint8x16x2_t ab = vzipq_u8(vld1q_u8(a), vld1q_u8(b));
     const uint8x16x2_t cd = vzipq_u8(vld1q_u8(c), vld1q_u8(d));
@@ -169,7 +169,7 @@ static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_
                                  const uint8_t *c, const uint8_t *d, int flip) {
     const uint8x16_t top = vdupq_n_u8((uint8_t)flip);
     uint8x16_t woven[4];
-    weave(woven, a, b, c, d);
+    interleave(woven, a, b, c, d);
     for (int v = 0; v < 4; ++v) vst1q_u8(target + v * 16, veorq_u8(woven[v], top));
 }
 static inline void store_rounded_quads(uint8_t *target, f32v a, f32v b, f32v c, f32v d,

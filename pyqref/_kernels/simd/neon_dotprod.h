@@ -25,10 +25,10 @@ static inline void spread_quads(quads_v *quads, const uint8_t *source) {
         quads[v] = vreinterpretq_s8_u8(veorq_u8(spread_out[v], vdupq_n_u8(0x80)));
     }
 }
-static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     uint8x16_t woven[4];
-    weave(woven, a, b, c, d);
+    interleave(woven, a, b, c, d);
     for (int v = 0; v < 4; ++v) {
         quads[v] = vreinterpretq_s8_u8(veorq_u8(woven[v], vdupq_n_u8(0x80)));
     }

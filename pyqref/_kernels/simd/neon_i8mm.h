@@ -18,9 +18,9 @@ static inline quads_v load_quads(const uint8_t *source) { return vld1q_u8(source
 static inline void spread_quads(quads_v *quads, const uint8_t *source) {
     spread(quads, source);
 }
-static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
-    weave(quads, a, b, c, d);
+    interleave(quads, a, b, c, d);
 }
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 

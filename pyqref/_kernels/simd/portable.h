@@ -63,9 +63,9 @@ static inline float power_once(int32_t n) {
 }
 static inline float round_once(float a) {
     /* Adding 1.5 * 2^52 leaves no room for a fraction: the sum is rounded, ties to even. */
-    const double room = 6755399441055744.0;
+    const double buffer = 6755399441055744.0;
     return a > -4503599627370496.0f && a < 4503599627370496.0f
-               ? copysignf((float)(((double)a + room) - room), a)
+               ? copysignf((float)(((double)a + buffer) - buffer), a)
                : a;
 }
 
@@ -257,7 +257,7 @@ static inline void spread_quads(quads_v *quads, const uint8_t *source) {
         for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
     }
 }
-static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     for (int v = 0; v < 4; ++v, a += SIMD_LANES, b += SIMD_LANES, c += SIMD_LANES, d += SIMD_LANES) {
         const quads_v quad = {{{a[0], b[0], c[0], d[0]},
@@ -270,7 +270,7 @@ static inline void weave_quads(quads_v *quads, const uint8_t *a, const uint8_t *
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     quads_v quads[4];
-    weave_quads(quads, a, b, c, d);
+    interleave_quads(quads, a, b, c, d);
     memcpy(target, quads, sizeof quads);
     for (int i = 0; i < 16 * SIMD_LANES; ++i) target[i] ^= (uint8_t)flip;
 }

@@ -102,7 +102,7 @@ cdef extern from *:
     void spread_quads(quads_v* quads, const uint8_t* source) nogil
     # Bytes of four places side by side: 4 * SIMD_LANES are read from each. Lane l of the vector v
     # of the four has the bytes l // 4 * 16 + v * 4 + l % 4 of the four places.
-    void weave_quads(
+    void interleave_quads(
         quads_v* quads, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d
     ) nogil
     # The same bytes, stored, 16 * SIMD_LANES of them, their top bit changed where flip is 128,

@@ -1,4 +1,4 @@
-# The largest of each window of a plane of floats, and its gradient: included by body.pxi.
+# The largest of each window of a plane of floats, and its gradient: included by kernel.pyx.
 
 cdef enum:
     LONG_LINE = 1 << 12         # numbers under the windows of a line, for which it asks is_ending
@@ -148,8 +148,8 @@ def largest(
     cdef int axis
     for axis in range(1, min(cnp.PyArray_NDIM(winner), 3)):
         sizes[axis] = cnp.PyArray_DIM(winner, axis)
-    require_room("winner", winner, OF_UINT8, 3, sizes)
-    require_room("out", out, OF_FLOAT32, 3, sizes)
+    require_output("winner", winner, OF_UINT8, 3, sizes)
+    require_output("out", out, OF_FLOAT32, 3, sizes)
     m.x, m.out = <const float*> cnp.PyArray_DATA(x), <float*> cnp.PyArray_DATA(out)
     run_maxima(&m, x, winner, kernel, geometry, largest_task, n_threads)
 
@@ -164,6 +164,6 @@ def gradient_of_largest(
     cdef int axis
     for axis in range(1, min(cnp.PyArray_NDIM(out), 3)):
         sizes[axis] = cnp.PyArray_DIM(out, axis)
-    require_room("out", out, OF_FLOAT32, 3, sizes)
+    require_output("out", out, OF_FLOAT32, 3, sizes)
     m.grad, m.out = <const float*> cnp.PyArray_DATA(grad), <float*> cnp.PyArray_DATA(out)
     run_maxima(&m, out, winner, kernel, geometry, gradient_task, n_threads)

@@ -132,7 +132,7 @@ cdef void run_products(
     Py_ssize_t step, int n_threads
 ):
     cdef cnp.ndarray given = folded if images is None else images
-    cdef Py_ssize_t room, rows
+    cdef Py_ssize_t buffer, rows
     p.images, p.step = cnp.PyArray_DIM(given, 0), step
     if images is not None:
         lay_out(&p.unfolds, images, windows, geometry, False)
@@ -143,12 +143,12 @@ cdef void run_products(
         <double> p.images * p.length * p.outputs * p.depth, PRODUCTS_PER_THREAD, n_threads
     )
     rows = step * p.length * p.depth
-    room = max(p.unfolds.room, p.folds.room)
-    p.rows = <float*> malloc((rows + room) * n_threads * sizeof(float))
+    buffer = max(p.unfolds.buffer, p.folds.buffer)
+    p.rows = <float*> malloc((rows + buffer) * n_threads * sizeof(float))
     if p.rows == NULL:
         raise MemoryError()
     # One thread may fold while another unfolds: each has its room, whichever of both it does.
-    p.unfolds.room = p.folds.room = room
+    p.unfolds.buffer = p.folds.buffer = buffer
     p.unfolds.scratch = p.folds.scratch = p.rows + rows * n_threads
     with nogil:
         parallel_for(task, p, (p.images + step - 1) // step, n_threads)
@@ -199,7 +199,7 @@ def gradients_of_products(
         require_images("grad_images", grad_images, batch, cnp.PyArray_DIM(filters, 1) // taps)
     if sums is not None:
         sizes[2] = taps * cnp.PyArray_DIM(images, 1)
-        require_room("sums", sums, OF_FLOAT32, 3, sizes)
+        require_output("sums", sums, OF_FLOAT32, 3, sizes)
     memset(&p, 0, sizeof(Products))
     p.matrix = <float*> cnp.PyArray_DATA(grad)
     p.outputs = cnp.PyArray_DIM(grad, 1)

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from pyqref._lazy import on_first_use
 
-from typing import TYPE_CHECKING
-
 from ..._lazy import on_first_use
 from . import rnn as rnn
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_

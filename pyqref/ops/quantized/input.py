@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref.numerics.dynamic_qparams import choose_qparams_of_range
+from pyqref._kernels.observe.one_range import choose_qparams_of_range
 
 __all__ = ["dynamic_grid", "quantize_rows", "require_finite_range"]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import _kernels
 from ..._kernels import quick, threads
+from ..._kernels.observe.one_range import choose_qparams_of_range
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
 from ...dtypes import (
@@ -16,7 +17,6 @@ from ...dtypes import (
     qint32,
     quint8,
 )
-from ...numerics.dynamic_qparams import choose_qparams_of_range
 from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor

@@ -1,6 +1,0 @@
-"""Sums, products and tables of bytes, compiled for AVX512 with VNNI."""
-
-cdef extern from "simd/avx512vnni.h":
-    pass
-
-include "body.pxi"

@@ -1,0 +1,51 @@
+# Which numbers were inside the range, as bits: a mask of bytes takes a quarter of the memory of the
+# numbers. In C order, the lowest bit of a byte first. Tasks begin at whole bytes, so that no two
+# of them write to one byte.
+
+cdef enum:
+    BEYOND = 4      # bytes after the last whole one: marks are read four bytes at a time
+
+
+cdef inline void add_bits(
+    uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, Py_ssize_t n
+) noexcept nogil:
+    """Mark n numbers from ``at`` on; a byte is written from its lowest bit to its highest."""
+    cdef uint8_t* byte = bit_mask + (at >> 3)
+    cdef Py_ssize_t left = n + (at & 7)
+    bits <<= at & 7
+    if at & 7:
+        bits |= byte[0]
+    while left > 0:
+        byte[0] = <uint8_t> bits
+        bits >>= 8
+        byte += 1
+        left -= 8
+
+
+cdef inline void put_bits(
+    uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, bint in_whole_bytes
+) noexcept nogil:
+    """The same for a whole vector, in rows of whole bytes or not."""
+    if SIMD_LANES % 8 == 0 and (in_whole_bytes or at & 7 == 0):
+        memcpy(bit_mask + (at >> 3), &bits, SIMD_LANES // 8)
+    else:
+        add_bits(bit_mask, at, bits, SIMD_LANES)
+
+
+cdef inline uint32_t bits_at(const uint8_t* bit_mask, Py_ssize_t at) noexcept nogil:
+    """Those of a vector from ``at`` on, and others above them."""
+    cdef uint32_t bits
+    memcpy(&bits, bit_mask + (at >> 3), sizeof(bits))
+    return bits >> (at & 7)
+
+
+cdef inline Py_ssize_t whole_bytes(Py_ssize_t head, Py_ssize_t size) noexcept nogil:
+    """The length of a first task, none where the next one would begin within a byte."""
+    return head if head == size or head % 8 == 0 else 0
+
+
+cdef inline Py_ssize_t runs_of_whole_bytes(Py_ssize_t runs, Py_ssize_t length) noexcept nogil:
+    """A few more runs of a length, where they would end within a byte."""
+    while runs * length % 8:
+        runs += 1
+    return runs

@@ -1,6 +1,0 @@
-"""Fake quantization, compiled for any processor."""
-
-cdef extern from "simd/portable.h":
-    pass
-
-include "body.pxi"

@@ -1,0 +1,237 @@
+"""Normalization of bytes."""
+
+cimport numpy as cnp
+from libc.math cimport sqrtf
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from pyqref._kernels._layout cimport (
+    OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_output, require_output_beside,
+)
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport *
+
+include "order.pxi"
+
+cdef enum:
+    WORK_PER_THREAD = 1 << 14   # elements that are worth a thread
+    BLOCK = 1 << 13             # elements whose squares add up within 32 bits, for any lanes
+
+
+cdef struct Rows:
+    const uint8_t* x
+    uint8_t* out
+    Py_ssize_t n, period            # elements of a row; rows after which the parameters repeat
+    Py_ssize_t inner                # elements side by side that share theirs
+    bint is_signed
+    float scale, eps, inverse_out
+    const float* weight             # (period, n / inner), or NULL: one
+    const float* bias               # (period, n / inner), or NULL: zero
+    float lower, upper
+    int32_t zero_point
+    const int64_t* sums             # of what the rows are parts of, or NULL: of each row itself
+    Py_ssize_t count                # elements that these are of
+
+
+cdef inline void sums_of(
+    const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
+) noexcept nogil:
+    """Exact sums of n integers and of their squares."""
+    cdef i32v sum_, square, value
+    cdef int32_t[LANES_MAX] lanes
+    cdef int32_t single
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t end
+    cdef int j
+    total[0] = squares[0] = 0
+    while i + SIMD_LANES <= n:
+        sum_, square = set_i32(0), set_i32(0)
+        end = min(n, i + BLOCK)
+        while i + SIMD_LANES <= end:
+            value = load_bytes_of(x + i, is_signed)
+            sum_ = add_i32(sum_, value)
+            if is_signed:
+                square = add_i32(square, mul_i32(value, value))
+            else:
+                square = multiply_add_i16(square, value, value)
+            i += SIMD_LANES
+        store_i32(lanes, sum_)
+        for j in range(SIMD_LANES):
+            total[0] += lanes[j]
+        store_i32(lanes, square)
+        for j in range(SIMD_LANES):
+            squares[0] += lanes[j]
+    while i < n:
+        single = <int32_t> (<const int8_t*> x)[i] if is_signed else <int32_t> x[i]
+        total[0] += single
+        squares[0] += single * single
+        i += 1
+
+
+cdef inline void row_sums(
+    const uint8_t* x, Py_ssize_t n, bint is_signed, int64_t* total, int64_t* squares,
+) noexcept nogil:
+    if is_signed:
+        sums_of(x, n, True, total, squares)
+    else:
+        sums_of(x, n, False, total, squares)
+
+
+cdef inline f32v normalized(
+    const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
+    const Py_ssize_t step, f32v mean, f32v inverse,
+) noexcept nogil:
+    """``eq-quantized-standardize`` of some elements before it rounds, not above the range.
+
+    Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
+    """
+    cdef f32v y = mul_f32(sub_f32(to_f32(load_bytes_of(x + i, r.is_signed)), mean), inverse)
+    if weight != NULL or bias != NULL:
+        y = fma_f32(
+            y, set_f32(1) if weight == NULL else load_f32(weight + i * step),
+            set_f32(0) if bias == NULL else load_f32(bias + i * step),
+        )
+    # The bounds are whole, and lower by the zero point, which is added to integers: so they may be
+    # taken before rounding. nan is the upper one.
+    return min_f32(mul_f32(y, set_f32(r.inverse_out)), set_f32(r.upper))
+
+
+cdef inline void store_normalized(const Rows* r, uint8_t* out, f32v y) noexcept nogil:
+    y = max_f32(y, set_f32(r.lower))
+    store_low_bytes(out, add_i32(to_i32(y), set_i32(r.zero_point)))
+
+
+cdef inline void finish_run(
+    const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
+    const float* bias, const Py_ssize_t step, f32v means, f32v inverse,
+) noexcept nogil:
+    """Elements side by side of one row."""
+    cdef float[LANES_MAX] few_weights
+    cdef float[LANES_MAX] few_biases
+    cdef uint8_t[LANES_MAX] few
+    cdef int lowest = <int> r.lower + r.zero_point
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j
+    while not r.is_signed and i + 4 * SIMD_LANES <= n:
+        store_rounded_u8(
+            out + i, out + i + 2 * SIMD_LANES,
+            normalized(r, x, weight, bias, i, step, means, inverse),
+            normalized(r, x, weight, bias, i + SIMD_LANES, step, means, inverse),
+            normalized(r, x, weight, bias, i + 2 * SIMD_LANES, step, means, inverse),
+            normalized(r, x, weight, bias, i + 3 * SIMD_LANES, step, means, inverse),
+            r.zero_point, lowest,
+        )
+        i += 4 * SIMD_LANES
+    while i + SIMD_LANES <= n:
+        store_normalized(r, out + i, normalized(r, x, weight, bias, i, step, means, inverse))
+        i += SIMD_LANES
+    if i < n:
+        for j in range(SIMD_LANES):
+            few[j] = x[i + j] if i + j < n else 0
+            few_weights[j] = weight[(i + j) * step] if weight != NULL and i + j < n else 1
+            few_biases[j] = bias[(i + j) * step] if bias != NULL and i + j < n else 0
+        store_normalized(
+            r, few,
+            normalized(
+                r, few, few_weights if weight != NULL else NULL,
+                few_biases if bias != NULL else NULL, 0, step, means, inverse,
+            ),
+        )
+        for j in range(n - i):
+            out[i + j] = few[j]
+
+
+cdef void finish_channels(
+    const Rows* r, const uint8_t* x, uint8_t* out, const float* weight, const float* bias,
+    f32v means, f32v inverse,
+) noexcept nogil:
+    """A row whose elements share their factors in runs."""
+    cdef float[LANES_MAX] one_weight
+    cdef float[LANES_MAX] one_bias
+    cdef Py_ssize_t c
+    for c in range(r.n // r.inner):
+        if weight != NULL:
+            store_f32(one_weight, set_f32(weight[c]))
+        if bias != NULL:
+            store_f32(one_bias, set_f32(bias[c]))
+        finish_run(
+            r, x + c * r.inner, out + c * r.inner, r.inner,
+            one_weight if weight != NULL else NULL, one_bias if bias != NULL else NULL, 0, means,
+            inverse,
+        )
+
+
+cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One row (eq-quantized-layer-norm)."""
+    cdef const Rows* r = <const Rows*> context
+    cdef const uint8_t* x = r.x + index * r.n
+    cdef uint8_t* out = r.out + index * r.n
+    cdef Py_ssize_t first = index % r.period * (r.n // r.inner)
+    cdef const float* weight = r.weight
+    cdef const float* bias = r.bias
+    cdef int64_t total, squares
+    cdef float count = <float> r.n
+    cdef float[LANES_MAX] one
+    cdef float mean, variance
+    cdef f32v means, inverse
+    if weight != NULL:
+        weight += first
+    if bias != NULL:
+        bias += first
+    if r.sums != NULL:
+        total, squares, count = r.sums[0], r.sums[1], <float> r.count
+    else:
+        row_sums(x, r.n, r.is_signed, &total, &squares)
+    mean = <float> total / count
+    # The fused operation is a primitive of vectors.
+    store_f32(one, fma_f32(set_f32(-mean), set_f32(mean), set_f32(<float> squares / count)))
+    variance = one[0] if one[0] > 0 else 0
+    means = set_f32(mean)
+    inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
+    if r.inner == 1 or (weight == NULL and bias == NULL):
+        finish_run(r, x, out, r.n, weight, bias, 1, means, inverse)
+    else:
+        finish_channels(r, x, out, weight, bias, means, inverse)
+
+
+def layer_norm(
+    cnp.ndarray x, bint is_signed, float scale, float eps, weight, bias, Py_ssize_t period,
+    Py_ssize_t inner, float inverse_out, int32_t zero_point, int32_t lower, int32_t upper,
+    cnp.ndarray out, int n_threads, sums=None, Py_ssize_t count=0,
+):
+    """Normalize each row of ``x (rows, n)``.
+
+    ``weight`` and ``bias`` are ``(period, n / inner)`` or None. Where rows are parts of one that
+    is longer, ``sums`` of its ``count`` integers and their squares are int64 ``(2,)``.
+    """
+    cdef Rows r
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
+    require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, x)
+    r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
+    r.n, r.period, r.inner, r.is_signed = cnp.PyArray_DIM(x, 1), period, inner, is_signed
+    r.scale, r.eps, r.inverse_out = scale, eps, inverse_out
+    r.weight = r.bias = NULL
+    r.sums, r.count = NULL, count
+    if sums is not None:
+        r.sums = <const int64_t*> cnp.PyArray_DATA(<cnp.ndarray> sums)
+    if weight is not None:
+        r.weight = <const float*> cnp.PyArray_DATA(weight)
+    if bias is not None:
+        r.bias = <const float*> cnp.PyArray_DATA(bias)
+    r.zero_point = zero_point
+    r.lower, r.upper = lower - zero_point, upper - zero_point
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(row_task, &r, rows, n_threads)
+
+
+def add_sums(cnp.ndarray x, bint is_signed, cnp.ndarray sums):
+    """Add the sums of contiguous bytes and of their squares to int64 ``sums (2,)``."""
+    cdef int64_t* all_ = <int64_t*> cnp.PyArray_DATA(sums)
+    cdef const uint8_t* first = <const uint8_t*> cnp.PyArray_DATA(x)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
+    cdef int64_t total, squares
+    cdef cnp.npy_intp two = 2
+    require_output("sums", sums, OF_INT64, 1, &two)
+    with nogil:
+        row_sums(first, n, is_signed, &total, &squares)
+        all_[0] += total
+        all_[1] += squares

@@ -1,6 +1,0 @@
-"""Ranges of observed data, compiled for AVX2."""
-
-cdef extern from "simd/avx2.h":
-    pass
-
-include "body.pxi"

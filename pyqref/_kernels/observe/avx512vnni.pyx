@@ -1,6 +1,0 @@
-"""Ranges of observed data, compiled for AVX512 with VNNI."""
-
-cdef extern from "simd/avx512vnni.h":
-    pass
-
-include "body.pxi"

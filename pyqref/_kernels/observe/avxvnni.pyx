@@ -1,6 +1,0 @@
-"""Ranges of observed data, compiled for AVX-VNNI."""
-
-cdef extern from "simd/avxvnni.h":
-    pass
-
-include "body.pxi"

@@ -1,6 +1,0 @@
-"""Ranges of observed data, compiled for any processor."""
-
-cdef extern from "simd/portable.h":
-    pass
-
-include "body.pxi"

@@ -1,0 +1,253 @@
+"""Pooling of bytes."""
+
+cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport output_for_images
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.images cimport Image, has_channels_outside, image_of
+from pyqref._kernels.simd.primitives cimport *
+
+ctypedef const uint8_t* Bytes
+
+cdef extern from "pooling/bytes.h":
+    ctypedef struct Taps "taps_t":
+        const uint8_t* first
+        Py_ssize_t planes, plane_step, rows, row_step, columns, column_step
+    enum:
+        LISTED
+    Py_ssize_t list_taps(
+        const Taps* taps, Py_ssize_t start, Py_ssize_t most, Bytes* list
+    ) nogil
+    int32_t sum_u8(const uint8_t* x, Py_ssize_t n) nogil
+    int32_t sum_s8(const int8_t* x, Py_ssize_t n) nogil
+
+cdef enum:
+    WORK_PER_THREAD = 1 << 19   # bytes under all windows that are worth a thread
+    FINISHED = 12               # bytes, in whose time a mean is divided and rounded
+    TASKS_PER_THREAD = 4        # at least, where there is so much to be cut
+    LONGEST_TASK = 1 << 28      # bytes under its windows
+    ACROSS = 4                  # vectors of channels that are averaged together
+    QUADS = 16 * LANES_MAX      # bytes of their quads
+    ALONG = 1 << 12             # sums of one channel that are held at a time
+
+
+# Where a window lies along one axis, and its part of the divisor.
+cdef struct Window:
+    int64_t first, last, counted
+
+
+cdef inline int64_t length_of(const Window* window) noexcept nogil:
+    return max(window.last - window.first, 0)
+
+
+# A volume (outer, depth, height, width, inner) of bytes, or an image, which is one plane of it, and
+# the windows that walk over it.
+cdef struct Pool:
+    const uint8_t* x
+    uint8_t* out
+    Py_ssize_t depth, height, width, inner, outer
+    const Window* planes
+    const Window* rows
+    const Window* columns
+    Py_ssize_t out_depth, out_height, out_width
+    int64_t step_z, step_y, step_x  # between the taps of a window
+    bint is_signed, by_reciprocal
+    int32_t zero_point, lower, upper
+    float scale
+    int64_t divisor                 # 0: that of the window
+    int32_t* sums                   # where there is one channel: `longest` a thread
+    float* divisors
+    Py_ssize_t longest
+    Py_ssize_t pieces               # of a line of results: tasks, each of some
+    Py_ssize_t spans, parts         # of the channels, and of the taps of a window: for means
+
+
+# What the windows of a line of results have in common.
+cdef struct Line:
+    const uint8_t* x                # the first line of the volume that is inside them
+    uint8_t* out                    # the first result
+    const Window* plane
+    const Window* row
+    Py_ssize_t plane_step, row_step
+
+
+cdef inline Line line_of(const Pool* p, Py_ssize_t index) noexcept nogil:
+    cdef Line line
+    cdef Py_ssize_t above = index // p.out_height
+    line.out = p.out + index * p.out_width * p.inner
+    line.row = p.rows + index % p.out_height
+    line.plane = p.planes + above % p.out_depth
+    line.row_step = p.width * p.inner
+    line.plane_step = p.height * line.row_step
+    line.x = p.x + (above // p.out_depth * p.depth + line.plane.first) * line.plane_step
+    line.x += line.row.first * line.row_step
+    return line
+
+
+# What one task is about: results of a line, and of these some channels and a part of the taps.
+cdef struct Share:
+    Line line
+    Py_ssize_t begin, end
+    Py_ssize_t channel, channels    # the first one, and how many
+    Py_ssize_t part
+
+
+cdef inline Py_ssize_t take(Py_ssize_t* index, Py_ssize_t count) noexcept nogil:
+    """The last one of some numbers that are one, of ``count`` values; the others are left."""
+    cdef Py_ssize_t last
+    if count == 1:
+        return 0
+    last = index[0] % count
+    index[0] //= count
+    return last
+
+
+cdef inline Share share_of(const Pool* p, Py_ssize_t index) noexcept nogil:
+    cdef Share share
+    cdef Py_ssize_t at
+    share.part = take(&index, p.parts)
+    at = take(&index, p.spans)
+    share.channel = p.inner * at // p.spans
+    share.channels = p.inner * (at + 1) // p.spans - share.channel
+    at = take(&index, p.pieces)
+    share.begin = p.out_width * at // p.pieces
+    share.end = p.out_width * (at + 1) // p.pieces
+    share.line = line_of(p, index)
+    return share
+
+
+cdef inline Py_ssize_t cut_lines(Pool* p, double work, int n_threads) noexcept nogil:
+    """Cut lines of results where they are few or long; gives how many tasks there are."""
+    cdef Py_ssize_t lines = p.outer * p.out_depth * p.out_height
+    cdef Py_ssize_t wanted = n_threads * TASKS_PER_THREAD if n_threads > 1 else 1
+    wanted = max(wanted, <Py_ssize_t> (work / LONGEST_TASK))
+    p.pieces = max(1, min(p.out_width, (wanted + lines - 1) // lines))
+    p.spans = p.parts = 1
+    return lines * p.pieces
+
+
+# Where the bytes of the first channel are under some taps; three places are left for one more, or
+# to fill up quads.
+cdef struct List:
+    Bytes[LISTED + 3] taps
+    Py_ssize_t length, columns      # columns: of the window that is listed as a whole, or -1
+
+
+cdef inline Py_ssize_t count_of(const Taps* taps) noexcept nogil:
+    return taps.planes * taps.rows * taps.columns
+
+
+cdef inline void fill_list(
+    List* list, const Taps* taps, Py_ssize_t start, Py_ssize_t most
+) noexcept nogil:
+    """List the taps from number ``start`` on; those of the next window of a line are moved."""
+    cdef Py_ssize_t step, i
+    if start == 0 and taps.columns == list.columns:
+        step = taps.first - list.taps[0]
+        for i in range(list.length):
+            list.taps[i] += step
+        return
+    list.length = list_taps(taps, start, most, list.taps)
+    list.columns = taps.columns if list.length == count_of(taps) else -1
+
+
+include "largest.pxi"
+include "mean.pxi"
+include "across.pxi"
+include "few.pxi"
+include "along.pxi"
+
+
+cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
+    """``out``, or room where that is None; None if ``x`` are no bytes in one of both orders."""
+    cdef cnp.npy_intp[3] sizes
+    cdef tuple wanted = (<tuple> geometry)[5]
+    cdef int axis
+    if x is None or len(wanted) != cnp.PyArray_NDIM(x) - 2 or len(wanted) > 3:
+        return None
+    if cnp.PyArray_ITEMSIZE(x) != 1:
+        return None
+    for axis in range(len(wanted)):
+        sizes[axis] = wanted[axis]
+    return output_for_images(x, out, sizes, True)
+
+
+cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -1:
+    """Fill in all but what means need; gives the bytes under all windows."""
+    # An image of one pixel lies in both orders, many results of it in one.
+    cdef bint outside = has_channels_outside(x) and has_channels_outside(out)
+    cdef Image image = image_of(x, outside)
+    cdef tuple windows = <tuple> geometry   # a NamedTuple, or a plain one
+    cdef cnp.ndarray planes = windows[0]
+    cdef cnp.ndarray rows = windows[1]
+    cdef cnp.ndarray columns = windows[2]
+    p.x, p.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
+    p.is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
+    p.lower = -128 if p.is_signed else 0
+    p.upper = p.lower + 255
+    p.outer, p.inner = image.outer, image.inner
+    p.depth, p.height, p.width = image.size[0], image.size[1], image.size[2]
+    image = image_of(out, outside)
+    p.out_depth, p.out_height, p.out_width = image.size[0], image.size[1], image.size[2]
+    p.planes = <const Window*> cnp.PyArray_DATA(planes)
+    p.rows = <const Window*> cnp.PyArray_DATA(rows)
+    p.columns = <const Window*> cnp.PyArray_DATA(columns)
+    p.step_z, p.step_y, p.step_x = windows[3]
+    return <double> p.outer * p.inner * <Py_ssize_t> windows[4]
+
+
+def max_pool(cnp.ndarray x, out, geometry, int n_threads):
+    """``eq-quantized-max-pool`` of ``x (batch, channels, *size)``; ``out`` lies in the same order.
+
+    Where that is None, there will be room. Returns the result, or None if ``x`` are no bytes, or
+    neither in C order nor with their channels last.
+
+    ``geometry``: the windows along the depth, the height and the width, int64 ``(outputs, 3)``,
+    where each begins and ends inside the image; the distances of their taps; how many of these all
+    windows of one channel have.
+    """
+    cdef Pool p
+    cdef double work
+    cdef cnp.ndarray result = room_for_windows(x, out, geometry)
+    if result is None:
+        return None
+    work = set_pool(&p, x, result, geometry)
+    with nogil:
+        n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
+        parallel_for(max_task, &p, cut_lines(&p, work, n_threads), n_threads)
+    return result
+
+
+def mean_pool(
+    cnp.ndarray x, out, geometry, int32_t zero_point, int64_t divisor, bint by_reciprocal,
+    float scale, int n_threads,
+):
+    """``eq-quantized-mean`` of the windows of ``x``, all as in max_pool.
+
+    The third number of a window is its part of the divisor, unless ``divisor`` is not 0. None, too,
+    where the geometry says that sums have no room.
+    """
+    cdef Pool p
+    cdef double work
+    cdef cnp.ndarray result
+    cdef bint has_buffer = (<tuple> geometry)[7]
+    if not has_buffer:
+        return None
+    result = room_for_windows(x, out, geometry)
+    if result is None:
+        return None
+    work = set_pool(&p, x, result, geometry)
+    p.zero_point, p.divisor = zero_point, divisor
+    p.by_reciprocal, p.scale = by_reciprocal, scale
+    work += <double> FINISHED * cnp.PyArray_SIZE(result)
+    n_threads = useful_threads(work, WORK_PER_THREAD, n_threads)
+    p.sums, p.divisors = NULL, NULL
+    if p.inner == 1:
+        mean_of_lines(&p, work, (<tuple> geometry)[6], n_threads)
+    else:
+        mean_of_channels(&p, work, (<tuple> geometry)[6], n_threads)
+    return result

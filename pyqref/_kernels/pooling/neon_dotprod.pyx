@@ -1,6 +1,0 @@
-"""Pooling of bytes, compiled for NEON with dotprod."""
-
-cdef extern from "simd/neon_dotprod.h":
-    pass
-
-include "body.pxi"

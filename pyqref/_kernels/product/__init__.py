@@ -1,0 +1,1 @@
+"""Products of matrices of bytes: what linear, convolution and recurrent kernels share."""

@@ -1,0 +1,236 @@
+# Rows times panels of packed weights, in blocks: included by kernel.pyx.
+#
+# The rows come from a function that makes them: the product does not know whether they are
+# rows of a matrix or the windows of an image.
+
+cdef inline int32_t sum_of(
+    const uint8_t* row, const Layout* layout, Py_ssize_t depth
+) noexcept nogil:
+    cdef int32_t total = 0
+    cdef Py_ssize_t run, i
+    for run in range(layout.runs):
+        for i in range(min(layout.run_depth, depth - run * layout.run_depth)):
+            total += row[i]
+        row += layout.run
+    return total
+
+
+cdef void take_rows(
+    Product* p, Py_ssize_t first_row, Py_ssize_t count, uint8_t* scratch, const uint8_t** rows,
+    int32_t* row_sums,
+) noexcept nogil:
+    """Get rows, and what each sums to where weights have zero points."""
+    cdef GiveRows give_rows = p.give_rows if p.copies else p.give_rows_in_place
+    cdef Py_ssize_t r
+    give_rows(p.source, first_row, count, scratch, &p.layout, rows)
+    if p.epilogue.weight_zero_points == NULL:
+        memset(row_sums, 0, count * sizeof(int32_t))
+        return
+    for r in range(count):
+        row_sums[r] = sum_of(rows[r], &p.layout, 4 * p.quads)
+        row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
+
+
+cdef inline void fill_tile(
+    const Product* p, const Columns* columns, Tile* tile, int32_t* sums
+) noexcept nogil:
+    """What the tiles of a panel have in common."""
+    cdef const Epilogue* e = p.epilogue
+    tile.pitch, tile.pieces, tile.quads = p.block_rows, p.pieces, p.quads // p.pieces
+    tile.bias_multiplier = e.bias_multiplier
+    tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
+    tile.out_stride, tile.streams = p.out_stride * p.out_itemsize, p.streams
+    tile.store = e.store if columns.in_registers else SUMS
+    tile.sums = sums
+
+
+cdef void multiply_panel(
+    Product* p, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
+    Py_ssize_t first_column, const int8_t* next_panel, uint8_t* out,
+) noexcept nogil:
+    """Some rows times one panel; the next one is fetched meanwhile.
+
+    ``out`` is where the first row of results begins.
+    """
+    cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] buffer
+    cdef int32_t[PANEL_COLUMNS] zeros
+    cdef int32_t* sums = <int32_t*> next_line(buffer)
+    # Vectors that tiles read of it shall not straddle lines: room for one that begins with a line.
+    cdef Columns[2] room_of_columns
+    cdef Columns* columns = <Columns*> next_line(room_of_columns)
+    cdef Tile tile
+    cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
+    cdef int width = (used + 15) // 16 * 16
+    cdef const int8_t* panel = p.panels + first_column * p.quads * 4
+    cdef Py_ssize_t most_rows = TILE_ROWS
+    cdef Py_ssize_t i, tiles, higher, row, alike
+    cdef const uint8_t* x
+    cdef const uint8_t* y
+    cdef int column, vectors, least_rows, tile_rows
+    cdef bint is_whole
+    load_columns(p.epilogue, columns, first_column, used)
+    fill_tile(p, columns, &tile, sums)
+    tile.step = width * 4
+    out += first_column * p.out_itemsize
+    if width < TILE_VECTORS * SIMD_LANES or TILE_ROWS < count <= NARROW_TILE_ROWS:
+        most_rows = NARROW_TILE_ROWS
+    if not columns.in_registers:
+        memset(zeros, 0, sizeof(zeros))
+    # Equally high: one row alone would take nearly as long as a full tile.
+    tiles = (count + most_rows - 1) // most_rows
+    least_rows, higher = <int> (count // tiles), count % tiles
+    # Where each reads all of its columns at once, those of one height are multiplied in one call.
+    is_whole = columns.in_registers and width <= TILE_VECTORS * SIMD_LANES
+    row = i = 0
+    while i < tiles:
+        tile_rows = least_rows + (i < higher)
+        alike = (higher if i < higher else tiles) - i
+        tile.panel, tile.ahead, tile.ahead_step = panel, panel, 0
+        if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
+            x = rows[(p.pieces - 1) * p.block_rows + row + most_rows]
+            y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
+            alike = 1
+            if 0 < y - x < 256 * p.quads:
+                tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
+        elif 1 < tiles and i < READ_AHEAD and next_panel != NULL:
+            alike = min(alike, READ_AHEAD - i)
+            tile.ahead_step = PANEL_COLUMNS * 4 // min(tiles, <Py_ssize_t> READ_AHEAD)
+            tile.ahead = next_panel + i * p.quads * tile.ahead_step
+        if not is_whole:
+            alike = 1
+        column = 0
+        while column < width:
+            vectors = vectors_of_tile(tile_rows, (width - column) // SIMD_LANES, tiles == 1)
+            if column > 0:
+                tile.panel, tile.ahead, tile.ahead_step = panel + column * 4, panel, 0
+            if tiles == 1 and vectors * SIMD_LANES < width and next_panel != NULL:
+                # Each of several passes fetches its part of the next panel as it lies: from memory,
+                # a panel of which each fetched only its columns took twice as long.
+                tile.ahead_step = vectors * SIMD_LANES * 4
+                tile.ahead = next_panel + column * 4 * p.quads
+            elif tiles == 1:
+                tile.ahead, tile.ahead_step = tile.panel + STREAM_AHEAD, tile.step
+            tile.tiles, tile.x = alike, rows + row
+            tile.start = columns.offset + column
+            tile.multiplier, tile.bias = columns.multiplier + column, columns.bias + column
+            tile.out = out + column * p.out_itemsize
+            tile.used = min(used - column, vectors * SIMD_LANES)
+            if not columns.in_registers:
+                tile.start, tile.sums = zeros, sums + column
+            multiply_alike(tile_rows, vectors, &tile)
+            column += vectors * SIMD_LANES
+        if not columns.in_registers:
+            finish_tile(
+                p.epilogue, columns, 0, sums, row_sums + row, tile_rows, out, tile.out_stride,
+                used,
+            )
+        out += alike * tile_rows * tile.out_stride
+        row += alike * tile_rows
+        i += alike
+
+
+cdef void multiply_panels(
+    Product* p, Py_ssize_t end, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
+    Py_ssize_t panel, Py_ssize_t last, uint8_t* out,
+) noexcept nogil:
+    """A block of rows, which stops before row ``end``, times some of the panels."""
+    cdef Py_ssize_t first_panel = panel
+    cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
+    cdef const int8_t* ahead
+    cdef bint is_long = count * panel_size >= LONG_PANEL
+    while panel < last:
+        if is_long and is_ending():
+            return
+        ahead = p.panels + (panel + 1) * panel_size
+        if panel + 1 == last:
+            # The next block begins with the first panel, if there is one.
+            ahead = NULL
+            if end < p.rows and panel > first_panel:
+                ahead = p.panels + first_panel * panel_size
+        multiply_panel(p, count, rows, row_sums, panel * PANEL_COLUMNS, ahead, out)
+        panel += 1
+
+
+cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One block of rows times some of the panels."""
+    cdef Product* p = <Product*> context
+    cdef uint8_t* scratch = p.scratch + thread * scratch_step(p.scratch_size)
+    cdef const uint8_t** rows = <const uint8_t**> (scratch + p.pointers_at)
+    cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.pieces)
+    # Columns vary slowest: a thread keeps to its part of the weights.
+    cdef Py_ssize_t first_row = first_row_of(p, index % p.blocks)
+    cdef Py_ssize_t count = first_row_of(p, index % p.blocks + 1) - first_row
+    cdef Py_ssize_t split = index // p.blocks
+    cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    cdef Py_ssize_t panel = split * panels // p.column_splits
+    cdef Py_ssize_t last = (split + 1) * panels // p.column_splits
+    cdef Py_ssize_t column = panel * PANEL_COLUMNS
+    cdef Py_ssize_t columns = min(last * PANEL_COLUMNS, p.columns) - column
+    cdef uint8_t* out = p.out + first_row * p.out_stride * p.out_itemsize
+    if p.put_rows != NULL:
+        out = scratch + p.results_at
+    if p.fetch_rows != NULL:
+        p.fetch_rows(
+            p.source, first_row, count, out + column, p.out_stride, columns, p.out + column
+        )
+    if p.in_tiles:
+        multiply_in_tiles(p, scratch, first_row, count, panel, last, out)
+    else:
+        take_rows(p, first_row, count, scratch, rows, row_sums)
+        multiply_panels(p, first_row + count, count, rows, row_sums, panel, last, out)
+    if p.put_rows != NULL:
+        p.put_rows(
+            p.source, first_row, count, out + column, p.out_stride, columns, p.out + column
+        )
+    if p.streams:
+        finish_streams()
+
+
+cdef int multiply(Product* p, int n_threads) except -1 nogil:
+    """Run the product that ``p`` describes; fills in how it is cut into tasks."""
+    cdef uint8_t* scratch
+    if p.rows == 0 or p.columns == 0:
+        return 0
+    n_threads = plan_product(p, n_threads)
+    scratch = <uint8_t*> malloc(scratch_of_all(p.scratch_size, n_threads))
+    if scratch == NULL:
+        with gil:
+            raise MemoryError()
+    p.scratch = <uint8_t*> next_line(scratch)
+    parallel_for(multiply_task, p, p.blocks * p.column_splits, n_threads)
+    free(scratch)
+    return 0
+
+
+cdef void fill_product(
+    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, tuple weight, cnp.ndarray out
+) except *:
+    """A product of a whole matrix; how rows are given is left.
+
+    ``weight``: the depth, the panels, their sums, None or zero points, multipliers, one or one a
+    column, None or a bias, float32 or int32, its multiplier, the zero point and the bounds of the
+    output, and how sums are stored.
+    """
+    cdef cnp.ndarray panels, sums, multiplier
+    cdef Py_ssize_t depth
+    cdef float bias_multiplier
+    cdef int32_t zero_point, lower, upper
+    cdef int store
+    (
+        depth, panels, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
+        zero_point, lower, upper, store,
+    ) = weight
+    fill_epilogue(
+        e, x_zero_point, depth, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
+        zero_point, lower, upper, <Store> store,
+    )
+    p.columns, p.quads = e.columns, (depth + 3) // 4
+    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
+    p.source, p.epilogue = source, e
+    p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
+    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
+    p.out_itemsize = bytes_of_result(e)
+    p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
+    p.pieces, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
+    p.most_scratch = SCRATCH_OF_TILES if HAS_TILES else SCRATCH_BYTES
+    memset(&p.runs, 0, sizeof(p.runs))

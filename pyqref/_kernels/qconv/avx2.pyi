@@ -1,1 +1,0 @@
-from .portable import conv as conv

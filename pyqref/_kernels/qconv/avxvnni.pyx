@@ -1,6 +1,0 @@
-"""Quantized convolution, compiled for AVX-VNNI."""
-
-cdef extern from "simd/avxvnni.h":
-    pass
-
-include "body.pxi"

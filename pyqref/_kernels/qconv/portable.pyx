@@ -1,6 +1,0 @@
-"""Quantized convolution, compiled for any processor."""
-
-cdef extern from "simd/portable.h":
-    pass
-
-include "body.pxi"

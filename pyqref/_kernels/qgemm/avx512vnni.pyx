@@ -1,6 +1,0 @@
-"""Quantized matrix product, compiled for AVX512 with VNNI."""
-
-cdef extern from "simd/avx512vnni.h":
-    pass
-
-include "body.pxi"

@@ -1,0 +1,127 @@
+"""Quantized matrix product."""
+
+cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch a product takes.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
+from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for_rows
+from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.product.kernel cimport (
+    BYTES, SUMS, TILE_DEPTH, Epilogue, Layout, Product, fill_product, multiply, place_of_row,
+)
+from pyqref._kernels.simd.primitives cimport *
+
+include "../observe/range.pxi"
+include "../quantize/bytes.pxi"
+include "dynamic.pxi"
+
+
+# A matrix (rows, depth) of bytes; `flip` turns signed bytes into unsigned ones, 128 higher.
+cdef struct Matrix:
+    const uint8_t* x
+    Py_ssize_t depth
+    uint8_t flip
+
+
+cdef void rows_in_place(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
+    const Layout* layout, const uint8_t** rows,
+) noexcept nogil:
+    cdef const Matrix* matrix = <const Matrix*> source
+    cdef Py_ssize_t r
+    for r in range(count):
+        rows[r] = matrix.x + (first + r) * matrix.depth
+
+
+cdef inline void copy_run(uint8_t* run, const uint8_t* x, uint8_t flip) noexcept nogil:
+    """A run of a row for tile registers."""
+    cdef int k
+    if flip:
+        for k in range(TILE_DEPTH):
+            run[k] = x[k] ^ flip
+        return
+    for k in range(TILE_DEPTH // (4 * SIMD_LANES)):
+        store_i32(<int32_t*> run + k * SIMD_LANES, load_i32(<const int32_t*> x + k * SIMD_LANES))
+
+
+cdef void rows_copied(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
+    const Layout* layout, const uint8_t** rows,
+) noexcept nogil:
+    cdef const Matrix* matrix = <const Matrix*> source
+    cdef const uint8_t* x
+    cdef uint8_t* run
+    cdef Py_ssize_t r, k, left
+    for r in range(count):
+        x = matrix.x + (first + r) * matrix.depth
+        rows[r] = run = place_of_row(scratch, layout, r)
+        left = matrix.depth
+        while left > 0:
+            if layout.run_depth == TILE_DEPTH <= left:
+                copy_run(run, x, matrix.flip)
+            else:
+                for k in range(min(left, layout.run_depth)):
+                    run[k] = x[k] ^ matrix.flip
+                for k in range(left, layout.run_depth):
+                    run[k] = 0
+            left -= layout.run_depth
+            x += layout.run_depth
+            run += layout.run
+
+
+def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
+    """Bytes ``x (..., depth)`` times packed weights into ``out (..., columns)``, contiguous.
+
+    Where ``out`` is a dtype room is made, or None returned if ``x`` is not contiguous. ``weight``:
+    see ``fill_product``.
+
+    Returns the result. Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
+    """
+    cdef Matrix matrix
+    cdef Epilogue epilogue
+    cdef Product p
+    cdef int store = weight[11]
+    cdef int kinds = OF_BYTES if store == BYTES else OF_INT32 if store == SUMS else OF_FLOAT32
+    cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
+    cdef cnp.ndarray result = output_for_rows(x, out, kinds, columns)
+    cdef int shift = 0
+    if result is None:
+        return None
+    if cnp.PyArray_TYPE(<cnp.ndarray?> x) == cnp.NPY_INT8:
+        shift = 128
+    fill_product(&p, &matrix, &epilogue, x_zero_point + shift - INPUT_SHIFT, weight, result)
+    matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), epilogue.depth
+    matrix.flip = <uint8_t> shift
+    p.give_rows, p.row_price = rows_copied, 0.3
+    if shift == 0 and matrix.depth % 4 == 0:
+        p.give_rows_in_place = rows_in_place
+    with nogil:
+        multiply(&p, n_threads)
+    return result
+
+
+def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
+    """Real ``x (..., depth)`` times packed weights into ``out (..., columns)``, float32.
+
+    ``eq-dynamic-input``, then ``eq-linear-dynamic``. ``x`` is contiguous, or lies in any order as
+    ``(groups, rows, depth)``. Where ``out`` is a dtype room is made, or None returned if ``x`` is
+    not contiguous. ``weight``: see ``fill_dynamic``.
+
+    Returns the result, and the smallest and largest number of ``x``; where one of them is not
+    finite there is no grid, and nothing is written.
+    """
+    cdef Dynamic d
+    cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
+    cdef cnp.ndarray result = output_for_rows(x, out, OF_FLOAT32, columns)
+    cdef float low = 0
+    cdef float high = 0
+    if result is None:
+        return None
+    fill_dynamic(&d, x, quant_max, weight, result)
+    with nogil:
+        if choose_grid(&d, &low, &high, n_threads):
+            multiply(&d.product, n_threads)
+    return result, low, high

@@ -1,6 +1,0 @@
-"""Quantized matrix product, compiled for NEON with dotprod."""
-
-cdef extern from "simd/neon_dotprod.h":
-    pass
-
-include "body.pxi"

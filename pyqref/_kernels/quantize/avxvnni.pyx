@@ -1,6 +1,0 @@
-"""Quantize and dequantize, compiled for AVX-VNNI."""
-
-cdef extern from "simd/avxvnni.h":
-    pass
-
-include "body.pxi"

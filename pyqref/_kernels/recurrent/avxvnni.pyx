@@ -1,6 +1,0 @@
-"""Recurrent layers, compiled for AVX-VNNI."""
-
-cdef extern from "simd/avxvnni.h":
-    pass
-
-include "body.pxi"

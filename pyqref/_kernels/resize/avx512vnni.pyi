@@ -1,2 +1,0 @@
-from .portable import bilinear as bilinear
-from .portable import nearest as nearest

@@ -1,6 +1,0 @@
-"""Windows as rows, compiled for AVX2."""
-
-cdef extern from "simd/avx2.h":
-    pass
-
-include "body.pxi"

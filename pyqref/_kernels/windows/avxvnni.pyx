@@ -1,6 +1,0 @@
-"""Windows as rows, compiled for AVX-VNNI."""
-
-cdef extern from "simd/avxvnni.h":
-    pass
-
-include "body.pxi"
