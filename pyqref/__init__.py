@@ -21,6 +21,7 @@ Below stands the namespace, name by name.
 from typing import TYPE_CHECKING
 
 from ._lazy import on_first_use
+from . import _other_paths as _other_paths
 from .version import __version__ as __version__
 
 # 1. number types
@@ -54,6 +55,20 @@ from .dtypes import quint8 as quint8
 from .dtypes import strided as strided
 from .dtypes import uint8 as uint8
 from .dtypes import bool_ as bool
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import complex32 as complex32
+from .dtypes import complex64 as complex64
+from .dtypes import complex128 as complex128
+from .dtypes import float8_e4m3fn as float8_e4m3fn
+from .dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from .dtypes import float8_e5m2 as float8_e5m2
+from .dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
+from .dtypes import complex64 as cfloat
+from .dtypes import complex128 as cdouble
+from .dtypes import complex32 as chalf
 from .dtypes import float32 as float
 from .dtypes import float64 as double
 from .dtypes import float16 as half
@@ -390,6 +405,7 @@ from math import pi as pi
 
 # 6. the packages, imported when first used
 if TYPE_CHECKING:
+    from . import _C as _C
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
@@ -397,6 +413,7 @@ if TYPE_CHECKING:
     from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
+    from . import onnx as onnx
     from . import ops as ops
     from . import optim as optim
     from . import library as library
@@ -435,8 +452,11 @@ if TYPE_CHECKING:
     from .switches import set_num_interop_threads as set_num_interop_threads
     from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from . import serialization as serialization
+    from . import types as types
     from . import utils as utils
     from .run import install_as_torch as install_as_torch
+    from .run import load_ipython_extension as load_ipython_extension
+    from .run import unload_ipython_extension as unload_ipython_extension
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.fake_quantize import (
@@ -500,7 +520,7 @@ _warn_if_uncompiled()
 __getattr__ = on_first_use(
     __name__,
     {
-        ".run": ("install_as_torch",),
+        ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
         ".amp": ("autocast",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
@@ -576,6 +596,7 @@ __getattr__ = on_first_use(
         ),
     },
     modules=(
+        "_C",
         "__config__",
         "_dynamo",
         "_inductor",
@@ -597,12 +618,15 @@ __getattr__ = on_first_use(
         "interop",
         "kernels",
         "nn",
+        "onnx",
+        "onnx",
         "ops",
         "optim",
         "library",
         "quantization",
         "run",
         "serialization",
+        "types",
         "utils",
     ),
 )
@@ -666,6 +690,7 @@ __all__ = [
     "baddbmm",
     "batch_norm",
     "bernoulli",
+    "bfloat16",
     "bilinear",
     "binary_cross_entropy_with_logits",
     "bincount",
@@ -682,8 +707,11 @@ __all__ = [
     "cartesian_prod",
     "cat",
     "cdist",
+    "cdouble",
     "ceil",
     "celu",
+    "cfloat",
+    "chalf",
     "channel_shuffle",
     "channels_last",
     "channels_last_3d",
@@ -697,6 +725,9 @@ __all__ = [
     "column_stack",
     "compile",
     "compiler",
+    "complex32",
+    "complex64",
+    "complex128",
     "concat",
     "concatenate",
     "contiguous_format",
@@ -758,6 +789,10 @@ __all__ = [
     "fliplr",
     "flipud",
     "float",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
     "float16",
     "float32",
     "float64",
@@ -807,10 +842,10 @@ __all__ = [
     "install_as_torch",
     "instance_norm",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "int_repr",
     "interop",
     "is_autocast_enabled",
@@ -845,9 +880,9 @@ __all__ = [
     "linspace",
     "load",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "log_softmax",
     "logaddexp",
     "logical_and",
@@ -932,8 +967,8 @@ __all__ = [
     "q_per_channel_zero_points",
     "q_scale",
     "q_zero_point",
-    "qint32",
     "qint8",
+    "qint32",
     "qscheme",
     "quantile",
     "quantization",
@@ -1031,7 +1066,11 @@ __all__ = [
     "true_divide",
     "trunc",
     "typename",
+    "types",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "unbind",
     "unflatten",
     "unique",

@@ -29,8 +29,8 @@ _PT2E = (
 )
 
 TABLE: tuple[tuple[str, str], ...] = (
-    (f"{_EAGER}: call the model itself, the results are the same", "compile compiler.*"),
-    (f"{_EAGER}: leave the setting out", "_dynamo _inductor _functorch"),
+    (f"{_EAGER}: call the model itself, the results are the same", "compiler.*"),
+    (f"{_EAGER}: leave the setting out", "_dynamo.* _inductor.* _functorch"),
     (
         (
             "pyqref has no export compiler: torch.fx.symbolic_trace(model) gives a graph to read "
@@ -84,7 +84,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "pyqref writes no ONNX: save the weights with torch.save(model.state_dict(), path) and "
             "export where torch is installed, or write the graph with the package onnx"
         ),
-        "onnx onnx.*",
+        "onnx.*",
     ),
     (
         "pyqref downloads nothing: get the file by other means and read it with torch.load(path)",
@@ -109,7 +109,7 @@ TABLE: tuple[tuple[str, str], ...] = (
     (
         _COMPLEX,
         (
-            "complex complex32 complex64 complex128 cfloat cdouble chalf polar view_as_complex "
+            "complex dtype.complex32 dtype.complex64 dtype.complex128 polar view_as_complex "
             "view_as_real angle conj conj_physical resolve_conj is_conj imag "
             "Tensor.cfloat Tensor.cdouble Tensor.chalf Tensor.H Tensor.mH"
         ),
@@ -119,10 +119,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "pyqref computes in float32 and float64: use float32; a file of bfloat16 weights is "
             "read exactly into float32"
         ),
-        (
-            "bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage set_float32_matmul_precision "
-            "get_float32_matmul_precision"
-        ),
+        ("dtype.bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage"),
     ),
     (
         (
@@ -130,9 +127,11 @@ TABLE: tuple[tuple[str, str], ...] = (
             "quantize_per_tensor, or float32"
         ),
         (
-            "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
+            "dtype.float8_e4m3fn dtype.float8_e4m3fnuz dtype.float8_e5m2 dtype.float8_e5m2fnuz "
+            "float8_e8m0fnu "
             "float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 "
-            "uint6 uint7 uint16 uint32 uint64 bits8 bits16 bits1x8 bits2x4 bits4x2"
+            "uint6 uint7 dtype.uint16 dtype.uint32 dtype.uint64 bits8 bits16 bits1x8 bits2x4 "
+            "bits4x2"
         ),
     ),
     (
@@ -149,7 +148,7 @@ TABLE: tuple[tuple[str, str], ...] = (
         _ONE_PROCESS,
         (
             "distributed.* distributed.rpc distributed.fsdp distributed.tensor "
-            "distributed.pipelining nn.parallel.DistributedDataParallel utils.data.distributed.* "
+            "distributed.pipelining nn.parallel.* utils.data.distributed.* "
             "_C._distributed_c10d"
         ),
     ),
@@ -207,7 +206,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "device = 'cuda' if torch.cuda.is_available() else 'cpu'"
         ),
         (
-            "cuda.* xpu mtia accelerator mps backends.mps.* backends.cuda.* Tensor.xpu Tensor.ipu "
+            "cuda.* xpu.* mtia accelerator.* mps backends.mps.* backends.cuda.* Tensor.xpu "
+            "Tensor.ipu "
             "Tensor.mtia"
         ),
     ),

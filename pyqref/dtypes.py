@@ -132,6 +132,36 @@ class dtype(_Constant):
         self.quant_max = quant_max
 
 
+class _NamedDtype(dtype):
+    """A type of ``torch`` that scripts compare with and pyqref does not compute in.
+
+    It can be named, compared and printed; a tensor of it is refused, with what to use instead.
+    """
+
+    __slots__ = ("_kind",)
+
+    def __init__(self, name: str, itemsize: int, kind: str) -> None:
+        _Constant.__init__(self, name)
+        self.itemsize = itemsize
+        self.is_quantized = False
+        self.is_floating_point = kind == "f"
+        self.is_signed = kind in "fc"
+        self.quant_min = self.quant_max = None
+        self._kind = kind
+
+    @property
+    def is_complex(self) -> bool:  # type: ignore[override]
+        """Whether its numbers are complex."""
+        return self._kind == "c"
+
+    @property
+    def numpy_dtype(self) -> Any:  # type: ignore[override]
+        """Raises: no tensor has this type."""
+        from ._advice import advice
+
+        raise TypeError(f"no tensor is of type {self._name}: {advice(f'dtype.{self._name}')}")
+
+
 class qscheme(_Constant):
     """How the integers of a quantized tensor are mapped to real numbers.
 
@@ -197,6 +227,19 @@ qint8 = dtype("qint8", np.int8, is_quantized=True, quant_min=-128, quant_max=127
 qint32 = dtype("qint32", np.int32, is_quantized=True, quant_min=-(2**31), quant_max=2**31 - 1)
 #: Two 4-bit integers a byte, for the weights of embeddings.
 quint4x2 = dtype("quint4x2", np.uint8, is_quantized=True, quant_min=0, quant_max=15)
+
+# Named, so that scripts can ask for them; no tensor is of these types.
+bfloat16 = _NamedDtype("bfloat16", 2, "f")
+complex32 = _NamedDtype("complex32", 4, "c")
+complex64 = _NamedDtype("complex64", 8, "c")
+complex128 = _NamedDtype("complex128", 16, "c")
+float8_e4m3fn = _NamedDtype("float8_e4m3fn", 1, "f")
+float8_e4m3fnuz = _NamedDtype("float8_e4m3fnuz", 1, "f")
+float8_e5m2 = _NamedDtype("float8_e5m2", 1, "f")
+float8_e5m2fnuz = _NamedDtype("float8_e5m2fnuz", 1, "f")
+uint16 = _NamedDtype("uint16", 2, "u")
+uint32 = _NamedDtype("uint32", 4, "u")
+uint64 = _NamedDtype("uint64", 8, "u")
 
 _ALIASES = {"bool": "bool_"}
 

@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 from .devices import device as device_
 from .devices import require_cpu
 from .serialization import load as load_file
+from .utils.progress import tqdm as tqdm
 
 __all__ = [
     "download_url_to_file",
@@ -40,6 +41,11 @@ def get_dir() -> str:
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
     home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
     return os.path.join(os.path.expanduser(home), "hub")
+
+
+def _get_torch_home() -> str:
+    """The folder above the one of :func:`get_dir`."""
+    return os.path.dirname(get_dir())
 
 
 def set_dir(d: Any) -> None:

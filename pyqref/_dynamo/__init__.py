@@ -9,8 +9,9 @@ from ..compiler import allow_in_graph as allow_in_graph
 from ..compiler import disable as disable
 from ..compiler import reset as reset
 from . import config as config
+from . import utils as utils
 
-__all__ = ["allow_in_graph", "config", "disable", "graph_break", "reset"]
+__all__ = ["allow_in_graph", "config", "disable", "graph_break", "reset", "utils"]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
     __getattr__ = on_first_use(__name__, {})

@@ -1,4 +1,4 @@
-"""The command line: ``pyqref demo``, ``pyqref kernels``, ``pyqref course``."""
+"""The command line: ``pyqref run``, ``check``, ``demo``, ``kernels``, ``course``."""
 
 from .main import main as main
 

@@ -11,4 +11,26 @@ from typing import Optional as Optional
 from typing import Tuple as Tuple  # noqa: UP035
 from typing import Union as Union
 
-__all__ = ["Any", "Dict", "Final", "List", "NamedTuple", "Optional", "Tuple", "Union"]
+__all__ = [
+    "Any",
+    "BroadcastingList1",
+    "BroadcastingList2",
+    "BroadcastingList3",
+    "Dict",
+    "Final",
+    "List",
+    "NamedTuple",
+    "Optional",
+    "Tuple",
+    "Union",
+]
+
+
+class _BroadcastingList:
+    """A number, or a list of numbers: ``BroadcastingList2[int]``."""
+
+    def __getitem__(self, kind: Any) -> Any:
+        return Union[kind, List[kind]]  # noqa: UP006, UP007
+
+
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()

@@ -14,6 +14,7 @@ __all__ = [
     "interface",
     "is_scripting",
     "isinstance_",
+    "overload_method",
     "script_method",
     "unused",
 ]
@@ -96,6 +97,11 @@ def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
     >>> one(0)
     1
     """
+    return fn
+
+
+def overload_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The method itself: Python keeps the last of several definitions."""
     return fn
 
 

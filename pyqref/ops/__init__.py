@@ -11,7 +11,29 @@ from typing import Any
 from ..library import namespace
 from . import quantized as quantized
 
-__all__ = ["quantized"]
+__all__ = ["load_library", "quantized"]
+
+
+def load_library(path: str) -> None:
+    """Refuse a compiled library of operations: it is written for torch's own compiled part.
+
+    Raises
+    ------
+    OSError
+        Always; libraries that can do without catch it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ops.load_library("lib.so")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    OSError: lib.so is compiled for torch itself; write the operation in Python and ...
+    """
+    raise OSError(
+        f"{path} is compiled for torch itself; write the operation in Python and register it with "
+        "pyqref.library.register('mylib::name')"
+    )
 
 
 def __getattr__(name: str) -> Any:

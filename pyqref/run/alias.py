@@ -24,7 +24,14 @@ from .._advice import advice, package_advice
 from ..backends import quantized as settings
 from .torch_module import TORCH_VERSION, TorchModule, pyqref
 
-__all__ = ["as_torch", "install_as_torch", "is_installed", "uninstall_as_torch"]
+__all__ = [
+    "as_torch",
+    "install_as_torch",
+    "is_installed",
+    "load_ipython_extension",
+    "uninstall_as_torch",
+    "unload_ipython_extension",
+]
 
 TORCH = "torch"
 #: A process that this one spawns looks for ``torch`` along ``sys.path``, and finds it here.
@@ -260,3 +267,13 @@ def as_torch(conventions: str = "torch") -> Iterator[ModuleType]:
             settings.conventions = before
         else:
             uninstall_as_torch()
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """``%load_ext pyqref`` in a notebook: installs the alias."""
+    install_as_torch()
+
+
+def unload_ipython_extension(ipython: object) -> None:
+    """``%unload_ext pyqref``: takes the alias away."""
+    uninstall_as_torch()

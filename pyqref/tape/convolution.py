@@ -26,6 +26,7 @@ import numpy as np
 from pyqref import _kernels
 
 from . import products
+from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
 from .windows import Windows, fold, pad_spatial, unfold
@@ -82,12 +83,29 @@ class Convolution(Operation):
         dilation: tuple[int, ...],
         groups: int,
     ) -> Array:
+        if x.dtype.kind in "iu":
+            terms = math.prod(weight.shape[1:])
+            geometry = stride, padding, dilation, groups
+            return in_integers(self._forward, x, weight, bias, terms, *geometry)
+        return self._forward(x, weight, bias, stride, padding, dilation, groups)
+
+    def _forward(
+        self,
+        x: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        groups: int,
+    ) -> Array:
         geometry = weight.shape[2:], stride, padding, dilation
         self.windows, self.taps = _windows_that_meet(x.shape[2:], *geometry)
         self.groups, self.size, self.weight_shape = groups, x.shape[2:], weight.shape
-        if weight.shape[0] == weight.shape[1] * groups == groups:
+        floating = x.dtype.kind == "f"  # of other types there are no kernels
+        if floating and weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
-        if groups == 1:
+        if floating and groups == 1:
             return self._of_rows(x, weight, bias)
         matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
         columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
@@ -276,6 +294,23 @@ class ConvTranspose(Operation):
     """
 
     def forward(
+        self,
+        x: Array,
+        weight: Array,
+        bias: Array | None,
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        output_padding: tuple[int, ...],
+        groups: int,
+        dilation: tuple[int, ...],
+    ) -> Array:
+        geometry = stride, padding, output_padding, groups, dilation
+        if x.dtype.kind in "iu":
+            terms = weight.shape[0] * math.prod(weight.shape[2:])
+            return in_integers(self._forward, x, weight, bias, terms, *geometry)
+        return self._forward(x, weight, bias, *geometry)
+
+    def _forward(
         self,
         x: Array,
         weight: Array,

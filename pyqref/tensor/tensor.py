@@ -29,6 +29,7 @@ from . import (
     random_filling,
     reduction,
     softmax,
+    subclass,
 )
 from . import layout as layouts
 from . import shape as shapes
@@ -128,6 +129,7 @@ class Tensor(ElementwiseMethods, Protocols):
 
     # shape.py
     as_strided = shapes.as_strided
+    as_subclass = subclass.as_subclass
     broadcast_to = shapes.broadcast_to
     diag = diagonals.diag
     diagonal = diagonals.diagonal

@@ -48,7 +48,7 @@ def test_each_advice_is_a_sentence_without_its_end():
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("compile", "pyqref runs each operation when it is called"),
+        ("vmap", "loop over the batch"),
         ("fft.rfft", "use numpy.fft"),
         ("distributed.all_reduce", "pyqref runs in one process"),
         ("ao.quantization.quantizer.xnnpack_quantizer", "use torch.ao.quantization.quantize_fx"),
@@ -75,7 +75,7 @@ def test_packages():
     ("use", "message"),
     [
         (lambda: pyqref.fft.rfft(0), "module 'pyqref' has no attribute 'fft'; use numpy.fft on"),
-        (lambda: pyqref.compile, "attribute 'compile'; pyqref runs each operation when"),
+        (lambda: pyqref.vmap, "attribute 'vmap'; loop over the batch"),
         (lambda: pyqref.utils.tensorboard, "attribute 'tensorboard'; install tensorboardX"),
         (lambda: pyqref.ones(1).to_sparse(), "'Tensor' object has no attribute 'to_sparse'; pyq"),
         (lambda: pyqref.ones(1).svd(), "'Tensor' object has no attribute 'svd'; use numpy.linalg"),

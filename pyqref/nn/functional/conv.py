@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...dtypes import bool_
 from ...tape import convolution as tape
 from ...tensor.arguments import as_integer
 from ...tensor.dispatch import apply
@@ -36,7 +37,8 @@ def _check(function: str, input: Any, weight: Any, spatial: int) -> None:
     require_tensor(function, "weight", weight)
     if input.is_quantized:
         return
-    require_floating(function, "input", input)
+    if input.dtype is bool_:
+        require_floating(function, "input", input)
     if input.ndim not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {function}, "
@@ -180,6 +182,11 @@ def conv2d(
     Tensor
         Shape `(N, C_out, H', W')`,
         ``H' = (H + 2 padding - dilation (K_h - 1) - 1) // stride + 1``.
+
+    Notes
+    -----
+    Tensors may also hold integers, all of one type. Sums are then exact, modulo 2 to the power of
+    its bits: convert to ``int32`` or ``int64`` before, so that they fit.
 
     Examples
     --------

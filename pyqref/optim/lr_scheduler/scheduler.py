@@ -90,6 +90,10 @@ class LRScheduler:
 
     def _advance(self, epoch: int | None) -> None:
         self._step_count += 1
+        self._update(epoch)
+
+    def _update(self, epoch: int | None) -> None:
+        """Go to an epoch without counting it as a step."""
         closed_form = getattr(self, "_get_closed_form_lr", None)
         if epoch is None:
             self.last_epoch += 1
@@ -97,6 +101,9 @@ class LRScheduler:
         else:
             self.last_epoch = epoch
             rates = self.get_lr() if closed_form is None else closed_form()
+        self._set(rates)
+
+    def _set(self, rates: list[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate
         self._last_lr: list[float] = [group["lr"] for group in self.optimizer.param_groups]

@@ -67,9 +67,14 @@ FIXED_QPARAMS: dict[Any, DTypeWithConstraints] = {
 def fixed_qparams_configs(dtypes: DTypes) -> list[BackendPatternConfig]:
     """Operations with a known range: unsigned types must have exactly its parameters."""
     return [
-        pattern(what, [_fixed(each, constraints) for each in dtypes])
+        pattern(what, fixed_qparams_dtypes(dtypes, constraints))
         for what, constraints in FIXED_QPARAMS.items()
     ]
+
+
+def fixed_qparams_dtypes(dtypes: DTypes, constraints: DTypeWithConstraints) -> DTypes:
+    """The supported types, where unsigned ones must have the parameters of ``constraints``."""
+    return [_fixed(each, constraints) for each in dtypes]
 
 
 def _fixed(dtype_config: DTypeConfig, constraints: DTypeWithConstraints) -> DTypeConfig:

@@ -1,0 +1,140 @@
+"""Module paths of ``torch`` and the names that scripts import from there.
+
+Read by :mod:`pyqref._other_paths`. After a path, as below ``torch`` (without its ``ao``), stand the
+names that pyqref has elsewhere; ``name=path.of.another`` tells where, if the name is another.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TABLE"]
+
+TABLE = """
+_custom_ops: custom_op=library.custom_op
+autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
+autograd.graph: Node RemovableHandle
+autograd.variable: Variable
+fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
+  TracerBase map_aggregate symbolic_trace wrap
+fx.interpreter: GraphModule Proxy Tracer Transformer map_aggregate
+fx.node: has_side_effect
+fx.proxy: Graph Scope ScopeContextManager TracerBase
+nn.intrinsic.modules.fused: ConvAdd2d ConvAddReLU2d Linear LinearBn1d LinearLeakyReLU LinearReLU
+  LinearTanh
+nn.intrinsic.qat.modules.conv_fused: ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d ConvBnReLU2d
+  ConvBnReLU3d ConvReLU1d ConvReLU2d ConvReLU3d Parameter
+  _ConvBnNd=nn.intrinsic.qat.modules.conv_bn._ConvBnNd _pair _single _triple freeze_bn_stats
+  fuse_conv_bn_weights update_bn_stats
+nn.intrinsic.qat.modules.linear_fused: LinearBn1d Parameter fuse_linear_bn_weights
+nn.intrinsic.quantized.modules.conv_relu: fuse_conv_bn_weights
+nn.intrinsic.quantized.modules.linear_relu: LinearLeakyReLU LinearTanh
+nn.modules.activation: GLU Hardshrink LogSigmoid LogSoftmax MultiheadAttention PReLU Parameter
+  Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanhshrink Tensor
+nn.modules.batchnorm: Tensor _BatchNorm=nn.modules.batchnorm.BatchNormBase
+  _NormBase=nn.modules.batchnorm.NormBase
+nn.modules.channelshuffle: ChannelShuffle Module Tensor
+nn.modules.container: Parameter ParameterDict ParameterList
+nn.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d Module Parameter Tensor
+  _ConvNd=nn.modules.conv_base.ConvBase _ConvTransposeNd=nn.modules.conv_transpose._ConvTranspose
+  _pair _reverse_repeat_tuple _single _triple
+nn.modules.distance: CosineSimilarity Module PairwiseDistance Tensor
+nn.modules.dropout: Tensor _DropoutNd=nn.modules.dropout._Dropout
+nn.modules.flatten: Flatten Module Tensor Unflatten
+nn.modules.fold: Fold Module Tensor Unfold
+nn.modules.instancenorm: Tensor
+nn.modules.linear: Identity Tensor
+nn.modules.loss: CosineEmbeddingLoss HingeEmbeddingLoss Linear MarginRankingLoss PairwiseDistance
+  SoftMarginLoss Tensor TripletMarginLoss
+nn.modules.module: Buffer Parameter RemovableHandle Tensor device dtype
+nn.modules.normalization: Size Tensor
+nn.modules.padding: Tensor _ntuple _pair _quadruple
+nn.modules.pixelshuffle: Module PixelShuffle PixelUnshuffle Tensor
+nn.modules.pooling: AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d
+  AdaptiveMaxPool2d AdaptiveMaxPool3d Tensor
+  _AdaptiveAvgPoolNd=nn.modules.adaptive_pooling._AdaptiveAvgPool
+  _AdaptiveMaxPoolNd=nn.modules.adaptive_pooling._AdaptiveMaxPool
+  _AvgPoolNd=nn.modules.pooling._AvgPool _MaxPoolNd=nn.modules.pooling._MaxPool _pair _triple
+nn.modules.rnn: GRUCell LSTMCell Module Parameter RNNCell RNNCellBase Tensor
+nn.modules.sparse: Tensor
+nn.modules.transformer: Tensor
+nn.modules.upsampling: Tensor
+nn.qat.modules.conv: _pair _single _triple
+nn.qat.modules.embedding_ops: Tensor
+nn.quantizable.modules.activation: Tensor
+nn.quantizable.modules.rnn: Tensor
+nn.quantized.dynamic.modules.conv: Tensor _pair _single _triple
+nn.quantized.dynamic.modules.rnn: GRU GRUCell LSTMCell RNNCell
+  RNNCellBase=nn.quantized.dynamic.modules.rnn_cell.RNNCellBase Tensor
+nn.quantized.functional: Tensor _pair _triple
+nn.quantized.modules.activation: ELU Hardswish LeakyReLU MultiheadAttention PReLU Sigmoid Softmax
+nn.quantized.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d
+  _ConvNd=nn.quantized.modules.conv_nd._ConvNd
+  _ConvTransposeNd=nn.quantized.modules.conv_transpose._ConvTransposeNd _pair _single _triple
+  fuse_conv_bn_weights
+nn.quantized.modules.embedding_ops: Tensor
+nn.quantized.modules.functional_modules: Tensor
+nn.quantized.reference.modules.rnn: GRUCell LSTMCell RNNCell Tensor
+nn.quantized.reference.modules.sparse: Tensor
+nn.utils.clip_grad: Tensor
+nn.utils.rnn: Tensor
+optim.adam: Tensor
+optim.adamw: Adam AdamW Tensor
+optim.lr_scheduler: Optimizer Tensor _LRScheduler=optim.lr_scheduler.LRScheduler
+optim.sgd: Tensor
+quantization: Tensor
+quantization.backend_config._common_operator_config_utils: BackendPatternConfig DTypeConfig
+  DTypeWithConstraints ObservationType
+  _add_fixed_qparams_to_dtype_configs=quantization.backend_config.patterns.pointwise.fixed_qparams_dtypes
+  _get_binary_op_configs=quantization.backend_config.patterns.binary.binary_configs
+  _get_bn_configs=quantization.backend_config.patterns.normalization.batch_norm_configs
+  _get_cat_config=quantization.backend_config.patterns.share.cat_config
+  _get_conv_configs=quantization.backend_config.patterns.conv.conv_configs
+  _get_default_op_configs=quantization.backend_config.patterns.pointwise.pointwise_configs
+  _get_embedding_op_configs=quantization.backend_config.patterns.embedding.embedding_configs
+  _get_fixed_qparams_op_configs=quantization.backend_config.patterns.pointwise.fixed_qparams_configs
+  _get_linear_configs=quantization.backend_config.patterns.linear.linear_configs
+  _get_ln_configs=quantization.backend_config.patterns.normalization.layer_norm_configs
+  _get_rnn_op_configs=quantization.backend_config.patterns.recurrent.recurrent_configs
+  _get_share_qparams_op_configs=quantization.backend_config.patterns.share.share_configs
+  _get_tensor_info_op_configs=quantization.backend_config.patterns.share.shape_configs fuse_conv_bn
+  fuse_conv_bn_relu fuse_convtranspose_bn fuse_linear_bn
+quantization.backend_config.executorch: BackendPatternConfig DTypeWithConstraints ObservationType
+  fuse_conv_bn fuse_conv_bn_relu
+quantization.backend_config.fbgemm: DTypeConfig
+quantization.backend_config.native: DTypeConfig
+quantization.backend_config.onednn: BackendPatternConfig MatchAllNode ObservationType
+quantization.backend_config.qnnpack: DTypeConfig DTypeWithConstraints
+quantization.backend_config.tensorrt: BackendPatternConfig ObservationType
+quantization.backend_config.utils: BackendPatternConfig
+quantization.fake_quantize: FixedQParamsObserver HistogramObserver Module
+  MovingAverageMinMaxObserver MovingAveragePerChannelMinMaxObserver
+quantization.fuse_modules: fuse_conv_bn fuse_conv_bn_relu
+quantization.fuser_method_mappings: MatchAllNode get_combined_dict
+quantization.fx: convert prepare
+quantization.fx._decomposed: determine_qparams quantize_per_channel quantize_per_tensor
+  validate_qmin_qmax
+quantization.fx.convert: DeQuantStub Graph Node QuantType activation_is_statically_quantized
+  get_native_backend_config get_qparam_dict get_swapped_custom_module_class is_per_channel
+  qconfig_equals to_underlying_dtype weight_is_quantized
+quantization.fx.prepare: DTypeConfig Graph Node ObserverBase PlaceholderObserver convert
+  get_native_backend_config get_qconfig_dtypes get_swapped_custom_module_class propagate_qconfig_
+quantization.fx.tracer: Scope ScopeContextManager
+quantization.observer: Node _ObserverBase=quantization.observer.UniformQuantizationObserverBase
+  calculate_qmin_qmax check_min_max_valid is_per_channel is_per_tensor validate_qmin_qmax
+quantization.qconfig: FakeQuantize FakeQuantizeBase FusedMovingAvgObsFakeQuantize HistogramObserver
+  MinMaxObserver MovingAverageMinMaxObserver NoopObserver ObserverBase PlaceholderObserver
+  ReuseInputObserver default_debug_observer default_placeholder_observer
+  default_reuse_input_observer get_default_qat_qconfig_dict get_default_qconfig_dict
+quantization.qconfig_mapping: FixedQParamsFakeQuantize QConfig default_placeholder_observer
+  get_default_qat_qconfig get_default_qconfig
+quantization.quantization_mappings: get_combined_dict
+quantization.quantize: DeQuantStub QuantWrapper get_default_dynamic_quant_module_mappings
+  get_default_qat_module_mappings get_default_qconfig_propagation_list
+  get_default_static_quant_module_mappings get_default_static_quant_reference_module_mappings
+  get_qparam_dict has_no_children_ignoring_parametrizations no_observer_set
+quantization.quantize_fx: Scope ScopeContextManager convert get_tensorrt_backend_config prepare
+quantization.stubs: QConfig
+quantization.utils: Node QuantType
+utils.data._utils.collate: default_collate default_convert
+utils.data.dataloader: Dataset Sampler
+utils.data.dataset: Tensor
+"""
