@@ -2,10 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from pyqref._lazy import on_first_use
-
-from typing import TYPE_CHECKING
-
 from ..._lazy import on_first_use
 from . import rnn as rnn
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -28,10 +24,8 @@ if TYPE_CHECKING:
     from . import parametrize as parametrize
     from . import prune as prune
 
-__getattr__ = on_first_use(__name__, {}, modules=("parametrizations", "parametrize", "prune"))
-
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__, {}, modules=("parametrizations", "parametrize", "prune"))
 
 __all__ = [
     "clip_grad_norm_",
