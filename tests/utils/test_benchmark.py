@@ -25,7 +25,6 @@ def test_a_timer_measures() -> None:
     assert (3, 1) == (found.number_per_run, len(found.times))
     assert 0.002 <= found.mean == found.median < 1
     found = timer.blocked_autorange(min_run_time=0.05)
-    assert found.number_per_run * found.median >= 0.005
     assert 0.05 <= sum(found.raw_times)
     assert timer.adaptive_autorange(0.5, max_run_time=0.2).median >= 0.002
     assert {1} == set(threads)
