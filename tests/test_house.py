@@ -46,7 +46,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
     "pyqref._C": 3.2,
-    "pyqref._dynamo": 3.2,
+    "pyqref._dynamo": 8,
     "pyqref.onnx": 3.2,
     "pyqref.types": 3.2,
     "pyqref.measure": 8,

@@ -51,6 +51,9 @@ def test_devices() -> None:
     ):
         nn.parallel.DistributedDataParallel(model)
     optim.SGD(model.parameters(), lr=0.1).step()
+    with says("leave the call out where torch.distributed.is_initialized() is False"):
+        pyqref.distributed.barrier()
+    assert not pyqref.distributed.is_initialized()
 
 
 def test_events() -> None:
