@@ -23,7 +23,7 @@ THEORY = ROOT / "docs" / "theory"
 PACKAGE = ROOT / "pyqref"
 TESTS = ROOT / "tests"
 LABEL = re.compile(r"\beq-[a-z0-9]+(?:-[a-z0-9]+)*\b")
-KERNEL_BODIES = (".pxi", ".h", ".py")
+KERNEL_BODIES = (".pyx", ".pxd", ".pxi", ".h", ".py")
 
 
 @dataclass
@@ -89,10 +89,11 @@ def _functions(path: Path) -> Iterator[tuple[Function, str]]:
 
 
 def kernels_of(folder: Path) -> list[str]:
-    """Instruction sets for which an operation is compiled: one ``.pyx`` file each."""
-    from pyqref._kernels.registry import KERNELS
+    """Instruction sets for which an operation is compiled."""
+    from pyqref._kernels.table import KERNELS
 
-    return [name for name in KERNELS if (folder / f"{name}.pyx").exists()]
+    is_compiled = (folder / "kernel.pyx").exists()
+    return [name for name in KERNELS if is_compiled and name != "reference"]
 
 
 def _kernels() -> Iterator[tuple[str, str, list[str]]]:
