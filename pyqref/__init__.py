@@ -408,6 +408,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import func as func
     from . import fx as fx
     from . import interop as interop
     from . import kernels as kernels
@@ -541,6 +542,7 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
+        "func",
         "fx",
         "interop",
         "kernels",
@@ -715,6 +717,7 @@ __all__ = [
     "full",
     "full_like",
     "fused_moving_avg_obs_fake_quant",
+    "func",
     "fx",
     "gather",
     "ge",

@@ -9,10 +9,19 @@ from __future__ import annotations
 __all__ = ["TABLE"]
 
 TABLE = """
+ao.ns._numeric_suite: Logger=quantization._numeric_suite.Logger
+  OutputLogger=quantization._numeric_suite.OutputLogger Shadow=quantization._numeric_suite.Shadow
+  ShadowLogger=quantization._numeric_suite.ShadowLogger
+  compare_model_outputs=quantization._numeric_suite.compare_model_outputs
+  compare_model_stub=quantization._numeric_suite.compare_model_stub
+  compare_weights=quantization._numeric_suite.compare_weights
+  get_logger_dict=quantization._numeric_suite.get_logger_dict
+  get_matching_activations=quantization._numeric_suite.get_matching_activations
+  prepare_model_outputs=quantization._numeric_suite.prepare_model_outputs
+  prepare_model_with_stubs=quantization._numeric_suite.prepare_model_with_stubs
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
 autograd.graph: Node RemovableHandle
 autograd.variable: Variable
-func: functional_call=nn.utils.stateless_call.functional_call
 fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
   TracerBase map_aggregate symbolic_trace wrap
 fx.interpreter: GraphModule Proxy Tracer Transformer map_aggregate
@@ -33,6 +42,7 @@ nn.intrinsic.qat.modules.conv_fused: ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d Con
 nn.intrinsic.qat.modules.linear_fused: LinearBn1d Parameter fuse_linear_bn_weights
 nn.intrinsic.quantized.modules.conv_relu: fuse_conv_bn_weights
 nn.intrinsic.quantized.modules.linear_relu: LinearLeakyReLU LinearTanh
+nn.modules: NLLLoss2d
 nn.modules._functions: Function SyncBatchNorm
 nn.modules.activation: GLU Hardshrink LogSigmoid LogSoftmax MultiheadAttention PReLU Parameter
   Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanhshrink Tensor

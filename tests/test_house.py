@@ -43,6 +43,7 @@ FLOORS: dict[str, float] = {
     "pyqref.quantization.fx": 7,
     "pyqref.quantization.quantize_fx": 7,
     "pyqref.ao": 8,
+    "pyqref.func": 5,
     "pyqref.measure": 8,
     # These use the package as its users do.
     "pyqref.cli": 10,
