@@ -34,6 +34,7 @@ def test_a_second_path_is_the_same_module(alias: str) -> None:
         assert import_module(below) is import_module(below.replace(real.__name__, alias))
     with pytest.raises(ModuleNotFoundError, match="nothing"):
         import_module(f"{alias}.nothing")
+    assert callable(pyqref.quantization.quantize)
 
 
 def test_the_objects_are_those_of_their_homes() -> None:

@@ -112,4 +112,4 @@ def test_as_torch() -> None:
                 else:
                     # Sums of at most 18 products of float32.
                     close = np.abs(expected.detach().numpy() - actual.detach().numpy()).max()
-                    assert close <= 64 * 2.0**-24 * float(expected.abs().max())
+                    assert close <= 64 * 2.0**-24 * float(expected.detach().abs().max())
