@@ -87,12 +87,17 @@ nn.quantized.dynamic.modules.rnn: GRU GRUCell LSTMCell RNNCell
 nn.quantized.functional: Tensor _pair _triple
 nn.quantized.modules.activation: ELU Hardswish LeakyReLU MultiheadAttention PReLU Sigmoid Softmax
 nn.quantized.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d
+  WeightedQuantizedModule=nn.quantized.modules.weighted.WeightedQuantizedModule
   _ConvNd=nn.quantized.modules.conv_nd._ConvNd
   _ConvTransposeNd=nn.quantized.modules.conv_transpose._ConvTransposeNd _pair _single _triple
   fuse_conv_bn_weights
 nn.quantized.modules.embedding_ops: Tensor
 nn.quantized.modules.functional_modules: Tensor
-nn.quantized.reference.modules.rnn: GRUCell LSTMCell RNNCell Tensor
+nn.quantized.modules.utils:
+  WeightedQuantizedModule=nn.quantized.modules.weighted.WeightedQuantizedModule
+nn.quantized.reference.modules.rnn: GRUCell LSTMCell
+  RNNBase=nn.quantized.reference.modules.rnn._Layers RNNCell
+  RNNCellBase=nn.quantized.reference.modules.rnn_cell._Cell Tensor
 nn.quantized.reference.modules.sparse: Tensor
 nn.utils: clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_
 nn.utils.clip_grad: Tensor clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_
