@@ -414,6 +414,11 @@ if TYPE_CHECKING:
     from . import kernels as kernels
     from . import nn as nn
     from . import ops as ops
+    from .ops.legacy import choose_qparams_optimized as choose_qparams_optimized
+    from .ops.legacy import quantized_batch_norm as quantized_batch_norm
+    from .ops.legacy import quantized_max_pool1d as quantized_max_pool1d
+    from .ops.legacy import quantized_max_pool2d as quantized_max_pool2d
+    from .ops.legacy import quantized_max_pool3d as quantized_max_pool3d
     from . import optim as optim
     from . import library as library
     from . import quantization as quantization
@@ -482,6 +487,13 @@ _warn_if_uncompiled()
 __getattr__ = on_first_use(
     __name__,
     {
+        ".ops.legacy": (
+            "choose_qparams_optimized",
+            "quantized_batch_norm",
+            "quantized_max_pool1d",
+            "quantized_max_pool2d",
+            "quantized_max_pool3d",
+        ),
         ".serialization": (
             "load",
             "save",
