@@ -185,7 +185,8 @@ def intercept(function: FunctionType) -> None:
 def intercepted_functions() -> Iterator[tuple[FunctionType, str | None]]:
     """Every function to intercept; with its name if it is a method only."""
     yield Operator.__call__, None  # type: ignore[misc]
-    yield from ((_assert, None), (_check, None))
+    yield _assert, None  # type: ignore[misc]
+    yield _check, None  # type: ignore[misc]
     seen: set[FunctionType] = set()
     for name in NAMESPACES:
         module = import_module(name)
