@@ -423,12 +423,18 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import func as func
     from . import fx as fx
     from . import interop as interop
     from . import kernels as kernels
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .ops.legacy import choose_qparams_optimized as choose_qparams_optimized
+    from .ops.legacy import quantized_batch_norm as quantized_batch_norm
+    from .ops.legacy import quantized_max_pool1d as quantized_max_pool1d
+    from .ops.legacy import quantized_max_pool2d as quantized_max_pool2d
+    from .ops.legacy import quantized_max_pool3d as quantized_max_pool3d
     from . import optim as optim
     from . import library as library
     from . import quantization as quantization
@@ -553,6 +559,13 @@ __getattr__ = on_first_use(
             "set_num_interop_threads",
             "use_deterministic_algorithms",
         ),
+        ".ops.legacy": (
+            "choose_qparams_optimized",
+            "quantized_batch_norm",
+            "quantized_max_pool1d",
+            "quantized_max_pool2d",
+            "quantized_max_pool3d",
+        ),
         ".serialization": (
             "load",
             "save",
@@ -628,6 +641,7 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
+        "func",
         "fx",
         "interop",
         "kernels",
@@ -824,6 +838,7 @@ __all__ = [
     "full",
     "full_like",
     "fused_moving_avg_obs_fake_quant",
+    "func",
     "fx",
     "gather",
     "ge",

@@ -49,6 +49,7 @@ FLOORS: dict[str, float] = {
     "pyqref._dynamo": 8,
     "pyqref.onnx": 3.2,
     "pyqref.types": 3.2,
+    "pyqref.func": 5,
     "pyqref.measure": 8,
     "pyqref.run": 8,
     "pyqref.devices": 0,
