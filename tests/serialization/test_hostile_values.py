@@ -88,7 +88,10 @@ VALUES = {
         ),
         "of another class",
     ),
-    "a sparse tensor": (made("torch._utils._rebuild_sparse_tensor", 1), "sparse tensor; save its"),
+    "a sparse tensor": (
+        made("torch._utils._rebuild_sparse_tensor", 1),
+        "sparse tensor; save a dense one",
+    ),
     "a scale of 0": (q(PER_TENSOR, 0.0, 0), "scale must be positive"),
     "a scale of nan": (q(PER_TENSOR, float("nan"), 0), "scale must be"),
     "a scale that is a text": (q(PER_TENSOR, "1", 0), "must be numbers"),

@@ -7,9 +7,25 @@ it a :class:`Call`, a dictionary :class:`Pairs`, a reference to bytes outside of
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
-__all__ = ["Call", "Named", "Pairs", "Reference"]
+__all__ = ["Call", "Named", "Pairs", "Reference", "short"]
+
+_REPR = reprlib.Repr()
+_REPR.maxlevel = 3
+
+
+def short(value: Any) -> str:
+    """A value of a file as errors show it; few levels, for tuples may double at each.
+
+    Examples
+    --------
+    >>> short((1, (2, (3, (4,)))))
+    '(1, (2, (...)))'
+    """
+    text = _REPR.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Named:
@@ -68,4 +84,5 @@ _RENAMED = {
     "__builtin__": "builtins",
     "copy_reg": "copyreg",
     "numpy.core.multiarray": "numpy._core.multiarray",
+    "numpy.core.numeric": "numpy._core.numeric",
 }

@@ -18,7 +18,7 @@ from .inert import Call, Named, Pairs, Reference
 __all__ = ["Machine"]
 
 #: Instructions of one pickle: each makes a value of some 100 bytes at most.
-_MAX_INSTRUCTIONS = 8_000_000
+_MAX_INSTRUCTIONS = 4_000_000
 _MAX_LINE = 2000
 _MAX_INTEGER_BYTES = 128
 _MAX_MEMO = 2**31
@@ -259,7 +259,7 @@ _INSTRUCTIONS: dict[bytes, Callable[[Machine], Any]] = {
     b"C": lambda m: m.push(m.read(m.number("<B"))),
     b"B": lambda m: m.push(m.read(m.number("<I"))),
     b"\x8e": lambda m: m.push(m.read(m.number("<Q"))),
-    b"\x96": lambda m: m.push(m.read(m.number("<Q"))),  # a bytearray
+    b"\x96": lambda m: m.push(Call("builtins.bytearray", (m.read(m.number("<Q")),))),
     b")": lambda m: m.push(()),
     b"\x85": _tuple(1),
     b"\x86": _tuple(2),

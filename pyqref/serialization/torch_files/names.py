@@ -52,6 +52,7 @@ CALLED = {
     "_codecs.encode",
     "numpy._core.multiarray.scalar",
     "numpy._core.multiarray._reconstruct",
+    "numpy._core.numeric._frombuffer",
     "numpy.ndarray",
     "numpy.dtype",
 }
