@@ -10,7 +10,7 @@ from __future__ import annotations
 import reprlib
 from typing import Any
 
-__all__ = ["Call", "Named", "Pairs", "Reference", "short"]
+__all__ = ["Call", "Named", "Pairs", "Reference", "printable", "short"]
 
 _REPR = reprlib.Repr()
 _REPR.maxlevel = 3
@@ -26,6 +26,17 @@ def short(value: Any) -> str:
     """
     text = _REPR.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def printable(text: str) -> str:
+    r"""A text of a file as it may be printed: what steers a terminal is escaped.
+
+    Examples
+    --------
+    >>> print(printable("fc.weight"), printable("a\x1b[2J"))
+    fc.weight a\x1b[2J
+    """
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 class Named:
