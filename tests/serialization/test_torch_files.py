@@ -6,7 +6,7 @@ import argparse
 import io
 import tracemalloc
 import warnings
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +295,14 @@ def test_old_names_of_numpy_and_python() -> None:
     )
     assert [1, 255] == load(save(array)).tolist()
     assert {1} == load(save(Reduce("__builtin__.set", ([1],))))
+
+
+def test_dictionaries_of_items() -> None:
+    """Python 2 wrote an OrderedDict with its pairs; a Counter comes with a dictionary."""
+    pairs = Reduce("collections.OrderedDict", ([["a", 1], ["b", 2]],))
+    assert OrderedDict(a=1, b=2) == load(save(pairs))
+    counter = load(save(Reduce("collections.Counter", ({30: 1, 80: 2},))))
+    assert (Counter({30: 1, 80: 2}), Counter) == (counter, type(counter))
 
 
 def test_state_of_an_ordered_dict() -> None:

@@ -171,10 +171,22 @@ class Machine:
         args, called = self.popped(tuple, "arguments"), self.pop()
         if type(called) is not Named:
             self.refuse(f"calls a {type(called).__name__}")
-        if called.text in _MAPPINGS and not args:
+        if called.text in _MAPPINGS:
             self.push(Pairs(called.text))
+            self.stack[-1].pairs.extend(self.items_of(args))
         else:
             self.push(Call(called.text, args))
+
+    def items_of(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+        """What a dictionary is called with: nothing, a dictionary, or pairs as of Python 2."""
+        given = args[0] if len(args) == 1 else None if args else []
+        if type(given) is Pairs:
+            return given.pairs
+        if type(given) is not list or not all(
+            type(each) in (list, tuple) and len(each) == 2 for each in given
+        ):
+            self.refuse("makes a dictionary of what is no list of pairs")
+        return [(key, value) for key, value in given]
 
     def build(self) -> None:
         """Keep the state of a description."""
