@@ -181,3 +181,18 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     for option in ("FILE", "--model", "--json", "--html"):
         assert option in printed
+
+
+def test_names_that_steer_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Control characters and lone surrogates of a file are escaped wherever they are shown."""
+    path, out = tmp_path / "x.pt", tmp_path / "x.html"
+    surrogate = b"X\x03\x00\x00\x00\xed\xa0\x80"
+    inside = b"}(" + surrogate + b"K\x01X\x02\x00\x00\x00\x1b[K\x02u"
+    path.write_bytes(save({"a\x1b[2J": tensor(np.ones(2, np.float32)), "b": inside}))
+    printed = inspect(capsys, path, "--html", str(out))
+    assert "a\\x1b[2J" in printed
+    assert "b.\\ud800" in printed
+    assert "\x1b" not in printed + out.read_text(encoding="utf-8")
+    path.write_bytes(save(Reduce("os.\x1b[2J", ())))
+    assert 1 == main(["inspect", str(path)])
+    assert "\x1b" not in capsys.readouterr().err

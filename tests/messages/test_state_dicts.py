@@ -128,6 +128,33 @@ def test_a_model_of_another_kind(kinds: tuple[str, str], table: dict[str, list[S
         made(theirs).load_state_dict(state)
 
 
+#: What is said where the state is of eager mode, and of graph mode.
+MODES = {
+    "prepared": (
+        says("make this model with {}, then load it", "prepare"),
+        says("make this model with {}, then load it", "prepare_fx"),
+    ),
+    "trained": (
+        says("make this model with {}, then load it", "prepare_qat"),
+        says("make this model with {}, then load it", "prepare_qat_fx"),
+    ),
+    "quantized": (
+        says("make this model with {}, then load it", "prepare and convert"),
+        says("make this model with {}, then load it", "prepare_fx and convert_fx"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MODES)
+def test_a_model_of_the_other_mode(kind: str) -> None:
+    """Eager and graph mode name observers and grids differently: the mode is named, and done."""
+    for table, other, said in zip((EAGER, GRAPH), (GRAPH, EAGER), MODES[kind], strict=True):
+        state = made(table[kind]).state_dict()
+        with said:
+            made(other[kind]).load_state_dict(state)
+        made(table[kind]).load_state_dict(state)
+
+
 def test_layers_that_are_fused_on_one_side() -> None:
     """Loading comes before fusing, or both are fused."""
 

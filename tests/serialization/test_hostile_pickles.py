@@ -172,7 +172,7 @@ PICKLES = {
     "a tuple in itself through a list": (b"]q\x00(h\x00tq\x01a.", "contains itself"),
     "deep lists": (b"]" * 5000 + b"a" * 4999 + b".", "nested more than 100 levels"),
     "deep tuples": (b")" + b"\x85" * 100_000 + b".", "nested more than 100 levels"),
-    "values that double": (b")" + b"q\x00h\x00\x86" * 90 + b".", "more than 4000000 values"),
+    "values that double": (b")" + b"q\x00h\x00\x86" * 90 + b".", "more than 2000000 values"),
     "bytes behind the end": (b"N.N", "1 bytes behind its end"),
 }
 
@@ -187,6 +187,19 @@ def test_broken_pickles(name: str) -> None:
     if name not in ("empty", "bytes behind the end", "no end"):  # there the next pickle follows
         with pytest.raises(FileError):
             load(files[1])
+
+
+@pytest.mark.parametrize(
+    "called",
+    ["torch.Size", "torch.device", "builtins.bytearray", "_codecs.encode", "numpy.dtype"],
+)
+def test_values_that_double_in_a_message(called: str) -> None:
+    """A message shows a few levels of a value, not all of its 2 to the 90 leaves."""
+    module, _, name = called.rpartition(".")
+    doubled = b")" + b"q\x00h\x00\x86" * 90
+    for arguments in (doubled + b"\x85", doubled + b"N\x86", doubled):
+        with pytest.raises(FileError):
+            load(in_both(f"c{module}\n{name}\n".encode() + arguments + b"R.")[0])
 
 
 def test_a_flood_of_instructions(monkeypatch: pytest.MonkeyPatch) -> None:

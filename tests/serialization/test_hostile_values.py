@@ -88,7 +88,10 @@ VALUES = {
         ),
         "of another class",
     ),
-    "a sparse tensor": (made("torch._utils._rebuild_sparse_tensor", 1), "sparse tensor; save its"),
+    "a sparse tensor": (
+        made("torch._utils._rebuild_sparse_tensor", 1),
+        "sparse tensor; save a dense one",
+    ),
     "a scale of 0": (q(PER_TENSOR, 0.0, 0), "scale must be positive"),
     "a scale of nan": (q(PER_TENSOR, float("nan"), 0), "scale must be"),
     "a scale that is a text": (q(PER_TENSOR, "1", 0), "must be numbers"),
@@ -181,10 +184,12 @@ VALUES = {
         made("collections.OrderedDict", state={"_metadata": 3}),
         "has the _metadata 3",
     ),
-    "an ordered dict of pairs": (
-        made("collections.OrderedDict", [("a", 1)]),
-        "refused: the pickle names collections.OrderedDict",
+    "an ordered dict of three": (
+        made("collections.OrderedDict", [("a", 1, 2)]),
+        "makes a dictionary of what is no list of pairs",
     ),
+    "an ordered dict of a number": (made("collections.OrderedDict", 3), "no list of pairs"),
+    "an ordered dict of two": (made("collections.OrderedDict", [], []), "no list of pairs"),
     "a state that is a text": (made("collections.OrderedDict", state="a"), "has a state 'a'"),
 }
 

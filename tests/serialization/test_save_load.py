@@ -243,16 +243,6 @@ def test_places_that_cannot_be_written(tmp_path) -> None:
         pyqref.save(1, tmp_path)
 
 
-def test_missing_extra(monkeypatch) -> None:
-    """Without the package safetensors the error names the extra."""
-    import sys
-
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(ImportError, match=r"pyqref\[files\]"):
-        pyqref.save(1, io.BytesIO())
-
-
 def test_load_arguments(tmp_path) -> None:
     """Other devices are refused; weights_only=False has no effect and says so."""
     path = tmp_path / "x"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import io
+import tracemalloc
 import warnings
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,7 @@ def test_live_models(kind: str, legacy: bool) -> None:
     answer_as(kind, expected, model)
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
 def test_live_values() -> None:
     """What the recorded checkpoint holds has the keys that torch gives it today."""
     torch = pytest.importorskip("torch", minversion="2.13")
@@ -295,9 +297,84 @@ def test_old_names_of_numpy_and_python() -> None:
     assert {1} == load(save(Reduce("__builtin__.set", ([1],))))
 
 
+def test_dictionaries_of_items() -> None:
+    """Python 2 wrote an OrderedDict with its pairs; a Counter comes with a dictionary."""
+    pairs = Reduce("collections.OrderedDict", ([["a", 1], ["b", 2]],))
+    assert OrderedDict(a=1, b=2) == load(save(pairs))
+    counter = load(save(Reduce("collections.Counter", ({30: 1, 80: 2},))))
+    assert (Counter({30: 1, 80: 2}), Counter) == (counter, type(counter))
+
+
 def test_state_of_an_ordered_dict() -> None:
     """``_metadata`` comes along, with which old layouts are told apart."""
     found = load(save(ordered({"a": 1}, {"": {"version": 2}})))
     assert {"": {"version": 2}} == found._metadata
     with pytest.raises(FileError, match="attributes"):
         load(save(Reduce("collections.OrderedDict", (), {"more": 1, "_metadata": {}})))
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("legacy", [False, True])
+def test_every_protocol_of_pickle(protocol: int, legacy: bool) -> None:
+    """``torch.save(pickle_protocol=)`` changes the instructions, not the values."""
+    torch = pytest.importorskip("torch", minversion="2.13")
+    file = io.BytesIO()
+    options = {"pickle_protocol": protocol, "_use_new_zipfile_serialization": not legacy}
+    torch.save(values(torch), file, **options)
+    with pytest.warns(UserWarning, match="bfloat16"):
+        found = load(file.getvalue())
+    with pytest.warns(UserWarning, match="bfloat16"):
+        expected = pyqref.load(recorded("values"))
+    assert repr(expected) == repr(found)
+
+
+def test_an_optimizer_goes_on() -> None:
+    """An optimizer's state from torch is taken up here; the next step is torch's."""
+    torch = pytest.importorskip("torch", minversion="2.13")
+
+    def step(lib: Any, layer: Any, optimizer: Any) -> None:
+        optimizer.zero_grad()
+        layer(lib.from_numpy(np.float32([[1, 2]]))).sum().backward()
+        optimizer.step()
+
+    source = torch.nn.Linear(2, 1)
+    first = torch.optim.Adam(source.parameters(), lr=0.1)
+    for _ in range(3):
+        step(torch, source, first)
+    file = io.BytesIO()
+    torch.save({"model": source.state_dict(), "optimizer": first.state_dict()}, file)
+    found = load(file.getvalue())
+    layer = pyqref.nn.Linear(2, 1)
+    layer.load_state_dict(found["model"])
+    second = pyqref.optim.Adam(layer.parameters(), lr=1.0)
+    second.load_state_dict(found["optimizer"])
+    assert 0.1 == second.param_groups[0]["lr"]
+    step(torch, source, first)
+    step(pyqref, layer, second)
+    np.testing.assert_allclose(layer.weight.tolist(), source.weight.tolist(), rtol=BOUND)
+
+
+@pytest.mark.parametrize("write", [save, save_legacy])
+@pytest.mark.parametrize("widened", [False, True])
+def test_memory(tmp_path: Path, write: Any, widened: bool) -> None:
+    """No more is held than the tensors take: the file's bytes once, widened ones as float32."""
+    numbers = np.zeros(1 << 20, np.uint16 if widened else np.float32)
+    kind = "torch.BFloat16Storage" if widened else ""
+    stores = [Storage(numbers.copy(), kind) for _ in range(12)]
+    value = {str(i): tensor(each.array, each) for i, each in enumerate(stores)}
+    path = tmp_path / "x.pt"
+    path.write_bytes(write(value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pyqref.load(path)  # imports and tables come first
+        tracemalloc.start()
+        try:
+            found = pyqref.load(path)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    held = sum(each.numel() * 4 for each in found.values())
+    pieces = 3 << 22
+    assert peak < held + pieces
+    assert 12 << 22 == held

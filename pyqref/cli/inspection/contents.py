@@ -11,6 +11,7 @@ import numpy as np
 
 from pyqref.nn.modules.state_kind import kind_of_state
 from pyqref.serialization import ScriptArchive
+from pyqref.serialization.torch_files.inert import printable
 from pyqref.tensor.base import TensorBase
 
 __all__ = ["Contents", "Row", "contents"]
@@ -111,7 +112,8 @@ def contents(value: Any) -> Contents:
     >>> found.others, found.states
     ([('epoch', 'int', '3')], {'': 'float'})
     """
-    made = Contents([], [], {}, dict(getattr(value, "module_types", {})))
+    types = getattr(value, "module_types", {})
+    made = Contents([], [], {}, {printable(k): printable(v) for k, v in types.items()})
     made.states = {path: state_kind(state) for path, state in state_dicts(value).items()}
     float_states = tuple(
         f"{path}." if path else "" for path, kind in made.states.items() if kind == "float"
@@ -121,12 +123,12 @@ def contents(value: Any) -> Contents:
         if isinstance(each, TensorBase):
             made.rows.append(_row(name, each, seen, name.startswith(float_states)))
         else:
-            made.others.append((name, type(each).__name__, _short(each)))
+            made.others.append((printable(name), type(each).__name__, _short(each)))
     if isinstance(value, ScriptArchive):
         for name, each in value.attributes.items():
             if each is None:
                 continue  # such as hooks that are not there
-            made.others.append((name, type(each).__name__, _short(each)))
+            made.others.append((printable(name), type(each).__name__, _short(each)))
         for index, each in enumerate(value.constants):
             if isinstance(each, TensorBase):
                 made.rows.append(_row(f"constants[{index}]", each, seen, True))
@@ -206,7 +208,7 @@ def _row(name: str, tensor: Any, seen: set[tuple[int, int]], is_weight: bool) ->
         bins = min(BINS, max(8, 2 * math.isqrt(finite.size)))
         counts = np.histogram(scaled, bins)[0].tolist()
     return Row(
-        name,
+        printable(name),
         tuple(array.shape),
         tensor.dtype._name,
         size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -82,7 +83,7 @@ def advice_on_kinds(
         return where
     theirs, ours = kind_of_state(given), kind_of_state(own)
     if theirs == ours:
-        return _advice_on_fusion(missing, extra)
+        return _advice_on_mode(theirs, given, own) or _advice_on_fusion(missing, extra)
     if _STAGE[theirs] < _STAGE[ours]:
         steps = _LAST_STEP[ours] if _STAGE[theirs] else _STEPS[ours]
         remedy = f"load it before {steps}"
@@ -94,6 +95,29 @@ def advice_on_kinds(
     return [
         f"The state dict is that of {_DESCRIBED[theirs]}, this is {_DESCRIBED[ours]}: {remedy}."
     ]
+
+
+#: Keys that graph mode alone makes: observers, grids and weights of functions are numbered.
+_GRAPH = re.compile(
+    r"(?:^|\.)activation_post_process_\d+\.|_(?:scale|zero_point)_\d+$|_packed_weight_\d+$"
+)
+#: The step of each mode that makes a model of a kind: eager mode, graph mode.
+_MODES = {
+    "prepared": ("prepare", "prepare_fx"),
+    "trained": ("prepare_qat", "prepare_qat_fx"),
+    "quantized": ("prepare and convert", "prepare_fx and convert_fx"),
+}
+
+
+def _advice_on_mode(kind: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    """Eager and graph mode name observers and grids differently."""
+    theirs, ours = (any(map(_GRAPH.search, state)) for state in (given, own))
+    if theirs == ours or kind not in _MODES:
+        return []
+    eager, graph = _MODES[kind]
+    mode, other = ("graph mode", "eager mode") if theirs else ("eager mode", "graph mode")
+    what = f"The state dict is that of a model of {mode}, this is one of {other}"
+    return [f"{what}: make this model with {graph if theirs else eager}, then load it."]
 
 
 def _advice_on_place(given: Mapping[str, Any], missing: set[str], extra: set[str]) -> list[str]:

@@ -16,10 +16,9 @@ from ...tensor.base import TensorBase, wrap
 from ...tensor.parameter import Parameter
 from ...tensor.quantized import make_per_channel, make_per_tensor
 from ...tensor.size import Size
-from ..container import short
 from ..errors import FileError
-from .inert import Call, Named, Pairs
-from .numpy_values import numpy_array, numpy_dtype, numpy_scalar
+from .inert import Call, Named, Pairs, short
+from .numpy_values import numpy_array, numpy_buffer, numpy_dtype, numpy_scalar
 from .packed import script_object
 from .storages import is_count
 from .values import Builder
@@ -312,4 +311,5 @@ CONSTRUCTORS: dict[str, Callable[[Builder, Call, str], Any]] = {
     "numpy.dtype": numpy_dtype,
     "numpy._core.multiarray.scalar": numpy_scalar,
     "numpy._core.multiarray._reconstruct": numpy_array,
+    "numpy._core.numeric._frombuffer": numpy_buffer,
 }

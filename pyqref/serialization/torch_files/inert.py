@@ -7,9 +7,36 @@ it a :class:`Call`, a dictionary :class:`Pairs`, a reference to bytes outside of
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
-__all__ = ["Call", "Named", "Pairs", "Reference"]
+__all__ = ["Call", "Named", "Pairs", "Reference", "printable", "short"]
+
+_REPR = reprlib.Repr()
+_REPR.maxlevel = 3
+
+
+def short(value: Any) -> str:
+    """A value of a file as errors show it; few levels, for tuples may double at each.
+
+    Examples
+    --------
+    >>> short((1, (2, (3, (4,)))))
+    '(1, (2, (...)))'
+    """
+    text = _REPR.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def printable(text: str) -> str:
+    r"""A text of a file as it may be printed: what steers a terminal is escaped.
+
+    Examples
+    --------
+    >>> print(printable("fc.weight"), printable("a\x1b[2J"))
+    fc.weight a\x1b[2J
+    """
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 class Named:
@@ -68,4 +95,5 @@ _RENAMED = {
     "__builtin__": "builtins",
     "copy_reg": "copyreg",
     "numpy.core.multiarray": "numpy._core.multiarray",
+    "numpy.core.numeric": "numpy._core.numeric",
 }

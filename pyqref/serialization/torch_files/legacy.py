@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from ...tape import Array
-from ..container import short
 from ..elements import ELEMENTS, Element, read_elements
 from ..errors import FileError
-from .inert import Pairs, Reference
+from .inert import Pairs, Reference, short
 from .machine import Machine
 from .storages import Storages, is_count
 

@@ -18,7 +18,7 @@ from .inert import Call, Named, Pairs, Reference
 __all__ = ["Machine"]
 
 #: Instructions of one pickle: each makes a value of some 100 bytes at most.
-_MAX_INSTRUCTIONS = 8_000_000
+_MAX_INSTRUCTIONS = 4_000_000
 _MAX_LINE = 2000
 _MAX_INTEGER_BYTES = 128
 _MAX_MEMO = 2**31
@@ -171,10 +171,22 @@ class Machine:
         args, called = self.popped(tuple, "arguments"), self.pop()
         if type(called) is not Named:
             self.refuse(f"calls a {type(called).__name__}")
-        if called.text in _MAPPINGS and not args:
+        if called.text in _MAPPINGS:
             self.push(Pairs(called.text))
+            self.stack[-1].pairs.extend(self.items_of(args))
         else:
             self.push(Call(called.text, args))
+
+    def items_of(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+        """What a dictionary is called with: nothing, a dictionary, or pairs as of Python 2."""
+        given = args[0] if len(args) == 1 else None if args else []
+        if type(given) is Pairs:
+            return given.pairs
+        if type(given) is not list or not all(
+            type(each) in (list, tuple) and len(each) == 2 for each in given
+        ):
+            self.refuse("makes a dictionary of what is no list of pairs")
+        return [(key, value) for key, value in given]
 
     def build(self) -> None:
         """Keep the state of a description."""
@@ -259,7 +271,7 @@ _INSTRUCTIONS: dict[bytes, Callable[[Machine], Any]] = {
     b"C": lambda m: m.push(m.read(m.number("<B"))),
     b"B": lambda m: m.push(m.read(m.number("<I"))),
     b"\x8e": lambda m: m.push(m.read(m.number("<Q"))),
-    b"\x96": lambda m: m.push(m.read(m.number("<Q"))),  # a bytearray
+    b"\x96": lambda m: m.push(Call("builtins.bytearray", (m.read(m.number("<Q")),))),
     b")": lambda m: m.push(()),
     b"\x85": _tuple(1),
     b"\x86": _tuple(2),

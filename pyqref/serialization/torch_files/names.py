@@ -5,6 +5,7 @@ from __future__ import annotations
 from ... import dtypes
 from ..elements import ELEMENTS
 from ..errors import FileError
+from .inert import printable
 from .storages import STORAGES
 
 __all__ = ["CONSTANTS", "allow", "allow_script", "refuse_name"]
@@ -52,6 +53,7 @@ CALLED = {
     "_codecs.encode",
     "numpy._core.multiarray.scalar",
     "numpy._core.multiarray._reconstruct",
+    "numpy._core.numeric._frombuffer",
     "numpy.ndarray",
     "numpy.dtype",
 }
@@ -102,6 +104,7 @@ def allow_script(name: str, file: str) -> None:
 
 def refuse_name(name: str, file: str, is_model: bool = False) -> None:
     """Raise FileError: this name is not on the list."""
+    name = printable(name)
     if name in _ADVICE:
         raise FileError(f"{file}: refused: it holds {_ADVICE[name]}")
     if name.startswith("torch.") and name.endswith("Storage"):

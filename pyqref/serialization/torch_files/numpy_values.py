@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..container import short
-from .inert import Call, Named
+from .inert import Call, Named, short
 from .storages import is_count
 from .values import Builder
 
-__all__ = ["numpy_array", "numpy_dtype", "numpy_scalar"]
+__all__ = ["numpy_array", "numpy_buffer", "numpy_dtype", "numpy_scalar"]
 
 _CODE = re.compile(r"(b1|[iu][1248]|f[248]|c8|c16)")
 
@@ -54,7 +53,20 @@ def numpy_array(builder: Builder, call: Call, where: str) -> Any:
     if not isinstance(state, tuple) or len(state) != 5:
         builder.refuse(where, f"is a NumPy array with the state {short(state)}")
     _, shape, dtype, fortran, data = (builder.build(each, where, 1) for each in state)
-    if not isinstance(dtype, np.dtype) or type(fortran) is not bool or type(data) is not bytes:
+    return _array(builder, shape, dtype, "F" if fortran is True else "C", data, where)
+
+
+def numpy_buffer(builder: Builder, call: Call, where: str) -> Any:
+    """``_frombuffer(bytes, dtype, shape, order)``, which protocol 5 writes."""
+    if len(call.args) != 4:
+        builder.refuse(where, f"calls {call.name} with {len(call.args)} arguments")
+    data, dtype, shape, order = (builder.build(each, where, 1) for each in call.args)
+    data = bytes(data) if type(data) is bytearray else data
+    return _array(builder, shape, dtype, order, data, where)
+
+
+def _array(builder: Builder, shape: Any, dtype: Any, order: Any, data: Any, where: str) -> Any:
+    if not isinstance(dtype, np.dtype) or type(data) is not bytes:
         builder.refuse(where, f"is a NumPy array of {short(dtype)} with {type(data).__name__}")
     if not isinstance(shape, tuple) or len(shape) > 32 or not all(map(is_count, shape)):
         builder.refuse(where, f"is a NumPy array of shape {short(shape)}")
@@ -62,6 +74,7 @@ def numpy_array(builder: Builder, call: Call, where: str) -> Any:
         builder.refuse(where, f"is a NumPy array of shape {short(shape)} in {len(data)} bytes")
     if not data and math.prod(max(each, 1) for each in shape) >= 2**48:
         builder.refuse(where, f"is a NumPy array of shape {short(shape)}")
-    order = "F" if fortran else "C"
+    if order not in ("C", "F"):
+        builder.refuse(where, f"is a NumPy array in the order {short(order)}")
     flat = np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))
-    return flat.reshape(shape, order=order)  # type: ignore[call-overload]
+    return flat.reshape(shape, order=order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...tensor.base import TensorBase
-from ..container import short
+from .inert import short
 
 if TYPE_CHECKING:
     from .values import Builder

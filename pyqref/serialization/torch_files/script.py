@@ -9,9 +9,8 @@ from typing import Any
 from ... import dtypes
 from ...tensor.base import TensorBase
 from ...tensor.creation import tensor
-from ..container import short
 from .constructors import CONSTRUCTORS
-from .inert import Call
+from .inert import Call, short
 from .packed import script_object
 from .values import Builder
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...tape import Array
-from ..container import short
 from ..elements import ELEMENTS, Element, read_elements
 from ..errors import FileError
 from .archive import Archive
-from .inert import Named, Reference
+from .inert import Named, Reference, short
 
 __all__ = ["STORAGES", "ArchiveStorages", "Storages", "element_of", "is_count"]
 

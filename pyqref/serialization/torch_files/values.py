@@ -7,16 +7,15 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ... import dtypes
-from ..container import short
 from ..errors import FileError
-from .inert import Call, Named, Pairs, Reference
+from .inert import Call, Named, Pairs, Reference, short
 from .names import CONSTANTS, FOREIGN, refuse_name
 from .storages import Storages
 
 __all__ = ["Builder"]
 
 _MAX_DEPTH = 100
-_MAX_VALUES = 4_000_000
+_MAX_VALUES = 2_000_000
 _MAX_KEY_BITS = 64
 _MAPPINGS: dict[str, Callable[[], Any]] = {
     "dict": dict,
