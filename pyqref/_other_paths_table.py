@@ -21,7 +21,6 @@ ao.ns._numeric_suite: Logger=quantization._numeric_suite.Logger
   prepare_model_outputs=quantization._numeric_suite.prepare_model_outputs
   prepare_model_with_stubs=quantization._numeric_suite.prepare_model_with_stubs
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
-autograd.graph: Node RemovableHandle
 autograd.variable: Variable
 fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
   TracerBase map_aggregate symbolic_trace wrap
@@ -151,13 +150,10 @@ quantization.fake_quantize: FixedQParamsObserver HistogramObserver Module
   MovingAverageMinMaxObserver MovingAveragePerChannelMinMaxObserver
 quantization.fuse_modules: fuse_conv_bn fuse_conv_bn_relu
 quantization.fuser_method_mappings: MatchAllNode get_combined_dict
-quantization.fx: convert prepare
-quantization.fx._decomposed: determine_qparams quantize_per_channel quantize_per_tensor
-  validate_qmin_qmax
 quantization.fx.convert: DeQuantStub Graph Node QuantType activation_is_statically_quantized
   get_native_backend_config get_qparam_dict get_swapped_custom_module_class is_per_channel
   qconfig_equals to_underlying_dtype weight_is_quantized
-quantization.fx.prepare: DTypeConfig Graph Node ObserverBase PlaceholderObserver convert
+quantization.fx.prepare: DTypeConfig Graph Node ObserverBase PlaceholderObserver
   get_native_backend_config get_qconfig_dtypes get_swapped_custom_module_class propagate_qconfig_
 quantization.fx.tracer: Scope ScopeContextManager
 quantization.observer: Node _ObserverBase=quantization.observer.UniformQuantizationObserverBase
@@ -173,7 +169,7 @@ quantization.quantize: DeQuantStub QuantWrapper get_default_dynamic_quant_module
   get_default_qat_module_mappings get_default_qconfig_propagation_list
   get_default_static_quant_module_mappings get_default_static_quant_reference_module_mappings
   get_qparam_dict has_no_children_ignoring_parametrizations no_observer_set
-quantization.quantize_fx: Scope ScopeContextManager convert get_tensorrt_backend_config prepare
+quantization.quantize_fx: Scope ScopeContextManager get_tensorrt_backend_config
 quantization.stubs: QConfig
 quantization.utils: Node QuantType
 utils.data._utils.collate: default_collate default_convert

@@ -35,7 +35,12 @@ CASES: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "to have 3 channels, but got 2",
     ),
     ("conv dimensions", lambda: nn.Conv2d(3, 4, 3)(zeros(5, 5)), RuntimeError, "3D.*or 4D"),
-    ("conv integers", lambda: nn.Conv1d(1, 1, 1)(tensor([[1]])), RuntimeError, "floating point"),
+    (
+        "conv integers",
+        lambda: nn.Conv1d(1, 1, 1)(tensor([[1]])),
+        RuntimeError,
+        "int64 and pyqref.float32",
+    ),
     ("conv kernel", lambda: nn.Conv2d(1, 1, 5)(zeros(1, 1, 4, 4)), RuntimeError, "does not fit"),
     ("conv groups", lambda: nn.Conv2d(3, 4, 3, groups=2), ValueError, "in_channels=3, groups=2"),
     ("conv zero groups", lambda: nn.Conv2d(3, 4, 3, groups=0), ValueError, "positive.*got 0"),
