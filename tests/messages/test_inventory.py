@@ -99,12 +99,9 @@ def exists(name: str) -> bool:
 
 
 #: Keys of files, and the name of a type as repr gives it.
-_NO_PATHS = {"pyqref.structure", "pyqref.module", "pyqref.return_types.aminmax"}
-#: A key of files, and the name of a type as repr gives it.
 _NO_PATHS = {
-    "pyqref.structure",
-    "pyqref.return_types.aminmax",
-    "pyqref.return_types.histogram",
+    *("pyqref.structure", "pyqref.module"),
+    *("pyqref.return_types.aminmax", "pyqref.return_types.histogram"),
 }
 #: Names of the user's own in examples.
 _EXAMPLES = {"MyObserver", "new_path"}
