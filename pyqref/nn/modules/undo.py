@@ -50,9 +50,7 @@ def _put_back(now: Any, before: Any) -> None:
     for each in [each for each in now if each not in before]:
         now.pop(each) if isinstance(now, dict) else now.remove(each)
     now.update(before)
-    if isinstance(now, dict) and list(now) != list(
-        before
-    ):  # some were taken out, and stand at the end now
+    if isinstance(now, dict) and list(now) != list(before):  # some went, and stand at the end now
         now.clear()
         now.update(before)
 
