@@ -132,7 +132,7 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
             value, edge = arg._array, arg._goes_to
         arrays.append(value)
         edges.append(edge)
-    if not has_tensor:
+    if not has_tensor and not (arrays and isinstance(arrays[0], np.generic)):  # promoted numbers
         raise no_tensor(operation.__name__.lower(), "input", arrays[0] if arrays else None)
     node = operation()
     recording = any(edges) and is_grad_enabled()

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tape import indexing
 from .axes import axis_of
-from .base import TensorBase, wrap
+from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply
 from .foreign import no_tensor
 from .inplace import in_place
@@ -161,7 +161,7 @@ def take(input: Any, index: Any) -> Any:
     >>> pyqref.take(pyqref.tensor([[1, 2], [3, 4]]), pyqref.tensor([0, 3])).tolist()
     [1, 4]
     """
-    if not isinstance(input, TensorBase):
+    if not isinstance(input, ANY_TENSOR):
         raise no_tensor("take", "input", input)
     refuse_quantized(input)
     return input.reshape(-1)[index]

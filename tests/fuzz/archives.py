@@ -6,6 +6,7 @@ import io
 import pickletools
 import random
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -99,7 +100,8 @@ def edit_zip(rng: random.Random, data: bytes) -> bytes:
             rng.choice(_EDITS)(rng, entries, at)
     how = zipfile.ZIP_DEFLATED if rng.random() < 0.05 else zipfile.ZIP_STORED
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", how) as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", how) as archive:
+        warnings.simplefilter("ignore", UserWarning)  # names that are there twice
         for name, content in entries:
             archive.writestr(zipfile.ZipInfo(name), content, how)
     changed = file.getvalue()

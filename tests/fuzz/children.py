@@ -28,6 +28,8 @@ import numpy as np
 TESTS = str(Path(__file__).resolve().parent.parent)
 #: Seconds without a sign of life, whoever else uses the processor.
 PATIENCE = 60.0
+#: The same until a child has imported what it needs.
+START = 600.0
 
 
 class Parent:
@@ -116,7 +118,7 @@ class Parent:
     def _lines(self, reader: int) -> Iterator[dict[str, Any]]:
         """What comes from a child; it is an error where it stands still for long."""
         rest, at = b"", -1
-        end = time.monotonic() + max(self.patience, PATIENCE)  # it imports first
+        end = time.monotonic() + START
         while True:
             if not select.select([reader], [], [], min(self.patience, 1.0))[0]:
                 yield {}
@@ -128,7 +130,7 @@ class Parent:
                 for line in lines:
                     yield json.loads(line)
             now, last = time.monotonic(), int(self.progress[0])
-            if last != at:
+            if last != at:  # it has begun, or gone on
                 at, end = last, now + self.patience
             if now > min(end, self.until):
                 raise TimeoutError

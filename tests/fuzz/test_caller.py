@@ -16,9 +16,8 @@ import pyqref
 from pyqref.nn import functional
 from pyqref.ops import quantized
 
-#: Kinds that are only counted: the reference kernel lets warnings of NumPy through on grids at the
-#: end of float32, and what is too large depends on the machine.
-COUNTED = ("warning", "memory")
+#: Kinds that are only counted: what is too large depends on the machine.
+COUNTED = ("memory",)
 #: Functions that read or change files, the state of the process, or are of Python.
 NOT_CALLED = frozenset(
     {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 from collections import OrderedDict
 from typing import Any
 
@@ -333,3 +335,38 @@ def test_views_of_parameters_see_the_load() -> None:
     view = model.weight.detach().numpy()
     model.load_state_dict({"weight": pyqref.ones(2), "mean": pyqref.zeros(2)})
     assert np.array_equal([1.0, 1.0], view)
+
+
+def test_refused_load_does_not_disturb_other_threads() -> None:
+    """While one thread loads what does not fit, others go on with the model."""
+    model = Model()
+    before, stop, wrong = values(model), threading.Event(), []
+
+    def use() -> None:
+        while not stop.is_set():
+            try:
+                assert before == values(copy.deepcopy(model).eval())
+            except BaseException as error:
+                wrong.append(error)
+                return
+
+    readers = [threading.Thread(target=use) for _ in range(2)]
+    for each in readers:
+        each.start()
+    for _ in range(300):
+        with pytest.raises(RuntimeError, match="Missing key"):
+            model.load_state_dict({})
+    stop.set()
+    for each in readers:
+        each.join()
+    assert [] == wrong
+
+
+def test_refused_load_changes_no_version() -> None:
+    """What was not written does not count as changed: a gradient can still be asked for."""
+    layer = nn.Linear(2, 2)
+    y = (layer(pyqref.ones(1, 2)) ** 2).sum()
+    with pytest.raises(RuntimeError, match="Missing key"):
+        layer.load_state_dict({})
+    y.backward()
+    assert layer.weight.grad is not None

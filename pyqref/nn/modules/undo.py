@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...tensor.base import fields_of, put_fields
 
 __all__ = ["Undo"]
@@ -31,14 +33,28 @@ class Undo:
         self.tensors = [(each, fields_of(each), each._array.copy()) for each in tensors.values()]
 
     def run(self) -> None:
-        """Put everything back."""
+        """Put everything back, so that another thread never misses what was not changed."""
         for module, attributes, registries in self.modules:
-            module.__dict__.clear()
-            module.__dict__.update(attributes)
+            _put_back(module.__dict__, attributes)
             for name, members in registries.items():
-                module.__dict__[name].clear()
-                module.__dict__[name].update(members)
+                _put_back(module.__dict__[name], members)
         for tensor, fields, elements in self.tensors:
             put_fields(tensor, fields)
-            tensor._array[...] = elements
-            tensor._version[0] += 1
+            if not _same_bits(tensor._array, elements):
+                tensor._array[...] = elements
+                tensor._version[0] += 1
+
+
+def _put_back(now: Any, before: Any) -> None:
+    """Give a dictionary, or a set, the members that it had, in their order."""
+    for each in [each for each in now if each not in before]:
+        now.pop(each) if isinstance(now, dict) else now.remove(each)
+    now.update(before)
+    if isinstance(now, dict) and list(now) != list(before):  # some went, and stand at the end now
+        now.clear()
+        now.update(before)
+
+
+def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    bits = f"u{a.dtype.itemsize}"
+    return bool(np.array_equal(a.view(bits), b.view(bits)))

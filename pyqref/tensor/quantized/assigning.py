@@ -12,9 +12,10 @@ import numpy as np
 
 from ..._kernels.parts import parts
 from ...tape import Array
+from ..arguments import described
 from .quantizer import PerTensorQuantizer
 
-__all__ = ["put_numbers"]
+__all__ = ["numbers_of", "put_numbers"]
 
 #: Bytes of integers that are written at once, and elements that are written at a time of others.
 _AT_ONCE, _WRITTEN = 1 << 17, 1 << 15
@@ -115,3 +116,23 @@ def _put_at_places(x: Array, key: Key, numbers: Array, quantizer: PerTensorQuant
         others = iter(at[:start] + at[stop:])
         some = [places[i][at[start:stop]] if i in places else next(others) for i in range(x.ndim)]
         x[tuple(some)] = _integers(spread[at], quantizer)
+
+
+def numbers_of(value: Any, ndim: int) -> Array:
+    """Real numbers that are assigned, without axes of length 1 in front of ``ndim`` others.
+
+    Examples
+    --------
+    >>> numbers_of([[1, 2]], 1)
+    array([1, 2])
+    """
+    numbers = np.asarray(getattr(value, "_array", value))
+    if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
+        try:
+            numbers = numbers.astype(np.float32)
+        except (TypeError, ValueError) as error:
+            wanted = f"what is assigned must be numbers, got {described(value)}"
+            raise type(error)(f"{wanted}: {error}") from None
+    while numbers.ndim > ndim and numbers.shape[0] == 1:
+        numbers = numbers[0]
+    return numbers

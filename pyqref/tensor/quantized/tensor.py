@@ -22,7 +22,7 @@ from ..dispatch import mark_view, require_apart, require_own_places
 from ..printing import array_text, ends, tensor_repr, with_suffixes
 from ..tensor import Tensor
 from ..wrong_arguments import explains_errors
-from .assigning import put_numbers
+from .assigning import numbers_of, put_numbers
 from .quantizer import (
     PerChannelQuantizer,
     PerTensorQuantizer,
@@ -221,7 +221,7 @@ class QuantizedTensor(Tensor):
                 value = value[0]
             target._take(value)
         else:
-            numbers = _numbers(value, target.ndim)
+            numbers = numbers_of(value, target.ndim)
             _require_broadcast("assignment: the value", numbers.shape, target._array.shape)
             target._write(np.broadcast_to(numbers, target._array.shape))
         self._version[0] += 1
@@ -248,7 +248,7 @@ class QuantizedTensor(Tensor):
                 "what is written at indices of a quantized tensor must be real numbers; "
                 "call dequantize() on the values"
             )
-        quantizer, numbers = self._per_tensor("item assignment"), _numbers(value, 1)
+        quantizer, numbers = self._per_tensor("item assignment"), numbers_of(value, 1)
         try:
             put_numbers(self._array, key, numbers, quantizer)
         except ValueError as error:
@@ -270,19 +270,6 @@ def number_of(value: Any) -> Any:
             )
         return value._array.item()
     return value
-
-
-def _numbers(value: Any, ndim: int) -> Array:
-    """Real numbers that are assigned, without axes of length 1 in front of ``ndim`` others."""
-    numbers = np.asarray(getattr(value, "_array", value))
-    if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
-        try:
-            numbers = numbers.astype(np.float32)
-        except (TypeError, ValueError):
-            raise TypeError(f"what is assigned must be numbers, got {described(value)}") from None
-    while numbers.ndim > ndim and numbers.shape[0] == 1:
-        numbers = numbers[0]
-    return numbers
 
 
 set_quantized_type(QuantizedTensor)
