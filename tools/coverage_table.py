@@ -1,19 +1,24 @@
 """Print a table of what tests ran: for tools/coverage, from the reports of gcov or coverage.py.
 
-A line of a kernel counts once, whichever instruction set it was compiled for: it was run if one of
-these ran it. A branch of the C that Cython makes of a line counts once for each way that it can
-take and each module that has it, except those that compilers add for exceptions.
+Before the C of each statement Cython writes a comment that names the line of its source; all C up
+to the next comment, or to the end of the function, belongs to that line. A line of a kernel counts
+once, whichever instruction set it was compiled for: it was run if one of these ran it. A branch of
+the C counts once for each module that has it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 Counts = list[int]  # lines that ran, lines, branches that were taken, branches
+
+SOURCE = re.compile(r'\s*/\* "pyqref/_kernels/(.+)":(\d+)$')
 
 
 def of_python(report: TextIO) -> tuple[dict[str, Counts], list[str]]:
@@ -38,9 +43,9 @@ def of_kernels(report: TextIO) -> tuple[dict[str, Counts], list[str]]:
     lines: dict[tuple[str, int], int] = defaultdict(int)
     branches: dict[str, list[bool]] = defaultdict(list)
     for module in map(json.loads, filter(str.strip, report)):
-        for name, line in _lines_of(module):
-            lines[name, line["line_number"]] += line["count"]
-            branches[name] += [each["count"] > 0 for each in line["branches"] if not each["throw"]]
+        for place, line in _lines_of(module):
+            lines[place] += line["count"]
+            branches[place[0]] += [each["count"] > 0 for each in line["branches"]]
     counts: dict[str, Counts] = defaultdict(lambda: [0] * 4)
     for (name, _), count in lines.items():
         each = counts[_folder(name)]
@@ -53,13 +58,34 @@ def of_kernels(report: TextIO) -> tuple[dict[str, Counts], list[str]]:
     return counts, [f"{name}:{line}" for (name, line), count in sorted(lines.items()) if not count]
 
 
-def _lines_of(module: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Those of the sources that people write, each with its path in pyqref/_kernels."""
+def _lines_of(module: dict[str, Any]) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
+    """Those that people wrote, each with its file in pyqref/_kernels and its number there."""
     for file in module["files"]:
-        _, found, name = file["file"].rpartition("pyqref/_kernels/")
-        if found and name.endswith((".pyx", ".pxi", ".pxd", ".h")):
+        path = Path(module["current_working_directory"], file["file"])
+        if path.suffix == ".c":
+            places = _places_in(path)
             for line in file["lines"]:
-                yield name, line
+                if line["line_number"] in places:
+                    yield places[line["line_number"]], line
+        elif path.suffix == ".h" and "pyqref/_kernels/" in file["file"]:
+            name = file["file"].rpartition("pyqref/_kernels/")[2]
+            for line in file["lines"]:
+                yield (name, line["line_number"]), line
+
+
+def _places_in(path: Path) -> dict[int, tuple[str, int]]:
+    """Lines of C that Cython wrote for a line of its source, and which one that is."""
+    places: dict[int, tuple[str, int]] = {}
+    place = None
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = SOURCE.match(text)
+        if found:
+            place = found[1], int(found[2])
+        elif text.startswith("}"):
+            place = None
+        elif place:
+            places[number] = place
+    return places
 
 
 def _folder(name: str) -> str:
