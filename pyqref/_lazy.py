@@ -28,11 +28,25 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def importing() -> Iterator[None]:
-    """Let a fork by another thread wait until what is inside, an import, is done."""
+def importing(name: str) -> Iterator[None]:
+    """Let a fork by another thread wait until what is inside, an import, is done.
+
+    Raises
+    ------
+    ImportError
+        The interpreter is shutting down, so that Python imports nothing any more.
+    """
     _threads.append(get_ident())
     try:
         yield
+    except ImportError as error:
+        if sys.meta_path is not None:
+            raise
+        raise ImportError(
+            f"{name} is used for the first time while the interpreter is shutting down, when "
+            f"nothing can be imported any more; use {name} once before, or register what uses it "
+            "with atexit.register instead of calling it in __del__"
+        ) from error
     finally:
         _threads.remove(get_ident())
 
@@ -95,11 +109,11 @@ def on_first_use(
     def found(name: str) -> Any:
         """Import what has the name, and keep it: the next use finds it at once."""
         if name in whole:
-            with importing():
+            with importing(f"{package}.{name}"):
                 return import_module(f".{name}", package)
         if name not in homes:
             raise no_attribute(package, name)
-        with importing():
+        with importing(f"{package}.{name}"):
             value = getattr(import_module(homes[name], package), name)
         setattr(sys.modules[package], name, value)
         return value

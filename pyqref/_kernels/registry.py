@@ -9,11 +9,14 @@ is asked for; the environment variable ``PYQREF_KERNEL`` or :func:`use` forces a
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType, TracebackType
 from typing import Any
+
+from pyqref._lazy import importing
 
 from .table import KERNELS, OPERATIONS
 
@@ -168,8 +171,11 @@ def _load(name: str) -> ModuleType:
         It does not fit the other compiled modules.
     """
     try:
-        module = import_module(name)
+        with importing(name):
+            module = import_module(name)
     except (ImportError, TypeError) as error:  # the latter for another signature in C
+        if sys.meta_path is None:
+            raise
         raise ImportError(f"{name} cannot be loaded, {error}: {_BUILD_AGAIN}") from error
 
     def missing(attribute: str) -> Any:

@@ -97,19 +97,20 @@ class LeakyRelu(Pointwise):
 class Elu(Pointwise):
     """``Elu(x, alpha, scale, input_scale)``.
 
-    ``scale * alpha * (exp(input_scale * x) - 1)`` if ``x <= 0``, else ``scale * x``. ELU is
-    ``(alpha, 1, 1)``, CELU ``(alpha, 1, 1 / alpha)``, SELU ``(alpha, scale, 1)``.
+    ``scale * alpha * (exp(input_scale * x) - 1)`` if ``x < 0``, else ``scale * x``, which is 0 at 0
+    for infinite ``alpha``, too; the slope at 0 is that of the first. ELU is ``(alpha, 1, 1)``, CELU
+    ``(alpha, 1, 1 / alpha)``, SELU ``(alpha, scale, 1)``.
     """
 
     def value(self, x: Array, *parameters: Any) -> Array:
         alpha, scale, input_scale = parameters
         below = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
-        return np.where(x <= 0, below, x * scale)
+        return np.where(x < 0, below, x * scale)
 
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
         alpha, scale, input_scale = parameters
         below = np.exp(np.minimum(x, 0) * input_scale) * (alpha * scale * input_scale)
-        return np.where(x <= 0, below, x.dtype.type(scale))
+        return np.where(x > 0, x.dtype.type(scale), below)
 
 
 class Silu(Pointwise):
@@ -177,7 +178,7 @@ class Hardswish(Pointwise):
 
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
         one = x.dtype.type(1)
-        return np.where(x <= -3, 0 * one, np.where(x < 3, x / 3 + one / 2, one))
+        return np.where(x <= -3, 0 * one, np.where(x >= 3, one, x / 3 + one / 2))
 
 
 class Hardsigmoid(Pointwise):
@@ -198,7 +199,7 @@ class Threshold(Pointwise):
         return np.where(x <= threshold, x.dtype.type(value), x)
 
     def slope(self, x: Array, y: Array, *parameters: Any) -> Array:
-        return x > parameters[0]
+        return ~(x <= parameters[0])
 
 
 class Hardshrink(Pointwise):

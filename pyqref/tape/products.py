@@ -141,8 +141,8 @@ def multiply(a: Array, b: Array, out: Array | None = None) -> Array:
     if a.ndim == 2:
         out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
         step = max(_LONGEST // (b.shape[0] * min(out.shape)) // 16, 1) * 16
-        for part in _cut(a, b, out, step):
-            np.matmul(*part[:2], out=part[2])
+        for rows, columns, filled in _cut(a, b, out, step):
+            np.matmul(rows, columns, out=filled)
         return out
     out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype) if out is None else out
     step = max(_LONGEST * len(a) // (a.size * b.shape[-1]), 1)

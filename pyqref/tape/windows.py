@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from pyqref.numerics.windows import Windows as Windows
+from pyqref.numerics.windows import in_order
 from pyqref.numerics.windows import pad_spatial as pad_spatial
 
 from .operation import Array
 
 __all__ = ["Windows", "fold", "pad_spatial", "unfold"]
-
-#: Numbers that are copied in about 100 milliseconds.
-_LARGE = 1 << 26
 
 
 def unfold(x: Array, windows: Windows) -> Array:
@@ -51,12 +49,7 @@ def unfold(x: Array, windows: Windows) -> Array:
         ),
         writeable=False,
     )
-    if view.size <= _LARGE:
-        return np.ascontiguousarray(view)
-    columns = np.empty(view.shape, view.dtype)
-    for at in np.ndindex(view.shape[:2]):  # Python looks for Ctrl-C between two of them
-        columns[at] = view[at]
-    return columns
+    return in_order(view)
 
 
 def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:

@@ -130,6 +130,8 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
             if arg._base is not None:
                 arg._follow_base()
             value, edge = arg._array, arg._goes_to
+        elif isinstance(arg, np.generic):
+            value = arg.item()  # a number of NumPy would give the result its own dtype
         arrays.append(value)
         edges.append(edge)
     if not has_tensor and not (arrays and isinstance(arrays[0], np.generic)):  # promoted numbers

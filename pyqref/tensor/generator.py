@@ -56,7 +56,7 @@ class Generator:
     def _state(self) -> Any:
         """The twister, started when it is first used: importing ``numpy.random`` takes long."""
         if self._started is None:
-            with importing():
+            with importing("numpy.random"):
                 self._started = np.random.RandomState(self._seed & 0xFFFFFFFF)
         return self._started
 

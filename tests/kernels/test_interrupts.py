@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 
 import pytest
 
@@ -61,6 +62,79 @@ thread.join()
 print(bool((done[-2:].int_repr() == many.int_repr()).all()), calls)
 """
 
+#: What takes long, each as an input and a call that lasts some seconds. All that is measured is
+#: the time of the processor: how often the machine lets the child work does not matter.
+LONG = {
+    "depthwise": (
+        "(depthwise(2, 64, 1024, 1024), weight(64, 1, 31, 31))",
+        "convolve(x, w, None, groups=64, scale=1.0, zero_point=0)",
+    ),
+    "depthwise dilated": (
+        "(depthwise(4, 64, 512, 512), weight(64, 1, 31, 31))",
+        "convolve(x, w, None, dilation=3, groups=64, scale=1.0, zero_point=0)",
+    ),
+    "one long line": (
+        "(depthwise(1, 64, 1, 2**20), weight(64, 1, 1, 1025))",
+        "convolve(x, w, None, groups=64, scale=1.0, zero_point=0)",
+    ),
+    "in groups": (
+        "(depthwise(1, 128, 512, 512), weight(128, 4, 21, 21))",
+        "convolve(x, w, None, groups=32, scale=1.0, zero_point=0)",
+    ),
+    "real, one image": (
+        "(pyqref.ones(1, 64, 512, 512), pyqref.ones(64, 64, 9, 9))",
+        "pyqref.conv2d(x, w)",
+    ),
+    "real, many images": (
+        "(pyqref.ones(8, 64, 256, 256), pyqref.ones(64, 64, 9, 9))",
+        "pyqref.conv2d(x, w)",
+    ),
+    "real, in groups": (
+        "(pyqref.ones(1, 64, 256, 256), pyqref.ones(64, 4, 9, 9))",
+        "pyqref.conv2d(x, w, groups=16)",
+    ),
+    "real, one long line": (
+        "(pyqref.ones(1, 64, 2**17), pyqref.ones(64, 64, 65))",
+        "pyqref.conv1d(x, w)",
+    ),
+    "real, three axes": (
+        "(pyqref.ones(1, 16, 32, 96, 96), pyqref.ones(32, 16, 5, 5, 5))",
+        "pyqref.conv3d(x, w)",
+    ),
+    "product": ("(pyqref.ones(6000, 6000), None)", "x @ x"),
+    "products": ("(pyqref.ones(48, 1500, 1500), None)", "pyqref.bmm(x, x)"),
+    "largest": (
+        "(pyqref.ones(1, 2, 4096, 4096), None)",
+        "pyqref.nn.functional.max_pool2d(x, 15, 1)",
+    ),
+}
+
+CALLED = """
+def depthwise(*shape):
+    x = pyqref.quantize_per_tensor(pyqref.ones(*shape), 0.1, 0, pyqref.quint8)
+    return x.contiguous(memory_format=pyqref.channels_last)
+
+def weight(*shape):
+    return pyqref.quantize_per_tensor(pyqref.ones(*shape), 0.1, 0, pyqref.qint8)
+
+(x, w), used = INPUT, []
+
+def send():
+    clock = time.pthread_getcpuclockid(threading.main_thread().ident)
+    begun = time.clock_gettime(clock)
+    while time.clock_gettime(clock) < begun + 0.3:
+        time.sleep(0.01)
+    used.append(time.clock_gettime(clock))
+    os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    threading.Thread(target=send).start()
+    while True:
+        CALL
+except KeyboardInterrupt:
+    print(time.thread_time() - used[0] < 1)
+"""
+
 
 def _run(program: str, n_threads: int) -> list[str]:
     done = subprocess.run(
@@ -93,3 +167,11 @@ def test_interrupted_kernel(n_threads: int) -> None:
 def test_handler_of_the_user(n_threads: int) -> None:
     """A handler that does not raise is called once, after the kernel, whose result is whole."""
     assert ["True [True]"] == _run(HANDLED, n_threads)
+
+
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="there is no such clock")
+@pytest.mark.parametrize("name", LONG)
+def test_every_long_kind(name: str) -> None:
+    """KeyboardInterrupt comes before a second of the processor's time has passed."""
+    given, call = LONG[name]
+    assert ["True"] == _run(CALLED.replace("INPUT", given).replace("CALL", call), 1)

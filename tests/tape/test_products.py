@@ -73,9 +73,17 @@ def test_an_ordered_sum_has_the_bits_of_one_thread():
         assert not ordered._waiting
 
 
-@pytest.mark.parametrize("shapes", [((70, 50), (50, 40)), ((30, 50), (50, 90)), ((5, 7, 9), (9, 8)),
-                                     ((5, 7, 9), (5, 9, 8)), ((2, 3, 40, 9), (2, 3, 9, 30)),
-                                     ((2, 1, 4, 9), (2, 3, 9, 5)), ((9,), (9, 5)), ((5, 9), (9,))])  # fmt: skip
+#: Whole, in parts, and what one call multiplies: stacks that broadcast, and vectors.
+PAIRS = [((70, 50), (50, 40)), ((30, 50), (50, 90)), ((5, 7, 9), (9, 8)), ((5, 7, 9), (5, 9, 8))]
+PAIRS += [
+    ((2, 3, 40, 9), (2, 3, 9, 30)),
+    ((2, 1, 4, 9), (2, 3, 9, 5)),
+    ((9,), (9, 5)),
+    ((5, 9), (9,)),
+]
+
+
+@pytest.mark.parametrize("shapes", PAIRS)
 @pytest.mark.parametrize("longest", [1, 400, 5000, 1 << 32])
 def test_long_products_are_made_of_several(shapes, longest, monkeypatch):
     """Small integers, so that sums are exact."""

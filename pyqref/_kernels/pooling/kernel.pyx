@@ -29,7 +29,7 @@ cdef enum:
     WORK_PER_THREAD = 1 << 19   # bytes under all windows that are worth a thread
     FINISHED = 12               # bytes, in whose time a mean is divided and rounded
     TASKS_PER_THREAD = 4        # at least, where there is so much to be cut
-    LONGEST_TASK = 1 << 28      # bytes under its windows
+    LONGEST_TASK = 1 << 25      # bytes under its windows: what takes 1 to 60 milliseconds
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
     ALONG = 1 << 12             # sums of one channel that are held at a time

@@ -23,6 +23,7 @@ cdef enum:
     PRODUCTS_PER_THREAD = 1 << 20   # multiplications that are
     SCRATCH = 1 << 18           # floats of the lines of an image that are held at a time
     BLOCK = 64                  # rows of a matrix that a task transposes
+    ASKS_AFTER = 1 << 12        # lines of windows, or numbers added, for which it asks is_ending
 
 
 # --- Channels first and last --------------------------------------------------------------
@@ -124,6 +125,8 @@ cdef void unfold_task(void* context, Py_ssize_t index, int thread) noexcept nogi
         for ky in range(w.kernel_y):
             line = y * w.stride_y - w.before_y + ky * w.dilation_y
             for x in range(w.out_width):
+                if x % ASKS_AFTER == ASKS_AFTER - 1 and is_ending():
+                    return
                 if 0 <= line < w.height:
                     copy_window_line(
                         w, row_of(w, image, y, x, ky, 0),
@@ -163,6 +166,8 @@ cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
                 continue
             y //= w.stride_y
             for kx in range(w.kernel_x):
+                if w.out_width * n >= ASKS_AFTER and is_ending():
+                    return
                 at = kx * w.dilation_x - w.before_x
                 for x in range(w.out_width):
                     if 0 <= at < w.width:

@@ -65,23 +65,23 @@ cdef inline bint largest_inside(
     return are_numbers
 
 
-cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
-    """One plane."""
-    cdef Maxima m = (<const Maxima*> context)[0]  # a copy: results might lie in what is pointed to
-    cdef const float* plane = m.x + index * m.height * m.width
+cdef void largest_of_lines(
+    const Maxima* maxima, Py_ssize_t plane_index, Py_ssize_t first_line, Py_ssize_t last_line
+) noexcept nogil:
+    """Some lines of results of one plane."""
+    cdef Maxima m = maxima[0]       # a copy: results might lie in what is pointed to
+    cdef const float* plane = m.x + plane_index * m.height * m.width
     cdef const float* first
-    cdef float* out = m.out + index * m.out_height * m.out_width
-    cdef uint8_t* winner = m.winner + index * m.out_height * m.out_width
+    cdef Py_ssize_t at = (plane_index * m.out_height + first_line) * m.out_width
+    cdef float* out = m.out + at
+    cdef uint8_t* winner = m.winner + at
     cdef Py_ssize_t last_top = m.height - 1 - (m.kernel_y - 1) * m.dilation_y
     cdef Py_ssize_t last_left = m.width - 1 - (m.kernel_x - 1) * m.dilation_x
     cdef Py_ssize_t step_y = m.dilation_y * m.width
     cdef Py_ssize_t step_x = m.dilation_x
     cdef Py_ssize_t y, x, top, left
     cdef bint is_done
-    cdef bint is_long = m.out_width * m.kernel_y * m.kernel_x >= LONG_LINE
-    for y in range(m.out_height):
-        if is_long and is_ending():
-            return
+    for y in range(first_line, last_line):
         top = y * m.stride_y - m.before_y
         for x in range(m.out_width):
             left = x * m.stride_x - m.before_x
@@ -100,6 +100,20 @@ cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nog
                 largest_of_window(&m, plane, top, left, out + x, winner + x)
         out += m.out_width
         winner += m.out_width
+
+
+cdef void largest_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """One plane, a line at a time where lines are long."""
+    cdef const Maxima* m = <const Maxima*> context
+    cdef Py_ssize_t step = m.out_height
+    cdef Py_ssize_t line = 0
+    if m.out_width * m.kernel_y * m.kernel_x >= LONG_LINE:
+        step = 1
+    while line < m.out_height:
+        largest_of_lines(m, index, line, line + step)
+        line += step
+        if line < m.out_height and is_ending():
+            return
 
 
 cdef void gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
