@@ -37,6 +37,7 @@ FLOORS: dict[str, float] = {
     "pyqref.nn.module_path": 4,
     "pyqref.nn.modules": 4,
     "pyqref.nn.parameter": 4,
+    "pyqref.nn.uninitialized": 4,
     "pyqref.nn.utils": 4,
     "pyqref.ops": 5,
     "pyqref.nn": 5,

@@ -29,8 +29,8 @@ from .marks import ignore as ignore
 from .marks import interface as interface
 from .marks import is_scripting as is_scripting
 from .marks import isinstance_ as isinstance
-from .marks import script_method as script_method
 from .marks import overload_method as _overload_method
+from .marks import script_method as script_method
 from .marks import unused as unused
 from .passes import enable_onednn_fusion as enable_onednn_fusion
 from .passes import freeze as freeze

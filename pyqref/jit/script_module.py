@@ -165,7 +165,15 @@ class RecursiveScriptModule(ScriptModule):
 
 
 class TracedModule(RecursiveScriptModule):
-    """A copy of a model that was traced."""
+    """A copy of a model that was traced.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> traced = pyqref.jit.trace(pyqref.nn.ReLU(), pyqref.ones(1))
+    >>> isinstance(traced, pyqref.jit.TracedModule)
+    True
+    """
 
 
 class TopLevelTracedModule(TracedModule):

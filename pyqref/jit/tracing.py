@@ -35,7 +35,16 @@ class TracerWarning(Warning):
 
 
 class TracingCheckError(Exception):
-    """What ``torch`` raises when a recorded run differs from another; here it never comes."""
+    """What ``torch`` raises when a recorded run differs from another; here it never comes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> try:
+    ...     traced = pyqref.jit.trace(pyqref.nn.ReLU(), pyqref.ones(1))
+    ... except pyqref.jit.TracingCheckError:
+    ...     traced = None
+    """
 
 
 class _State:

@@ -77,6 +77,14 @@ class FunctionEvent(_Times):
         The call inside which it was made.
     cpu_children : list of FunctionEvent
         The calls that it made.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.profiler.profile() as prof:
+    ...     y = pyqref.ones(2).exp()
+    >>> [each.name for each in prof.events() if each.name == "aten::exp"]
+    ['aten::exp']
     """
 
     name: str
@@ -106,7 +114,16 @@ class FunctionEvent(_Times):
 
 @dataclass(eq=False)
 class FunctionEventAvg(_Times):
-    """Calls of one name, summed."""
+    """Calls of one name, summed.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.profiler.profile() as prof:
+    ...     y = pyqref.ones(2).exp().exp()
+    >>> [each.count for each in prof.key_averages() if each.key == "aten::exp"]
+    [2]
+    """
 
     name: str
     input_shapes: list[Any] = field(default_factory=list)

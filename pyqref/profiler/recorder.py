@@ -84,7 +84,7 @@ def _codes_of_operations() -> dict[CodeType, str]:
         kind = left.pop()
         left += kind.__subclasses__()
         backward, forward = vars(kind).get("backward"), vars(kind).get("forward")
-        name = kind.__name__.lower()
+        name = kind.__name__.lower().removesuffix("layer")
         if isinstance(backward, FunctionType):
             found[backward.__code__] = ""
         if isinstance(forward, FunctionType) and name not in plain:

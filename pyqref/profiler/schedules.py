@@ -13,7 +13,14 @@ __all__ = ["ProfilerAction", "ProfilerActivity", "schedule", "tensorboard_trace_
 
 
 class ProfilerActivity(Enum):
-    """Where operations run; here all run on the CPU."""
+    """Where operations run; here all run on the CPU.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.profiler.ProfilerActivity.CPU in pyqref.profiler.supported_activities()
+    True
+    """
 
     CPU = 0
     XPU = 1
@@ -24,7 +31,14 @@ class ProfilerActivity(Enum):
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step."""
+    """What a profiler does in a step.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> [each.name for each in pyqref.profiler.ProfilerAction]
+    ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE']
+    """
 
     NONE = 0
     WARMUP = 1
