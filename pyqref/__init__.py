@@ -423,6 +423,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import func as func
     from . import fx as fx
     from . import interop as interop
     from . import kernels as kernels
@@ -628,6 +629,7 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
+        "func",
         "fx",
         "interop",
         "kernels",
@@ -824,6 +826,7 @@ __all__ = [
     "full",
     "full_like",
     "fused_moving_avg_obs_fake_quant",
+    "func",
     "fx",
     "gather",
     "ge",

@@ -166,7 +166,13 @@ class _Same:
         """As usual."""
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = import_module(self.path)
+        alias = module.__name__
+        sys.modules[alias] = import_module(self.path)
+        # Those that are there need not be imported, which would set them as attributes of the
+        # package, where functions may have their names: ``quantize``.
+        for path, each in list(sys.modules.items()):
+            if path.startswith(f"{self.path}."):
+                sys.modules.setdefault(alias + path[len(self.path) :], each)
 
 
 class _Finder:

@@ -10,10 +10,19 @@ __all__ = ["TABLE"]
 
 TABLE = """
 _custom_ops: custom_op=library.custom_op
+ao.ns._numeric_suite: Logger=quantization._numeric_suite.Logger
+  OutputLogger=quantization._numeric_suite.OutputLogger Shadow=quantization._numeric_suite.Shadow
+  ShadowLogger=quantization._numeric_suite.ShadowLogger
+  compare_model_outputs=quantization._numeric_suite.compare_model_outputs
+  compare_model_stub=quantization._numeric_suite.compare_model_stub
+  compare_weights=quantization._numeric_suite.compare_weights
+  get_logger_dict=quantization._numeric_suite.get_logger_dict
+  get_matching_activations=quantization._numeric_suite.get_matching_activations
+  prepare_model_outputs=quantization._numeric_suite.prepare_model_outputs
+  prepare_model_with_stubs=quantization._numeric_suite.prepare_model_with_stubs
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
 autograd.graph: Node RemovableHandle
 autograd.variable: Variable
-func: functional_call=nn.utils.stateless_call.functional_call
 fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
   TracerBase map_aggregate symbolic_trace wrap
 fx.interpreter: GraphModule Proxy Tracer Transformer map_aggregate
@@ -34,6 +43,7 @@ nn.intrinsic.qat.modules.conv_fused: ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d Con
 nn.intrinsic.qat.modules.linear_fused: LinearBn1d Parameter fuse_linear_bn_weights
 nn.intrinsic.quantized.modules.conv_relu: fuse_conv_bn_weights
 nn.intrinsic.quantized.modules.linear_relu: LinearLeakyReLU LinearTanh
+nn.modules: NLLLoss2d
 nn.modules._functions: Function SyncBatchNorm
 nn.modules.activation: GLU Hardshrink LogSigmoid LogSoftmax MultiheadAttention PReLU Parameter
   Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanhshrink Tensor
@@ -78,12 +88,17 @@ nn.quantized.dynamic.modules.rnn: GRU GRUCell LSTMCell RNNCell
 nn.quantized.functional: Tensor _pair _triple
 nn.quantized.modules.activation: ELU Hardswish LeakyReLU MultiheadAttention PReLU Sigmoid Softmax
 nn.quantized.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d
+  WeightedQuantizedModule=nn.quantized.modules.weighted.WeightedQuantizedModule
   _ConvNd=nn.quantized.modules.conv_nd._ConvNd
   _ConvTransposeNd=nn.quantized.modules.conv_transpose._ConvTransposeNd _pair _single _triple
   fuse_conv_bn_weights
 nn.quantized.modules.embedding_ops: Tensor
 nn.quantized.modules.functional_modules: Tensor
-nn.quantized.reference.modules.rnn: GRUCell LSTMCell RNNCell Tensor
+nn.quantized.modules.utils:
+  WeightedQuantizedModule=nn.quantized.modules.weighted.WeightedQuantizedModule
+nn.quantized.reference.modules.rnn: GRUCell LSTMCell
+  RNNBase=nn.quantized.reference.modules.rnn._Layers RNNCell
+  RNNCellBase=nn.quantized.reference.modules.rnn_cell._Cell Tensor
 nn.quantized.reference.modules.sparse: Tensor
 nn.utils: clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_
 nn.utils.clip_grad: Tensor clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_

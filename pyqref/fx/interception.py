@@ -23,6 +23,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..library import Operator
+from ..tensor.assertions import _assert, _check
 from ..tensor.quantized.tensor import QuantizedTensor
 from ..tensor.tensor import Tensor
 
@@ -186,6 +187,7 @@ def intercept(function: FunctionType) -> None:
 def intercepted_functions() -> Iterator[tuple[FunctionType, str | None]]:
     """Every function to intercept; with its name if it is a method only."""
     yield Operator.__call__, None  # type: ignore[misc]
+    yield from ((_assert, None), (_check, None))
     seen: set[FunctionType] = set()
     for name in NAMESPACES:
         module = import_module(name)

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from ..tensor.assertions import _assert, _check
+
 __all__ = ["IN_PLACE_OPERATORS", "has_side_effect", "is_impure"]
 
 IN_PLACE_OPERATORS = frozenset(
@@ -15,7 +17,10 @@ IN_PLACE_OPERATORS = frozenset(
     }
 )  # fmt: skip
 
-_SIDE_EFFECTS: set[Callable[..., Any]] = {print, operator.setitem, operator.delitem}
+_SIDE_EFFECTS: set[Callable[..., Any]] = {
+    *(print, operator.setitem, operator.delitem),
+    *(_assert, _check),
+}
 
 
 def has_side_effect(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -46,7 +46,7 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) 
 def erfinv(x: Array) -> Array:
     """The number whose error function is ``x``, in [-1, 1]; nan outside.
 
-    Equation ``eq-erfinv``: the normal quantile of ``(1 + x) / 2``, divided by ``sqrt(2)``.
+    The normal quantile of ``(1 + x) / 2``, divided by ``sqrt(2)``.
 
     Examples
     --------

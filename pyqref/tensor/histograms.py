@@ -64,12 +64,14 @@ def histogram(
         raise RuntimeError(f"histogram: a floating point tensor is needed, got {input.dtype}")
     values = input._array.reshape(-1)
     if isinstance(bins, TensorBase):
+        refuse_quantized(bins)
         edges = _edges(bins, values)
     else:
         edges = _equal(as_integer(bins, "histogram: bins"), range, input)
     weights = None
     if weight is not None:
         require_tensor("histogram", "weight", weight)
+        refuse_quantized(weight)
         if tuple(weight.shape) != tuple(input.shape) or weight.dtype is not input.dtype:
             raise RuntimeError(
                 "histogram: weight must have the shape and dtype of input, got "

@@ -27,7 +27,7 @@ __all__ = [
 def erfinv(input: Any) -> Any:
     """The number whose error function is each element, in [-1, 1]; nan outside.
 
-    Equation ``eq-erfinv``.
+    ``y`` with ``2 / sqrt(pi)`` times the integral of ``e**(-t**2)`` from 0 to ``y`` the element.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class _TypedTensor(type):
                     f"expected {cls.__name__} (got {getattr(args[0], 'dtype', None)}); use "
                     f"tensor.to({cls.dtype})"
                 )
-            return args[0].view_as(args[0])  # type: ignore[attr-defined]
+            return args[0].view_as(args[0])
         return tensor(args[0], dtype=cls.dtype, device=device)
 
     def __repr__(cls) -> str:

@@ -231,6 +231,10 @@ _OTHERS: dict[str, tuple[Call, ...]] = {
     "gumbel_softmax": (c(X),),
     "prelu": (c(X, ONE), c(X, V)),
     **_many("threshold threshold_", c(X, 0.5, 1.0)),
+    "erfinv": (c(U),),
+    "grid_sample": (c(L2, f(2, 3, 3, 2) / 2), c(L2, f(2, 3, 3, 2), "bicubic", "reflection")),
+    "affine_grid": (c(f(2, 2, 3), (2, 1, 4, 4)),),
+    "histogram": (c(X, 4), c(X, UP, weight=Y)),
     "embedding": (c(J, S), c(J, S, None, 1.0)),
     "embedding_bag": (c(J, S), c(J[0], S, AT * 0, mode="sum", per_sample_weights=V)),
     "one_hot": (c(J, 3),),
@@ -251,7 +255,8 @@ CALLS |= {name: (*CALLS[name], *calls) for name, calls in _WEIGHTED.items()}
 
 NO_TENSOR = frozenset(
     _words(
-        "can_cast empty empty_strided eye get_default_dtype get_num_threads get_rng_state "
+        "can_cast empty empty_strided eye frombuffer get_default_dtype get_num_threads "
+        "get_rng_state "
         "initial_seed is_grad_enabled is_inference_mode_enabled load logspace make_quantized "
         "manual_seed ones promote_types rand randint randn randperm save seed set_default_dtype "
         "set_num_threads set_printoptions set_rng_state tril_indices triu_indices zeros"

@@ -30,6 +30,7 @@ WITHOUT_TENSORS: dict[str, tuple[Call, ...]] = {
     "randint": (c(0, 5, (2, 3)),),
     "randperm": (c(5),),
     "manual_seed": (c(0),),
+    "frombuffer": (c(b"abcd", dtype=pyqref.int8, count=2, offset=1),),
 }
 
 #: One wrong value of each sort: a type, a number, a list, a dtype, a shape.

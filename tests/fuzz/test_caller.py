@@ -22,7 +22,15 @@ COUNTED = ("warning", "memory")
 #: Functions that read or change files, the state of the process, or are of Python.
 NOT_CALLED = frozenset(
     {
-        *("get_default_dtype", "get_num_threads", "get_rng_state", "initial_seed", "load", "save"),
+        *(
+            "frombuffer",
+            "get_default_dtype",
+            "get_num_threads",
+            "get_rng_state",
+            "initial_seed",
+            "load",
+            "save",
+        ),
         *("is_grad_enabled", "is_inference_mode_enabled", "make_quantized", "manual_seed", "seed"),
         *("set_default_dtype", "set_num_threads", "set_printoptions", "set_rng_state", "typename"),
     }

@@ -68,6 +68,8 @@ from .embedding import embedding_bag as embedding_bag
 from .embedding import one_hot as one_hot
 from .fold import fold as fold
 from .fold import unfold as unfold
+from .grid import affine_grid as affine_grid
+from .grid import grid_sample as grid_sample
 from .linear import bilinear as bilinear
 from .linear import linear as linear
 from .loss import binary_cross_entropy as binary_cross_entropy
@@ -156,6 +158,8 @@ __all__ = [
     "feature_alpha_dropout",
     "fold",
     "gelu",
+    "affine_grid",
+    "grid_sample",
     "glu",
     "group_norm",
     "gumbel_softmax",
