@@ -87,7 +87,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     0
     """
     names: dict[Any, int] = {"default": 0, "warn": 1, "error": 2, 0: 0, 1: 1, 2: 2}
-    if debug_mode not in names:
+    if not isinstance(debug_mode, (int, str)) or debug_mode not in names:
         raise RuntimeError(
             "set_deterministic_debug_mode: debug_mode must be 0, 1, 2, 'default', 'warn' or "
             f"'error', got {debug_mode!r}"

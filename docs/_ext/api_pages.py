@@ -81,6 +81,7 @@ PACKAGES = [
     "pyqref.multiprocessing",
     "pyqref.hub",
     "pyqref.utils.model_zoo",
+    "pyqref.utils.benchmark",
     "pyqref.utils.checkpoint",
     "pyqref.utils.mobile_optimizer",
     "pyqref.random",

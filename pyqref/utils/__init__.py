@@ -8,7 +8,7 @@ from . import hooks as hooks
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
     __getattr__ = on_first_use(
-        __name__, {}, modules=("checkpoint", "mobile_optimizer", "model_zoo")
+        __name__, {}, modules=("benchmark", "checkpoint", "mobile_optimizer", "model_zoo")
     )
 
 __all__ = ["data", "hooks"]

@@ -308,6 +308,8 @@ def functions() -> dict[str, Any]:
             function = getattr(module, name)
             if name in NO_TENSOR or not isinstance(function, types.FunctionType):
                 continue
+            if not function.__module__.startswith(("pyqref.tensor", "pyqref.nn")):
+                continue  # a switch, or a workflow
             if function not in found.values():
                 found[f"{module.__name__}.{name}"] = function
     return found
@@ -320,6 +322,7 @@ def methods() -> dict[str, Any]:
         for name in dir(QuantizedTensor)
         if isinstance(getattr(QuantizedTensor, name), types.FunctionType)
         and not (name.startswith("_") and name not in OPERATORS)
+        and name != "cuda"  # refused whatever it is given
     }
 
 

@@ -186,3 +186,13 @@ def test_child_processes_have_the_alias(method, tmp_path):
     program = [sys.executable, str(script)]
     result = subprocess.run(program, capture_output=True, text=True, check=True, timeout=120)
     assert "2.13.0+pyqref" == result.stdout.strip()
+
+
+def test_walking_through_the_packages_installs_nothing() -> None:
+    """Only ``import torch`` of a spawned process finds the shim under torch's name."""
+    script = (
+        "import pkgutil, pyqref, sys; "
+        "list(pkgutil.walk_packages(pyqref.__path__, 'pyqref.')); "
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -2,4 +2,5 @@
 
 from pyqref.run.alias import install_as_torch
 
-install_as_torch()
+if __name__ == "torch":  # not where somebody walks through the packages of pyqref
+    install_as_torch()
