@@ -30,7 +30,7 @@ def advice(name: str) -> str:
     Examples
     --------
     >>> advice("utils.tensorboard.SummaryWriter")
-    'install tensorboardX: its SummaryWriter writes the same files, and needs no torch'
+    'install tensorboardX: it writes the same files, and needs no torch'
     >>> advice("nowhere")
     ''
     """

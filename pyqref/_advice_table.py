@@ -67,8 +67,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "models layer by layer"
         ),
         (
-            "quantization._numeric_suite quantization._numeric_suite_fx quantization.ns "
-            "ao.ns ao.quantization.ns ao.quantization.fx._model_report "
+            "quantization._numeric_suite_fx quantization.ns "
+            "ao.quantization.ns ao.quantization.fx._model_report "
             "quantization.fx._model_report"
         ),
     ),
@@ -180,17 +180,17 @@ TABLE: tuple[tuple[str, str], ...] = (
             "loop over the batch and torch.stack the results, or write the operation for a batch; "
             "torch.autograd.grad gives gradients"
         ),
-        "vmap func functorch _vmap_internals",
+        "vmap func.* functorch _vmap_internals",
     ),
     (
         (
             "write the operation in NumPy or Cython and register it with "
-            "torch.library.register('mylib::name')"
+            "pyqref.library.register('mylib::name')"
         ),
         "utils.cpp_extension classes utils.dlpack.*",
     ),
     (
-        "install tensorboardX: its SummaryWriter writes the same files, and needs no torch",
+        "install tensorboardX: it writes the same files, and needs no torch",
         "utils.tensorboard",
     ),
     (

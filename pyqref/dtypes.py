@@ -155,7 +155,7 @@ class _NamedDtype(dtype):
         return self._kind == "c"
 
     @property
-    def numpy_dtype(self) -> Any:  # type: ignore[override]
+    def numpy_dtype(self) -> Any:
         """Raises: no tensor has this type."""
         from ._advice import advice
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 from urllib.parse import urlparse
 
@@ -18,6 +19,9 @@ __all__ = [
     "load_state_dict_from_url",
     "set_dir",
 ]
+
+#: The hash in the name of a file of weights: ``resnet18-5c106cde.pth``.
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 class _State:

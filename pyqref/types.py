@@ -14,7 +14,7 @@ __all__ = ["Device", "FileLike", "IntLikeType", "Number", "Storage"]
 Number = Union[int, float, bool]  # noqa: UP007 (read at run time)
 IntLikeType = int
 _device, _dtype, _layout = device, dtype, layout
-Device = Union[_device, str, int, None]  # noqa: UP007
+Device = Union[device, str, int, None]  # noqa: UP007
 FileLike = Union[str, os.PathLike[str], Any]  # noqa: UP007
 Storage = Any
 

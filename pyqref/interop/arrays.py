@@ -41,7 +41,10 @@ def named_constant(value: Any) -> Any:
     """
     name = str(value).removeprefix("torch.")
     found = getattr(dtypes, "bool_" if name == "bool" else name, None)
-    if not isinstance(found, dtypes.dtype | dtypes.qscheme | dtypes.memory_format | dtypes.layout):
+    named_only = isinstance(found, dtypes._NamedDtype)
+    if named_only or not isinstance(
+        found, dtypes.dtype | dtypes.qscheme | dtypes.memory_format | dtypes.layout
+    ):
         raise TypeError(f"there is no {value} here{_remedy(name)}")
     return found
 

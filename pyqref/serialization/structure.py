@@ -210,11 +210,12 @@ class Builder:
     def _scalar(self, rest: list[Any], depth: int) -> Any:
         parts = rest[0] if len(rest) == 1 and isinstance(rest[0], list) else []
         kind = _SCALARS.get(parts[0]) if len(parts) == 2 and isinstance(parts[0], str) else None
-        value = self.build(parts[1], depth + 1) if kind is not None else None
+        value: Any = self.build(parts[1], depth + 1) if kind is not None else None
         if kind is None or type(value) is not kind:
             self._refuse(f"the structure has a number {short(rest)}")
         try:
-            return np.dtype(parts[0]).type(value)
+            made: Any = np.dtype(parts[0]).type
+            return made(value)
         except OverflowError:
             self._refuse(f"the structure has a number {short(rest)}")
 

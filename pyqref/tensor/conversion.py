@@ -71,10 +71,13 @@ def _check_cast(input: Any, wanted: dtype_) -> None:
 def type_(input: Any, dtype: Any = None) -> Any:
     """The name of the type, such as ``'pyqref.FloatTensor'``; with ``dtype``, :func:`to`.
 
-    A ``dtype`` may also be such a name, which may begin with ``torch`` as in a script for it.
+    A ``dtype`` may also be such a name, which may begin with ``torch`` as in a script for it, or
+    the class of that name.
     """
     if dtype is None:
         return f"pyqref.{_TYPE_NAMES[input.dtype]}"
+    if isinstance(dtype, type) and dtype.__name__ in _TYPE_NAMES.values():
+        dtype = dtype.__name__
     if isinstance(dtype, str):
         name = dtype.removeprefix("torch.").removeprefix("pyqref.")
         by_name = {each: number for number, each in _TYPE_NAMES.items()}

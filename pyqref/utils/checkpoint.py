@@ -7,7 +7,7 @@ from typing import Any
 
 from ..nn.diagnostics import NoEffectWarning, warn
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_device_states"]
 
 
 def checkpoint(
@@ -94,3 +94,24 @@ def _say() -> None:
         "same. Call the function itself, and smaller batches where the memory does not suffice",
         NoEffectWarning,
     )
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices besides the CPU that hold the arguments, and their generators' states: none.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> get_device_states(pyqref.ones(1))
+    ([], [])
+    """
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: Any = None) -> None:
+    """Put back what :func:`get_device_states` gave: there is nothing to put back.
+
+    Examples
+    --------
+    >>> set_device_states([], [])
+    """

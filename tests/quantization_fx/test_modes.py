@@ -92,10 +92,12 @@ def test_the_empty_module_name_reaches_no_child():
     x = pyqref.randn(2, 4)
     model = nn.Sequential(nn.Linear(4, 4)).eval()
     mapping = QConfigMapping().set_module_name("", default_qconfig)
-    with pytest.warns(NotQuantizedWarning, match="call set_global"):
+    with pytest.warns(NoMatchWarning), pytest.warns(NotQuantizedWarning, match="call set_global"):
         prepared = prepare_fx(model, mapping, (x,))
     assert {} == get_observer_state_dict(prepared)
     mapping = QConfigMapping().set_global(default_qconfig).set_module_name("", None)
-    with pytest.warns(NoMatchWarning, match="the entry '' of module_name.*use set_global for the whole"):
+    with pytest.warns(
+        NoMatchWarning, match="the entry '' of module_name.*use set_global for the whole"
+    ):
         prepared = prepare_fx(model, mapping, (x,))
     assert get_observer_state_dict(prepared)

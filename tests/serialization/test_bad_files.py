@@ -175,7 +175,7 @@ def test_nan_scale() -> None:
         (["tuple", [], []], "a node"),
         (["eval", "print(1)"], "a node"),
         (["float", "1"], "a node"),
-        (["dtype", "complex64"], "a node"),
+        (["dtype", "complex256"], "a node"),
         (["device", "tpu"], "a node"),
         (["size", ["a"]], "a size"),
         (["dict", [3]], "the entry 3"),

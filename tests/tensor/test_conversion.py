@@ -163,3 +163,11 @@ def test_types_by_their_names(name: str) -> None:
 def test_unknown_type_is_named() -> None:
     with pytest.raises(ValueError, match=r"must be one of .*, got 'torch\.FooTensor'"):
         pyqref.ones(1).type("torch.FooTensor")
+
+
+@pytest.mark.parametrize("name", ["FloatTensor", "LongTensor", "ByteTensor"])
+def test_a_type_by_its_class(name):
+    """``x.type(torch.LongTensor)`` is ``x.type("torch.LongTensor")``."""
+    x = pyqref.ones(2)
+    expected = x.type(f"torch.{name}")
+    assert expected.dtype == x.type(getattr(pyqref, name)).dtype
