@@ -131,6 +131,13 @@ def _select(args: Any, _: Any) -> _Call:
     return _function(operator.getitem, x, _at(dim, index))
 
 
+def _index(args: Any, _: Any) -> _Call:
+    x, indices = args
+    return _function(
+        operator.getitem, x, tuple(slice(None) if each is None else each for each in indices)
+    )
+
+
 def _at(dim: int, index: Any) -> tuple[Any, ...]:
     """The index that is ``index`` in one dimension and takes all of every other."""
     if dim < 0:
@@ -161,6 +168,7 @@ _ADAPTED: dict[str, Callable[[Any, Any], _Call]] = {
     "embedding": lambda args, _: _function(F.embedding, args[1], args[0], *args[2:3]),
     "slice": _slice,
     "select": _select,
+    "index": _index,
     "sym_size": lambda args, _: _method("size", *args),
     "_unsafe_view": lambda args, _: _method("view", *args),
     "t": lambda args, _: _method("t", *args),
