@@ -42,7 +42,7 @@ def named_constant(value: Any) -> Any:
     name = str(value).removeprefix("torch.")
     found = getattr(dtypes, "bool_" if name == "bool" else name, None)
     if not isinstance(found, dtypes.dtype | dtypes.qscheme | dtypes.memory_format | dtypes.layout):
-        raise TypeError(f"there is no {value} here{_remedy(name)}")
+        raise TypeError(f"there is no {value} here")
     return found
 
 
@@ -137,10 +137,3 @@ def _packed(value: Any) -> tuple[Any, ...]:
         (_, _, _, _, products), _ = value.__getstate__()
         return tuple(each for product in products for each in product.unpack())
     raise TypeError(f"a packed object of type {name} cannot be read")
-
-
-def _remedy(name: str) -> str:
-    """What to do about a dtype that is not here."""
-    if name == "bfloat16" or name.startswith("float8"):
-        return "; convert to float32 first, with .float()"
-    return ""

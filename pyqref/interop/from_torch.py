@@ -227,7 +227,7 @@ class _Conversion:
                 problem(str(error))
                 return nn.Identity()
         if not own:
-            problem(_why_not(cls))
+            problem(f"{torch_name(cls)} is not here")
             return nn.Identity()
         traced = Traced(type(source).__name__, signature, programs)
         for name, child in children.items():
@@ -346,10 +346,3 @@ def has_switch(signature: inspect.Signature) -> bool:
 def all_recorded(programs: Mapping[Any, Any]) -> bool:
     """Whether each choice of optional arguments, in each mode, could be traced."""
     return all(isinstance(each, Program) for each in programs.values())
-
-
-def _why_not(cls: type) -> str:
-    """Why a class of ``torch`` has no twin."""
-    if any(word in cls.__module__ for word in ("quantized", "qat", "observer", "fake_quantize")):
-        return "is quantized or prepared; take over the float model, then quantize it here"
-    return f"{torch_name(cls)} is not here"
