@@ -91,12 +91,23 @@ from .tape import set_grad_enabled as set_grad_enabled
 
 # 4. tensors
 from .tensor import Generator as Generator
+from .tensor import BoolTensor as BoolTensor
+from .tensor import ByteTensor as ByteTensor
+from .tensor import CharTensor as CharTensor
+from .tensor import DoubleTensor as DoubleTensor
+from .tensor import FloatTensor as FloatTensor
+from .tensor import HalfTensor as HalfTensor
+from .tensor import IntTensor as IntTensor
+from .tensor import LongTensor as LongTensor
+from .tensor import ShortTensor as ShortTensor
 from .tensor import Parameter as Parameter
 from .tensor import PerChannelQuantizer as PerChannelQuantizer
 from .tensor import PerTensorQuantizer as PerTensorQuantizer
 from .tensor import QuantizedTensor as QuantizedTensor
 from .tensor import Size as Size
 from .tensor import Tensor as Tensor
+from .tensor import _assert as _assert
+from .tensor import _check as _check
 from .tensor import abs as abs
 from .tensor import absolute as absolute
 from .tensor import acos as acos
@@ -181,6 +192,7 @@ from .tensor import eq as eq
 from .tensor import equal as equal
 from .tensor import erf as erf
 from .tensor import erfc as erfc
+from .tensor import erfinv as erfinv
 from .tensor import exp as exp
 from .tensor import exp2 as exp2
 from .tensor import expm1 as expm1
@@ -197,6 +209,7 @@ from .tensor import fmod as fmod
 from .tensor import frac as frac
 from .tensor import from_dlpack as from_dlpack
 from .tensor import from_numpy as from_numpy
+from .tensor import frombuffer as frombuffer
 from .tensor import full as full
 from .tensor import full_like as full_like
 from .tensor import gather as gather
@@ -208,6 +221,7 @@ from .tensor import greater as greater
 from .tensor import greater_equal as greater_equal
 from .tensor import gt as gt
 from .tensor import histc as histc
+from .tensor import histogram as histogram
 from .tensor import hstack as hstack
 from .tensor import hypot as hypot
 from .tensor import index_add as index_add
@@ -443,9 +457,7 @@ if TYPE_CHECKING:
     from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
     from .switches import get_float32_matmul_precision as get_float32_matmul_precision
     from .switches import get_num_interop_threads as get_num_interop_threads
-    from .switches import (
-        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
-    )
+    from .switches import is_deterministic_algorithms_warn_only_enabled
     from .switches import set_default_device as set_default_device
     from .switches import set_default_tensor_type as set_default_tensor_type
     from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode
@@ -639,6 +651,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BoolTensor",
     "Generator",
     "Parameter",
     "PerChannelQuantizer",
@@ -778,6 +791,7 @@ __all__ = [
     "equal",
     "erf",
     "erfc",
+    "erfinv",
     "exp",
     "exp2",
     "expm1",
@@ -806,6 +820,7 @@ __all__ = [
     "frac",
     "from_dlpack",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "fused_moving_avg_obs_fake_quant",
@@ -828,6 +843,7 @@ __all__ = [
     "hardshrink",
     "hinge_embedding_loss",
     "histc",
+    "histogram",
     "hstack",
     "hub",
     "hypot",

@@ -119,11 +119,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "pyqref computes in float32 and float64: use float32; a file of bfloat16 weights is "
             "read exactly into float32"
         ),
-        (
-            "dtype.bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage "
-            "set_float32_matmul_precision "
-            "get_float32_matmul_precision"
-        ),
+        ("dtype.bfloat16 Tensor.bfloat16 BFloat16Tensor BFloat16Storage"),
     ),
     (
         (
@@ -210,7 +206,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "device = 'cuda' if torch.cuda.is_available() else 'cpu'"
         ),
         (
-            "cuda.* xpu.* mtia accelerator.* mps backends.mps.* backends.cuda.* Tensor.xpu Tensor.ipu "
+            "cuda.* xpu.* mtia accelerator.* mps backends.mps.* backends.cuda.* Tensor.xpu "
+            "Tensor.ipu "
             "Tensor.mtia"
         ),
     ),

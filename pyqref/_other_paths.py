@@ -1,8 +1,8 @@
 """Names by the module paths that ``torch`` has for them, where pyqref keeps them elsewhere.
 
 A script may write ``from torch.nn.intrinsic.qat.modules.conv_fused import ConvBn2d``: a module
-that pyqref does not have, with a class that it has. ``_other_paths_table.py`` lists such modules, and
-the names that each has in ``torch``. A finder, which importing this file sets up, makes a
+that pyqref does not have, with a class that it has. ``_other_paths_table.py`` lists such modules,
+and the names that each has in ``torch``. A finder, which importing this file sets up, makes a
 module that is only in the list, and adds the names of the list to one that is there. A name is
 then looked up when it is first asked for: in the packages around the module, from the inside
 out, and then in ``HOMES``.

@@ -13,11 +13,18 @@ _custom_ops: custom_op=library.custom_op
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
 autograd.graph: Node RemovableHandle
 autograd.variable: Variable
+func: functional_call=nn.utils.stateless_call.functional_call
 fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
   TracerBase map_aggregate symbolic_trace wrap
 fx.interpreter: GraphModule Proxy Tracer Transformer map_aggregate
 fx.node: has_side_effect
 fx.proxy: Graph Scope ScopeContextManager TracerBase
+nn: NLLLoss2d=nn.modules.loss.NLLLoss
+nn.init: constant=nn.init.constant_ dirac=nn.init.dirac_ eye=nn.init.eye_
+  kaiming_normal=nn.init.kaiming_normal_ kaiming_uniform=nn.init.kaiming_uniform_
+  normal=nn.init.normal_ orthogonal=nn.init.orthogonal_ sparse=nn.init.sparse_
+  uniform=nn.init.uniform_ xavier_normal=nn.init.xavier_normal_
+  xavier_uniform=nn.init.xavier_uniform_
 nn.intrinsic.modules.fused: ConvAdd2d ConvAddReLU2d Linear LinearBn1d LinearLeakyReLU LinearReLU
   LinearTanh
 nn.intrinsic.qat.modules.conv_fused: ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d ConvBnReLU2d
@@ -27,23 +34,27 @@ nn.intrinsic.qat.modules.conv_fused: ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d Con
 nn.intrinsic.qat.modules.linear_fused: LinearBn1d Parameter fuse_linear_bn_weights
 nn.intrinsic.quantized.modules.conv_relu: fuse_conv_bn_weights
 nn.intrinsic.quantized.modules.linear_relu: LinearLeakyReLU LinearTanh
+nn.modules._functions: Function SyncBatchNorm
 nn.modules.activation: GLU Hardshrink LogSigmoid LogSoftmax MultiheadAttention PReLU Parameter
   Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanhshrink Tensor
-nn.modules.batchnorm: Tensor _BatchNorm=nn.modules.batchnorm.BatchNormBase
+nn.modules.batchnorm: LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyModuleMixin SyncBatchNorm
+  Tensor UninitializedBuffer UninitializedParameter _BatchNorm=nn.modules.batchnorm.BatchNormBase
   _NormBase=nn.modules.batchnorm.NormBase
 nn.modules.channelshuffle: ChannelShuffle Module Tensor
 nn.modules.container: Parameter ParameterDict ParameterList
-nn.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d Module Parameter Tensor
-  _ConvNd=nn.modules.conv_base.ConvBase _ConvTransposeNd=nn.modules.conv_transpose._ConvTranspose
-  _pair _reverse_repeat_tuple _single _triple
+nn.modules.conv: ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d
+  LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyModuleMixin Module Parameter
+  Tensor UninitializedParameter _ConvNd=nn.modules.conv_base.ConvBase
+  _ConvTransposeNd=nn.modules.conv_transpose._ConvTranspose _pair _reverse_repeat_tuple _single
+  _triple
 nn.modules.distance: CosineSimilarity Module PairwiseDistance Tensor
 nn.modules.dropout: Tensor _DropoutNd=nn.modules.dropout._Dropout
 nn.modules.flatten: Flatten Module Tensor Unflatten
 nn.modules.fold: Fold Module Tensor Unfold
-nn.modules.instancenorm: Tensor
-nn.modules.linear: Identity Tensor
-nn.modules.loss: CosineEmbeddingLoss HingeEmbeddingLoss Linear MarginRankingLoss PairwiseDistance
-  SoftMarginLoss Tensor TripletMarginLoss
+nn.modules.instancenorm: LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d Tensor
+nn.modules.linear: Identity LazyLinear LazyModuleMixin Tensor UninitializedParameter
+nn.modules.loss: CosineEmbeddingLoss HingeEmbeddingLoss Linear MarginRankingLoss
+  NLLLoss2d=nn.modules.loss.NLLLoss PairwiseDistance SoftMarginLoss Tensor TripletMarginLoss
 nn.modules.module: Buffer Parameter RemovableHandle Tensor device dtype
 nn.modules.normalization: Size Tensor
 nn.modules.padding: Tensor _ntuple _pair _quadruple
@@ -55,7 +66,7 @@ nn.modules.pooling: AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d Adapti
   _AvgPoolNd=nn.modules.pooling._AvgPool _MaxPoolNd=nn.modules.pooling._MaxPool _pair _triple
 nn.modules.rnn: GRUCell LSTMCell Module Parameter RNNCell RNNCellBase Tensor
 nn.modules.sparse: Tensor
-nn.modules.transformer: Tensor
+nn.modules.transformer: Tensor Transformer TransformerDecoder TransformerDecoderLayer
 nn.modules.upsampling: Tensor
 nn.qat.modules.conv: _pair _single _triple
 nn.qat.modules.embedding_ops: Tensor
@@ -74,12 +85,28 @@ nn.quantized.modules.embedding_ops: Tensor
 nn.quantized.modules.functional_modules: Tensor
 nn.quantized.reference.modules.rnn: GRUCell LSTMCell RNNCell Tensor
 nn.quantized.reference.modules.sparse: Tensor
-nn.utils.clip_grad: Tensor
+nn.utils: clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_
+nn.utils.clip_grad: Tensor clip_grad_norm=nn.utils.clip_grad.clip_grad_norm_
+nn.utils.parametrizations: Tensor
+nn.utils.parametrize: Tensor
 nn.utils.rnn: Tensor
+nn.utils.spectral_norm: Module
+nn.utils.stateless: Tensor functional_call=nn.utils.stateless_call.functional_call
+nn.utils.weight_norm: Module UninitializedParameter
+optim.adadelta: Tensor
+optim.adagrad: Tensor
 optim.adam: Tensor
+optim.adamax: Tensor
 optim.adamw: Adam AdamW Tensor
+optim.asgd: Tensor
+optim.lbfgs: Tensor
 optim.lr_scheduler: Optimizer Tensor _LRScheduler=optim.lr_scheduler.LRScheduler
+optim.nadam: Tensor
+optim.radam: Tensor
+optim.rmsprop: Tensor
+optim.rprop: Tensor
 optim.sgd: Tensor
+optim.swa_utils: Tensor
 quantization: Tensor
 quantization.backend_config._common_operator_config_utils: BackendPatternConfig DTypeConfig
   DTypeWithConstraints ObservationType

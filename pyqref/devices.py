@@ -54,7 +54,8 @@ class device:
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index if index is None else index
+            given: Any = type
+            type, index = given.type, given.index if index is None else index
         if isinstance(type, int) and not isinstance(type, bool):
             raise RuntimeError(
                 f"device {type}: a number alone names an accelerator, and none is available: "

@@ -61,6 +61,23 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
+    def register_fake(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself: shapes come from calls, so nobody asks it for them."""
+        return fn
+
+    register_abstract = register_fake
+
+    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+        """Take another function for the CPU; one for another device is left alone."""
+        names = [device_types] if isinstance(device_types, str) else list(device_types or ["cpu"])
+
+        def register_one(function: Callable[..., Any]) -> Callable[..., Any]:
+            if "cpu" in names:
+                self.function = function
+            return function
+
+        return register_one if fn is None else register_one(fn)
+
     @property
     def default(self) -> Operator:
         """The operation itself: there are no overloads."""
@@ -147,8 +164,26 @@ def register(name: str, function: Callable[..., Any] | None = None) -> Any:
     return operator
 
 
-def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any = ()) -> Any:
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: Any = (),
+    device_types: Any = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
     """As :func:`register`, under the name that ``torch.library`` has for it.
+
+    Parameters
+    ----------
+    name
+        Such as ``"mylib::my_add"``.
+    fn
+        What it does; without it, ``custom_op`` is a decorator.
+    mutates_args, device_types, schema, tags
+        Of no use here: a function is called as it is, on the CPU.
 
     Examples
     --------
@@ -162,20 +197,17 @@ def custom_op(name: str, fn: Callable[..., Any] | None = None, /, *, mutates_arg
     return register(name, fn)
 
 
-def register_fake(
-    op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
-) -> Any:
-    """Accept a function that gives the shapes of an operation's results, and return it.
-
-    A compiler calls such a function to know shapes without data. Nothing here runs without
-    data, so nothing calls it.
+def register_fake(op: Any, func: Any = None, /, **options: Any) -> Any:
+    """The function itself: shapes come from calls, so nobody asks it for them.
 
     Examples
     --------
     >>> import pyqref
     >>> @pyqref.library.register_fake("mylib::halve")
-    ... def halve_shapes(x):
+    ... def shape_of_half(x):
     ...     return pyqref.empty_like(x)
+    >>> shape_of_half(pyqref.ones(2)).shape
+    pyqref.Size([2])
     """
     return (lambda function: function) if func is None else func
 

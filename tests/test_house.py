@@ -37,6 +37,7 @@ FLOORS: dict[str, float] = {
     "pyqref.nn.module_path": 4,
     "pyqref.nn.modules": 4,
     "pyqref.nn.parameter": 4,
+    "pyqref.nn.uninitialized": 4,
     "pyqref.nn.utils": 4,
     "pyqref.ops": 5,
     "pyqref.nn": 5,
@@ -60,7 +61,6 @@ FLOORS: dict[str, float] = {
     "pyqref.utils.checkpoint": 5,
     "pyqref.utils.mobile_optimizer": 8,
     "pyqref.utils.model_zoo": 8,
-    "pyqref.backends.openmp": 2,
     "pyqref.nn.parallel": 4,
     # These use the package as its users do.
     "pyqref.cli": 10,

@@ -1,4 +1,4 @@
-"""Settings of a compiler that is not there, see :mod:`._inductor.config`."""
+"""Settings of a compiler that is not there, in ``config``."""
 
 from __future__ import annotations
 

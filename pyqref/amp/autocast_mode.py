@@ -115,7 +115,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
-    """The ``forward`` of an :class:`autograd.Function` itself: there is no precision to keep.
+    """The ``forward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any =
 
 
 def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Any:
-    """The ``backward`` of an :class:`autograd.Function` itself: there is no precision to keep.
+    """The ``backward`` of an :class:`~pyqref.autograd.Function`: there is no precision to keep.
 
     Examples
     --------

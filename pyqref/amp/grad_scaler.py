@@ -87,7 +87,8 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, TensorBase):
-            return outputs * self._scale
+            scaled: Any = outputs
+            return scaled * self._scale
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(each) for each in outputs)
         raise ValueError(

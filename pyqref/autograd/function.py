@@ -11,6 +11,11 @@ from ..tensor.dispatch import mark_view
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 
+def _is_recorded(value: Any) -> bool:
+    """Whether it stands for a tensor while :mod:`pyqref.fx` records a program."""
+    return type(value).__module__ == "pyqref.fx.proxy"
+
+
 class FunctionCtx:
     """What ``forward`` leaves for ``backward``; any attribute may be set on it.
 
@@ -47,7 +52,7 @@ class FunctionCtx:
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for ``backward``; changes in place are then detected."""
         for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, TensorBase):
+            if not (tensor is None or isinstance(tensor, TensorBase) or _is_recorded(tensor)):
                 raise TypeError(
                     "save_for_backward can only save variables, but argument is of type "
                     f"{type(tensor).__name__}; set it as an attribute of ctx"
@@ -81,7 +86,9 @@ class FunctionCtx:
 
     def _note_versions(self) -> None:
         self._versions = [
-            (each._version, each._version[0]) for each in self._saved if each is not None
+            (each._version, each._version[0])
+            for each in self._saved
+            if isinstance(each, TensorBase)
         ]
 
 

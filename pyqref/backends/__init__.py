@@ -6,6 +6,7 @@ from .._lazy import on_first_use
 from . import quantized as quantized
 
 if TYPE_CHECKING:
+    from . import cpu as cpu
     from . import cuda as cuda
     from . import cudnn as cudnn
     from . import mkl as mkl
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from . import mps as mps
     from . import openmp as openmp
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "quantized"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "quantized"]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
     __getattr__ = on_first_use(
-        __name__, {}, modules=("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")
+        __name__, {}, modules=("cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")
     )

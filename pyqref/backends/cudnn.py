@@ -24,6 +24,7 @@ __all__ = [
     "benchmark_limit",
     "deterministic",
     "enabled",
+    "fastest",
     "flags",
     "is_acceptable",
     "is_available",
@@ -35,6 +36,8 @@ benchmark = False
 deterministic = False
 allow_tf32 = True
 benchmark_limit: int | None = None
+#: Of old versions of torch.
+fastest = False
 
 
 def is_available() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._kernels.threads import has_openmp
+from importlib import import_module
 
 __all__ = ["is_available"]
 
@@ -16,4 +16,4 @@ def is_available() -> bool:
     >>> pyqref.backends.openmp.is_available() in (True, False)
     True
     """
-    return has_openmp()
+    return bool(import_module("pyqref._kernels.threads").has_openmp())

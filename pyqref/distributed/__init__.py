@@ -8,14 +8,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._lazy import on_first_use
+from .uninitialized import all_gather as all_gather
+from .uninitialized import all_reduce as all_reduce
+from .uninitialized import barrier as barrier
+from .uninitialized import broadcast as broadcast
+from .uninitialized import destroy_process_group as destroy_process_group
+from .uninitialized import get_rank as get_rank
+from .uninitialized import get_world_size as get_world_size
+from .uninitialized import init_process_group as init_process_group
+from .uninitialized import reduce as reduce
 
 __all__ = [
+    "all_gather",
+    "all_reduce",
+    "barrier",
+    "broadcast",
+    "destroy_process_group",
+    "get_rank",
+    "get_world_size",
+    "init_process_group",
     "is_available",
     "is_gloo_available",
     "is_initialized",
     "is_mpi_available",
     "is_nccl_available",
     "is_torchelastic_launched",
+    "reduce",
 ]
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there

@@ -21,6 +21,8 @@ from .readable import readable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+else:
+    Self = Any  # typing.get_type_hints reads it
 
 __all__ = ["GraphModule"]
 

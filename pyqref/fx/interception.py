@@ -28,6 +28,8 @@ from ..tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+else:
+    Self = Any  # typing.get_type_hints reads it
 
 __all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
 

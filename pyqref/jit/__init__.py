@@ -29,6 +29,7 @@ from .marks import ignore as ignore
 from .marks import interface as interface
 from .marks import is_scripting as is_scripting
 from .marks import isinstance_ as isinstance
+from .marks import overload_method as _overload_method
 from .marks import script_method as script_method
 from .marks import unused as unused
 from .passes import enable_onednn_fusion as enable_onednn_fusion
@@ -48,6 +49,7 @@ from .scripting import script as script
 from .tracing import TracerWarning as TracerWarning
 from .tracing import TracingCheckError as TracingCheckError
 from .tracing import is_tracing as is_tracing
+from .tracing import script_if_tracing as _script_if_tracing
 from .tracing import script_if_tracing as script_if_tracing
 from .tracing import trace as trace
 from .tracing import trace_module as trace_module

@@ -159,7 +159,7 @@ class ModuleBuilder(Builder):
         tensor = self.build(rest[0], depth)
         if not isinstance(tensor, TensorBase) or tensor.is_quantized:
             self._refuse(f"an array is {short(rest)}")
-        return tensor.numpy()
+        return tensor._array
 
     def _fill(self, module: Any, parts: list[Any], depth: int) -> None:
         """Attributes, hooks, parameters, buffers and submodules."""

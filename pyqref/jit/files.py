@@ -17,7 +17,7 @@ from ..serialization.errors import FileError
 from ..serialization.files import _opened
 from .building import ModuleBuilder
 from .references import passed
-from .script_module import RecursiveScriptModule
+from .script_module import RecursiveScriptModule, write_with
 from .taking_apart import ModuleFlattener, require_scripted
 
 __all__ = ["load", "save"]
@@ -153,3 +153,6 @@ def load(
         if _EXTRA + key in extra:
             _extra_files[key] = extra[_EXTRA + key].tobytes()  # type: ignore[index]
     return model if isinstance(model, RecursiveScriptModule) else RecursiveScriptModule(model)
+
+
+write_with(save)

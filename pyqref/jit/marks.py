@@ -14,6 +14,7 @@ __all__ = [
     "interface",
     "is_scripting",
     "isinstance_",
+    "overload_method",
     "script_method",
     "unused",
 ]
@@ -99,6 +100,11 @@ def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+def overload_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The method itself: Python keeps the last of several definitions."""
+    return fn
+
+
 def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The method itself, of a class derived from :class:`ScriptModule`.
 
@@ -154,8 +160,9 @@ def isinstance_(obj: Any, target_type: Any) -> bool:
     >>> pyqref.jit.isinstance([1, 2], list[int])
     True
     """
-    kinds = target_type if isinstance(target_type, tuple) else (target_type,)
-    return isinstance(obj, tuple(getattr(each, "__origin__", each) for each in kinds))
+    kinds: tuple[Any, ...] = target_type if isinstance(target_type, tuple) else (target_type,)
+    plain: Any = tuple(getattr(each, "__origin__", each) for each in kinds)
+    return isinstance(obj, plain)
 
 
 def _itself(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,8 +22,11 @@ __all__ = [
     "TopLevelTracedModule",
     "TracedModule",
     "copied",
+    "write_with",
 ]
 
+#: What writes a module to a file; :mod:`.files` puts it here, which imports this module.
+_writers: list[Callable[..., None]] = []
 _COMPILED = ("graph", "inlined_graph", "code", "code_with_constants", "graph_for")
 
 
@@ -32,6 +35,11 @@ def _no_compiler(name: str) -> AttributeError:
         f"jit: there is no {name}: nothing is compiled, a scripted model is a copy that runs as "
         "Python; pyqref.fx.symbolic_trace(model) gives a graph (.graph) and its text (.code)"
     )
+
+
+def write_with(writer: Callable[..., None]) -> None:
+    """Say what :meth:`ScriptModule.save` calls."""
+    _writers.append(writer)
 
 
 class ScriptModule(Module):
@@ -47,9 +55,7 @@ class ScriptModule(Module):
 
     def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
         """As :func:`pyqref.jit.save` of this module."""
-        from .files import save
-
-        save(self, f, _extra_files)
+        _writers[-1](self, f, _extra_files)
 
     def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> None:
         """Refused: a phone's interpreter runs compiled programs, and nothing is compiled."""
@@ -159,7 +165,15 @@ class RecursiveScriptModule(ScriptModule):
 
 
 class TracedModule(RecursiveScriptModule):
-    """A copy of a model that was traced."""
+    """A copy of a model that was traced.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> traced = pyqref.jit.trace(pyqref.nn.ReLU(), pyqref.ones(1))
+    >>> isinstance(traced, pyqref.jit.TracedModule)
+    True
+    """
 
 
 class TopLevelTracedModule(TracedModule):

@@ -63,8 +63,8 @@ class ModuleFlattener(Flattener):
             return ["class", name_of(value)]
         for name, record in RECORDS.items():
             if type(value) is record:
-                fields = value._asdict() if isinstance(value, tuple) else vars(value)
-                return ["record", name, self.flatten(dict(fields), path)]
+                fields = dict(value._asdict() if hasattr(value, "_asdict") else vars(value))
+                return ["record", name, self.flatten(fields, path)]
         if isinstance(value, PartialWrapper) and not value.callable_args:
             return ["recipe", self._partial(value.p, path)]
         if isinstance(value, functools.partial):
@@ -91,10 +91,10 @@ class ModuleFlattener(Flattener):
         number = self._numbers[id(module)] = len(self._numbers)
         if isinstance(module, RecursiveScriptModule):
             return ["scripted", number, self.flatten(module._model, path)]
+        kind: Any = name_of(type(module))
+        tag = "module"
         if isinstance(module, GraphModule):
             tag, kind = "graph_module", [type(module).__name__, self._graph(module, path)]
-        else:
-            tag, kind = "module", name_of(type(module))
         own = vars(module)
         return [
             tag,

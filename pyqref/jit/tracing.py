@@ -35,7 +35,16 @@ class TracerWarning(Warning):
 
 
 class TracingCheckError(Exception):
-    """What ``torch`` raises when a recorded run differs from another; here it never comes."""
+    """What ``torch`` raises when a recorded run differs from another; here it never comes.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> try:
+    ...     traced = pyqref.jit.trace(pyqref.nn.ReLU(), pyqref.ones(1))
+    ... except pyqref.jit.TracingCheckError:
+    ...     traced = None
+    """
 
 
 class _State:
@@ -127,7 +136,7 @@ def trace(
     >>> from pyqref import nn
     >>> traced = pyqref.jit.trace(nn.Linear(2, 1), pyqref.ones(1, 2))
     >>> traced(pyqref.ones(5, 2)).shape
-    Size([5, 1])
+    pyqref.Size([5, 1])
     """
     if optimize is not None:
         warn("jit.trace: optimize has no effect: nothing is compiled", NoEffectWarning)

@@ -27,6 +27,8 @@ from .modules import Unflatten as Unflatten
 from .parallel import DataParallel as DataParallel
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
+from .parameter import UninitializedBuffer as UninitializedBuffer
+from .parameter import UninitializedParameter as UninitializedParameter
 
 # isort: split
 # --- layers ---
@@ -93,6 +95,19 @@ from .modules import InstanceNorm3d as InstanceNorm3d
 from .modules import KLDivLoss as KLDivLoss
 from .modules import L1Loss as L1Loss
 from .modules import LayerNorm as LayerNorm
+from .modules import LazyBatchNorm1d as LazyBatchNorm1d
+from .modules import LazyBatchNorm2d as LazyBatchNorm2d
+from .modules import LazyBatchNorm3d as LazyBatchNorm3d
+from .modules import LazyConv1d as LazyConv1d
+from .modules import LazyConv2d as LazyConv2d
+from .modules import LazyConv3d as LazyConv3d
+from .modules import LazyConvTranspose1d as LazyConvTranspose1d
+from .modules import LazyConvTranspose2d as LazyConvTranspose2d
+from .modules import LazyConvTranspose3d as LazyConvTranspose3d
+from .modules import LazyInstanceNorm1d as LazyInstanceNorm1d
+from .modules import LazyInstanceNorm2d as LazyInstanceNorm2d
+from .modules import LazyInstanceNorm3d as LazyInstanceNorm3d
+from .modules import LazyLinear as LazyLinear
 from .modules import LeakyReLU as LeakyReLU
 from .modules import Linear as Linear
 from .modules import LocalResponseNorm as LocalResponseNorm
@@ -136,9 +151,13 @@ from .modules import Softmin as Softmin
 from .modules import Softplus as Softplus
 from .modules import Softshrink as Softshrink
 from .modules import Softsign as Softsign
+from .modules import SyncBatchNorm as SyncBatchNorm
 from .modules import Tanh as Tanh
 from .modules import Tanhshrink as Tanhshrink
 from .modules import Threshold as Threshold
+from .modules import Transformer as Transformer
+from .modules import TransformerDecoder as TransformerDecoder
+from .modules import TransformerDecoderLayer as TransformerDecoderLayer
 from .modules import TransformerEncoder as TransformerEncoder
 from .modules import TransformerEncoderLayer as TransformerEncoderLayer
 from .modules import TripletMarginLoss as TripletMarginLoss
@@ -285,7 +304,26 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "LazyLinear",
+    "LazyConv1d",
+    "LazyConvTranspose1d",
+    "LazyBatchNorm1d",
+    "LazyInstanceNorm1d",
+    "LazyConv2d",
+    "LazyConvTranspose2d",
+    "LazyBatchNorm2d",
+    "LazyInstanceNorm2d",
+    "LazyConv3d",
+    "LazyConvTranspose3d",
+    "LazyBatchNorm3d",
+    "LazyInstanceNorm3d",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "SyncBatchNorm",
     "TransformerEncoder",
+    "UninitializedParameter",
+    "UninitializedBuffer",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",

@@ -7,8 +7,11 @@ from typing import Any
 from ..tensor.base import TensorBase
 from ..tensor.parameter import Parameter as Parameter
 from ..tensor.tensor import Tensor
+from .uninitialized import UninitializedBuffer as UninitializedBuffer
+from .uninitialized import UninitializedParameter as UninitializedParameter
+from .uninitialized import is_lazy as is_lazy
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
 class _BufferType(type):

@@ -8,6 +8,7 @@ or ``["tensor", "fc.weight", false, null]``, where the array lies under that nam
 from __future__ import annotations
 
 import math
+from argparse import Namespace
 from collections import Counter, OrderedDict
 from typing import Any, NoReturn
 
@@ -31,6 +32,12 @@ _CONSTANTS = {
     for kind in (dtypes.dtype, dtypes.qscheme, dtypes.memory_format)
 }
 _MAPPINGS = {"dict": dict, "ordered_dict": OrderedDict, "counter": Counter}
+#: Numbers of NumPy: the names of their types, and the type of Python that holds their value.
+_SCALARS = {
+    **dict.fromkeys(("float16", "float32", "float64"), float),
+    **dict.fromkeys((f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)), int),
+    "bool": bool,
+}
 _SEQUENCES = {"list": list, "tuple": tuple, "size": Size}
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -64,6 +71,10 @@ class Flattener:
             if type(value) is sequence:
                 members = enumerate(value)
                 return [tag, [self.flatten(each, (*path, index)) for index, each in members]]
+        if type(value) is Namespace:
+            return self._mapping("namespace", vars(value), path)
+        if isinstance(value, np.number | np.bool_) and value.dtype.kind in "biuf":
+            return ["numpy", [value.dtype.name, self.flatten(value.item(), path)]]
         if isinstance(value, TensorBase):
             return self._tensor(value, path)
         if isinstance(value, dtypes.device):
@@ -144,6 +155,10 @@ class Builder:
             return self._tensor(tag, rest)
         if tag in _MAPPINGS and isinstance(rest[0], list):
             return self._mapping(tag, rest, depth)
+        if tag == "namespace" and isinstance(rest[0], list):
+            return self._namespace(rest, depth)
+        if tag == "numpy":
+            return self._scalar(rest, depth)
         if len(rest) != 1:
             self._refuse(f"the structure has a node {short(node)}")
         if tag in _SEQUENCES and isinstance(rest[0], list):
@@ -183,6 +198,25 @@ class Builder:
         elif len(rest) != 1:
             self._refuse(f"a {tag} in the structure has {len(rest)} parts")
         return mapping
+
+    def _namespace(self, rest: list[Any], depth: int) -> Namespace:
+        found = self._mapping("dict", rest, depth)
+        if not all(isinstance(name, str) for name in found):
+            self._refuse(f"a namespace in the structure has the names {short(list(found))}")
+        made = Namespace()
+        vars(made).update(found)
+        return made
+
+    def _scalar(self, rest: list[Any], depth: int) -> Any:
+        parts = rest[0] if len(rest) == 1 and isinstance(rest[0], list) else []
+        kind = _SCALARS.get(parts[0]) if len(parts) == 2 and isinstance(parts[0], str) else None
+        value = self.build(parts[1], depth + 1) if kind is not None else None
+        if kind is None or type(value) is not kind:
+            self._refuse(f"the structure has a number {short(rest)}")
+        try:
+            return np.dtype(parts[0]).type(value)
+        except OverflowError:
+            self._refuse(f"the structure has a number {short(rest)}")
 
     def _versions(self, metadata: Any) -> Any:
         """The ``_metadata`` of a state dict: a dictionary for each path."""

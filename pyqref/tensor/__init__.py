@@ -122,6 +122,20 @@ from .joining import stack as stack
 from .joining import tensor_split as tensor_split
 from .joining import unbind as unbind
 from .joining import vstack as vstack
+from .more_in_place import erfinv as erfinv
+from .histograms import histogram as histogram
+from .assertions import _assert as _assert
+from .assertions import _check as _check
+from .buffers import frombuffer as frombuffer
+from .typed import BoolTensor as BoolTensor
+from .typed import ByteTensor as ByteTensor
+from .typed import CharTensor as CharTensor
+from .typed import DoubleTensor as DoubleTensor
+from .typed import FloatTensor as FloatTensor
+from .typed import HalfTensor as HalfTensor
+from .typed import IntTensor as IntTensor
+from .typed import LongTensor as LongTensor
+from .typed import ShortTensor as ShortTensor
 from .layout import clone as clone
 from .linalg import addbmm as addbmm
 from .linalg import addmm as addmm
@@ -315,6 +329,18 @@ from .softmax import log_softmax as log_softmax
 from .softmax import softmax as softmax
 
 __all__ = [
+    "erfinv",
+    "histogram",
+    "frombuffer",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
     "Generator",
     "Parameter",
     "PerChannelQuantizer",

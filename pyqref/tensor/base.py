@@ -27,6 +27,7 @@ from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout
 from ..tape.quiet import quiet
+from .foreign import kind_of
 
 __all__ = [
     "ANY_TENSOR",
@@ -101,7 +102,7 @@ class TensorBase(TensorSlots):
         if value is not None:
             if not isinstance(value, TensorBase):
                 raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got {type(value).__name__}"
+                    f"assigned grad expected to be a Tensor or None but got {kind_of(value)}"
                 )
             own, new = self._array, value._array
             if (own.shape, own.dtype) != (new.shape, new.dtype):

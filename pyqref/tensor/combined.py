@@ -12,6 +12,8 @@ from .promotion import promote, to_floating
 from .wrong_arguments import explains_errors
 
 __all__ = [
+    "hypot_",
+    "xlogy_",
     "addcdiv",
     "addcmul",
     "atan2",
@@ -145,3 +147,5 @@ lerp_ = in_place(lerp)
 addcmul_ = in_place(addcmul)
 addcdiv_ = in_place(addcdiv)
 atan2_ = in_place(atan2)
+hypot_ = in_place(hypot)
+xlogy_ = in_place(xlogy)

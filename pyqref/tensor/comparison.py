@@ -19,6 +19,11 @@ from .refusal import refuse_quantized
 from .wrong_arguments import explains_errors
 
 __all__ = [
+    "greater_",
+    "greater_equal_",
+    "less_",
+    "less_equal_",
+    "not_equal_",
     "allclose",
     "eq",
     "equal",
@@ -269,3 +274,4 @@ def _same_type(name: str, input: Any, other: Any) -> None:
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
 
 eq_, ne_, lt_, le_, gt_, ge_ = (in_place(each) for each in (eq, ne, lt, le, gt, ge))
+greater_, greater_equal_, less_, less_equal_, not_equal_ = gt_, ge_, lt_, le_, ne_

@@ -15,6 +15,7 @@ from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, require_apart, require_tensor, store
+from .foreign import array_of_torch, is_torch_tensor
 from .layout import clone, contiguous
 from .memory import require_memory
 from .promotion import fitting
@@ -233,6 +234,8 @@ def dlpack_device(input: Any) -> Any:
 def from_dlpack(ext_tensor: Any) -> Any:
     """A tensor on the memory of another library's tensor (through ``__dlpack__``).
 
+    Of a tensor of ``torch`` that requires a gradient, the numbers are taken.
+
     Examples
     --------
     >>> import numpy
@@ -240,7 +243,9 @@ def from_dlpack(ext_tensor: Any) -> Any:
     >>> pyqref.from_dlpack(numpy.ones(2, numpy.float32)).tolist()
     [1.0, 1.0]
     """
-    array = np.from_dlpack(ext_tensor)
+    array = (
+        array_of_torch(ext_tensor) if is_torch_tensor(ext_tensor) else np.from_dlpack(ext_tensor)
+    )
     dtypes.from_numpy_dtype(array.dtype)
     return wrap(array)
 

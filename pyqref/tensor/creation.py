@@ -12,7 +12,7 @@ from ..tape.quiet import quiet
 from .arguments import as_flag, described
 from .axes import shape_argument
 from .base import TensorBase, wrap
-from .foreign import kind_of
+from .foreign import array_of_torch, is_torch_tensor, kind_of
 from .memory import require_memory
 from .promotion import default_numpy_dtype, fitting
 from .wrong_arguments import explains_errors
@@ -65,8 +65,8 @@ def tensor(
     Parameters
     ----------
     data
-        A number, nested lists of numbers, an array or a tensor. Python floats give
-        the default dtype, ints int64, bools bool; arrays keep their type.
+        A number, nested lists of numbers, an array, a tensor, or a tensor of ``torch``. Python
+        floats give the default dtype, ints int64, bools bool; arrays keep their type.
     dtype
         Type of the elements, if another is wanted.
     requires_grad
@@ -91,6 +91,8 @@ def _array_of(data: Any, dtype: dtype_ | None) -> Any:
                 "its real numbers"
             )
         array = data._array
+    elif is_torch_tensor(data):
+        array = array_of_torch(data)
     elif isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, (list, tuple))
     ):
@@ -145,6 +147,8 @@ def _plain(data: Any) -> Any:
         if data._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return data._array.reshape(()).item()
+    if is_torch_tensor(data):
+        return array_of_torch(data).reshape(-1).tolist()[0] if data.numel() == 1 else data
     return data
 
 
@@ -175,8 +179,8 @@ def as_tensor(data: Any, dtype: dtype_ | None = None, device: Any = None) -> Any
     if isinstance(data, TensorBase):
         given: Any = data
         return given if dtype is None or given.dtype is dtype else given.to(dtype)
-    if isinstance(data, np.ndarray):
-        shared = from_numpy(data)
+    if isinstance(data, np.ndarray) or is_torch_tensor(data):
+        shared = from_numpy(data if isinstance(data, np.ndarray) else array_of_torch(data))
         return shared if dtype is None or shared.dtype is dtype else shared.to(dtype)
     return tensor(data, dtype=dtype)
 

@@ -58,6 +58,8 @@ class ElementwiseMethods:
     logaddexp = combined.logaddexp
     xlogy = combined.xlogy
     atan2_ = combined.atan2_
+    hypot_ = combined.hypot_
+    xlogy_ = combined.xlogy_
     atan2 = combined.atan2
     lerp = combined.lerp
     lerp_ = combined.lerp_
@@ -73,6 +75,11 @@ class ElementwiseMethods:
     le_ = comparison.le_
     gt_ = comparison.gt_
     ge_ = comparison.ge_
+    greater_ = comparison.greater_
+    greater_equal_ = comparison.greater_equal_
+    less_ = comparison.less_
+    less_equal_ = comparison.less_equal_
+    not_equal_ = comparison.not_equal_
     allclose = comparison.allclose
     eq = comparison.eq
     equal = comparison.equal
@@ -113,6 +120,8 @@ class ElementwiseMethods:
     absolute_ = pointwise.absolute_
     frac_ = pointwise.frac_
     nan_to_num_ = pointwise.nan_to_num_
+    deg2rad_ = pointwise.deg2rad_
+    rad2deg_ = pointwise.rad2deg_
     sgn_ = pointwise.sgn_
     abs = pointwise.abs
     abs_ = pointwise.abs_
@@ -153,6 +162,9 @@ class ElementwiseMethods:
     cosh_ = transcendental.cosh_
     sinh_ = transcendental.sinh_
     tan_ = transcendental.tan_
+    erfc_ = transcendental.erfc_
+    exp2_ = transcendental.exp2_
+    logit_ = transcendental.logit_
     acos = transcendental.acos
     arccos = transcendental.arccos
     arcsin = transcendental.arcsin

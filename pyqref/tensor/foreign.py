@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
-__all__ = ["kind_of", "no_tensor", "refuse_foreign"]
+__all__ = ["array_of_torch", "is_torch_tensor", "kind_of", "no_tensor", "refuse_foreign"]
 
 
-def _is_torch(value: Any) -> bool:
-    """Whether it is a tensor of torch, which is not imported for that."""
+def is_torch_tensor(value: Any) -> bool:
+    """Whether it is a tensor of torch, which is not imported for that.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> is_torch_tensor(pyqref.ones(1))
+    False
+    """
     return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy")
+
+
+def _version() -> str:
+    """``"torch 2.13"``, of the torch that is imported."""
+    version = getattr(sys.modules.get("torch"), "__version__", "")
+    return f"torch {'.'.join(str(version).split('.')[:2])}" if version else "torch"
+
+
+def array_of_torch(value: Any) -> Any:
+    """The memory of a tensor of torch, as an array; gradients do not reach it.
+
+    Raises
+    ------
+    TypeError
+        No array can lie on that memory; the message says what to write.
+    """
+    try:
+        return np.from_dlpack(value.detach())
+    except (BufferError, RuntimeError, TypeError, AttributeError) as error:
+        is_quantized = getattr(value, "is_quantized", False)
+        remedy = "write pyqref.from_dlpack(t.float().cpu())"
+        if is_quantized:
+            remedy = (
+                "take its integers, pyqref.from_dlpack(t.int_repr()), and make_per_tensor of "
+                "them, or take over the model with pyqref.interop.from_torch"
+            )
+        raise TypeError(
+            f"a tensor of {_version()}, {getattr(value, 'dtype', '')}, cannot be read as it is "
+            f"({error}); {remedy}"
+        ) from error
 
 
 def kind_of(value: Any) -> str:
@@ -23,9 +61,9 @@ def kind_of(value: Any) -> str:
     >>> kind_of("text"), kind_of(numpy.ones(2))
     ('str', 'ndarray; write pyqref.from_numpy(array)')
     """
-    if _is_torch(value):
-        steps = "t.detach().numpy()" if getattr(value, "requires_grad", False) else "t.numpy()"
-        return f"torch.{type(value).__name__}; write pyqref.from_numpy({steps})"
+    if is_torch_tensor(value):
+        steps = "t.detach()" if getattr(value, "requires_grad", False) else "t"
+        return f"tensor of {_version()}; write pyqref.from_dlpack({steps})"
     if isinstance(value, np.ndarray):
         return "ndarray; write pyqref.from_numpy(array)"
     return type(value).__name__
@@ -33,7 +71,7 @@ def kind_of(value: Any) -> str:
 
 def refuse_foreign(what: str, value: Any) -> None:
     """Raise TypeError if ``value``, an operand of ``what``, is a tensor of torch."""
-    if _is_torch(value):
+    if is_torch_tensor(value):
         raise TypeError(f"{what} takes tensors of pyqref, got a {kind_of(value)}")
 
 

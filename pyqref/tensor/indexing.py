@@ -16,6 +16,7 @@ from ..tape import indexing
 from .arguments import described
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, require_apart, require_own_places, store
+from .foreign import kind_of
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
 from .wrong_arguments import explains_errors
@@ -114,7 +115,7 @@ def _checked_integer(item: Any, shape: tuple[int, ...], position: int) -> int:
     except AttributeError:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
-            f"valid indices (got {type(item).__name__})"
+            f"valid indices (got {kind_of(item)})"
         ) from None
     length = shape[position]
     if not -length <= index < length:

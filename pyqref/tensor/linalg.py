@@ -17,6 +17,7 @@ from .shape import reshape
 from .wrong_arguments import explain_errors
 
 __all__ = [
+    "addbmm_",
     "addbmm",
     "addmm",
     "addmv",
@@ -391,6 +392,7 @@ def vdot(input: Any, other: Any) -> Any:
 
 
 addmm_ = in_place(addmm)
+addbmm_ = in_place(addbmm)
 addmv_ = in_place(addmv)
 baddbmm_ = in_place(baddbmm)
 

@@ -13,7 +13,7 @@ from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
-from .dispatch import apply
+from .dispatch import apply, require_tensor
 from .memory import require_memory
 from .refusal import refuse_quantized
 from .return_types import RETURN_TYPES, ValuesIndices
@@ -49,6 +49,7 @@ def sort(
     >>> values.tolist(), indices.tolist()
     ([3.0, 2.0, 1.0], [0, 2, 1])
     """
+    require_tensor("sort", "input", input)
     axis = axis_of(dim, input.ndim)
     return RETURN_TYPES["sort"](
         *apply(indexing.Sort, input, axis, as_flag(descending, "sort(): descending"), None)
@@ -64,6 +65,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     >>> pyqref.argsort(pyqref.tensor([3.0, 1.0, 2.0])).tolist()
     [1, 2, 0]
     """
+    require_tensor("argsort", "input", input)
     flag = as_flag(descending, "argsort(): descending")
     return apply(indexing.Argsort, input, axis_of(dim, input.ndim), flag)
 
@@ -77,6 +79,7 @@ def msort(input: Any) -> Any:
     >>> pyqref.msort(pyqref.tensor([[3, 1], [2, 4]])).tolist()
     [[2, 1], [3, 4]]
     """
+    require_tensor("msort", "input", input)
     return apply(indexing.Msort, input)
 
 

@@ -20,6 +20,8 @@ from .refusal import refuse_quantized
 from .wrong_arguments import explains_errors
 
 __all__ = [
+    "deg2rad_",
+    "rad2deg_",
     "abs",
     "absolute",
     "ceil",
@@ -348,4 +350,6 @@ sign_ = in_place(sign)
 absolute_ = abs_
 frac_ = in_place(frac)
 nan_to_num_ = in_place(nan_to_num)
+deg2rad_ = in_place(deg2rad)
+rad2deg_ = in_place(rad2deg)
 sgn_ = sign_

@@ -44,13 +44,16 @@ def _shape(size: tuple[Any, ...]) -> tuple[tuple[int, ...], int]:
 
 
 def rand(
-    *size: Any,
+    *shape: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
     device: Any = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Any:
-    """Numbers uniform in [0, 1).
+    """Numbers uniform in [0, 1); ``rand(2, 3)``, ``rand((2, 3))`` or ``rand(size=(2, 3))``.
 
     Examples
     --------
@@ -59,19 +62,22 @@ def rand(
     >>> bool((0 <= x).all() and (x < 1).all())
     True
     """
-    shape, count = _shape(size)
+    lengths, count = _shape(shape if size is None else (size,))
     numbers = _stream(generator).uniform(count, _floating("rand", dtype))
-    return made(numbers.reshape(shape), requires_grad, device)
+    return made(numbers.reshape(lengths), requires_grad, device)
 
 
 def randn(
-    *size: Any,
+    *shape: Any,
+    size: Any = None,
     generator: Generator | None = None,
     dtype: dtype_ | None = None,
     device: Any = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Any:
-    """Normal numbers, mean 0 and standard deviation 1.
+    """Normal numbers, mean 0 and standard deviation 1; sizes as in :func:`rand`.
 
     Examples
     --------
@@ -80,9 +86,9 @@ def randn(
     >>> abs(x.mean().item()) < 0.1, abs(x.std().item() - 1) < 0.1
     (True, True)
     """
-    shape, count = _shape(size)
+    lengths, count = _shape(shape if size is None else (size,))
     numbers = _stream(generator).normal(count, _floating("randn", dtype))
-    return made(numbers.reshape(shape), requires_grad, device)
+    return made(numbers.reshape(lengths), requires_grad, device)
 
 
 def _floating(name: str, dtype: dtype_ | None) -> Any:

@@ -13,6 +13,7 @@ from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
 from .dispatch import apply, require_tensor
+from .joining import cat
 from .promotion import cast, promote, to_floating
 from .refusal import refuse_quantized
 from .wrong_arguments import explain_errors
@@ -337,8 +338,10 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return sum(input.masked_fill(mask, 0), dim, keepdim) / count
 
 
-def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along ``dim``, taken ``n`` times; of bools, whether they differ.
+
+    Before, ``prepend`` and ``append`` are joined to ``input`` along ``dim``.
 
     Examples
     --------
@@ -349,6 +352,8 @@ def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     axis = axis_of(dim, input.ndim)
+    if prepend is not None or append is not None:
+        input = cat([each for each in (prepend, input, append) if each is not None], axis)
     # No elements are left after as many times as there are.
     for _ in range(min(as_integer(n, "diff(): n", 0), input._array.shape[axis])):
         length = max(input._array.shape[axis] - 1, 0)

@@ -19,9 +19,11 @@ from . import (
     diagonals,
     extremes,
     gradient,
+    histograms,
     indexing,
     joining,
     linalg,
+    more_in_place,
     ordering,
     picking,
     queries,
@@ -29,6 +31,7 @@ from . import (
     random_filling,
     reduction,
     softmax,
+    subclass,
 )
 from . import layout as layouts
 from . import shape as shapes
@@ -128,6 +131,7 @@ class Tensor(ElementwiseMethods, Protocols):
 
     # shape.py
     as_strided = shapes.as_strided
+    as_subclass = subclass.as_subclass
     broadcast_to = shapes.broadcast_to
     diag = diagonals.diag
     diagonal = diagonals.diagonal
@@ -231,6 +235,7 @@ class Tensor(ElementwiseMethods, Protocols):
     argsort = ordering.argsort
     bincount = ordering.bincount
     histc = ordering.histc
+    histogram = histograms.histogram
     kthvalue = ordering.kthvalue
     median = ordering.median
     msort = ordering.msort
@@ -249,6 +254,15 @@ class Tensor(ElementwiseMethods, Protocols):
     addmv_ = linalg.addmv_
     baddbmm = linalg.baddbmm
     baddbmm_ = linalg.baddbmm_
+    addbmm_ = linalg.addbmm_
+    cumprod_ = more_in_place.cumprod_
+    cumsum_ = more_in_place.cumsum_
+    erfinv = more_in_place.erfinv
+    erfinv_ = more_in_place.erfinv_
+    swapaxes_ = more_in_place.swapaxes_
+    swapdims_ = more_in_place.swapdims_
+    tril_ = more_in_place.tril_
+    triu_ = more_in_place.triu_
     bmm = linalg.bmm
     dot = linalg.dot
     inner = linalg.inner

@@ -10,6 +10,9 @@ from .inplace import in_place
 from .promotion import to_floating
 
 __all__ = [
+    "erfc_",
+    "exp2_",
+    "logit_",
     "acos",
     "arccos",
     "arcsin",
@@ -322,3 +325,6 @@ atan_ = arctan_ = in_place(atan)
 cosh_ = in_place(cosh)
 sinh_ = in_place(sinh)
 tan_ = in_place(tan)
+erfc_ = in_place(erfc)
+exp2_ = in_place(exp2)
+logit_ = in_place(logit)

@@ -6,14 +6,9 @@ from .._lazy import on_first_use
 from . import data as data
 from . import hooks as hooks
 
-if TYPE_CHECKING:
-    from . import checkpoint as checkpoint
-    from . import mobile_optimizer as mobile_optimizer
-    from . import model_zoo as model_zoo
-
 if not TYPE_CHECKING:  # a type checker knows the names that are there
     __getattr__ = on_first_use(
         __name__, {}, modules=("checkpoint", "mobile_optimizer", "model_zoo")
     )
 
-__all__ = ["checkpoint", "data", "hooks", "mobile_optimizer", "model_zoo"]
+__all__ = ["data", "hooks"]

@@ -79,7 +79,7 @@ def checkpoint_sequential(
     >>> from pyqref.utils.checkpoint import checkpoint_sequential
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     checkpoint_sequential([pyqref.exp, pyqref.log], 2, pyqref.ones(1)).item()
+    ...     checkpoint_sequential([pyqref.neg, pyqref.exp], 2, pyqref.zeros(1)).item()
     1.0
     """
     _say()

@@ -11,7 +11,14 @@ __all__ = ["MobileOptimizerType", "optimize_for_mobile"]
 
 
 class MobileOptimizerType:
-    """Names of the passes that a script may forbid."""
+    """Names of the passes that a script may forbid.
+
+    Examples
+    --------
+    >>> from pyqref.utils.mobile_optimizer import MobileOptimizerType
+    >>> MobileOptimizerType.REMOVE_DROPOUT
+    'remove_dropout'
+    """
 
     CONV_BN_FUSION = "conv_bn_fusion"
     INSERT_FOLD_PREPACK_OPS = "insert_fold_prepack_ops"

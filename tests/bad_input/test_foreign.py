@@ -71,12 +71,19 @@ PLACES: dict[str, Callable[[], Any]] = {
     "channels": observed(q.PerChannelMinMaxObserver),
     "histogram": observed(q.HistogramObserver),
     "fake quantizer": observed(q.FakeQuantize),
+    "sort": lambda: pyqref.sort(T),
+    "argsort": lambda: pyqref.argsort(T),
+    "dynamic function": lambda: pyqref.ops.quantized.linear_prepack_fp16(T),
+    "gradient": lambda: setattr(pyqref.ones(1), "grad", T),
+    "index": lambda: OURS[T],
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_tensor_of_torch(place: str) -> None:
-    with pytest.raises((TypeError, RuntimeError), match=r"pyqref\.from_numpy\(t\.numpy\(\)\)"):
+    with pytest.raises(
+        (TypeError, RuntimeError), match=r"tensor of torch.*pyqref\.from_dlpack\(t\)"
+    ):
         PLACES[place]()
 
 

@@ -99,8 +99,8 @@ def exists(name: str) -> bool:
     return True
 
 
-#: A key of files, and the name of a type as repr gives it.
-_NO_PATHS = {"pyqref.structure", "pyqref.return_types.aminmax"}
+#: Keys of files, and the name of a type as repr gives it.
+_NO_PATHS = {"pyqref.structure", "pyqref.module", "pyqref.return_types.aminmax"}
 #: Names of the user's own in examples.
 _EXAMPLES = {"MyObserver", "new_path"}
 

@@ -224,7 +224,7 @@ def test_a_tensor_of_torch() -> None:
     torch = pytest.importorskip("torch", minversion="2.13")
     layer = nn.Linear(3, 2)
     for t in (torch.ones(4, 3), torch.ones(4, 3, requires_grad=True)):
-        with says("write pyqref.from_numpy({})") as told:
+        with says("write pyqref.from_dlpack({})") as told:
             layer(t)
         layer(eval(told.text.rpartition("write ")[2], {"pyqref": pyqref, "t": t}))
 

@@ -205,6 +205,19 @@ ATTENTION = [
     ),
     _row("TransformerEncoderLayer", 4, 2, 6, 0.0, on=[(5, 3, 4)]),
     _row("TransformerEncoderLayer", 4, 2, 6, 0.0, "gelu", on=[(5, 3, 4)], norm_first=True),
+    _row("TransformerDecoderLayer", 4, 2, 6, 0.0, on=[(5, 3, 4), (7, 3, 4)]),
+    _row(
+        "TransformerDecoderLayer",
+        4,
+        2,
+        6,
+        0.0,
+        "gelu",
+        on=[(3, 5, 4), (3, 7, 4)],
+        norm_first=True,
+        batch_first=True,
+    ),
+    _row("Transformer", 4, 2, 1, 2, 6, 0.0, on=[(7, 3, 4), (5, 3, 4)]),
 ]
 LOSS = [
     _row("MSELoss", on=[(3, 4), (3, 4)]),

@@ -158,7 +158,7 @@ def test_eq_moving_average_of_weights() -> None:
 
 
 def test_eq_cubic_minimum() -> None:
-    """eq-cubic-minimum of x**3 - 12 x, at 2; without a minimum in between, a bound or the middle."""
+    """eq-cubic-minimum of x**3 - 12 x, at 2; without one in between, a bound or the middle."""
 
     def at(x: float) -> Any:
         return x, x**3 - 12 * x, None, 3 * x * x - 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import io
 import json
@@ -15,6 +16,8 @@ import pytest
 
 import pyqref
 from pyqref import nn, optim
+from pyqref.serialization.errors import FileError
+from pyqref.serialization.structure import Builder
 
 
 def round_trip(value):
@@ -180,7 +183,7 @@ def test_model_and_optimizer(tmp_path) -> None:
         (nn.Identity(), "obj is a Identity; save its state_dict"),
         ({"x": {1, 2}}, r"obj\['x'\] is a builtins.set"),
         ([np.zeros(2)], r"obj\[0\] is a numpy.ndarray"),
-        (np.float32(1), "numpy.float32"),
+        (np.complex64(1), "numpy.complex64"),
         (2**2000, "2001 bits"),
         ({"x": b"bytes"}, "builtins.bytes"),
     ],
@@ -285,3 +288,42 @@ def test_the_metadata_is_json() -> None:
     structure = json.loads(header["__metadata__"]["pyqref.structure"])
     expected = ["tensor", "tensor", False, {"dtype": "quint8", "scale": 0.5, "zero_point": 3}]
     assert expected == structure
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.float32(0.1), np.float64(0.5), np.float16(2), np.int64(-3), np.uint8(7), np.bool_(True)],
+    ids=lambda value: type(value).__name__,
+)
+def test_numbers_of_numpy(value):
+    """The best accuracy of an epoch comes back as the type that it was."""
+    found = round_trip({"best": value, "all": [value]})
+    assert type(value) is type(found["best"]) is type(found["all"][0])
+    assert value == found["best"]
+
+
+def test_a_namespace():
+    """The arguments of a script, as checkpoints keep them."""
+    arguments = argparse.Namespace(lr=0.1, sizes=[1, 2], mean=pyqref.ones(2), inner={"a": None})
+    found = round_trip({"args": arguments})["args"]
+    assert isinstance(found, argparse.Namespace)
+    assert repr(arguments) == repr(found)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["numpy", ["float32", 1]],
+        ["numpy", ["uint8", 300]],
+        ["numpy", ["object", 1]],
+        ["numpy", [["float32"], 1.0]],
+        ["numpy", 1],
+        ["namespace", [[1, 2]]],
+        ["namespace", [], []],
+    ],
+    ids=str,
+)
+def test_structures_that_no_file_has(node):
+    """They are refused in one sentence."""
+    with pytest.raises(FileError, match="a file: "):
+        Builder({}, "a file").build(node)

@@ -13,6 +13,7 @@ from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply, quantized
 from ...tensor.wrong_arguments import explain_errors
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .antialias import resize_antialiased
 from .checks import require, require_room, require_tensor, shape_text
 
 __all__ = [
@@ -139,7 +140,8 @@ def interpolate(
     recompute_scale_factor
         Compute positions with the ratio of the sizes instead of ``scale_factor``.
     antialias
-        Not available: True is an error.
+        Whether a reduced image is filtered first, as Pillow does it, so that fine patterns
+        do not alias; for ``"bilinear"`` and ``"bicubic"``.
 
     Examples
     --------
@@ -153,14 +155,14 @@ def interpolate(
     """
     if not isinstance(input, TensorBase):
         require_tensor("interpolate", "input", input)
-    if antialias:
-        raise ValueError("interpolate(): antialias=True is not available")
     plain = type(size) in _PLAIN and type(scale_factor) in _PLAIN and type(mode) is str
     plain = plain and (align_corners is None or type(align_corners) is bool)
     plan = _kept_plan if plain and recompute_scale_factor is None else _plan
     target, factors = plan(
         input._array.shape, size, scale_factor, mode, align_corners, recompute_scale_factor
     )
+    if antialias:
+        return resize_antialiased(input, target, mode, bool(align_corners), factors)
     if mode == "area":
         return _ADAPTIVE[len(target) - 1](input, target)
     if input.is_quantized:

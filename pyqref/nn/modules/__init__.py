@@ -53,6 +53,20 @@ from .dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from .instancenorm import InstanceNorm1d as InstanceNorm1d
 from .instancenorm import InstanceNorm2d as InstanceNorm2d
 from .instancenorm import InstanceNorm3d as InstanceNorm3d
+from .lazy import LazyModuleMixin as LazyModuleMixin
+from .lazy_layers import LazyConv1d as LazyConv1d
+from .lazy_layers import LazyConv2d as LazyConv2d
+from .lazy_layers import LazyConv3d as LazyConv3d
+from .lazy_layers import LazyConvTranspose1d as LazyConvTranspose1d
+from .lazy_layers import LazyConvTranspose2d as LazyConvTranspose2d
+from .lazy_layers import LazyConvTranspose3d as LazyConvTranspose3d
+from .lazy_layers import LazyLinear as LazyLinear
+from .lazy_norm import LazyBatchNorm1d as LazyBatchNorm1d
+from .lazy_norm import LazyBatchNorm2d as LazyBatchNorm2d
+from .lazy_norm import LazyBatchNorm3d as LazyBatchNorm3d
+from .lazy_norm import LazyInstanceNorm1d as LazyInstanceNorm1d
+from .lazy_norm import LazyInstanceNorm2d as LazyInstanceNorm2d
+from .lazy_norm import LazyInstanceNorm3d as LazyInstanceNorm3d
 from .linear import Bilinear as Bilinear
 from .linear import Linear as Linear
 from .loss import BCELoss as BCELoss
@@ -126,8 +140,12 @@ from .softmax import Softmax2d as Softmax2d
 from .softmax import Softmin as Softmin
 from .sparse import Embedding as Embedding
 from .sparse import EmbeddingBag as EmbeddingBag
+from .sync_batchnorm import SyncBatchNorm as SyncBatchNorm
 from .transformer import TransformerEncoder as TransformerEncoder
 from .transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from .transformer_decoder import Transformer as Transformer
+from .transformer_decoder import TransformerDecoder as TransformerDecoder
+from .transformer_decoder import TransformerDecoderLayer as TransformerDecoderLayer
 from .upsampling import Upsample as Upsample
 from .upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .upsampling import UpsamplingNearest2d as UpsamplingNearest2d
@@ -249,6 +267,24 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "LazyLinear",
+    "LazyConv1d",
+    "LazyConvTranspose1d",
+    "LazyBatchNorm1d",
+    "LazyInstanceNorm1d",
+    "LazyConv2d",
+    "LazyConvTranspose2d",
+    "LazyBatchNorm2d",
+    "LazyInstanceNorm2d",
+    "LazyConv3d",
+    "LazyConvTranspose3d",
+    "LazyBatchNorm3d",
+    "LazyInstanceNorm3d",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "SyncBatchNorm",
+    "LazyModuleMixin",
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",

@@ -14,6 +14,8 @@ from .traversal import Traversal
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+else:
+    Self = Any  # typing.get_type_hints reads it
 
 __all__ = ["Converts"]
 

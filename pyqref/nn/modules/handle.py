@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Hooks", "RemovableHandle", "add_hook"]
 
 #: Hooks in the order in which they run, by the number of their handle.
-Hooks: TypeAlias = "OrderedDict[int, Callable[..., Any]]"
+Hooks: TypeAlias = OrderedDict[int, Callable[..., Any]]
 
 
 class RemovableHandle:

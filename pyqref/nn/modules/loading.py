@@ -40,7 +40,8 @@ def complaints(keys: IncompatibleKeys) -> list[str]:
 
 
 def _hint(given: Any) -> str:
-    return f", a {kind_of(given)}" if "from_numpy" in kind_of(given) else ""
+    kind = kind_of(given)
+    return f", a {kind}" if kind != type(given).__name__ else ""
 
 
 def load_tensor(

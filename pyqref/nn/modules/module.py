@@ -33,6 +33,8 @@ from .state import HasState
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+else:
+    Self = Any  # typing.get_type_hints reads it
 
 __all__ = [
     "Module",

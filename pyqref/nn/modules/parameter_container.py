@@ -12,6 +12,8 @@ from .module import Module
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+else:
+    Self = Any  # typing.get_type_hints reads it
 
 __all__ = ["ParameterDict", "ParameterList"]
 

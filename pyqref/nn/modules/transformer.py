@@ -15,7 +15,7 @@ from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
 
-__all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
+__all__ = ["TransformerEncoder", "TransformerEncoderLayer", "activation_function"]
 
 
 class TransformerEncoderLayer(Module):
@@ -85,7 +85,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **options)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = activation_function(activation)
 
     def forward(
         self,
@@ -118,7 +118,8 @@ class TransformerEncoderLayer(Module):
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
-def _activation(activation: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
+def activation_function(activation: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function of a word, or the function itself."""
     if isinstance(activation, str):
         named: dict[str, Callable[[Any], Any]] = {"relu": F.relu, "gelu": F.gelu}
         if activation not in named:

@@ -37,7 +37,7 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
-    """The values from last to first, each ``n`` times: how :func:`~pyqref.nn.functional.pad` counts.
+    """The values from last to first, each ``n`` times, as :func:`~pyqref.nn.functional.pad` counts.
 
     Examples
     --------

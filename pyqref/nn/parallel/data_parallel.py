@@ -42,7 +42,7 @@ class DataParallel(Module):
     >>> from pyqref import nn
     >>> model = nn.DataParallel(nn.Linear(2, 1))
     >>> list(model.state_dict()), model(pyqref.ones(3, 2)).shape
-    (['module.weight', 'module.bias'], Size([3, 1]))
+    (['module.weight', 'module.bias'], pyqref.Size([3, 1]))
     """
 
     def __init__(

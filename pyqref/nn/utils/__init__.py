@@ -1,4 +1,4 @@
-"""Helpers around modules: folding batch normalization, clipping gradients, vectors."""
+"""Helpers around modules: folding batch normalization, clipping gradients, pruning, vectors."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,18 @@ from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval
 from .fusion import fuse_conv_bn_weights as fuse_conv_bn_weights
 from .fusion import fuse_linear_bn_eval as fuse_linear_bn_eval
 from .fusion import fuse_linear_bn_weights as fuse_linear_bn_weights
+from .spectral_norm import remove_spectral_norm as remove_spectral_norm
+from .spectral_norm import spectral_norm as spectral_norm
+from .weight_norm import remove_weight_norm as remove_weight_norm
+from .weight_norm import weight_norm as weight_norm
+
+if TYPE_CHECKING:
+    from . import parametrizations as parametrizations
+    from . import parametrize as parametrize
+    from . import prune as prune
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__, {}, modules=("parametrizations", "parametrize", "prune"))
 
 __all__ = [
     "clip_grad_norm_",
@@ -28,6 +37,13 @@ __all__ = [
     "fuse_linear_bn_weights",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "prune",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]

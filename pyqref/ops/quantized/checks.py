@@ -94,7 +94,7 @@ def require_float(operation: str, tensor: Any, name: str = "input") -> None:
     if type(tensor) is Tensor and tensor._array.dtype is _FLOAT32:
         return
     if not isinstance(tensor, TensorBase):
-        raise TypeError(f"{operation}: {name} must be a tensor, got a {type(tensor).__name__}")
+        raise TypeError(f"{operation}: {name} must be a tensor, got a {kind_of(tensor)}")
     if tensor.is_quantized:
         raise RuntimeError(
             f"{operation}: {name} must be a float32 tensor, got a quantized one of "

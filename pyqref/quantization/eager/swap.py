@@ -71,6 +71,7 @@ def swap_module(
         new = from_float(mod, **options)
     else:
         return mod
+    new.train(mod.training)
     for pre_hook in mod._forward_pre_hooks.values():
         if pre_hook is not observe_input:
             new.register_forward_pre_hook(pre_hook)

@@ -61,7 +61,7 @@ class Lookup:
         names = self.mapping.module_name_qconfigs
         while path and path not in names:
             path = split_path(path)[0]
-        if path in names:
+        if path and path in names:  # the model itself, "", is addressed by set_global
             self.used.add(("module_name", path))
             return names[path]
         return otherwise
@@ -180,14 +180,17 @@ def warn_of_unused_entries(
         for key, qconfig in entries.items():
             usual = mapping._usual.get(key) if level == "object_type" else None
             fused_away = (level == "object_type" and key in types) or (
-                level == "module_name" and key in paths
+                level == "module_name" and key in paths and key != ""
             )
             fused_away |= level == "module_name_regex" and any(re.match(key, p) for p in paths)
             if (level, key) in used or fused_away or (usual is not None and usual is qconfig):
                 continue
             text = getattr(key, "__qualname__", repr(key))
+            remedy = (
+                "use set_global for the whole model" if key == "" else "correct it or leave it out"
+            )
             warn(
                 f"{asks}: the entry {text} of {level} in the QConfigMapping matches nothing in "
-                "the model; correct it or leave it out",
+                f"the model; {remedy}",
                 NoMatchWarning,
             )

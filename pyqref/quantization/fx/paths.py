@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.fx import GraphModule
+from pyqref.nn import Module
 
 __all__ = ["free_name", "get_attribute", "replace_module", "split_path"]
 
@@ -22,9 +23,13 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def replace_module(model: Any, path: str, module: Any) -> None:
-    """Put another module at a path."""
+    """Put another module at a path, in the mode (training or not) of the one before it."""
     parent, name = split_path(path)
-    setattr(model.get_submodule(parent), name, module)
+    owner = model.get_submodule(parent)
+    before = getattr(owner, name, None)
+    if isinstance(before, Module):
+        module.train(before.training)
+    setattr(owner, name, module)
 
 
 def get_attribute(model: Any, path: str) -> Any:

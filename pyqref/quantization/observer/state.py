@@ -15,7 +15,8 @@ OBSERVER_NAME = "activation_post_process"
 
 def is_observer_path(path: str) -> bool:
     """Whether a path of a module or tensor belongs to an observer."""
-    return OBSERVER_NAME in path.split(".")
+    # Graph mode numbers its observers: activation_post_process_0.
+    return any(part.startswith(OBSERVER_NAME) for part in path.split("."))
 
 
 def get_observer_state_dict(mod: Any) -> OrderedDict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from ...dtypes import float64
 from ...tensor.base import TensorBase
 from ...tensor.creation import as_tensor, tensor
+from ...tensor.foreign import is_torch_tensor
 from ...tensor.joining import stack
 
 __all__ = ["default_collate", "default_convert"]
@@ -18,8 +19,8 @@ __all__ = ["default_collate", "default_convert"]
 def default_collate(batch: Sequence[Any]) -> Any:
     """Put samples together along a new first dimension.
 
-    Tensors and arrays are stacked, numbers become a tensor, strings stay a sequence; in mappings
-    and sequences each entry is put together by itself.
+    Tensors (of ``torch`` too) and arrays are stacked, numbers become a tensor, strings stay a
+    sequence; in mappings and sequences each entry is put together by itself.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, TensorBase):
         return stack(list(batch), 0)
-    if isinstance(first, np.ndarray):
+    if isinstance(first, np.ndarray) or is_torch_tensor(first):
         return default_collate([as_tensor(each) for each in batch])
     if isinstance(first, np.generic):
         return as_tensor(np.asarray(batch))
@@ -76,7 +77,7 @@ def default_convert(data: Any) -> Any:
     >>> default_convert({"image": np.zeros(2, np.float32), "name": "seven"})
     {'image': tensor([0., 0.]), 'name': 'seven'}
     """
-    if isinstance(data, np.ndarray) and data.dtype.kind not in "SUO":
+    if is_torch_tensor(data) or (isinstance(data, np.ndarray) and data.dtype.kind not in "SUO"):
         return as_tensor(data)
     if isinstance(data, np.generic):
         return as_tensor(np.asarray(data))

@@ -309,7 +309,7 @@ class RNNBase(Module):
         layer = cls(**recurrent_options(ref_mod), dtype=dtype)
         biases = {name: given.get(name) for name in layer.get_bias()}
         layer.set_weight_bias({**given, **biases})
-        return layer
+        return layer.train(ref_mod.training)
 
 
 class LSTM(RNNBase):

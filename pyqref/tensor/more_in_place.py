@@ -1,0 +1,44 @@
+"""Functions that store their result in their first argument, of several neighbouring files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tape.inverse_error_function import Erfinv
+from .diagonals import tril, triu
+from .dispatch import apply
+from .inplace import in_place
+from .promotion import to_floating
+from .reduction import cumprod, cumsum
+from .shape import transpose_
+
+__all__ = [
+    "cumprod_",
+    "cumsum_",
+    "erfinv",
+    "erfinv_",
+    "swapaxes_",
+    "swapdims_",
+    "tril_",
+    "triu_",
+]
+
+
+def erfinv(input: Any) -> Any:
+    """The number whose error function is each element, in [-1, 1]; nan outside.
+
+    Equation ``eq-erfinv``.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.erfinv(pyqref.tensor([0.0, 0.5, -1.0]))
+    tensor([0.0000, 0.4769,   -inf])
+    """
+    return apply(Erfinv, *to_floating(input))
+
+
+tril_, triu_ = in_place(tril), in_place(triu)
+cumsum_, cumprod_ = in_place(cumsum), in_place(cumprod)
+erfinv_ = in_place(erfinv)
+swapaxes_ = swapdims_ = transpose_
