@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import amp as amp
 
 __all__ = [
+    "CUDAGraph",
     "Event",
     "Stream",
     "amp",
@@ -63,6 +64,22 @@ def _needs_gpu(function: str) -> RuntimeError:
         f"cuda.{function}: there is no GPU: pyqref runs on the CPU only; leave the call out, or "
         "ask torch.cuda.is_available() before"
     )
+
+
+class CUDAGraph:
+    """Refused when one is made: there is no GPU. Signatures may name it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cuda.CUDAGraph()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: cuda.CUDAGraph(): there is no GPU: pyqref runs on the CPU only; leave ...
+    """
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        raise _needs_gpu("CUDAGraph()")
 
 
 def is_available() -> bool:
