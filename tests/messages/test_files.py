@@ -19,6 +19,7 @@ import pyqref
 import pyqref.interop
 from pyqref import nn
 from pyqref import quantization as q
+from pyqref.nn import functional as F
 from pyqref.serialization import container
 
 X = floats(2, 1, 4, 4)
@@ -244,6 +245,16 @@ def test_a_qconfig_of_torch_is_left_behind() -> None:
     model = pyqref.interop.from_torch(layers)
     model.qconfig = q.get_default_qconfig("fbgemm")
     q.prepare(model)
+
+
+def test_masks_that_are_functions() -> None:
+    """The same mask as a tensor."""
+    flex = pyqref.nn.attention.flex_attention
+    x = pyqref.ones(1, 1, 2, 4)
+    with says("give scaled_dot_product_attention an attn_mask"):
+        flex.create_block_mask(lambda b, h, q, k: q >= k, 1, 1, 2, 2)
+    mask = pyqref.ones(2, 2).tril().bool()
+    assert x.shape == F.scaled_dot_product_attention(x, x, x, attn_mask=mask).shape
 
 
 def test_packages_to_install() -> None:
