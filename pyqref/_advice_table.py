@@ -140,7 +140,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "torch.from_numpy; write a log-density by its formula"
         ),
         (
-            "distributions distributions.* poisson binomial _sample_dirichlet _standard_gamma "
+            "distributions.* poisson binomial _sample_dirichlet _standard_gamma "
             "Tensor.cauchy_ Tensor.geometric_ Tensor.log_normal_"
         ),
     ),

@@ -288,6 +288,14 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     return found
 
 
+#: Of dtypes that are only named: bits, eps, max, tiny and resolution.
+_LIMITS: dict[str, tuple[int, float, float, float, float]] = {
+    "bfloat16": (16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, 2.0**-126, 0.01),
+    "float8_e4m3fn": (8, 2.0**-3, 448.0, 2.0**-6, 1.0),
+    "float8_e5m2": (8, 2.0**-2, 57344.0, 2.0**-14, 1.0),
+}
+
+
 class finfo:
     """Limits of a floating point dtype: ``bits, eps, min, max, tiny, smallest_normal``.
 
@@ -301,6 +309,11 @@ class finfo:
     def __init__(self, type: dtype = float32) -> None:
         if not isinstance(type, dtype) or not type.is_floating_point:
             raise TypeError(f"finfo: type must be a floating point dtype, got {type!r}")
+        self.dtype = type._name
+        if type._name in _LIMITS:
+            self.bits, self.eps, self.max, self.tiny, self.resolution = _LIMITS[type._name]
+            self.min, self.smallest_normal = -self.max, self.tiny
+            return
         info = np.finfo(type.numpy_dtype)
         self.bits = info.bits
         self.eps = info.eps.item()
@@ -309,7 +322,6 @@ class finfo:
         self.tiny = info.tiny.item()
         self.smallest_normal = info.tiny.item()
         self.resolution = info.resolution.item()
-        self.dtype = type._name
 
     def __repr__(self) -> str:
         return (

@@ -18,6 +18,7 @@ tensor([0.5000, 1.0000], size=(2,), dtype=pyqref.qint8, scale=0.25, zero_point=0
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "custom_op",
     "namespace",
     "register",
+    "register_autograd",
     "register_fake",
     "registered",
 ]
@@ -210,6 +212,62 @@ def register_fake(op: Any, func: Any = None, /, **options: Any) -> Any:
     pyqref.Size([2])
     """
     return (lambda function: function) if func is None else func
+
+
+def register_autograd(
+    op: str | Operator,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Any = None,
+) -> None:
+    """Give an operation its own gradient, in the place of that of what it calls.
+
+    Parameters
+    ----------
+    op
+        The operation, or its name, such as ``"mylib::my_add"``.
+    backward
+        From (context, gradients of the results) to the gradients of the arguments.
+    setup_context
+        Called as ``setup_context(ctx=, inputs=, output=)``, to keep what ``backward`` needs.
+    lib
+        Of no use here.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> twice = register("register_autograd_example::twice", lambda x: x * 2)
+    >>> register_autograd("register_autograd_example::twice", lambda ctx, grad: grad * 10)
+    >>> x = pyqref.ones(1, requires_grad=True)
+    >>> twice(x).backward()
+    >>> x.grad.item()
+    10.0
+    """
+    from .autograd.function import Function
+
+    operator = op if isinstance(op, Operator) else getattr(namespace(_parts(op)[0]), _parts(op)[1])
+    plain = operator.function
+
+    class Gradient(Function):
+        """The operation, with this gradient."""
+
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            output = plain(*inputs)
+            if setup_context is not None:
+                setup_context(ctx=ctx, inputs=inputs, output=output)
+            return output
+
+    Gradient.backward = staticmethod(backward)  # type: ignore[method-assign]
+
+    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(plain).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return Gradient.apply(*bound.args, **bound.kwargs)
+
+    operator.function = with_gradient
 
 
 def namespace(name: str) -> Namespace:

@@ -13,6 +13,7 @@ from ..devices import device as device_
 from ..devices import require_cpu
 from .order import Event as Event
 from .order import Stream as Stream
+from .order import StreamContext as StreamContext
 from .order import current_stream as current_stream
 from .order import default_stream as default_stream
 from .order import stream as stream
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from . import amp as amp
 
 __all__ = [
+    "CUDAGraph",
     "Event",
     "Stream",
+    "StreamContext",
     "amp",
     "current_device",
     "current_stream",
@@ -35,6 +38,7 @@ __all__ = [
     "get_device_name",
     "get_device_properties",
     "get_rng_state_all",
+    "graph",
     "init",
     "ipc_collect",
     "is_available",
@@ -63,6 +67,36 @@ def _needs_gpu(function: str) -> RuntimeError:
         f"cuda.{function}: there is no GPU: pyqref runs on the CPU only; leave the call out, or "
         "ask torch.cuda.is_available() before"
     )
+
+
+class CUDAGraph:
+    """Refused when one is made: there is no GPU. Signatures may name it.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cuda.CUDAGraph()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: cuda.CUDAGraph(): there is no GPU: pyqref runs on the CPU only; leave ...
+    """
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        raise _needs_gpu("CUDAGraph()")
+
+
+def graph(*_: Any, **__: Any) -> Any:
+    """Refused: there is no GPU whose work could be recorded.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.cuda.graph()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: cuda.graph(): there is no GPU: pyqref runs on the CPU only; leave ...
+    """
+    raise _needs_gpu("graph()")
 
 
 def is_available() -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 __all__ = [
     "Event",
     "Stream",
+    "StreamContext",
     "current_stream",
     "default_stream",
     "stream",
@@ -145,6 +146,18 @@ def default_stream(device: Any = None) -> Stream:
     True
     """
     return _STREAM
+
+
+class StreamContext(nullcontext[Any]):
+    """Inside, work is done in the one stream.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.cuda.StreamContext(pyqref.cuda.current_stream()):
+    ...     pyqref.ones(1).item()
+    1.0
+    """
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """Models and weights from ``torch``.
 
 Nothing here imports ``torch``, but for :func:`from_torch` where it traces a module, and then
-``torch`` has been imported already. Read :mod:`.arrays`, then :mod:`.load`; for models
-:mod:`.layers`, :mod:`.trace`, :mod:`.traced`, and last :mod:`.from_torch`.
+``torch`` has been imported already, and for :func:`to_torch_state_dict`. Read :mod:`.arrays`, then
+:mod:`.load`; for models :mod:`.layers`, :mod:`.quantized_layers`, :mod:`.trace`, :mod:`.traced`;
+for code that cannot be traced :mod:`.translation`, :mod:`.mirror`, :mod:`.running`; :mod:`.graphs`,
+and last :mod:`.from_torch`.
 """
 
 from __future__ import annotations

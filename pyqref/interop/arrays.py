@@ -140,10 +140,3 @@ def _packed(value: Any) -> tuple[Any, ...]:
         (_, _, _, _, products), _ = value.__getstate__()
         return tuple(each for product in products for each in product.unpack())
     raise TypeError(f"a packed object of type {name} cannot be read")
-
-
-def _remedy(name: str) -> str:
-    """What to do about a dtype that is not here."""
-    if name == "bfloat16" or name.startswith("float8"):
-        return "; convert to float32 first, with .float()"
-    return ""

@@ -57,16 +57,21 @@ class UnsupportedError(TypeError):
 
 
 def from_torch(module: Any) -> Any:
-    """Make a model of this package from a float model of ``torch``.
+    """Make a model of this package from a model of ``torch``: float, prepared or quantized.
 
-    Layers become the layers of the same name, containers are rebuilt child by child, and
-    modules of a user's own class are traced by ``torch.fx`` and become :class:`Traced`. All
-    names stay, so that state dicts, and quantization by name, fit.
+    Layers become the layers of the same name, containers are rebuilt child by child. Modules
+    of a user's own class are traced by ``torch.fx`` and become :class:`Traced`; those that
+    cannot be traced, or have an option, run their own Python code, in which ``torch`` is this
+    package. Graphs of ``torch.fx`` and of ``torch.export`` stay graphs. All names stay, so that
+    state dicts, and quantization by name, fit.
 
     Parameters
     ----------
     module
         A ``torch.nn.Module``. It is not changed, and shares no memory with the result.
+        Observers and fake quantizers keep what they have seen, quantized layers their integers,
+        and a model that ``prepare`` or ``prepare_fx`` of ``torch`` made goes into ``convert`` or
+        ``convert_fx`` of this package.
 
     Returns
     -------
@@ -77,21 +82,27 @@ def from_torch(module: Any) -> Any:
     Raises
     ------
     UnsupportedError
-        Parts have no counterpart: layers, functions or methods that are not here, control
-        flow that depends on data, hooks, quantized or prepared modules, dtypes such as
-        bfloat16. The message lists all of them with their paths.
+        Parts have no counterpart: layers, functions or methods that are not here, backward
+        hooks, sparse tensors. The message lists all of them with their paths, and with file
+        and line where the code of the user calls them.
     TypeError
         ``module`` is no module of ``torch``.
 
     Warns
     -----
     UserWarning
-        A module has a ``qconfig`` of ``torch``: it is left behind.
+        A ``qconfig`` makes something else than observers, and is left behind. Numbers of
+        bfloat16 or of 8-bit floats are kept as float32. A weight norm or another parametrization
+        is worked out once and left behind.
 
     Notes
     -----
-    The plain attributes of a user's own class are left behind: only its forward is recorded, for
-    training and evaluation, and for each choice of up to two of its optional arguments.
+    Of a traced class only the forward is recorded, for training and evaluation, and for each
+    choice of up to two of its optional arguments; its plain attributes are left behind. A class
+    that runs its own code keeps them, and its methods. Where that code calls under a condition
+    what is not here, running it raises NotImplementedError. Such a module is pickled by the
+    name of its class, so whoever unpickles it needs ``torch`` too; its state dict does not.
+    :doc:`/models_from_torch` lists the models of three libraries.
 
     Examples
     --------
@@ -216,7 +227,7 @@ class _Conversion:
                 problem(str(error))
                 return nn.Identity()
         if not own:
-            problem(_why_not(cls))
+            problem(f"{torch_name(cls)} is not here")
             return nn.Identity()
         traced = Traced(type(source).__name__, signature, programs)
         for name, child in children.items():
@@ -335,12 +346,3 @@ def has_switch(signature: inspect.Signature) -> bool:
 def all_recorded(programs: Mapping[Any, Any]) -> bool:
     """Whether each choice of optional arguments, in each mode, could be traced."""
     return all(isinstance(each, Program) for each in programs.values())
-
-
-def _why_not(cls: type) -> str:
-    """Why a class of ``torch`` has no twin."""
-    if any(word in cls.__module__ for word in ("quantized", "qat", "observer", "fake_quantize")):
-        return "is quantized or prepared; take over the float model, then quantize it here"
-    if "parametrize" in cls.__module__:
-        return "is parametrized; call torch.nn.utils.parametrize.remove_parametrizations first"
-    return f"{torch_name(cls)} is not here"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +24,10 @@ from .translation import Translation
 __all__ = ["call_of"]
 
 _Call = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
-_PACKED = {"quantized": ops}
+_OPERATORS = ("add", "sub", "mul", "eq", "ne", "lt", "gt", "le", "ge")
+#: ``from pyqref import tensor`` would give the function of that name.
+_TENSOR = import_module("pyqref.tensor")
+#: As the end of a slice: up to the end.
 _LAST = 2**63 - 1
 
 
@@ -76,17 +80,17 @@ def _aten(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
         kwargs.pop(placed, None)
     if name in _ADAPTED:
         return _ADAPTED[name](args, kwargs)
-    if hasattr(operator, name) and name in ("add", "sub", "mul", "eq", "ne", "lt", "gt"):
-        if len(args) == 2 and not kwargs:
-            return "call_function", getattr(operator, name), args, {}
-    from importlib import import_module
-
-    from pyqref import tensor as _  # noqa: F401
-
-    for place in (F, import_module("pyqref.tensor")):
+    if name in _OPERATORS and len(args) == 2 and not kwargs:
+        return "call_function", getattr(operator, name), args, {}
+    for place in (F, _TENSOR):
         function = getattr(place, name, None)
         if isinstance(function, FunctionType) and _takes(function, args, kwargs):
             return "call_function", function, args, kwargs
+    plain = getattr(F, name.removesuffix("_"), None)
+    if name.endswith("_") and isinstance(plain, FunctionType):
+        in_place = {**kwargs, "inplace": True}
+        if _takes(plain, args, in_place):
+            return "call_function", plain, args, in_place
     method = getattr(Tensor, name, None)
     if callable(method) and _takes(method, args, kwargs):
         return "call_method", name, args, kwargs
@@ -115,24 +119,36 @@ def _batch_norm(args: Any, _: Any) -> _Call:
     return _function(F.batch_norm, x, mean, variance, weight, bias, training, momentum, eps)
 
 
-def _slice(args: Any, kwargs: Any) -> _Call:
-    x, dim, start, stop, step = (*args, *(0, None, None, 1)[len(args) - 1 :])
+def _slice(args: Any, _: Any) -> _Call:
+    defaults: tuple[Any, ...] = (0, None, None, 1)
+    dim, start, stop, step = (*tuple(args[1:]), *defaults[len(args) - 1 :])
     stop = None if isinstance(stop, int) and stop >= _LAST else stop
-    index = (*(slice(None),) * dim, slice(start, stop, step)) if dim >= 0 else None
-    if index is None:
-        before_end = (slice(None),) * (-dim - 1)
-        index = (Ellipsis, slice(start, stop, step), *before_end)
-    return _function(operator.getitem, x, index)
+    return _function(operator.getitem, args[0], _at(dim, slice(start, stop, step)))
 
 
 def _select(args: Any, _: Any) -> _Call:
     x, dim, index = args
-    place = (
-        (*(slice(None),) * dim, index)
-        if dim >= 0
-        else (Ellipsis, index, *(slice(None),) * (-dim - 1))
+    return _function(operator.getitem, x, _at(dim, index))
+
+
+def _index(args: Any, _: Any) -> _Call:
+    x, indices = args
+    return _function(
+        operator.getitem, x, tuple(slice(None) if each is None else each for each in indices)
     )
-    return _function(operator.getitem, x, place)
+
+
+def _at(dim: int, index: Any) -> tuple[Any, ...]:
+    """The index that is ``index`` in one dimension and takes all of every other."""
+    if dim < 0:
+        return (Ellipsis, index, *[slice(None)] * (-dim - 1))
+    return (*[slice(None)] * dim, index)
+
+
+def _softmax(function: Any) -> Callable[[Any, Any], _Call]:
+    return lambda args, kwargs: _function(
+        function, *args[:2], **({"dtype": args[2]} if len(args) > 2 else kwargs)
+    )
 
 
 def _first(count: int, function: Any) -> Callable[[Any, Any], _Call]:
@@ -142,6 +158,8 @@ def _first(count: int, function: Any) -> Callable[[Any, Any], _Call]:
 
 _ADAPTED: dict[str, Callable[[Any, Any], _Call]] = {
     "batch_norm": _batch_norm,
+    "softmax": _softmax(F.softmax),
+    "log_softmax": _softmax(F.log_softmax),
     "layer_norm": _first(5, F.layer_norm),
     "group_norm": _first(5, F.group_norm),
     "instance_norm": lambda args, _: _function(
@@ -150,6 +168,7 @@ _ADAPTED: dict[str, Callable[[Any, Any], _Call]] = {
     "embedding": lambda args, _: _function(F.embedding, args[1], args[0], *args[2:3]),
     "slice": _slice,
     "select": _select,
+    "index": _index,
     "sym_size": lambda args, _: _method("size", *args),
     "_unsafe_view": lambda args, _: _method("view", *args),
     "t": lambda args, _: _method("t", *args),

@@ -184,4 +184,16 @@ SPECIAL: dict[str, Callable[[type, Any, Any], Any]] = {
         children["layers"][0], len(children["layers"]), children.get("norm")
     ),
     "TransformerEncoderLayer": _encoder_layer,
+    "TransformerDecoder": lambda twin, _, children: twin(
+        children["layers"][0], len(children["layers"]), children.get("norm")
+    ),
+    "TransformerDecoderLayer": _encoder_layer,
+    # It draws the weights of all its parts anew, so it gets them afterwards.
+    "Transformer": lambda twin, source, _: twin(
+        source.d_model,
+        source.nhead,
+        custom_encoder=nn.Identity(),
+        custom_decoder=nn.Identity(),
+        batch_first=source.batch_first,
+    ),
 }

@@ -47,7 +47,7 @@ def holds_its_state(source: Any) -> bool:
     return whole and not (cls.__name__ == "LSTM" and "dynamic" not in cls.__module__)
 
 
-def loaded_layer(twin: type, source: Any) -> Any:
+def loaded_layer(twin: Any, source: Any) -> Any:
     """A quantized layer with the weights and the grid of the original.
 
     Parameters
@@ -83,7 +83,7 @@ def loaded_layer(twin: type, source: Any) -> Any:
     return layer
 
 
-def make_quantization_part(twin: type, source: Any, children: Mapping[str, Any]) -> Any:
+def make_quantization_part(twin: Any, source: Any, children: Mapping[str, Any]) -> Any:
     """An observer, a fake quantizer or a layer that has one; None for any other class.
 
     Parameters
@@ -108,7 +108,7 @@ def make_quantization_part(twin: type, source: Any, children: Mapping[str, Any])
     return None
 
 
-def _assembled(twin: type, source: Any) -> Any:
+def _assembled(twin: Any, source: Any) -> Any:
     """A part of a quantizable LSTM, with its settings; what it is made of comes afterwards."""
     part: Any = twin.__new__(twin)
     nn.Module.__init__(part)
@@ -118,7 +118,7 @@ def _assembled(twin: type, source: Any) -> Any:
     return part
 
 
-def _observer(twin: type, source: Any) -> Any:
+def _observer(twin: Any, source: Any) -> Any:
     """An observer; a range that was reduced once is not reduced again."""
     options = _observer_arguments(twin, source)
     reduced = "quant_max" in options and options.pop("reduce_range", False)
@@ -141,7 +141,7 @@ def _observer_arguments(twin: type, source: Any) -> dict[str, Any]:
     return found
 
 
-def _fake_quantizer(twin: type, source: Any, observer: Any) -> Any:
+def _fake_quantizer(twin: Any, source: Any, observer: Any) -> Any:
     """A fake quantizer around an observer that is made already."""
     if issubclass(twin, FixedQParamsFakeQuantize):
         options = _observer_arguments(FixedQParamsObserver, source.activation_post_process)

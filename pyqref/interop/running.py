@@ -128,7 +128,7 @@ def _without_parametrizations(source: Any) -> Any:
 
     ``torch`` removes them from the class that all copies of a module share.
     """
-    base = type(source).__bases__[0]
+    base: Any = type(source).__bases__[0]
     plain = base.__new__(base)
     plain.__dict__.update(vars(source))
     members = {name: dict(vars(source)[name]) for name in ("_modules", "_parameters", "_buffers")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,7 @@ def to_torch_state_dict(model: Module) -> OrderedDict[str, Any]:
     given = model.state_dict()
     state: OrderedDict[str, Any] = OrderedDict()
     for name, value in given.items():
-        try:
-            state[name] = _value(torch, model, name, value)
-        except (TypeError, AttributeError) as error:
-            raise TypeError(f"to_torch_state_dict: {name}: {error}") from error
+        state[name] = _value(torch, model, name, value)
     state._metadata = given._metadata  # type: ignore[attr-defined]
     return state
 
@@ -73,7 +71,7 @@ def to_torch_state_dict(model: Module) -> OrderedDict[str, Any]:
 def _torch() -> Any:
     """The real ``torch``."""
     try:
-        import torch
+        torch: Any = import_module("torch")
     except ImportError:
         torch = None
     if not hasattr(torch, "_C") or "pyqref" in str(getattr(torch, "__version__", "")):
@@ -100,7 +98,7 @@ def _value(torch: Any, model: Module, name: str, value: Any) -> Any:
         return _tensor(torch, value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"torch has nothing like {kind_of(value)}")
+    raise TypeError(f"to_torch_state_dict: {name}: torch has nothing like {kind_of(value)}")
 
 
 def _tensor(torch: Any, value: Any) -> Any:

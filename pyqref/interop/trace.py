@@ -66,10 +66,7 @@ def trace_module(
     }
     reasons = [each for each in programs.values() if isinstance(each, str)]
     if len(reasons) == len(programs):
-        kinds = {each.kind for each in signature.parameters.values()}
-        several = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-        advice = "; its forward takes *args or **kwargs: name its arguments" if several else ""
-        problem(TypeError(f"{reasons[0]}{advice}"))
+        problem(TypeError(reasons[0]))
     return signature, programs
 
 

@@ -182,7 +182,7 @@ from .intrinsic import qat as _intrinsic_qat
 from .intrinsic import quantized as _intrinsic_quantized
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__, {}, modules=("attention",))
 
 __all__ = [
     "CELU",

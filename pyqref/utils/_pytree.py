@@ -57,6 +57,27 @@ _NODES: dict[type, _Node] = {
 _NAMED = _Node(lambda t: (t, type(t)), lambda children, kind: kind(*children))
 
 
+class MappingKey(NamedTuple):
+    """The place of a child in a dictionary.
+
+    Examples
+    --------
+    >>> str(MappingKey("hidden"))
+    "['hidden']"
+    """
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
+def _dict_flatten_with_keys(mapping: Any) -> tuple[list[tuple[MappingKey, Any]], Any]:
+    """The values of a dictionary with their places; for ``flatten_with_keys_fn`` of a class."""
+    values, context = _of_dict(mapping)
+    return [(MappingKey(key), each) for key, each in zip(mapping, values, strict=True)], context
+
+
 def _node(tree: Any) -> tuple[type, _Node] | None:
     """The kind of node that a tree is, or None for a leaf."""
     kind = type(tree)

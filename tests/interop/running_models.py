@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-Outputs = namedtuple("Outputs", ["logits", "aux"])
+Outputs = namedtuple("Outputs", ["logits", "aux"])  # noqa: PYI024 (as torchvision has it)
 LAYERS = {"relu": nn.ReLU, "gelu": nn.GELU}
 
 

@@ -11,7 +11,7 @@ import pytest
 from interop.test_from_torch import close
 
 import pyqref
-from pyqref.interop import from_torch, to_torch_state_dict
+from pyqref.interop import UnsupportedError, from_torch, to_torch_state_dict
 from pyqref.quantization.quantize_fx import convert_fx
 
 torch = pytest.importorskip("torch", minversion="2.13")
@@ -254,3 +254,18 @@ def test_what_torch_has_not_is_named() -> None:
     ours.register_state_dict_post_hook(lambda *given: given[1].update(odd=object()))
     with pytest.raises(TypeError, match="odd: torch has nothing like object"):
         to_torch_state_dict(ours)
+
+
+def test_all_problems_of_a_graph_are_listed() -> None:
+    """Each call that is not here, with its line; what follows on it is not another problem."""
+
+    class Two(nn.Module):
+        def forward(self, x):
+            return torch.fft.fft(x).abs() + torch.linalg.qr(x)[0]
+
+    with pytest.raises(UnsupportedError) as caught:
+        from_torch(torch.fx.symbolic_trace(Two()))
+    assert 2 == len(caught.value.problems)
+    exported = torch.export.export(Two(), (torch.ones(4, 4),)).module()
+    with pytest.raises(UnsupportedError, match=r"aten\.fft_fft.*test_quantized_models\.py"):
+        from_torch(exported)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyqref
 import pyqref.interop
 from pyqref import nn
 from pyqref import quantization as q
+from pyqref.nn import functional as F
 from pyqref.serialization import container
 
 
@@ -83,26 +85,29 @@ def test_a_state_dict_that_does_not_fit() -> None:
 
 
 def test_tensors_of_torch_that_cannot_be_read() -> None:
-    """float() and to_dense() make one that can."""
+    """to_dense() makes one that can."""
     torch = pytest.importorskip("torch", minversion="2.13")
     load, layer = pyqref.interop.load_torch_state_dict, nn.Linear(2, 2)
     state = {"weight": torch.ones(2, 2), "bias": torch.ones(2)}
-    with says("convert to float32 first, with .float()"):
-        load(layer, {**state, "bias": state["bias"].bfloat16()})
-    load(layer, {**state, "bias": state["bias"].bfloat16().float()})
     with says("give a dense one"):
         load(layer, {**state, "weight": state["weight"].to_sparse()})
     load(layer, {**state, "weight": state["weight"].to_sparse().to_dense()})
 
 
 def test_modules_of_torch_that_cannot_be_taken_over() -> None:
-    """Without hooks, parametrizations and replaced forwards they can; quantization is done here."""
+    """Without such hooks and replaced forwards they can."""
     torch = pytest.importorskip("torch", minversion="2.13")
     take = pyqref.interop.from_torch
 
     layer = torch.nn.Linear(2, 2)
-    hook = layer.register_forward_hook(lambda *_: None)
-    with says("remove them (and weight or spectral norm) first"):
+    hook = layer.register_full_backward_hook(lambda *_: None)
+    with says("has backward hooks; remove them first"):
+        take(layer)
+    hook.remove()
+    take(layer)
+
+    hook = layer.register_forward_pre_hook(torch.fft.fft)
+    with says("which is not here; remove it"):
         take(layer)
     hook.remove()
     take(layer)
@@ -117,27 +122,16 @@ def test_modules_of_torch_that_cannot_be_taken_over() -> None:
 
     take(Same())
 
-    normed = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 2))
-    with says("call torch.nn.utils.parametrize.remove_parametrizations first"):
-        take(normed)
-    torch.nn.utils.parametrize.remove_parametrizations(normed, "weight")
-    take(normed)
 
-    with says("take over the float model, then quantize it here"):
-        take(torch.ao.nn.quantized.Linear(2, 2))
-    q.quantize_dynamic(nn.Sequential(take(torch.nn.Linear(2, 2))))
-
-    class Sum(torch.nn.Module):  # type: ignore[misc,name-defined]
-        def forward(self, *args: Any) -> Any:
-            return sum(args)
-
-    class Named(torch.nn.Module):  # type: ignore[misc,name-defined]
-        def forward(self, first: Any, second: Any) -> Any:
-            return sum((first, second))
-
-    with says("name its arguments"):
-        take(Sum())
-    take(Named())
+def test_states_for_a_torch_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of this package holds the same."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    layer, file = nn.Linear(1, 1), io.BytesIO()
+    with says("install it with pip install torch, or save the state of this package with"):
+        pyqref.interop.to_torch_state_dict(layer)
+    pyqref.save(layer.state_dict(), file)
+    file.seek(0)
+    assert layer.state_dict().keys() == pyqref.load(file).keys()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -145,13 +139,23 @@ def test_a_qconfig_of_torch_is_left_behind() -> None:
     """One of pyqref.quantization takes its place."""
     torch = pytest.importorskip("torch", minversion="2.13")
     layers = torch.nn.Sequential(torch.nn.Linear(2, 2)).eval()
-    layers.qconfig = torch.ao.quantization.get_default_qconfig("fbgemm")
+    layers.qconfig = torch.ao.quantization.QConfig(activation=list, weight=list)
     with says("set one of pyqref.quantization"):
         pyqref.interop.from_torch(layers)
     del layers.qconfig
     model = pyqref.interop.from_torch(layers)
     model.qconfig = q.get_default_qconfig("fbgemm")
     q.prepare(model)
+
+
+def test_masks_that_are_functions() -> None:
+    """The same mask as a tensor."""
+    flex = pyqref.nn.attention.flex_attention
+    x = pyqref.ones(1, 1, 2, 4)
+    with says("give scaled_dot_product_attention an attn_mask"):
+        flex.create_block_mask(lambda b, h, q, k: q >= k, 1, 1, 2, 2)
+    mask = pyqref.ones(2, 2).tril().bool()
+    assert x.shape == F.scaled_dot_product_attention(x, x, x, attn_mask=mask).shape
 
 
 def test_packages_to_install() -> None:

@@ -44,3 +44,17 @@ def test_against_torch(name):
     ours, its = getattr(pyqref, name), getattr(torch, name)
     for attribute in ("itemsize", "is_complex", "is_floating_point", "is_signed"):
         assert getattr(its, attribute) == getattr(ours, attribute)
+
+
+@pytest.mark.parametrize(
+    ("name", "largest", "eps", "tiny"),
+    [
+        ("bfloat16", 3.3895313892515355e38, 2**-7, 2**-126),
+        ("float8_e4m3fn", 448.0, 2**-3, 2**-6),
+        ("float8_e5m2", 57344.0, 2**-2, 2**-14),
+    ],
+)
+def test_limits_are_known(name: str, largest: float, eps: float, tiny: float) -> None:
+    """``finfo`` of a dtype that is only named: the largest number, the step at one, the least."""
+    limits = pyqref.finfo(getattr(pyqref, name))
+    assert (largest, -largest, eps, tiny) == (limits.max, limits.min, limits.eps, limits.tiny)

@@ -71,3 +71,12 @@ def test_a_class_of_ones_own():
     assert 3 == pytree.tree_map(lambda n: n + 1, Box(2)).inside
     with pytest.raises(ValueError, match="is registered as a container already"):
         register(Box, lambda box: ([], None), lambda children, _: Box(None))
+
+
+def test_keys_of_a_dictionary() -> None:
+    """``flatten_with_keys_fn``: each value with its place."""
+    from pyqref.utils import _pytree
+
+    found, keys = _pytree._dict_flatten_with_keys({"a": 1, "b": 2})
+    assert [("['a']", 1), ("['b']", 2)] == [(str(place), value) for place, value in found]
+    assert ["a", "b"] == keys

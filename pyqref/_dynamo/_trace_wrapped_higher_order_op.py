@@ -1,0 +1,19 @@
+"""What code that is compiled asks for indexing: here a tensor is indexed by a tensor as it is."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+__all__ = ["TransformGetItemToIndex"]
+
+
+class TransformGetItemToIndex(nullcontext[None]):
+    """Nothing changes inside: ``x[i]`` takes a tensor ``i`` anyway.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with TransformGetItemToIndex():
+    ...     pyqref.arange(3)[pyqref.tensor(1)].item()
+    1
+    """
