@@ -45,7 +45,7 @@ def named_constant(value: Any) -> Any:
     if named_only or not isinstance(
         found, dtypes.dtype | dtypes.qscheme | dtypes.memory_format | dtypes.layout
     ):
-        raise TypeError(f"there is no {value} here{_remedy(name)}")
+        raise TypeError(f"there is no {value} here")
     return found
 
 

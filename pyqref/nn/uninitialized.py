@@ -87,7 +87,15 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape is not known yet; see :class:`UninitializedParameter`."""
+    """A buffer whose shape is not known yet; see :class:`UninitializedParameter`.
+
+    Examples
+    --------
+    >>> buffer = UninitializedBuffer()
+    >>> buffer.materialize((2, 3))
+    >>> type(buffer).__name__, tuple(buffer.shape)
+    ('Tensor', (2, 3))
+    """
 
     cls_to_become = Tensor
 

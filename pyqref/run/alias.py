@@ -145,7 +145,15 @@ class _State:
 
 
 def is_installed() -> bool:
-    """Whether ``torch`` is pyqref in this process."""
+    """Whether ``torch`` is pyqref in this process.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> with pyqref.run.as_torch():
+    ...     pyqref.run.is_installed()
+    True
+    """
     return _State.finder is not None
 
 

@@ -117,6 +117,7 @@ _OTHERS: dict[str, tuple[Call, ...]] = {
     "where": (c(M, X, Y), c(M, X, 0.5), c(M)),
     "Tensor.where": (c(X, M, Y), c(X, M, 0.5)),
     "as_strided": (c(X, (2, 2), (1, 1)),),
+    "as_subclass": (c(X, Tensor),),
     **_many("as_tensor tensor", c(X)),
     **_many("from_numpy from_dlpack", c(X)),
     **_many("atleast_1d atleast_2d atleast_3d meshgrid cartesian_prod", c(V, W)),
@@ -267,7 +268,7 @@ NO_TENSOR = frozenset(
 SPECIAL = frozenset(
     _words(
         "__array__ __array_wrap__ __deepcopy__ __dlpack__ __dlpack_device__ __format__ __hash__ "
-        "__new__ __reduce_ex__ __repr__ __bool__ __iter__ __len__"
+        "__new__ __reduce_ex__ __repr__ __bool__ __iter__ __len__ __getattr__"
     )
 )
 """Of the methods with two underscores, those of Python's and NumPy's protocols."""
@@ -322,7 +323,8 @@ def methods() -> dict[str, Any]:
         for name in dir(QuantizedTensor)
         if isinstance(getattr(QuantizedTensor, name), types.FunctionType)
         and not (name.startswith("_") and name not in OPERATORS)
-        and name != "cuda"  # refused whatever it is given
+        # One is refused whatever it is given, the other answers for names that are missing.
+        and name not in ("cuda", "__getattr__")
     }
 
 

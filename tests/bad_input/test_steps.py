@@ -21,9 +21,11 @@ def test_one_wrong_argument(of: Entry) -> None:
 
 @pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU, nn.quantizable.LSTM, nn.quantized.dynamic.LSTM])
 def test_more_layers_than_memory(layer: Any) -> None:
-    """A number of layers that no memory holds is refused at once."""
-    with pytest.raises(RuntimeError, match=r"num_layers: .* needs \d+ bytes"):
+    """A number of layers that no memory holds is refused at once, and so are layers so wide."""
+    with pytest.raises(ValueError, match="num_layers must be at most 65536, got 1099511627776"):
         layer(3, 2, num_layers=2**40)
+    with pytest.raises(RuntimeError, match=r"needs \d+ bytes"):
+        layer(3, 2**20, num_layers=1000)
 
 
 @pytest.mark.parametrize("make", ["zeros", "empty", "ones", "rand", "randn"])

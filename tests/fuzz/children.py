@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -59,6 +60,7 @@ class Parent:
         self.program, self.first, self.end, self.patience = program, first, first + count, patience
         self.until = time.monotonic() + minutes * 60 if minutes else float("inf")
         self._shared = tempfile.NamedTemporaryFile()  # noqa: SIM115 as long as the parent
+        weakref.finalize(self, self._shared.close)
         # What is done now, how many were done, how many were answered.
         self.progress = np.memmap(self._shared.name, np.int64, "w+", shape=(3,))
 

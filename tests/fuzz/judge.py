@@ -97,7 +97,8 @@ def judged(case: Case, kernel: str, *, whole: bool = True) -> tuple[bool, list[F
     It is made on the reference kernel, and on another with one thread and with three. Unless it
     must be done ``whole``, it is not made again where it asked for no kernel, or for no threads.
     """
-    watch.start()
+    if not whole:
+        watch.start()
     outcomes: list[Outcome] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

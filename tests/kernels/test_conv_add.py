@@ -7,10 +7,10 @@ import pytest
 from kernels.compare import assert_same_bits
 from kernels.layers import integers
 from kernels.test_conv import PACK, Case, plane
-from pyqref._kernels.qconv.walk import in_space, part_of
 
 from pyqref import _kernels
 from pyqref._kernels import registry
+from pyqref._kernels.qconv.geometry import in_space, part_of
 from pyqref.numerics.affine import dequantize_per_tensor
 from pyqref.numerics.convolution import conv_accumulator
 from pyqref.numerics.elementwise import Grid

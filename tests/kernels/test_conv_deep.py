@@ -13,7 +13,7 @@ from kernels.test_conv import PACK, RUN, Case, check, plane
 from kernels.test_conv_sums import test_all_sums as check_sums
 
 from pyqref import _kernels
-from pyqref._kernels.qconv import convolution, cuts, pack, sums
+from pyqref._kernels.qconv import convolution, pack, split_sums, sums
 from pyqref._kernels.qconv import transposed as transposed_layers
 from pyqref._kernels.qgemm.finish import fits
 from pyqref.numerics import convolution as reference
@@ -42,8 +42,8 @@ def few_products(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 32 bits held no sums but those of few products; of some outputs at a time."""
     for module in (convolution, sums, transposed_layers):
         monkeypatch.setattr(module, "fits", lambda *arguments: False)
-    monkeypatch.setattr(cuts, "_DEPTH", request.param)
-    monkeypatch.setattr(cuts, "_TAPS", request.param)
+    monkeypatch.setattr(split_sums, "_DEPTH", request.param)
+    monkeypatch.setattr(split_sums, "_TAPS", request.param)
     monkeypatch.setattr(sums, "_OUTPUTS", 300)
     # Groups are neither joined nor strips, as they are not where they are deep.
     monkeypatch.setattr(pack, "_groups_to_join", lambda *arguments: 1)
@@ -122,9 +122,9 @@ def test_deep_groups_are_packed_one_by_one(each: int, centred: bool) -> None:
         deep = pack.pack_conv(np.broadcast_to(np.int8(1), shape), groups, centred=centred)
         assert deep.joined == 1
         assert not deep.in_strips
-        assert len(next(iter(cuts.in_pieces(deep, centred=centred)))) == 2
+        assert len(next(iter(split_sums.in_pieces(deep, centred=centred)))) == 2
     for groups, size in ((4, 2), (4, 8)):
         shallow = pack.pack_conv(np.ones((size * groups, size, 3), np.int8), groups)
         assert shallow.joined > 1 or shallow.in_strips
         with pytest.raises(AssertionError):
-            next(iter(cuts.in_pieces(shallow, centred=True)))
+            next(iter(split_sums.in_pieces(shallow, centred=True)))

@@ -9,7 +9,7 @@ from kernels.layers import integers
 from kernels.test_conv import PACK, RUN, Case, plane
 
 from pyqref import _kernels
-from pyqref._kernels.qconv.reals import room_for_bytes, spread_out
+from pyqref._kernels.qconv.reals import output_for_bytes, spread_out
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.requantize import requantization
@@ -77,7 +77,7 @@ def test_transposed(kernel: str, size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5, 8191, 8192, 8193, 40_000, 150_001])
 def test_bytes_make_room_for_real_numbers(kernel: str, size: int, n_threads: int) -> None:
     """Numbers end before the next byte that is not one yet."""
-    real, q = room_for_bytes((size,))
+    real, q = output_for_bytes((size,))
     q[...] = np.arange(size) % 251
     expected = dequantize_per_tensor(q.copy(), SCALE, ZERO_POINT)
     spread_out(real, SCALE, ZERO_POINT)

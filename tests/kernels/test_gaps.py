@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
-from pyqref._kernels.pooling.bands import Geometry
 
 from pyqref import _kernels
 from pyqref._kernels import registry
 from pyqref._kernels.fake_quantize.grid import unpacked
+from pyqref._kernels.pooling.blocking import Geometry
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.requantize import requantization
 

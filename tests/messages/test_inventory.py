@@ -22,6 +22,9 @@ NOT_FOLLOWED = {
     "run: pip install 'pyqref[demo]'": "test_packages_to_install looks at the extra",
     "and give a tensor, got": "it says what layers must do",
     "check a solution": "it is the summary of a command",
+    "run a script or notebook that is written for torch, unchanged": (
+        "it is the summary of a command"
+    ),
     "train and quantize two small networks on real images, and write a report": (
         "it is the summary of a command"
     ),

@@ -167,6 +167,17 @@ class PruningContainer(BasePruningMethod):
     ----------
     *args
         The methods, or one iterable of them.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.nn.utils import prune
+    >>> layer = pyqref.nn.Linear(4, 1)
+    >>> _ = prune.l1_unstructured(layer, "weight", amount=1)
+    >>> _ = prune.l1_unstructured(layer, "weight", amount=1)
+    >>> (hook,) = layer._forward_pre_hooks.values()
+    >>> isinstance(hook, prune.PruningContainer), len(hook)
+    (True, 2)
     """
 
     def __init__(self, *args: Any) -> None:

@@ -46,6 +46,13 @@ class RandomStructured(_Channels):
         How many, or which part of them in [0, 1].
     dim
         The axis of the channels.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> mask = RandomStructured(amount=1, dim=0).compute_mask(pyqref.ones(3, 2), pyqref.ones(3, 2))
+    >>> sorted(mask.sum(1).tolist())
+    [0.0, 2.0, 2.0]
     """
 
     def _kept(self, t: Any, count: int) -> Any:
@@ -64,6 +71,13 @@ class LnStructured(_Channels):
         Which norm, as in :func:`~pyqref.norm`.
     dim
         The axis of the channels.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.tensor([[3.0, 4.0], [1.0, 1.0]])
+    >>> LnStructured(amount=1, n=2, dim=0).compute_mask(weight, pyqref.ones(2, 2)).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
     """
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:

@@ -12,7 +12,14 @@ __all__ = ["CustomFromMask", "Identity", "L1Unstructured", "RandomUnstructured"]
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, but gives the parameter a mask."""
+    """Prunes nothing, but gives the parameter a mask.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> Identity().compute_mask(pyqref.zeros(2), pyqref.ones(2)).tolist()
+    [1.0, 1.0]
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -48,6 +55,13 @@ class RandomUnstructured(_Amount):
     ----------
     amount
         How many, or which part of them in [0, 1].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> mask = RandomUnstructured(amount=3).compute_mask(pyqref.ones(8), pyqref.ones(8))
+    >>> mask.sum().item()
+    5.0
     """
 
     def _chosen(self, t: Any, count: int) -> Any:
@@ -61,6 +75,13 @@ class L1Unstructured(_Amount):
     ----------
     amount
         How many, or which part of them in [0, 1].
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> weight = pyqref.tensor([1.0, -4.0, 2.0, -3.0])
+    >>> L1Unstructured(amount=0.5).compute_mask(weight, pyqref.ones(4)).tolist()
+    [0.0, 1.0, 0.0, 1.0]
     """
 
     def _chosen(self, t: Any, count: int) -> Any:
@@ -74,6 +95,13 @@ class CustomFromMask(BasePruningMethod):
     ----------
     mask
         Of the shape of the parameter.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> mask = pyqref.tensor([0.0, 1.0])
+    >>> CustomFromMask(mask).compute_mask(pyqref.ones(2), pyqref.ones(2)).tolist()
+    [0.0, 1.0]
     """
 
     PRUNING_TYPE = "global"
