@@ -89,7 +89,7 @@ def _name(path: str, name: str) -> Any:
 
 
 def _imported(path: str) -> ModuleType:
-    with importing():
+    with importing(path):
         return import_module(path)
 
 
