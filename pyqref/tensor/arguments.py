@@ -12,7 +12,7 @@ from ..dtypes import dtype, qscheme
 from .base import TensorBase
 from .foreign import kind_of
 
-__all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number"]
+__all__ = ["as_flag", "as_integer", "as_number", "described", "refused_number", "with_own_dtypes"]
 
 _LONGEST = 60
 
@@ -151,3 +151,21 @@ def _single(value: Any) -> Any:
     if isinstance(value, TensorBase) and value.is_quantized:
         return value
     return array.reshape(()).item()
+
+
+def with_own_dtypes(arrays: list[Any]) -> list[Any]:
+    """Numbers of NumPy as Python's, unless they were promoted to the dtype of the tensors.
+
+    Any other number of NumPy would give the result its own dtype.
+
+    Examples
+    --------
+    >>> x = np.zeros(2, np.float32)
+    >>> [type(each).__name__ for each in with_own_dtypes([x, np.float32(1), np.float64(2)])]
+    ['ndarray', 'float32', 'float']
+    """
+    known = {each.dtype for each in arrays if type(each) is np.ndarray}
+    return [
+        each.item() if isinstance(each, np.generic) and each.dtype not in known else each
+        for each in arrays
+    ]

@@ -19,6 +19,7 @@ from numpy import ndarray
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
 from ..tape.quiet import ERRORS, IGNORED, quiet
+from .arguments import with_own_dtypes
 from .base import CopySlices, TensorBase, continues, wrap
 from .foreign import no_tensor
 from .refusal import undefined_for_quantized
@@ -114,7 +115,7 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     """
     arrays: list[Any] = []
     edges: list[Edge | None] = []
-    has_tensor = False
+    has_tensor = has_number = False
     for arg in args:
         value, edge = arg, None
         if isinstance(arg, TensorBase):
@@ -131,11 +132,13 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
                 arg._follow_base()
             value, edge = arg._array, arg._goes_to
         elif isinstance(arg, np.generic):
-            value = arg.item()  # a number of NumPy would give the result its own dtype
+            has_number = True
         arrays.append(value)
         edges.append(edge)
     if not has_tensor and not (arrays and isinstance(arrays[0], np.generic)):  # promoted numbers
         raise no_tensor(operation.__name__.lower(), "input", arrays[0] if arrays else None)
+    if has_number:
+        arrays = with_own_dtypes(arrays)
     node = operation()
     recording = any(edges) and is_grad_enabled()
     if recording:

@@ -117,7 +117,6 @@ _OTHERS: dict[str, tuple[Call, ...]] = {
     "where": (c(M, X, Y), c(M, X, 0.5), c(M)),
     "Tensor.where": (c(X, M, Y), c(X, M, 0.5)),
     "as_strided": (c(X, (2, 2), (1, 1)),),
-    "as_subclass": (c(X, Tensor),),
     **_many("as_tensor tensor", c(X)),
     **_many("from_numpy from_dlpack", c(X)),
     **_many("atleast_1d atleast_2d atleast_3d meshgrid cartesian_prod", c(V, W)),
@@ -323,8 +322,9 @@ def methods() -> dict[str, Any]:
         for name in dir(QuantizedTensor)
         if isinstance(getattr(QuantizedTensor, name), types.FunctionType)
         and not (name.startswith("_") and name not in OPERATORS)
-        # One is refused whatever it is given, the other answers for names that are missing.
-        and name not in ("cuda", "__getattr__")
+        # One is refused whatever it is given, one answers for names that are missing, and one
+        # takes the class of the tensors.
+        and name not in ("cuda", "__getattr__", "as_subclass")
     }
 
 

@@ -30,6 +30,14 @@ NOT_CALLED = frozenset(
             "load",
             "save",
         ),
+        # Switches, which change what calls after them do, and what is not about tensors.
+        *("are_deterministic_algorithms_enabled", "compile", "get_default_device"),
+        *("get_deterministic_debug_mode", "get_float32_matmul_precision"),
+        *("get_num_interop_threads", "install_as_torch", "is_autocast_enabled"),
+        *("is_deterministic_algorithms_warn_only_enabled", "set_default_device"),
+        *("set_default_tensor_type", "set_deterministic_debug_mode"),
+        *("set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads"),
+        "use_deterministic_algorithms",
         *("is_grad_enabled", "is_inference_mode_enabled", "make_quantized", "manual_seed", "seed"),
         *("set_default_dtype", "set_num_threads", "set_printoptions", "set_rng_state", "typename"),
     }

@@ -155,11 +155,12 @@ def test_installing_and_removing_twice(no_torch):
 )
 def test_a_module_that_is_not_here(torch, monkeypatch, name, message):
     """An import tells what to do; it looks nowhere else. ``find_spec`` asks, and gets no error."""
-    monkeypatch.setattr(sys, "path", [])
-    with pytest.raises(ModuleNotFoundError, match=re.escape(message)) as caught:
-        importlib.import_module(name)
-    assert name == caught.value.name
-    assert importlib.util.find_spec(name) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [])
+        with pytest.raises(ModuleNotFoundError, match=re.escape(message)) as caught:
+            importlib.import_module(name)
+        assert name == caught.value.name
+        assert importlib.util.find_spec(name) is None
 
 
 @pytest.mark.parametrize(

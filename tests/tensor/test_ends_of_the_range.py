@@ -152,8 +152,8 @@ def test_gradients_that_are_infinite(function: Any, expected: list[float]) -> No
     ("function", "expected"),
     [
         (pyqref.abs, [0.0, 1.0]),
-        (F.elu, [1.0, 1.0]),
-        (F.celu, [1.0, 1.0]),
+        (F.elu, [NAN, 1.0]),
+        (F.celu, [NAN, 1.0]),
         (lambda x: F.l1_loss(x, pyqref.zeros(2), reduction="sum"), [0.0, 1.0]),
         (pyqref.max, [1.0, 0.0]),
         (pyqref.amax, [NAN, NAN]),
@@ -165,7 +165,7 @@ def test_gradients_that_are_infinite(function: Any, expected: list[float]) -> No
     ],
 )
 def test_gradients_beside_nan(function: Any, expected: list[float]) -> None:
-    """Those of torch."""
+    """Those of torch; of ELU and CELU those of its vectors, while its last elements get 1."""
     x = pyqref.tensor([NAN, 2.0], requires_grad=True)
     function(x).sum().backward()
     grad: Any = x.grad
