@@ -44,7 +44,7 @@ class Geometry(NamedTuple):
         Numbers of windows along the spatial axes.
     longest
         Places that the longest window sees along each spatial axis.
-    has_room
+    has_buffer
         Whether 32 bits hold the sum of each window.
     is_even
         Whether all windows are of one size.

@@ -58,7 +58,7 @@ cdef void prepare_weights(const Depthwise* d, Work* work) noexcept nogil:
 
 
 cdef void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
-    """What finishes the sums, in the order that ``weave_quads`` gives them."""
+    """What finishes the sums, in the order that ``interleave_quads`` gives them."""
     cdef Py_ssize_t width = work.lines.width
     cdef Py_ssize_t panel, vector, channel, i, at
     cdef Columns[WIDTH_PANELS] columns

@@ -122,7 +122,7 @@ cdef inline const uint8_t* line_under(
 
 
 cdef inline Py_ssize_t place_in_quads(Py_ssize_t i) noexcept nogil:
-    """Where the i-th of VECTOR_BYTES bytes is in the order of ``weave_quads``."""
+    """Where the i-th of VECTOR_BYTES bytes is in the order of ``interleave_quads``."""
     return i % 16 // 4 * SIMD_LANES + i // 16 * 4 + i % 4
 
 

@@ -1,4 +1,4 @@
-/* Sums of quads, in the order of weave_quads, and how they are finished. */
+/* Sums of quads, in the order of interleave_quads, and how they are finished. */
 #ifndef PYQREF_QUADS_H
 #define PYQREF_QUADS_H
 

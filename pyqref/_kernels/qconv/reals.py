@@ -39,7 +39,7 @@ def spread_out(real: FloatArray, scale: float, zero_point: int) -> None:
 
     Examples
     --------
-    >>> real, integers = room_for_bytes((3,))
+    >>> real, integers = output_for_bytes((3,))
     >>> integers[...] = 1, 2, 5
     >>> spread_out(real, 0.5, 1)
     >>> real

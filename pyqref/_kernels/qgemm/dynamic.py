@@ -44,7 +44,7 @@ class Projection:
     ----------
     columns
         N.
-    has_room
+    has_buffer
         Whether kernels run it: 32 bits hold all sums.
     quant_max, weight
         What they take: the largest integer of the input, and the weight.

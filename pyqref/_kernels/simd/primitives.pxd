@@ -114,7 +114,7 @@ cdef extern from *:
     quads_v load_quads(const uint8_t* source) nogil  # lower by INPUT_SHIFT
     weights_v load_weights(const int8_t* source) nogil
     i32v dot4_quads(i32v sum, quads_v x, weights_v w) nogil
-    # As store_rounded_u8, for numbers in the order of weave_quads: 4 * SIMD_LANES bytes in the
+    # As store_rounded_u8, for numbers in the order of interleave_quads: 4 * SIMD_LANES bytes in the
     # order of their places, and their top bit changed where flip is 128.
     void store_rounded_quads(
         uint8_t* target, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower, int flip
