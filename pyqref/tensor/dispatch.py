@@ -153,8 +153,9 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
         raise _operation_error(error, operation, arrays, kwargs) from None
     except MemoryError as error:
         raise _no_memory(operation, error) from None
-    if type(result) is ndarray and result.dtype.kind not in "fiub":  # of no numbers, such as "a"
-        wrong = TypeError(f"elements of {result.dtype}")
+    array = result if type(result) in (ndarray, tuple) else np.asarray(result)
+    if type(array) is ndarray and array.dtype.kind not in "fiub":  # of no numbers, such as "a"
+        wrong = TypeError(f"elements of {array.dtype}")
         raise _operation_error(wrong, operation, arrays, kwargs)
     if isinstance(result, tuple):
         given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])

@@ -8,9 +8,11 @@ import sys
 import tempfile
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 
+import pyqref
 from pyqref import kernels
 
 #: The work of a child, which sends itself a signal after half a second of it.
@@ -18,6 +20,8 @@ CHILD = """
 import os, signal, sys, threading, time
 import pyqref
 
+# A shell starts what runs in its background without Python's handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 pyqref.set_num_threads(int(sys.argv[1]))
 x = pyqref.quantize_per_tensor(pyqref.ones(2, 64, 64, 64), 0.1, 0, pyqref.quint8)
 dense = pyqref.quantize_per_tensor(pyqref.ones(128, 64, 9, 9), 0.1, 0, pyqref.qint8)
@@ -141,7 +145,7 @@ def _run(program: str, n_threads: int) -> list[str]:
         [sys.executable, "-c", textwrap.dedent(CHILD + program), str(n_threads)],
         # Elsewhere: in a clone the sources would hide the package that is tested.
         cwd=tempfile.gettempdir(),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": str(Path(pyqref.__file__).parents[1])},
         capture_output=True,
         text=True,
         timeout=120,
