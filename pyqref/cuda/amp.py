@@ -13,7 +13,7 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_autocast):
-    """As :class:`pyqref.amp.autocast` of ``"cuda"``: float32 stays float32.
+    """As ``pyqref.amp.autocast`` of ``"cuda"``: float32 stays float32.
 
     Examples
     --------

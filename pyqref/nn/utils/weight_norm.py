@@ -80,7 +80,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Let a module compute a weight from a length ``g`` and a direction ``v``.
 
     ``weight = g * v / norm(v)`` (Salimans and Kingma, 2016); the parameters are ``weight_g`` and
-    ``weight_v``. :func:`~pyqref.nn.utils.parametrizations.weight_norm` does the same without a
+    ``weight_v``. ``pyqref.nn.utils.parametrizations.weight_norm`` does the same without a
     hook.
 
     Parameters
