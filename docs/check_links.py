@@ -49,7 +49,13 @@ def problem(source: Path, link: str) -> str | None:
         return "there is no such file"
     if parts.fragment and target.suffix == ".html":
         place = unquote(parts.fragment)
-        if place not in page(target).places:
+        places = page(target).places
+        if "_modules" in source.parts:
+            # Sphinx takes all objects of a source file for those of one package, the first that
+            # documents any of them.
+            last = f".{place.rpartition('.')[2]}"
+            places = places | {place} if any(each.endswith(last) for each in places) else places
+        if place not in places:
             return f"{target.name} has no place of that name"
     return None
 
