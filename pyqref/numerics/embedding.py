@@ -6,6 +6,9 @@ rows of 4 or 2 bits as float16.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 from .rounding import clamp_to_int, fma32, round_half_even
@@ -15,6 +18,7 @@ __all__ = [
     "bag",
     "bits_of_row",
     "lookup",
+    "narrower_ranges",
     "pack_bits",
     "quantize_rows_byte",
     "quantize_rows_narrow",
@@ -296,9 +300,6 @@ def search_row_range(
     [0.015, 0.965]
     """
     x = np.asarray(row, np.float32)
-    low, high = x.min(), x.max()
-    step = (high - low) / np.float32(bins)
-    least = np.float32(bins) * (np.float32(1) - np.float32(ratio)) * step
 
     def error(bottom: np.float32, top: np.float32) -> float:
         q, scale, offset = quantize_rows_narrow(
@@ -308,16 +309,53 @@ def search_row_range(
             real = q.astype(np.float32) * scale.astype(np.float32) + offset.astype(np.float32)
             return float(np.square(real - x, dtype=np.float64).sum())
 
-    best, chosen = error(low, high), (low, high)
+    chosen, best, _ = next(ranges := narrower_ranges(x, bins, ratio, error))
+    for each, found, _ in ranges:
+        if found < best:
+            best, chosen = found, each
+    return float(chosen[0]), float(chosen[1])
+
+
+def narrower_ranges(
+    x: FloatArray, bins: int, ratio: float, error: Callable[[np.float32, np.float32], Any]
+) -> Iterator[tuple[tuple[np.float32, np.float32], Any, tuple[Any, Any] | None]]:
+    """The ranges of the search of ``eq-embedding-search``, from the whole one on.
+
+    Parameters
+    ----------
+    x
+        The numbers, float32.
+    bins
+        Steps from one end to the other.
+    ratio
+        Which part of the range is taken off, in [0, 1].
+    error
+        The error of a range, from its two ends.
+
+    Yields
+    ------
+    tuple
+        The two ends; the error; and the errors of the two ranges that come into question next,
+        without the lowest step and without the highest, or None at the end of the search.
+
+    Examples
+    --------
+    >>> x = np.float32([0.0, 4.0])
+    >>> [(float(low), float(high)) for (low, high), *_ in narrower_ranges(x, 4, 0.5, min)]
+    [(0.0, 4.0), (0.0, 3.0), (0.0, 2.0)]
+    """
+    low, high = x.min(), x.max()
+    step = (high - low) / np.float32(bins)
+    least = np.float32(bins) * (np.float32(1) - np.float32(ratio)) * step
+    now = error(low, high)
     while low + least < high:
         from_below, from_above = error(low + step, high), error(low, high - step)
         before = low, high
+        yield before, now, (from_below, from_above)
         if from_below < from_above:
-            low, found = low + step, from_below
+            low, now = low + step, from_below
         else:
-            high, found = high - step, from_above
+            high, now = high - step, from_above
         if (low, high) == before:  # the step is less than float32 can tell
-            break
-        if found < best:
-            best, chosen = found, (low, high)
-    return float(chosen[0]), float(chosen[1])
+            return
+    yield (low, high), now, None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.embedding import narrower_ranges
 from ..tensor.arguments import as_integer, as_number
 from ..tensor.base import wrap
 from ..tensor.dispatch import require_tensor
@@ -176,34 +177,25 @@ def choose_qparams_optimized(
             f"{ratio} and {bits}"
         )
     values = values[:numel]
-    low, high = values.min(), values.max()
-    step = np.float32((high - low) / np.float32(n_bins))
-    least = np.float32(np.float32(n_bins * (np.float32(1.0) - np.float32(ratio))) * step)
-    now = best = _error(values, low, high, bits)
-    best_low, best_high = low, high
-    while low + least < high:
-        without_low = _error(values, low + step, high, bits)
-        without_high = _error(values, low, high - step, bits)
-        if now < without_low and now < without_high and now < best:
-            best, best_low, best_high = now, low, high
-        if without_low < without_high:
-            now, low = without_low, low + step
-        else:
-            now, high = without_high, high - step
-    return wrap(np.array([best_high])), wrap(np.array([best_low]))
+
+    def error(low: Any, high: Any) -> Any:
+        return _error(values, low, high, bits)
+
+    best, chosen = None, (values.min(), values.max())
+    for each, now, following in narrower_ranges(values, n_bins, ratio, error):
+        best = now if best is None else best
+        if following is not None and all(now < other for other in (*following, best)):
+            best, chosen = now, each
+    return wrap(np.array([chosen[1]])), wrap(np.array([chosen[0]]))
 
 
 def _error(values: Any, low: Any, high: Any, bits: int) -> Any:
     """The length of what is left; lower end and scale are stored in 16 bits, as embeddings do."""
-    most, low = np.float32(2**bits - 1), _in_half(low)
-    span = np.float32(high - low)
-    scale = np.float32(1) if span == 0 else _in_half(span / most)
-    inverse = np.float32(1) if scale == 0 else np.float32(1) / scale
-    codes = np.clip(np.rint((values - low) * inverse), 0, most)
-    rest = values - (codes * scale + low)
-    return np.sqrt((rest * rest).sum(dtype=np.float32))
-
-
-def _in_half(x: Any) -> Any:
-    with np.errstate(over="ignore"):
-        return np.float32(np.float16(x))
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float16: infinite, or nan
+        most, low = np.float32(2**bits - 1), np.float32(np.float16(low))
+        span = np.float32(high - low)
+        scale = np.float32(1) if span == 0 else np.float32(np.float16(span / most))
+        inverse = np.float32(1) if scale == 0 else np.float32(1) / scale
+        codes = np.clip(np.rint((values - low) * inverse), 0, most)
+        rest = values - (codes * scale + low)
+        return np.sqrt((rest * rest).sum(dtype=np.float32))

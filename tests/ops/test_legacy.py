@@ -108,3 +108,10 @@ def test_errors(arguments: tuple[Any, ...], message: str) -> None:
     """Counts, types and ratios that do not fit."""
     with pytest.raises(ValueError, match=message):
         pyqref.choose_qparams_optimized(*arguments)
+
+
+def test_steps_that_float32_cannot_tell_end_the_search() -> None:
+    """The whole range is as good as one that is narrower by nothing."""
+    x = pyqref.tensor([1e8, 1e8 + 8])
+    high, low = pyqref.choose_qparams_optimized(x, 2, 10**6, 0.5, 4)
+    assert (1e8, 1e8 + 8) == (low.item(), high.item())
