@@ -12,6 +12,7 @@ from ..tape import Array
 from ..tensor.quantized import PerTensorQuantizer, make_per_channel, make_per_tensor
 from .container import short
 from .errors import FileError
+from .reals import real_from_json, real_to_json
 
 __all__ = ["describe_quantizer", "quantized_tensor"]
 
@@ -41,7 +42,7 @@ def describe_quantizer(tensor: Any) -> dict[str, Any]:
         "qscheme": quantizer.qscheme._name,
         "axis": int(quantizer.axis),
         "scales": quantizer.scales.tolist(),
-        "zero_points": quantizer.zero_points.tolist(),
+        "zero_points": [real_to_json(each) for each in quantizer.zero_points.tolist()],
     }
 
 
@@ -92,16 +93,23 @@ def _checked(array: Array, found: Any) -> Any:
     floating = qscheme is dtypes.per_channel_affine_float_qparams
     _check_numbers("axis", [found["axis"]], (int,))
     _check_numbers("scales", found["scales"], (int, float))
-    _check_numbers("zero_points", found["zero_points"], (int, float) if floating else (int,))
+    zero_points = found["zero_points"]
+    if floating and isinstance(zero_points, list):
+        zero_points = [real_from_json(each) for each in zero_points]
+        _check_numbers("zero_points", zero_points, (int, float), finite=False)
+    else:
+        _check_numbers("zero_points", zero_points, (int,))
     scales = np.array([float(scale) for scale in found["scales"]])
-    zero_points = np.array(found["zero_points"], np.float64 if floating else np.int64)
+    zero_points = np.array(zero_points, np.float64 if floating else np.int64)
     return make_per_channel(array, scales, zero_points, found["axis"], dtype, qscheme=qscheme)
 
 
-def _check_numbers(name: str, values: Any, kinds: tuple[type, ...]) -> None:
-    wanted = " or ".join(kind.__name__ for kind in kinds)
+def _check_numbers(
+    name: str, values: Any, kinds: tuple[type, ...], *, finite: bool = True
+) -> None:
+    wanted = ("finite " if finite else "") + " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(values, list):
         raise TypeError(f"{name} must be a list of {wanted}, found {short(values)}")
     for value in values:
-        if type(value) not in kinds or not -math.inf < value < math.inf:
-            raise TypeError(f"{name} must be a finite {wanted}, found {short(value)}")
+        if type(value) not in kinds or (finite and not -math.inf < value < math.inf):
+            raise TypeError(f"{name} must be a {wanted}, found {short(value)}")

@@ -7,7 +7,6 @@ or ``["tensor", "fc.weight", false, null]``, where the array lies under that nam
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
 from collections import Counter, OrderedDict
 from typing import Any, NoReturn
@@ -22,6 +21,7 @@ from ..tensor.size import Size
 from .container import short
 from .errors import FileError
 from .quantizers import describe_quantizer, quantized_tensor
+from .reals import SPECIAL_REALS, real_to_json
 
 __all__ = ["Builder", "Flattener"]
 
@@ -39,7 +39,6 @@ _SCALARS = {
     "bool": bool,
 }
 _SEQUENCES = {"list": list, "tuple": tuple, "size": Size}
-_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 class Flattener:
@@ -61,7 +60,7 @@ class Flattener:
                 _refuse(path, f"an integer of {value.bit_length()} bits, at most {_MAX_BITS}")
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else ["float", str(value)]
+            return real_to_json(value)
         if len(path) >= _MAX_DEPTH:
             _refuse(path[:3], f"nested more than {_MAX_DEPTH} levels deep, or contains itself")
         for tag, kind in _MAPPINGS.items():
@@ -168,7 +167,7 @@ class Builder:
             return _SEQUENCES[tag](members)
         if tag == "device" and isinstance(rest[0], str):
             return self._device(rest[0])
-        known: dict[str, Any] = {**_CONSTANTS, "float": _FLOATS}
+        known: dict[str, Any] = {**_CONSTANTS, "float": SPECIAL_REALS}
         values = known.get(tag)
         if values is None or not isinstance(rest[0], str) or rest[0] not in values:
             self._refuse(f"the structure has a node {short(node)}")

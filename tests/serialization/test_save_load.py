@@ -51,6 +51,18 @@ def test_special_floats() -> None:
     assert math.isnan(round_trip(math.nan))
 
 
+def test_special_zero_points() -> None:
+    """A zero point that is a real number may be nan or infinite, and keeps its bits."""
+    x = pyqref.arange(8.0).reshape(4, 2)
+    zero_points = pyqref.tensor([math.nan, math.inf, -math.inf, -0.0])
+    q = pyqref.quantize_per_channel(x, pyqref.ones(4), zero_points, 0, pyqref.quint8)
+    back = round_trip(q)
+    assert q._quantizer == back._quantizer
+    assert "tensor([nan, inf, -inf, -0.], dtype=pyqref.float64)" == str(
+        back.q_per_channel_zero_points().double()
+    )
+
+
 def test_views() -> None:
     """A tensor that is not contiguous comes back with its elements in order."""
     whole = pyqref.arange(12).reshape(3, 4)

@@ -182,8 +182,8 @@ class PerChannelQuantizer:
             and self.dtype is other.dtype
             and self.axis == other.axis
             and self.qscheme is other.qscheme
-            and np.array_equal(self.scales, other.scales)
-            and np.array_equal(self.zero_points, other.zero_points)
+            and self.scales.tobytes() == other.scales.tobytes()
+            and self.zero_points.tobytes() == other.zero_points.tobytes()
         )
 
     def __hash__(self) -> int:
