@@ -136,8 +136,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     a, b = (getattr(each, "_array", each) for each in _numbers("div", input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
-    with quiet():  # the least integer over -1 is itself
-        quotient = np.floor_divide(a, b)
+    try:
+        with quiet():  # the least integer over -1 is itself
+            quotient = np.floor_divide(a, b)
+    except ValueError as error:
+        raise broadcast_error(error, (a, b)) from None
     if rounding_mode == "trunc":
         quotient = quotient + ((quotient < 0) & (quotient * b != a)).astype(common)
     return wrap(np.asarray(quotient))
