@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tape import bounds, elementwise, unary
 from ..tape.quiet import quiet
+from .aliases import alias
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply, broadcast_error
@@ -357,11 +358,12 @@ def where_method(input: Any, condition: Any, other: Any) -> Any:
     return where(condition, input, other)
 
 
-subtract = sub
-multiply = mul
-divide = true_divide = div
-negative = neg
-clip = clamp
+subtract = alias(sub, "subtract")
+multiply = alias(mul, "multiply")
+divide = alias(div, "divide")
+true_divide = alias(div, "true_divide")
+negative = alias(neg, "negative")
+clip = alias(clamp, "clip")
 
 add_ = in_place(add)
 sub_ = subtract_ = in_place(sub)

@@ -238,6 +238,26 @@ def test_numbers_past_float32_are_assigned(at):
     assert 255 == q.int_repr().max().item()
 
 
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint32, pyqref.quint4x2])
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod", "mean", "cumsum", "cumprod", "softmax"])
+def test_quantized_dtypes_of_results_are_refused(name, dtype):
+    """A result is quantized only where scale and zero point are given."""
+    place = () if name in ("sum", "nansum", "prod", "mean") else (0,)
+    with pytest.raises(RuntimeError, match="needs a scale and a zero point"):
+        getattr(pyqref, name)(pyqref.ones(3), *place, dtype=dtype)
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [1j, "a", None])
+def test_powers_are_of_real_numbers(place, value):
+    """``logspace`` names which of start, end and base is no real number."""
+    given = [0.0, 1.0, 10.0]
+    given[place] = value
+    name = ("start", "end", "base")[place]
+    with pytest.raises(TypeError, match=f"logspace: {name} must be a number, got"):
+        pyqref.logspace(given[0], given[1], 3, given[2])
+
+
 LIMITED = """
 import resource, pyqref
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
