@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 __all__ = ["alias", "canonical"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_FIRST: dict[Any, Any] = {}
 
 
 def alias(function: Function, name: str) -> Function:
@@ -43,7 +42,7 @@ def alias(function: Function, name: str) -> Function:
     second.__doc__ = f"Alias of :func:`{first.__name__}`: {first.__doc__}"
     second.__module__ = first.__module__
     second.__qualname__ = name
-    _FIRST[second] = first
+    second._alias_of = first  # type: ignore[attr-defined]
     return cast(Function, second)
 
 
@@ -53,9 +52,10 @@ def canonical(function: Any) -> Any:
     Examples
     --------
     >>> import pyqref
-    >>> import pyqref
     >>> from pyqref.tensor.aliases import canonical
     >>> canonical(pyqref.concat) is pyqref.cat, canonical(pyqref.cat) is pyqref.cat
     (True, True)
     """
-    return _FIRST.get(function, function) if isinstance(function, FunctionType) else function
+    return (
+        getattr(function, "_alias_of", function) if isinstance(function, FunctionType) else function
+    )
