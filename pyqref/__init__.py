@@ -228,6 +228,7 @@ from .tensor import index_add as index_add
 from .tensor import index_copy as index_copy
 from .tensor import index_fill as index_fill
 from .tensor import index_put as index_put
+from .tensor import index_reduce as index_reduce
 from .tensor import index_select as index_select
 from .tensor import initial_seed as initial_seed
 from .tensor import inner as inner
@@ -344,6 +345,7 @@ from .tensor import rsub as rsub
 from .tensor import scalar_tensor as scalar_tensor
 from .tensor import scatter as scatter
 from .tensor import scatter_add as scatter_add
+from .tensor import scatter_reduce as scatter_reduce
 from .tensor import searchsorted as searchsorted
 from .tensor import seed as seed
 from .tensor import select as select
@@ -867,6 +869,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inf",
     "inference_mode",
@@ -1038,6 +1041,7 @@ __all__ = [
     "scalar_tensor",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "seed",
     "select",
