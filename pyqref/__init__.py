@@ -50,6 +50,7 @@ from .dtypes import preserve_format as preserve_format
 from .dtypes import qint8 as qint8
 from .dtypes import qint32 as qint32
 from .dtypes import qscheme as qscheme
+from .dtypes import quint2x4 as quint2x4
 from .dtypes import quint4x2 as quint4x2
 from .dtypes import quint8 as quint8
 from .dtypes import strided as strided
@@ -432,6 +433,16 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
+    from .ops.int8_weights import (
+        fbgemm_linear_int8_weight_fp32_activation as fbgemm_linear_int8_weight_fp32_activation,
+    )
+    from .ops.int8_weights import fbgemm_linear_quantize_weight as fbgemm_linear_quantize_weight
+    from .ops.int8_weights import fbgemm_pack_quantized_matrix as fbgemm_pack_quantized_matrix
+    from .ops.int8_weights import quantized_gru_cell as quantized_gru_cell
+    from .ops.int8_weights import quantized_lstm_cell as quantized_lstm_cell
+    from .ops.int8_weights import quantized_rnn_relu_cell as quantized_rnn_relu_cell
+    from .ops.int8_weights import quantized_rnn_tanh_cell as quantized_rnn_tanh_cell
     from .ops.legacy import choose_qparams_optimized as choose_qparams_optimized
     from .ops.legacy import quantized_batch_norm as quantized_batch_norm
     from .ops.legacy import quantized_max_pool1d as quantized_max_pool1d
@@ -560,6 +571,16 @@ __getattr__ = on_first_use(
             "set_flush_denormal",
             "set_num_interop_threads",
             "use_deterministic_algorithms",
+        ),
+        ".ops.int8_weights": (
+            "fbgemm_linear_int8_weight",
+            "fbgemm_linear_int8_weight_fp32_activation",
+            "fbgemm_linear_quantize_weight",
+            "fbgemm_pack_quantized_matrix",
+            "quantized_gru_cell",
+            "quantized_lstm_cell",
+            "quantized_rnn_relu_cell",
+            "quantized_rnn_tanh_cell",
         ),
         ".ops.legacy": (
             "choose_qparams_optimized",
@@ -1011,6 +1032,7 @@ __all__ = [
     "quantize_per_channel",
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
+    "quint2x4",
     "quint4x2",
     "quint8",
     "rad2deg",

@@ -227,14 +227,12 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            "an int8 path of one engine: use torch.ao.nn.quantized.dynamic.Linear or "
-            "torch.ops.quantized.linear"
+            "a path of one engine: use torch.ops.quantized.linear_prepack_fp16 and "
+            "linear_dynamic_fp16, or torch.ao.nn.quantized.dynamic.Linear with dtype torch.float16"
         ),
         (
             "fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
-            "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation "
-            "fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16 "
-            "fbgemm_pack_quantized_matrix"
+            "fbgemm_pack_gemm_matrix_fp16"
         ),
     ),
     (
