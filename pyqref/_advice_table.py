@@ -221,7 +221,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "torch.ops.aten.add"
         ),
         (
-            "ops.aten ops.quantized_decomposed ops.prim ops.prims _prims _prims_common _refs "
+            "ops.aten ops.quantized_decomposed.* ops.prim ops.prims _prims _prims_common _refs "
             "_decomp _meta_registrations _C.* _C._jit_pass_inline _higher_order_ops _subclasses"
         ),
     ),
