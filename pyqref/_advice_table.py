@@ -55,7 +55,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "quantize_dynamic(model) for the dynamic case"
         ),
         (
-            "quantization.quantize_jit quantization.quantize_dynamic_jit "
+            "quantization.quantize_jit.* "
             "quantization.prepare_jit quantization.convert_jit quantization.prepare_dynamic_jit "
             "quantization.convert_dynamic_jit quantization.fuse_conv_bn_jit "
             "quantization.script_qconfig quantization.script_qconfig_dict"

@@ -34,4 +34,4 @@ __all__ = [
     "quantize_per_channel",
     "quantize_per_tensor",
     "quantize_per_token",
-,]
+]

@@ -26,7 +26,7 @@ __all__ = [
     "reals_of",
     "require_int8",
     "rows",
-,]
+]
 
 _INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32)
 

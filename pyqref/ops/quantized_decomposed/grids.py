@@ -31,7 +31,7 @@ __all__ = [
     "fake_quant_per_channel",
     "quantize_per_channel",
     "quantize_per_tensor",
-,]
+]
 
 
 @operator

@@ -16,7 +16,7 @@ __all__ = [
     "choose_qparams_per_token_asymmetric",
     "dequantize_per_token",
     "quantize_per_token",
-,]
+]
 
 
 @operator
