@@ -459,6 +459,7 @@ if TYPE_CHECKING:
     from . import amp as amp
     from . import compiler as compiler
     from . import distributed as distributed
+    from . import distributions as distributions
     from . import hub as hub
     from . import jit as jit
     from . import multiprocessing as multiprocessing
@@ -654,6 +655,7 @@ __getattr__ = on_first_use(
         "amp",
         "compiler",
         "distributed",
+        "distributions",
         "hub",
         "jit",
         "multiprocessing",
@@ -809,6 +811,7 @@ __all__ = [
     "diff",
     "dist",
     "distributed",
+    "distributions",
     "div",
     "divide",
     "dot",

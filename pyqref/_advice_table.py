@@ -25,7 +25,8 @@ _ONE_PROCESS = (
 _DENSE = "pyqref has dense tensors only: keep the zeros, or compute with scipy.sparse"
 _PT2E = (
     "use torch.ao.quantization.quantize_fx: prepare_fx, convert_fx and prepare_qat_fx quantize "
-    "the same model in graph mode, with a qconfig mapping for what a quantizer would say"
+    "the same model in graph mode, with a qconfig mapping for what a quantizer would say; torch "
+    "2.13 has no quantizers either, torchao has them"
 )
 
 TABLE: tuple[tuple[str, str], ...] = (
@@ -67,7 +68,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "models layer by layer"
         ),
         (
-            "quantization._numeric_suite_fx quantization.ns "
+            "quantization._numeric_suite_fx quantization.ns ao.ns._numeric_suite_fx ao.ns.fx "
             "ao.quantization.ns ao.quantization.fx._model_report "
             "quantization.fx._model_report"
         ),
