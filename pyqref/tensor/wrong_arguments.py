@@ -105,10 +105,10 @@ def explained(
     Examples
     --------
     >>> import pyqref
-    >>> pyqref.cumsum(pyqref.ones(2), dim=0, dtype="wrong")
+    >>> pyqref.trace(5)
     Traceback (most recent call last):
         ...
-    TypeError: cumsum(): argument 'dtype' must be a pyqref.dtype, got 'wrong'
+    TypeError: trace(): argument 'input' must be Tensor, not int
     """
     foreign = _foreign(name, given)
     if foreign is not None:
