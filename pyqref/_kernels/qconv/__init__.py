@@ -7,6 +7,7 @@ from .added import conv_add as conv_add
 from .convolution import conv1d as conv1d
 from .convolution import conv2d as conv2d
 from .convolution import conv3d as conv3d
+from .convolution import prepare as prepare_conv
 from .pack import PackedConv as PackedConv
 from .pack import pack_conv1d as pack_conv1d
 from .pack import pack_conv2d as pack_conv2d
@@ -15,6 +16,7 @@ from .sums import conv_sums as conv_sums
 from .transposed import PackedConvTranspose as PackedConvTranspose
 from .transposed import conv_transpose as conv_transpose
 from .transposed import pack_conv_transpose as pack_conv_transpose
+from .transposed import prepare_transposed as prepare_conv_transpose
 
 __all__ = [
     "PackedConv",
@@ -29,4 +31,6 @@ __all__ = [
     "pack_conv2d",
     "pack_conv3d",
     "pack_conv_transpose",
+    "prepare_conv",
+    "prepare_conv_transpose",
 ]

@@ -18,6 +18,7 @@ from pyqref.numerics.types import FloatArray, IntArray
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import reaches_far
+from .structs import Addend, Finish, InputGrid
 from .sums import conv_sums
 
 __all__ = ["conv_add"]
@@ -96,11 +97,7 @@ def conv_add(
     if added.dtype != _UINT8:
         shift = 128
         np.bitwise_xor(result, shift, out=result)
-    kernel.conv(
-        x,
-        x.dtype == np.int8,
-        x_grid.zero_point,
-        (part,),
+    finish = Finish(
         zero_points,
         np.atleast_1d(accumulator_scale(x_grid.scale, weight_scales)),
         None if bias is None else np.ascontiguousarray(bias, np.float32),
@@ -109,11 +106,11 @@ def conv_add(
         out.zero_point,
         out.quant_min,
         out.quant_max,
-        result,
-        threads.limit,
-        1.0,
-        (added_grid.scale, added_grid.zero_point + shift, out.scale, relu),
+        to_bytes=True,
     )
+    grid = InputGrid(x.shape[1], x.dtype == np.int8, x_grid.zero_point)
+    addend = Addend(added_grid.scale, added_grid.zero_point + shift, out.scale, relu)
+    kernel.Convolution((part,), grid, finish, addend).run(x, result, threads.limit)
     return first
 
 
