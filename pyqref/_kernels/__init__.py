@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pyqref._lazy import on_first_use
 
-from .heap import keep_what_is_freed
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 from .threads import together as together
@@ -247,5 +246,3 @@ __all__ = [
     "together",
     "unfold_rows",
 ]
-
-keep_what_is_freed()

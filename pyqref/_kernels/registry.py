@@ -118,6 +118,12 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
+def _before_first_use() -> None:
+    from pyqref._insides.c_heap import keep_what_is_freed  # no import changes the C library
+
+    keep_what_is_freed()
+
+
 class _Twins(dict[str, Any]):
     """The modules of the kernel in use by operation, each imported when it is first asked for.
 
@@ -137,6 +143,7 @@ class _Twins(dict[str, Any]):
         """Name of the kernel."""
         if self._kernel is None:
             self._kernel = _initial()
+            _before_first_use()
         return self._kernel
 
     @kernel.setter

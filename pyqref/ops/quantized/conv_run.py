@@ -97,27 +97,26 @@ def require_groups(name: str, groups: Any, channels: int, what: str) -> None:
 
 def require_conv_input(name: str, x: Any, packed: PackedConv) -> None:
     """Raise unless the input has the channels of the weight and is as large as the kernel."""
-    if x.dim() != packed.spatial + 2:
-        raise RuntimeError(
-            f"{name}: input shape must be {_SHAPES[packed.spatial]}, got {tuple(x.shape)}"
-        )
-    if x.shape[1] != packed.in_channels:
+    shape = x._array.shape
+    if len(shape) != packed.spatial + 2:
+        raise RuntimeError(f"{name}: input shape must be {_SHAPES[packed.spatial]}, got {shape}")
+    if shape[1] != packed.in_channels:
         raise RuntimeError(
             f"{name}: with groups={packed.groups} and a weight of shape "
-            f"{packed.shape}, input {tuple(x.shape)} must have {packed.in_channels} "
-            f"channels, but got {x.shape[1]} channels instead"
+            f"{packed.shape}, input {shape} must have {packed.in_channels} "
+            f"channels, but got {shape[1]} channels instead"
         )
-    if 0 in x.shape[2:]:
-        raise RuntimeError(f"{name}: only the batch may be empty, got input {tuple(x.shape)}")
-    out = packed.out_size(tuple(x.shape[2:]))
-    if math.prod(out) * x.shape[0] >= MOST_ELEMENTS:
+    if 0 in shape[2:]:
+        raise RuntimeError(f"{name}: only the batch may be empty, got input {shape}")
+    out = packed.out_size(shape[2:])
+    if math.prod(out) * shape[0] >= MOST_ELEMENTS:
         raise RuntimeError(
-            f"{name}: the output would have the spatial size {out}, got input {tuple(x.shape)}, "
+            f"{name}: the output would have the spatial size {out}, got input {shape}, "
             f"stride {packed.stride} and padding {packed.padding}"
         )
     if min(out) < 1:
         raise RuntimeError(
             f"{name}: each dimension of the output must be greater than 0; input "
-            f"{tuple(x.shape)} with padding {packed.padding} is smaller than the kernel "
+            f"{shape} with padding {packed.padding} is smaller than the kernel "
             f"{packed.shape[2:]} with dilation {packed.dilation}"
         )

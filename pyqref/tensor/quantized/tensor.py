@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._insides.numpy_errors import quiet
 from ..._kernels import quick, threads
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
@@ -14,7 +15,6 @@ from ...dtypes import dtype as dtype_
 from ...dtypes import per_channel_affine, quint4x2
 from ...dtypes import qscheme as qscheme_
 from ...tape import Array
-from ...tape.quiet import quiet
 from .. import conversion, indexing
 from ..arguments import as_number, described
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized

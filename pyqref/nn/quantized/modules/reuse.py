@@ -7,10 +7,10 @@ namespace of its frame, which ends together with the call.
 
 from __future__ import annotations
 
-import sys
 from types import FrameType
 from typing import Any
 
+from pyqref._insides.stack import caller
 from pyqref.nn.diagnostics import SharedObserverWarning, warn
 from pyqref.nn.module_path import _CALLS, describe_module
 
@@ -26,7 +26,7 @@ def used_before_in_this_pass(user: Any) -> bool:
     parts stand for one operation in all steps of a recurrent layer.
     """
     outermost: FrameType | None = None
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None:
         if frame.f_code in _CALLS:
             if getattr(type(frame.f_locals["self"]), "used_at_each_step", False):
