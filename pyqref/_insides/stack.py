@@ -1,7 +1,8 @@
 """The frames of the functions under way, read off Python's own stack.
 
 What
-    ``sys._getframe``, which CPython documents as its own affair, and the variables of frames.
+    ``sys._getframe``, which CPython documents as its own affair, and notes among the variables of
+    a frame, which keeps names that its code does not know.
 Why
     Nothing has to be recorded while a model runs: a layer finds its path in the model, a message
     the line of the user, when they are asked for. A list of the modules under way, kept by
@@ -17,8 +18,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
-__all__ = ["caller"]
+__all__ = ["caller", "noted"]
 
 _getframe: Callable[[int], FrameType] | None = getattr(sys, "_getframe", None)
 
@@ -34,3 +36,22 @@ def caller(depth: int = 1) -> FrameType | None:
     'who_asks'
     """
     return None if _getframe is None else _getframe(depth + 1)
+
+
+def noted(frame: FrameType, name: str, make: Callable[[], Any]) -> Any:
+    """What stands under a name in the namespace of a frame, made when it is first asked for.
+
+    It ends together with the call that the frame belongs to.
+
+    Examples
+    --------
+    >>> frame = caller(0)
+    >>> noted(frame, "a note", list).append(1)
+    >>> noted(frame, "a note", list)
+    [1]
+    """
+    namespace = frame.f_locals
+    found = namespace.get(name)
+    if found is None:
+        namespace[name] = found = make()
+    return found
