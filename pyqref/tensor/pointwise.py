@@ -10,6 +10,7 @@ import numpy as np
 
 from .._insides.numpy_errors import quiet
 from ..tape import unary
+from .aliases import alias
 from .arguments import as_integer
 from .base import ANY_TENSOR, wrap
 from .dispatch import apply, quantized, require_tensor
@@ -335,8 +336,8 @@ def nan_to_num(
     return replaced
 
 
-absolute = abs
-sgn = sign
+absolute = alias(abs, "absolute")
+sgn = alias(sign, "sgn")
 
 abs_ = in_place(abs)
 square_ = in_place(square)

@@ -15,6 +15,7 @@ from pyqref import fx, nn
 from pyqref._insides import bytecode, stack
 from pyqref._kernels import registry
 from pyqref.fx import interception
+from pyqref.fx.errors import TraceError
 from pyqref.nn import functional as F
 from pyqref.nn import quantized as nnq
 from pyqref.nn.module_path import running_module
@@ -89,7 +90,7 @@ def test_models_are_traced_without_the_stack(no_stack: None) -> None:
     assert traced(x).shape == (1, 3)
     with pytest.raises(NotImplementedError, match="top level of a module"):
         fx.wrap("nothing")
-    with pytest.raises(fx.proxy.TraceError):
+    with pytest.raises(TraceError):
         fx.symbolic_trace(_unpacks)
 
 
@@ -104,7 +105,7 @@ def test_errors_keep_their_words_without_bytecode(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bytecode, "_UNPACK", "")
     with pytest.raises(TypeError):
         pyqref.ones(2).reshape("two")
-    with pytest.raises(fx.proxy.TraceError):
+    with pytest.raises(TraceError):
         fx.symbolic_trace(_unpacks)
 
 
@@ -114,7 +115,7 @@ def test_methods_are_traced_where_code_cannot_be_exchanged(
     """A function is then called with the stand-in, and refuses it."""
     monkeypatch.setattr(interception, "exchange", lambda function, code: None)
     assert fx.symbolic_trace(lambda x: x.relu())(pyqref.ones(1)).tolist() == [1.0]
-    with pytest.raises((TypeError, fx.proxy.TraceError)):
+    with pytest.raises((TypeError, TraceError)):
         fx.symbolic_trace(F.relu)
 
 
