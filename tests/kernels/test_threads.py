@@ -163,7 +163,9 @@ def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
 ) -> None:
     """What GNU's OpenMP says that it has read; others and builds without it say nothing."""
     program = "import os, pyqref; print([name for name in os.environ if 'SPIN' in name])"
-    others = {name: value for name, value in os.environ.items() if name not in openmp_waiting.WAITING}
+    others = {
+        name: value for name, value in os.environ.items() if name not in openmp_waiting.WAITING
+    }
     result = subprocess.run(
         [sys.executable, "-c", program],
         env={**others, "OMP_DISPLAY_ENV": "verbose", **user},
