@@ -16,6 +16,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType, TracebackType
 from typing import Any
 
+from pyqref._insides import c_heap
 from pyqref._lazy import importing
 
 from .table import KERNELS, OPERATIONS
@@ -118,12 +119,6 @@ def _initial() -> str:
     return _check(forced, ENVIRONMENT_VARIABLE) if forced else usable()[-1]
 
 
-def _before_first_use() -> None:
-    from pyqref._insides.c_heap import keep_what_is_freed  # no import changes the C library
-
-    keep_what_is_freed()
-
-
 class _Twins(dict[str, Any]):
     """The modules of the kernel in use by operation, each imported when it is first asked for.
 
@@ -143,7 +138,7 @@ class _Twins(dict[str, Any]):
         """Name of the kernel."""
         if self._kernel is None:
             self._kernel = _initial()
-            _before_first_use()
+            c_heap.keep_what_is_freed()
         return self._kernel
 
     @kernel.setter
