@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .qconv import pack_conv3d as pack_conv3d
     from .qconv import pack_conv_transpose as pack_conv_transpose
     from .qconv import prepare_conv as prepare_conv
+    from .qconv import prepare_conv_add as prepare_conv_add
     from .qconv import prepare_conv_transpose as prepare_conv_transpose
     from .qgemm import PackedLinear as PackedLinear
     from .qgemm import Projection as Projection
@@ -132,6 +133,7 @@ __getattr__ = on_first_use(
             "pack_conv3d",
             "pack_conv_transpose",
             "prepare_conv",
+            "prepare_conv_add",
             "prepare_conv_transpose",
         ),
         ".qgemm": (
@@ -230,6 +232,7 @@ __all__ = [
     "pack_conv_transpose",
     "pack_linear",
     "prepare_conv",
+    "prepare_conv_add",
     "prepare_conv_transpose",
     "quantize_per_channel",
     "quantize_per_tensor",

@@ -127,3 +127,30 @@ def test_a_second_call_is_refused_as_a_first_one_is(name: str) -> None:
         with pytest.raises(TypeError, match="zero_point must be"):
             layer(x)
         layer.zero_point = 1
+
+
+def test_an_addition_in_the_same_rounding_is_called_again_as_at_first() -> None:
+    """With other tensors of the same grids, other grids and other shapes."""
+    rng = np.random.default_rng(0)
+    layer = nniq.ConvAdd2d(8, 8, 3, padding=1)
+    weight = quantized(rng, 8, 8, 3, 3, dtype=pyqref.qint8)
+    layer.set_weight_bias(weight, pyqref.tensor(rng.standard_normal(8).astype(np.float32)))
+    layer.scale, layer.zero_point = 0.25, 100
+    x, y = quantized(rng, 2, 8, 5, 5), quantized(rng, 2, 8, 5, 5)
+    coarse = pyqref.quantize_per_tensor(y.dequantize(), 0.5, 3, pyqref.quint8)
+    signed = quantized(rng, 2, 8, 5, 5, dtype=pyqref.qint8)
+    packed = layer._packed_params
+    operation = pyqref.ops.quantized.conv2d_add
+    seen = []
+    for first, second in ((x, y), (x, y), (y, x), (x, coarse), (x, y[:1, :1]), (x[:1], y[:1])):
+        expected = integers(operation(first, second, copy.deepcopy(packed), 0.25, 100))
+        seen.append(integers(layer(first, second)))
+        assert expected == seen[-1]
+    assert seen[0] == seen[1] != seen[2]
+    expected = integers(operation(x, signed, copy.deepcopy(packed), 0.25, 100))
+    for _ in range(2):
+        assert expected == integers(operation(x, signed, packed, 0.25, 100))
+    with pytest.raises(RuntimeError, match="qaccum must have the shape"):
+        layer(x, y[:, :3])
+    with kernels.use("reference"):
+        assert seen[0] == integers(layer(x, y))

@@ -4,6 +4,7 @@ The same results as :mod:`pyqref.numerics.convolution`.
 """
 
 from .added import conv_add as conv_add
+from .added import prepare_add as prepare_conv_add
 from .convolution import conv1d as conv1d
 from .convolution import conv2d as conv2d
 from .convolution import conv3d as conv3d
@@ -32,5 +33,6 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "prepare_conv",
+    "prepare_conv_add",
     "prepare_conv_transpose",
 ]

@@ -76,24 +76,22 @@ class PackedConv(PackedWeight):
             x, x_zero_point, self.packed, self.zero_points, requant, *steps, scale
         )
 
-    def run_add(
+    def prepare_add(
         self, x: Any, x_grid: Grid, added: Any, added_grid: Grid, out: Grid, relu: bool
-    ) -> Any:
-        """Output integers ``(B, N, *out)``, with other integers added before the one rounding."""
-        return _kernels.conv_add(
+    ) -> Callable[[Any, Any], Any]:
+        """What makes output integers ``(B, N, *out)``, with others added before one rounding."""
+        bias = None if self.bias_tensor is None else self.bias_tensor.numpy()
+        weight = self.packed, self.weight_scales, self.weight_zero_points, bias
+        steps = self.stride, self.padding, self.dilation
+        return _kernels.prepare_conv_add(
             x,
             x_grid,
-            self.packed,
-            self.weight_scales,
-            self.weight_zero_points,
-            None if self.bias_tensor is None else self.bias_tensor.numpy(),
-            self.stride,
-            self.padding,
-            self.dilation,
-            added,
-            added_grid,
-            out,
-            relu,
+            *weight,
+            *steps,
+            added=added,
+            added_grid=added_grid,
+            out=out,
+            relu=relu,
         )
 
 
