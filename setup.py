@@ -33,7 +33,7 @@ KERNELS = Path("pyqref/_kernels")
 TABLE = SimpleNamespace(**runpy.run_path(str(KERNELS / "table.py")))
 COMPILED = [each for each in TABLE.KERNELS.values() if each.name != "reference"]
 #: Compiled once, for any processor.
-COMMON = ("_cpu", "_layout", "_pages", "_parallel", "_tensors")
+COMMON = ("_cpu", "_layout", "_parallel", "_tensors", "memory")
 TRANSLATED = Path("build/cython")
 #: A module for one instruction set: the C that Cython makes of an operation, behind the header
 #: that defines the primitives for that set.

@@ -15,6 +15,7 @@ FLOORS: dict[str, float] = {
     "pyqref": 9,
     "pyqref.version": 0,
     "pyqref._lazy": 0,
+    "pyqref._insides": 0,
     "pyqref._advice": 0,
     "pyqref._advice_table": 0,
     "pyqref._other_paths": 0,

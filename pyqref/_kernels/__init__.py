@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pyqref._lazy import on_first_use
 
-from .heap import keep_what_is_freed
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 from .threads import together as together
@@ -59,6 +58,9 @@ if TYPE_CHECKING:
     from .qconv import pack_conv2d as pack_conv2d
     from .qconv import pack_conv3d as pack_conv3d
     from .qconv import pack_conv_transpose as pack_conv_transpose
+    from .qconv import prepare_conv as prepare_conv
+    from .qconv import prepare_conv_add as prepare_conv_add
+    from .qconv import prepare_conv_transpose as prepare_conv_transpose
     from .qgemm import PackedLinear as PackedLinear
     from .qgemm import Projection as Projection
     from .qgemm import linear_accumulator as linear_accumulator
@@ -130,6 +132,9 @@ __getattr__ = on_first_use(
             "pack_conv2d",
             "pack_conv3d",
             "pack_conv_transpose",
+            "prepare_conv",
+            "prepare_conv_add",
+            "prepare_conv_transpose",
         ),
         ".qgemm": (
             "PackedLinear",
@@ -226,6 +231,9 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "pack_linear",
+    "prepare_conv",
+    "prepare_conv_add",
+    "prepare_conv_transpose",
     "quantize_per_channel",
     "quantize_per_tensor",
     "recurrent_layer",
@@ -241,5 +249,3 @@ __all__ = [
     "together",
     "unfold_rows",
 ]
-
-keep_what_is_freed()

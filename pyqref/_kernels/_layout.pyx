@@ -4,109 +4,24 @@ On a small activation a kernel is done sooner than NumPy's functions are called 
 """
 
 cimport numpy as cnp
-# tracemalloc sees what these give.
-from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
-from libc.stdint cimport uint32_t
+from cpython.ref cimport Py_INCREF
 
 import numpy as np
 
 from pyqref._kernels import layout
 
-from pyqref._kernels._pages cimport FRESH, Pages, take_pages
-from pyqref._kernels.cache cimport LINE, next_line
+from pyqref._kernels.memory cimport buffer
 
 cdef extern from "numpy/arrayobject.h":
     cnp.ndarray PyArray_NewLikeArray(
         cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr* stolen, int subok
     )
-    cnp.ndarray PyArray_NewFromDescr(
-        type subtype, cnp.PyArray_Descr* stolen, int ndim, const cnp.npy_intp* shape,
-        const cnp.npy_intp* strides, void* data, int flags, object parent
-    )
-
-    ctypedef struct PyArrayObject_fields:
-        int nd, flags
-        cnp.npy_intp* dimensions
-        cnp.npy_intp* strides
-        PyObject* base
-        cnp.PyArray_Descr* descr
-        PyObject* weakreflist
-
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* x)
 
 cnp.import_array()
-
-cdef Py_ssize_t LARGE = layout.LARGE
 
 
 cdef enum:
     MOST_AXES = 32
-
-cdef type np_ndarray = np.ndarray
-
-
-cdef cnp.ndarray new_array(
-    int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides
-):
-    """One that NumPy makes, in C order by default."""
-    Py_INCREF(dtype)
-    return PyArray_NewFromDescr(
-        np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides, NULL, 0, None
-    )
-
-
-include "small_outputs.pxi"
-
-
-cdef class Memory:
-    """What an array lies in that begins at a cache line; it is freed when this is."""
-
-    cdef void* all
-
-    def __dealloc__(self):
-        free(self.all)
-
-
-cdef Memory memory_for(size_t size):
-    """So many bytes from the first cache line on."""
-    cdef Memory memory = Memory.__new__(Memory)
-    memory.all = malloc(size + LINE)
-    if memory.all == NULL:
-        raise MemoryError(f"there are no {size} bytes for a result")
-    return memory
-
-
-cdef cnp.ndarray buffer(
-    int ndim, cnp.npy_intp* sizes, cnp.dtype dtype, cnp.npy_intp* strides = NULL
-):
-    """An array without gaps that begins where ``empty`` lets it begin; in C order by default."""
-    cdef cnp.npy_intp size = dtype.itemsize
-    cdef cnp.ndarray result
-    cdef char* first
-    cdef object owner = None
-    cdef int axis
-    for axis in range(ndim):
-        size *= sizes[axis]
-    if size <= SMALL and strides == NULL:
-        return small_room(ndim, sizes, dtype, size)
-    if size < LARGE:
-        return new_array(ndim, sizes, dtype, strides)
-    if size >= FRESH:
-        owner = take_pages(size)
-    if owner is not None:
-        first = <char*> (<Pages> owner).first
-    else:
-        owner = memory_for(size)
-        first = <char*> next_line((<Memory> owner).all)
-    Py_INCREF(dtype)
-    result = PyArray_NewFromDescr(
-        np_ndarray, <cnp.PyArray_Descr*> dtype, ndim, sizes, strides,
-        first, cnp.NPY_ARRAY_CARRAY, None,
-    )
-    cnp.set_array_base(result, owner)
-    return result
 
 
 cdef cnp.ndarray room_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):

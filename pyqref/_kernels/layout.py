@@ -41,7 +41,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     """As ``np.empty``; compiled, a large array begins at a cache line.
 
     Kernels take up to half as much time again to write real results that do not. And a very large
-    array has pages that are used again (``_pages.pyx``).
+    array has pages that are used again (``memory.pyx``).
     """
     return np.empty(shape, dtype)
 

@@ -16,6 +16,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType, TracebackType
 from typing import Any
 
+from pyqref._insides import c_heap
 from pyqref._lazy import importing
 
 from .table import KERNELS, OPERATIONS
@@ -137,6 +138,7 @@ class _Twins(dict[str, Any]):
         """Name of the kernel."""
         if self._kernel is None:
             self._kernel = _initial()
+            c_heap.keep_what_is_freed()
         return self._kernel
 
     @kernel.setter

@@ -5,46 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+
+from pyqref._insides.openmp_waiting import awake, short_waiting
 
 __all__ = ["get_num_threads", "has_openmp", "set_num_threads", "together"]
 
-#: What says how long a thread of GNU's OpenMP waits awake for the next loop.
-WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
-#: About 35 microseconds: the time from one layer to the next. By default it is milliseconds,
-#: in which a thread that waits keeps the one it waits for from a processor, where other
-#: processes want one too: layers become 30 times slower.
-SPIN_COUNT = "1000"
-#: Seconds of it on which a loop may count.
-AWAKE = 25e-6
-
-
-def _is_set() -> bool:
-    return any(name in os.environ for name in WAITING)
-
-
-@contextmanager
-def _short_waiting() -> Iterator[None]:
-    """Set how long to wait, unless the user has, while OpenMP is loaded: it reads this once."""
-    if _is_set():
-        yield
-        return
-    os.environ["GOMP_SPINCOUNT"] = SPIN_COUNT
-    try:
-        yield
-    finally:
-        del os.environ["GOMP_SPINCOUNT"]
-
-
 # ``limit`` is how many threads an operation may use: the thin layers read it for every call.
 try:
-    with _short_waiting():
+    with short_waiting():
         from . import _parallel
 
     _openmp, limit = _parallel.has_openmp(), _parallel.max_threads()
     _parallel.set_main_thread(threading.main_thread().ident or 0)
-    _parallel.expect_waiting(0.0 if _is_set() else AWAKE)
+    _parallel.expect_waiting(awake())
 except ImportError:
     _openmp, limit = False, 1
 

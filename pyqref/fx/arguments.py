@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from .._insides.code_objects import all_positional
 from .interception import find_stand_in, plain
 from .side_effects import has_side_effect
 
@@ -107,7 +108,7 @@ def arguments_of_root(
         return function, args
     if not isinstance(own, FunctionType):
         raise TypeError(f"cannot trace *args or keyword-only arguments of {function!r}")
-    return _all_positional(own, len(args)), args
+    return all_positional(own, len(args)), args
 
 
 def annotation(kind: Any) -> Any:
@@ -154,16 +155,3 @@ def _specialize(tracer: Any, proxy: Any, value: Any, name: str) -> Any:
     if isinstance(value, _CONSTANTS):
         tracer.create_proxy("call_function", check_specialized, (proxy, value, name), {})
     return value
-
-
-def _all_positional(function: FunctionType, count: int) -> FunctionType:
-    """The function with ``*args``, ``**kwargs`` and keyword-only arguments made ordinary.
-
-    So a single proxy can stand for all of ``args``.
-    """
-    code: CodeType = function.__code__
-    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    code = code.replace(
-        co_flags=flags, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0
-    )
-    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)

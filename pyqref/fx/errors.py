@@ -7,11 +7,12 @@ no value: whatever asks for one (a branch, a loop, a length, a number) ends the 
 from __future__ import annotations
 
 import linecache
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from .._insides.stack import caller
 
 __all__ = ["SourceLine", "TraceError", "explain", "user_line"]
 
@@ -76,7 +77,7 @@ def user_line() -> SourceLine | None:
 
     For a line that was generated from a graph, the line of which the graph was made.
     """
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(PACKAGE) and not file.startswith("<frozen"):

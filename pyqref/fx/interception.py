@@ -4,6 +4,7 @@ The functions of this library are plain Python functions and know nothing of tra
 long as a stand-in lives, every public function carries another *code object*, its
 ``__code__``: one that looks for stand-ins among the arguments, hands such calls to them,
 and passes all others on. When the last stand-in dies the functions get their own code back.
+How code is exchanged stands in :mod:`pyqref._insides.code_objects`.
 
 Because the function *object* is never replaced, every way of reaching it is covered:
 ``F.relu``, ``from pyqref.nn.functional import relu``, a table of functions, a default
@@ -19,9 +20,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from .._insides.code_objects import detour, exchange, twin_of
 from ..library import Operator
 from ..tensor.assertions import _assert, _check
 from ..tensor.quantized.tensor import QuantizedTensor
@@ -95,17 +97,8 @@ class Intercepted:
         self.function = function
         self.method = method
         self.own_code = function.__code__
-        self.plain = FunctionType(
-            self.own_code,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-        self.plain.__kwdefaults__ = function.__kwdefaults__
-        self.plain.__annotations__ = function.__annotations__
-        self.plain.__dict__.update(function.__dict__)
-        self.code = _detour(self)
+        self.plain = twin_of(function)
+        self.code = detour(self.own_code, self, __file__)
 
     def arrive(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function while interception is in place."""
@@ -142,36 +135,6 @@ def find_stand_in(value: Any) -> StandIn | None:
         if found is not None:
             return found
     return None
-
-
-@cache
-def _template(free_variables: int) -> CodeType:
-    """A code object that calls ``"SEAT".arrive``, with so many free variables.
-
-    Python lets functions exchange code only if they have equally many.
-    """
-    names = ", ".join(f"free_{index}" for index in range(free_variables))
-    lines = [
-        f"def outer({names}):",
-        "    def detour(*args, **kwargs):",
-        f"        if 0: {names or 'pass'}",
-        '        return "SEAT".arrive(args, kwargs)',
-        "    return detour",
-    ]
-    space: dict[str, Any] = {}
-    exec("\n".join(lines), space)
-    detour: FunctionType = space["outer"](*[None] * free_variables)
-    return detour.__code__
-
-
-def _detour(target: Intercepted) -> CodeType:
-    template = _template(len(target.own_code.co_freevars))
-    constants = tuple(target if each == "SEAT" else each for each in template.co_consts)
-    return template.replace(
-        co_consts=constants,
-        co_name=target.own_code.co_name,
-        co_filename=__file__,
-    )
 
 
 def intercept(function: FunctionType) -> None:
@@ -214,12 +177,12 @@ def _of(function: FunctionType, method: str | None) -> Intercepted:
 
 def _install(each: Intercepted) -> None:
     each.function.__wrapped__ = each.plain  # type: ignore[attr-defined]  # what inspect shows
-    each.function.__code__ = each.code
+    exchange(each.function, each.code)
     _installed.append(each)
 
 
 def _remove(each: Intercepted) -> None:
-    each.function.__code__ = each.own_code
+    exchange(each.function, each.own_code)
     each.function.__dict__.pop("__wrapped__", None)
     each.function.__dict__.update(each.plain.__dict__)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dis
 import operator
-import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from .._insides.bytecode import unpacks_into
+from .._insides.stack import caller
 from ..tensor.base import TensorBase
 from .errors import TraceError, explain
 from .interception import StandIn
@@ -101,7 +100,7 @@ class Proxy(StandIn):
         return explain(what, self.node, rewrite, getattr(self.tracer, "scope", None))
 
     def __iter__(self) -> Iterator[Any]:
-        count = _unpacked_by(sys._getframe(1))
+        count = unpacks_into(caller())
         if count is not None:
             return (operator.getitem(self, index) for index in range(count))
         found: Iterator[Any] = self.tracer.iter(self)
@@ -226,14 +225,6 @@ def set_appending_tracer(maker: Callable[[Any], Any]) -> None:
     """Say what makes nodes for a proxy without a tracer; called once, where it is defined."""
     global GraphAppendingTracer
     GraphAppendingTracer = maker
-
-
-def _unpacked_by(frame: FrameType) -> int | None:
-    """Into how many names a line such as ``a, b = x`` unpacks; None if it does not."""
-    for each in dis.get_instructions(frame.f_code):
-        if each.offset == frame.f_lasti:
-            return each.arg if each.opname == "UNPACK_SEQUENCE" else None
-    return None
 
 
 def _recorded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from .._insides.stack import caller
 from .interception import intercept
 
 __all__ = ["WRAPPED_NAMES", "wrap", "wrapped_globals"]
@@ -59,8 +59,8 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> Any:
             "wrap takes a function or the name of one, got "
             f"{type(fn_or_name).__name__} {fn_or_name!r}"
         )
-    frame = sys._getframe(1)
-    if frame.f_code.co_name != "<module>":
+    frame = caller()
+    if frame is None or frame.f_code.co_name != "<module>":
         raise NotImplementedError("wrap must be called at the top level of a module")
     names = frame.f_globals.setdefault(WRAPPED_NAMES, set())
     names.add(name)

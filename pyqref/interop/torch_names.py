@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from pyqref._advice import advice
+from pyqref._insides.stack import caller
 from pyqref.quantization.eager.observe import observe_input, observe_output
 
 from .functions import function_of
@@ -49,11 +50,11 @@ class Absent(type):
     """Class of stand-ins for what is not here: using one says so, comparing one does not."""
 
     def __call__(cls, *_: Any, **__: Any) -> Any:
-        caller = sys._getframe(1)
-        place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+        frame = caller()
+        place = f" ({frame.f_code.co_filename}:{frame.f_lineno} calls it)" if frame else ""
         remedy = advice(cls.__qualname__.removeprefix("torch."))
         raise NotImplementedError(
-            f"{cls.__qualname__} is not here ({place} calls it)" + (f"; {remedy}" if remedy else "")
+            f"{cls.__qualname__} is not here{place}" + (f"; {remedy}" if remedy else "")
         )
 
     def __getattr__(cls, name: str) -> Any:

@@ -7,11 +7,11 @@ of the path.
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 from types import FrameType
 from typing import Any
 
+from .._insides.stack import caller
 from ..tensor.under_way import LayerUnderWay, set_layer_under_way
 from .modules.hooks import CallsHooks
 
@@ -96,7 +96,7 @@ def layer_under_way() -> LayerUnderWay | None:
 def _running_modules() -> list[Any]:
     """The modules that are being called, the outermost first."""
     running: list[Any] = []
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None:
         if frame.f_code in _CALLS:
             module = frame.f_locals["self"]

@@ -20,6 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pyqref._insides.stack import caller
+
 from .._advice import advice, package_advice
 from ..backends import quantized as settings
 from .torch_module import TORCH_VERSION, TorchModule, pyqref
@@ -128,12 +130,17 @@ def _is_a_question() -> bool:
 
     Libraries ask so whether a package is there; an import that fails tells what to do instead.
     """
-    frame = sys._getframe(1)
-    while frame.f_back is not None and (
-        frame.f_code.co_filename == __file__ or "importlib._bootstrap" in frame.f_code.co_filename
+    frame = caller()
+    while (
+        frame is not None
+        and frame.f_back is not None
+        and (
+            frame.f_code.co_filename == __file__
+            or "importlib._bootstrap" in frame.f_code.co_filename
+        )
     ):
         frame = frame.f_back
-    return frame.f_code is importlib.util.find_spec.__code__
+    return frame is not None and frame.f_code is importlib.util.find_spec.__code__
 
 
 class _State:

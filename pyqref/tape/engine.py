@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._insides.numpy_errors import quiet
 from .operation import AccumulateGrad, Array, Edge, Operation
-from .quiet import quiet
 
 __all__ = ["run_backward"]
 

@@ -26,7 +26,7 @@ from numpy import ndarray
 
 from pyqref._kernels.objects import becomes_grad
 
-from .quiet import ERRORS, IGNORED
+from .._insides.numpy_errors import ERRORS, IGNORED
 
 __all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from pyqref import _kernels
 
+from .._insides.numpy_errors import quiet
 from .operation import Array
-from .quiet import quiet
 
 __all__ = ["OrderedSum", "held_back", "matmul", "multiply", "run"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..tape import bounds, elementwise, unary
-from ..tape.quiet import quiet
 from .aliases import alias
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from .._kernels.objects import (
     continues,
     leaf,
@@ -26,7 +27,6 @@ from .._kernels.tensors import TensorSlots
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout
-from ..tape.quiet import quiet
 from .foreign import kind_of
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .. import _kernels
+from .._insides.numpy_errors import quiet
 from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import output_for, parts, under
 from ..dtypes import per_tensor_affine
-from ..tape.quiet import quiet
 from .aliases import alias
 from .base import TensorBase, wrap
 from .dispatch import broadcast_error, require_tensor

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..devices import require_cpu
 from ..dtypes import dtype as dtype_
-from ..tape.quiet import quiet
 from .arguments import as_flag, described
 from .axes import shape_argument
 from .base import TensorBase, wrap

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
+
+from .._insides.stack import caller
 
 __all__ = [
     "QuantizationWarning",
@@ -65,9 +66,10 @@ def warn(message: str, category: type[QuantizationWarning]) -> None:
     category
         The kind of warning.
     """
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
+    level, frame = 1, caller(0)
+    while frame is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+        level += frame is not None
     warnings.warn(message, category, stacklevel=level)
 
 

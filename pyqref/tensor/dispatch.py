@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._insides.numpy_errors import ERRORS, IGNORED, quiet
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
-from ..tape.quiet import ERRORS, IGNORED, quiet
 from .arguments import with_own_dtypes
 from .base import CopySlices, TensorBase, continues, wrap
 from .foreign import no_tensor

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..tape import indexing
 from ..tape.quantile import METHODS, Quantile
-from ..tape.quiet import quiet
 from ..tape.reduction import Median
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of

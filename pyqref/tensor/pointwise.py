@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..tape import unary
-from ..tape.quiet import quiet
 from .aliases import alias
 from .arguments import as_integer
 from .base import ANY_TENSOR, wrap

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import copy
-import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._insides.stack import caller
 from .._lazy import no_attribute
 from ..tape.memory import address, as_strided, storage_of
 from . import (
@@ -187,7 +187,7 @@ _REGISTRIES = ("_modules", "_parameters", "_buffers")
 def _being_copied() -> str:
     """The attribute that ``copy.deepcopy`` has come to, read off the Python stack."""
     steps: list[str] = []
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None:
         if frame.f_globals.get("__name__") == "copy" and "key" in frame.f_locals:
             steps.append(str(frame.f_locals["key"]))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..dtypes import dtype as dtype_
-from ..tape.quiet import quiet
 from .arguments import as_integer
 from .axes import shape_argument
 from .base import TensorBase, wrap

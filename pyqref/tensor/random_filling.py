@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tape.quiet import quiet
+from .._insides.numpy_errors import quiet
 from .base import TensorBase, wrap
 from .dispatch import check_in_place, store
 from .random import _draw_type, _ends, _integers, _stream

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType
 from typing import Any
 
+from .._insides.stack import caller
 from .base import TensorBase
 from .under_way import layer_under_way
 
@@ -126,7 +127,7 @@ def called_function(name: str) -> str:
     >>> called_function("none of them")
     'none of them'
     """
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(_INSIDE):
         name = _public_name(frame) or name
         frame = frame.f_back

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import quiet
 from ..dtypes import dtype as dtype_
-from ..tape.quiet import quiet
 from .arguments import as_integer, as_number, described
 from .base import wrap
 from .creation import made, numpy_type

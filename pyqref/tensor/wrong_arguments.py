@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import opcode
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -24,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.bytecode import was_raised
+from .._insides.numpy_errors import ERRORS, IGNORED
 from ..dtypes import dtype
-from ..tape.quiet import ERRORS, IGNORED
 from .arguments import described, refused_number
 from .base import TensorBase
 from .foreign import is_torch_tensor, kind_of
@@ -39,7 +39,6 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _NUMPY = (os.path.dirname(np.__file__), "numpy/")
 #: Compiled files call themselves by a relative path.
 _OURS = (_PACKAGE, "pyqref/", *_NUMPY)
-_RAISE = opcode.opmap["RAISE_VARARGS"]
 
 #: Arguments that are tensors wherever they have these names.
 _FIRST = frozenset({"input", "tensor", "condition", "mat1", "x1", "input1", "query", "elements"})
@@ -83,7 +82,7 @@ def is_raw(error: BaseException) -> bool:
         return True
     if code is _WRAPPER:
         return False  # too many arguments, or too few
-    return isinstance(error, AttributeError) or code.co_code[last.tb_lasti] != _RAISE
+    return isinstance(error, AttributeError) or not was_raised(last)
 
 
 def explained(

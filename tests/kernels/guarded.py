@@ -13,7 +13,6 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -57,16 +56,17 @@ class Guarded:
     def move(self, argument: Any) -> Any:
         """Place arrays, those in tuples too; everything else is returned as it is."""
         if isinstance(argument, tuple):
-            return tuple(map(self.move, argument))
+            moved = map(self.move, argument)
+            return type(argument)(*moved) if hasattr(argument, "_fields") else tuple(moved)
         return (
             self.place(argument) if isinstance(argument, np.ndarray) and argument.size else argument
         )
 
 
 class GuardedKernel:
-    """A compiled module whose functions get all of their arrays guarded."""
+    """A compiled module whose functions, and what they make, get all of their arrays guarded."""
 
-    def __init__(self, module: ModuleType, *, at_end: bool, gap: int) -> None:
+    def __init__(self, module: Any, *, at_end: bool, gap: int) -> None:
         self._module, self._at_end, self._gap = module, at_end, gap
 
     def __getattr__(self, name: str) -> Any:
@@ -78,6 +78,8 @@ class GuardedKernel:
             guarded = Guarded(at_end=self._at_end, gap=self._gap)
             moved = [guarded.move(each) for each in arguments]
             result = function(*moved)
+            if hasattr(result, "run"):
+                return GuardedKernel(result, at_end=self._at_end, gap=self._gap)
             results = result if isinstance(result, tuple) else (result,)
             if isinstance(results[0], np.ndarray):
                 # The kernel has made room where it was told to: once more, into guarded room.

@@ -11,6 +11,7 @@ from kernels.test_conv import PACK, Case, plane
 from pyqref import _kernels
 from pyqref._kernels import registry
 from pyqref._kernels.qconv.geometry import in_space, part_of
+from pyqref._kernels.qconv.structs import Addend, InputGrid, finish_of_sums
 from pyqref.numerics.affine import dequantize_per_tensor
 from pyqref.numerics.convolution import conv_accumulator
 from pyqref.numerics.elementwise import Grid
@@ -80,15 +81,14 @@ def test_sums_and_what_is_added(
 def test_what_is_no_product_is_refused(compiled_kernel: str, groups: int) -> None:
     """A kernel that may compute an output twice would add to it twice."""
     packed = _kernels.pack_conv2d(np.ones((32, 32 // groups, 3, 3), np.int8), groups)
-    x, out = np.zeros((1, 32, 5, 5), np.uint8), np.zeros((1, 3, 3, 32), np.uint8)
     ones, none, size = (1, 1), (0, 0), (3, 3)
     walk = in_space((5, 5), size, ones, none, ones, size, size)
     part = part_of(packed, walk, centred=True)
     kernel = registry.twin("qconv")
     assert kernel is not None
-    one = np.ones(1, np.float32)
-    call = x, False, 0, (part,), None, one, None, None, 1.0, 0, 0, 255
+    grid, addend = InputGrid(32, False, 0), Addend(1.0, 0, 1.0, False)
+    sums = finish_of_sums(None)
     with pytest.raises(ValueError, match="no depthwise one"):
-        kernel.conv(*call, out, 1, 1.0, (1.0, 0, 1.0, False))
+        kernel.Convolution((part,), grid, sums._replace(upper=255, to_bytes=True), addend)
     with pytest.raises(ValueError, match="lies in bytes"):
-        kernel.conv(*call, out.astype(np.int32), 1, 1.0, (1.0, 0, 1.0, False))
+        kernel.Convolution((part,), grid, sums, addend)

@@ -9,7 +9,7 @@ import pytest
 
 from pyqref._kernels import arrays
 
-pages = pytest.importorskip("pyqref._kernels._pages", reason="nothing was compiled")
+pages = pytest.importorskip("pyqref._kernels.memory", reason="nothing was compiled")
 
 MIB = 1 << 20
 BYTES = np.dtype(np.uint8)

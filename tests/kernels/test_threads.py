@@ -14,6 +14,7 @@ import pytest
 from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
+from pyqref._insides import openmp_waiting
 from pyqref._kernels import threads
 from pyqref.numerics.requantize import requantization
 
@@ -98,7 +99,7 @@ def test_threads_that_wait_awake_change_no_bit(
     finally:
         parallel.expect_waiting(0.0)
         _kernels.quantize_per_tensor(large, 0.02, 3, 0, 255, np.uint8)
-        parallel.expect_waiting(0.0 if threads._is_set() else threads.AWAKE)
+        parallel.expect_waiting(openmp_waiting.awake())
     monkeypatch.setattr(threads, "limit", 1)
     assert_same_bits(_kernels.quantize_per_tensor(small, 0.02, 3, 0, 255, np.uint8), several)
 
@@ -120,7 +121,7 @@ def test_threads_woken_by_small_loops_in_a_row_change_no_bit(
     finally:
         parallel.expect_waiting(0.0)
         _kernels.quantize_per_tensor(large, 0.02, 3, 0, 255, np.uint8)
-        parallel.expect_waiting(0.0 if threads._is_set() else threads.AWAKE)
+        parallel.expect_waiting(openmp_waiting.awake())
 
 
 FORK = """
@@ -152,7 +153,7 @@ def test_forked_child_runs_kernels_on_one_thread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "spin_count"),
     [
-        ({}, threads.SPIN_COUNT),
+        ({}, openmp_waiting.SPIN_COUNT),
         ({"GOMP_SPINCOUNT": "77"}, "77"),
         ({"OMP_WAIT_POLICY": "passive"}, "0"),
     ],
@@ -162,7 +163,9 @@ def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
 ) -> None:
     """What GNU's OpenMP says that it has read; others and builds without it say nothing."""
     program = "import os, pyqref; print([name for name in os.environ if 'SPIN' in name])"
-    others = {name: value for name, value in os.environ.items() if name not in threads.WAITING}
+    others = {
+        name: value for name, value in os.environ.items() if name not in openmp_waiting.WAITING
+    }
     result = subprocess.run(
         [sys.executable, "-c", program],
         env={**others, "OMP_DISPLAY_ENV": "verbose", **user},

@@ -4,9 +4,11 @@ The same results as :mod:`pyqref.numerics.convolution`.
 """
 
 from .added import conv_add as conv_add
+from .added import prepare_add as prepare_conv_add
 from .convolution import conv1d as conv1d
 from .convolution import conv2d as conv2d
 from .convolution import conv3d as conv3d
+from .convolution import prepare as prepare_conv
 from .pack import PackedConv as PackedConv
 from .pack import pack_conv1d as pack_conv1d
 from .pack import pack_conv2d as pack_conv2d
@@ -15,6 +17,7 @@ from .sums import conv_sums as conv_sums
 from .transposed import PackedConvTranspose as PackedConvTranspose
 from .transposed import conv_transpose as conv_transpose
 from .transposed import pack_conv_transpose as pack_conv_transpose
+from .transposed import prepare_transposed as prepare_conv_transpose
 
 __all__ = [
     "PackedConv",
@@ -29,4 +32,7 @@ __all__ = [
     "pack_conv2d",
     "pack_conv3d",
     "pack_conv_transpose",
+    "prepare_conv",
+    "prepare_conv_add",
+    "prepare_conv_transpose",
 ]

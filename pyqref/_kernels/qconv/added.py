@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,10 @@ from pyqref.numerics.types import FloatArray, IntArray
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import reaches_far
+from .structs import Addend, Finish, InputGrid
 from .sums import conv_sums
 
-__all__ = ["conv_add"]
+__all__ = ["conv_add", "prepare_add"]
 
 _UINT8 = np.dtype(np.uint8)
 
@@ -66,41 +69,55 @@ def conv_add(
     uint8 ``(B, N, *out)``
         A view of memory in which the channels are last.
     """
+    own = packed, weight_scales, weight_zero_points, bias, stride, padding, dilation
+    return prepare_add(x, x_grid, *own, added, added_grid, out, relu)(x, added)
+
+
+def prepare_add(
+    x: IntArray,
+    x_grid: Grid,
+    packed: PackedConv,
+    weight_scales: FloatArray,
+    weight_zero_points: IntArray,
+    bias: FloatArray | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    added: IntArray,
+    added_grid: Grid,
+    out: Grid,
+    relu: bool,
+) -> Callable[[Any, Any], Any]:
+    """What convolves ``x`` and adds ``added``, and whatever else has their shapes and dtypes.
+
+    It holds the arrays that it is given, and runs the kernel that is in use now.
+    """
     kernel = registry.twin("qconv")
-    size, rows = added.shape[2:], added.transpose(0, *range(2, added.ndim), 1)
-    result = empty(rows.shape, _UINT8)
-    first = result.transpose(0, added.ndim - 1, *range(1, added.ndim - 1))
+    size, steps = added.shape[2:], (tuple(stride), tuple(padding), tuple(dilation))
+    order = (0, added.ndim - 1, *range(1, added.ndim - 1))
     if kernel is None or not _is_product(packed, weight_zero_points):
-        for at, sums in conv_sums(
-            x, x_grid.zero_point, packed, weight_zero_points, stride, padding, dilation, size
-        ):
-            real = dequantize_per_tensor(rows[at], added_grid.scale, added_grid.zero_point)
-            result[at] = requantize_function(
-                sums,
-                x_grid.scale,
-                weight_scales[at[-1]] if weight_scales.size > 1 else weight_scales,
-                None if bias is None else bias[at[-1]],
-                plus(real, relu),
-                out.scale,
-                out.zero_point,
-            )
-        return first
+
+        def run(x: IntArray, added: IntArray) -> IntArray:
+            rows = _rows(added)
+            result = empty(rows.shape, _UINT8)
+            own = packed, weight_zero_points, *steps, size
+            for at, sums in conv_sums(x, x_grid.zero_point, *own):
+                real = dequantize_per_tensor(rows[at], added_grid.scale, added_grid.zero_point)
+                result[at] = requantize_function(
+                    sums,
+                    x_grid.scale,
+                    weight_scales[at[-1]] if weight_scales.size > 1 else weight_scales,
+                    None if bias is None else bias[at[-1]],
+                    plus(real, relu),
+                    out.scale,
+                    out.zero_point,
+                )
+            return result.transpose(order)
+
+        return run
     zero_points = zero_points_or_none(weight_zero_points)
-    walk = in_space(
-        x.shape[2:], packed.shape[2:], tuple(stride), tuple(padding), tuple(dilation), size, size
-    )
-    part = part_of(packed, walk, centred=are_centred(zero_points))
-    # What is added lies where the results go; signed bytes as unsigned ones, 128 higher.
-    np.copyto(result, rows.view(_UINT8))
-    shift = 0
-    if added.dtype != _UINT8:
-        shift = 128
-        np.bitwise_xor(result, shift, out=result)
-    kernel.conv(
-        x,
-        x.dtype == np.int8,
-        x_grid.zero_point,
-        (part,),
+    walk = in_space(x.shape[2:], packed.shape[2:], *steps, size, size)
+    finish = Finish(
         zero_points,
         np.atleast_1d(accumulator_scale(x_grid.scale, weight_scales)),
         None if bias is None else np.ascontiguousarray(bias, np.float32),
@@ -109,12 +126,34 @@ def conv_add(
         out.zero_point,
         out.quant_min,
         out.quant_max,
-        result,
-        threads.limit,
-        1.0,
-        (added_grid.scale, added_grid.zero_point + shift, out.scale, relu),
+        to_bytes=True,
     )
-    return first
+    shift = 0 if added.dtype == _UINT8 else 128
+    convolution = kernel.Convolution(
+        (part_of(packed, walk, centred=are_centred(zero_points)),),
+        InputGrid(x.shape[1], x.dtype == np.int8, x_grid.zero_point),
+        finish,
+        Addend(added_grid.scale, added_grid.zero_point + shift, out.scale, relu),
+    )
+    return partial(_run, convolution, order, shift)
+
+
+def _rows(added: IntArray) -> IntArray:
+    """With the channels last."""
+    return added.transpose(0, *range(2, added.ndim), 1)
+
+
+def _run(
+    convolution: Any, order: tuple[int, ...], shift: int, x: IntArray, added: IntArray
+) -> IntArray:
+    rows = _rows(added)
+    result = empty(rows.shape, _UINT8)
+    # What is added lies where the results go; signed bytes as unsigned ones, 128 higher.
+    np.copyto(result, rows.view(_UINT8))
+    if shift:
+        np.bitwise_xor(result, shift, out=result)
+    convolution.run(x, result, threads.limit)
+    return result.transpose(order)
 
 
 def _is_product(packed: PackedConv, weight_zero_points: IntArray) -> bool:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.arrays import empty
-from pyqref._kernels.qgemm.finish import bias_terms, fits, zero_points_or_none
+from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize
-from pyqref.numerics.types import IntArray
+from pyqref.numerics.types import FloatArray, IntArray
 
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .reals import of_equation, output_for_bytes, spread_out
 from .split_sums import reaches_far
+from .structs import InputGrid, Part, finish_of
 from .sums import conv_sums
 
-__all__ = ["conv1d", "conv2d", "conv3d", "run_parts", "run_sums"]
+__all__ = ["Run", "conv1d", "conv2d", "conv3d", "prepare", "run_parts", "run_sums"]
+
+#: From the elements of an input to those of the output.
+Run = Callable[[Any], Any]
 
 #: For each number of axes, the order that puts channels first that are last.
 _CHANNELS_FIRST = {3: (0, 2, 1), 4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
@@ -46,43 +50,45 @@ def _geometry(
 
 def run_parts(
     kernel: ModuleType,
-    x: IntArray,
-    x_zero_point: int,
-    parts: tuple[tuple[Any, ...], ...],
+    parts: tuple[Part, ...],
+    grid: InputGrid,
     zero_points: np.ndarray | None,
     requant: Requantization,
     shape: tuple[int, ...],
     scale: float | None,
-) -> Any:
-    """Compute all parts of a result ``(B, *out, N)``; it is returned as ``(B, N, *out)``.
+) -> Run:
+    """What computes all parts of a result ``(B, *out, N)``, and returns it as ``(B, N, *out)``.
 
-    With a ``scale``, of real numbers into real numbers.
+    With a ``scale``, of real numbers into real numbers. Weights and results are described to the
+    kernel here, once for all calls.
     """
-    if scale is None:
-        result = out = empty(shape, requant.storage)
-    else:
-        result, out = output_for_bytes(shape)
-    bias, integer_bias = bias_terms(requant)
-    kernel.conv(
-        x,
-        x.dtype == np.int8,
-        x_zero_point,
-        parts,
-        zero_points,
-        requant.multiplier,
-        bias,
-        integer_bias,
-        requant.bias_multiplier,
-        requant.output_zero_point,
-        requant.lower,
-        requant.upper,
-        out,
-        threads.limit,
-        scale or 1.0,
-    )
+    convolution = kernel.Convolution(parts, grid, finish_of(requant, zero_points))
+    order = _CHANNELS_FIRST[len(shape)]
     if scale is not None:
-        spread_out(result, scale, requant.output_zero_point)
-    return result.transpose(_CHANNELS_FIRST[len(shape)])
+        return partial(_run_of_reals, convolution, shape, order, scale, requant.output_zero_point)
+    return partial(_run, convolution, shape, order, requant.storage)
+
+
+def _run(
+    convolution: Any, shape: tuple[int, ...], order: tuple[int, ...], storage: Any, x: IntArray
+) -> Any:
+    out = empty(shape, storage)
+    convolution.run(x, out, threads.limit)
+    return out.transpose(order)
+
+
+def _run_of_reals(
+    convolution: Any,
+    shape: tuple[int, ...],
+    order: tuple[int, ...],
+    scale: float,
+    zero_point: int,
+    x: FloatArray,
+) -> Any:
+    result, out = output_for_bytes(shape)
+    convolution.run(x, out, threads.limit)
+    spread_out(result, scale, zero_point)
+    return result.transpose(order)
 
 
 def run_sums(
@@ -104,56 +110,7 @@ def run_sums(
     return result.transpose(_CHANNELS_FIRST[len(shape)])
 
 
-class _Call(NamedTuple):
-    """What decides how a weight is used, and what a kernel takes for it.
-
-    Between two calls of a layer little changes but the integers of its input.
-    """
-
-    requant: Requantization
-    weight_zero_points: int | bytes
-    geometry: tuple[tuple[int, ...], ...]
-    has_buffer: bool  # 32 bits hold all sums, and scratch what an output sees
-    zero_points: np.ndarray | None
-    parts: tuple[tuple[Any, ...], ...]
-    out: tuple[int, ...]
-
-
-def _call(
-    packed: PackedConv,
-    weight_zero_points: object,
-    requant: Requantization,
-    geometry: tuple[tuple[int, ...], ...],
-) -> _Call:
-    """Prepare a call, or find that the last one was like it."""
-    # By value, since an array may have been written to.
-    key = (
-        weight_zero_points
-        if isinstance(weight_zero_points, int)
-        else np.asarray(weight_zero_points, np.int64).tobytes()
-    )
-    for last in packed.kept:
-        same = last.requant is requant and last.weight_zero_points == key
-        if same and last.geometry == geometry:
-            return last
-    zero_points = zero_points_or_none(weight_zero_points)
-    out_size, walk = _geometry(geometry[0], packed.shape[2:], *geometry[1:])
-    part = part_of(packed, walk, centred=are_centred(zero_points))
-    call = _Call(
-        requant,
-        key,
-        geometry,
-        fits(packed.depth, requant, weight_zero_points) and not reaches_far(packed),
-        zero_points,
-        (part,),
-        (*out_size, packed.shape[0]),
-    )
-    # Weights that were laid out anew for this call are not kept.
-    packed.kept[:] = [call] if part[5] is packed.panels else []
-    return call
-
-
-def _conv(
+def prepare(
     x: IntArray,
     x_zero_point: int,
     packed: PackedConv,
@@ -162,37 +119,39 @@ def _conv(
     stride: Sequence[int],
     padding: Sequence[int],
     dilation: Sequence[int],
-    scale: float | None,
-) -> Any:
+    scale: float | None = None,
+) -> Run:
+    """What convolves ``x``, and whatever else has its shape and dtype, as :func:`conv2d` does.
+
+    It holds the arrays that it is given, and expects nobody to write to them. It runs the kernel
+    that is in use now.
+    """
     kernel = registry.twin("qconv")
+    steps = tuple(stride), tuple(padding), tuple(dilation)
     if kernel is None:
-        return of_equation(
+        return partial(
+            of_equation,
             lambda q: reference.quantized_conv(
-                q,
-                x_zero_point,
-                packed.weight,
-                weight_zero_points,
-                requant,
-                stride,
-                padding,
-                dilation,
-                packed.groups,
+                q, x_zero_point, packed.weight, weight_zero_points, requant, *steps, packed.groups
             ),
-            x,
-            x_zero_point,
+            zero_point=x_zero_point,
+            scale=scale,
+        )
+    zero_points = zero_points_or_none(weight_zero_points)
+    size, walk = _geometry(x.shape[2:], packed.shape[2:], *steps)
+    shape = (x.shape[0], *size, packed.shape[0])
+    # Whether 32 bits hold all sums, and scratch what an output sees.
+    if not fits(packed.depth, requant, weight_zero_points) or reaches_far(packed):
+        points = np.asarray(weight_zero_points, np.int64).reshape(-1)
+        return lambda x: run_sums(
+            [((), conv_sums(x, x_zero_point, packed, points, *steps, size, scale))],
+            requant,
+            shape,
             scale,
         )
-    geometry = (x.shape[2:], tuple(stride), tuple(padding), tuple(dilation))
-    call = _call(packed, weight_zero_points, requant, geometry)
-    shape = (x.shape[0], *call.out)
-    if not call.has_buffer:
-        zero_points = np.asarray(weight_zero_points, np.int64).reshape(-1)
-        size = call.out[:-1]
-        sums = conv_sums(
-            x, x_zero_point, packed, zero_points, stride, padding, dilation, size, scale
-        )
-        return run_sums([((), sums)], requant, shape, scale)
-    return run_parts(kernel, x, x_zero_point, call.parts, call.zero_points, requant, shape, scale)
+    grid = InputGrid(x.shape[1], x.dtype == np.int8, x_zero_point, scale or 1.0)
+    part = part_of(packed, walk, centred=are_centred(zero_points))
+    return run_parts(kernel, (part,), grid, zero_points, requant, shape, scale)
 
 
 def conv2d(
@@ -233,9 +192,10 @@ def conv2d(
     ``(B, N, out_H, out_W)`` of the type ``requant.storage``
         A view of memory in which the channels are last.
     """
-    return _conv(
+    run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
     )
+    return run(x)
 
 
 def conv1d(
@@ -250,9 +210,10 @@ def conv1d(
     scale: float | None = None,
 ) -> Any:
     """As :func:`conv2d` for ``(B, C, W)``, with one number each."""
-    return _conv(
+    run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
     )
+    return run(x)
 
 
 def conv3d(
@@ -267,6 +228,7 @@ def conv3d(
     scale: float | None = None,
 ) -> Any:
     """As :func:`conv2d` for ``(B, C, D, H, W)``, with three numbers each."""
-    return _conv(
+    run = prepare(
         x, x_zero_point, packed, weight_zero_points, requant, stride, padding, dilation, scale
     )
+    return run(x)

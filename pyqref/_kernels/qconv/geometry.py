@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .pack import PackedConv, pack_conv
+from .structs import Part
 
 __all__ = ["are_centred", "in_space", "part_of"]
 
@@ -42,12 +41,12 @@ def in_space(
     )
 
 
-def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> tuple[Any, ...]:
+def part_of(packed: PackedConv, geometry: tuple[int, ...], *, centred: bool) -> Part:
     """What a kernel wants to know of some outputs; ``centred`` weights have no zero points."""
     if not centred and (packed.joined > 1 or packed.in_strips or packed.is_depthwise):
         # They were packed as if they had none.
         packed = pack_conv(packed.weight, packed.groups, centred=False)
-    return (
+    return Part(
         geometry,
         packed.groups // packed.joined,
         packed.joined,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -53,8 +52,6 @@ class PackedConv:
         How many groups are one while they are multiplied.
     in_strips, is_depthwise
         Whether the weights are strips, or taps.
-    kept
-        What the last call prepared, if anything, for the next: see :file:`convolution.py`.
     """
 
     panels: IntArray
@@ -64,7 +61,6 @@ class PackedConv:
     joined: int = 1
     in_strips: bool = False
     is_depthwise: bool = False
-    kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @cached_property
     def depth(self) -> int:

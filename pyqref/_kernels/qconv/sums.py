@@ -19,11 +19,11 @@ from pyqref.numerics.types import IntArray
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import Piece, at_once, in_pieces, reaches_far
+from .structs import InputGrid, finish_of_sums
 
 __all__ = ["conv_sums"]
 
 _INT32 = np.dtype(np.int32)
-_ONE = np.ones(1, np.float32)
 #: Outputs of a part.
 _OUTPUTS = 1 << 13
 
@@ -117,21 +117,8 @@ def _sums_of(
         count,
     )
     sums = empty((len(x), *count, piece.weights.shape[0]), _INT32)
-    kernel.conv(
-        x[:, piece.channels],
-        x.dtype == np.int8,
-        x_zero_point,
-        (part_of(piece.weights, walk, centred=are_centred(zero_points)),),
-        zero_points,
-        _ONE,
-        None,
-        None,
-        1.0,
-        0,
-        0,
-        0,
-        sums,
-        threads.limit,
-        scale or 1.0,
-    )
+    part = part_of(piece.weights, walk, centred=are_centred(zero_points))
+    x = x[:, piece.channels]
+    grid = InputGrid(x.shape[1], x.dtype == np.int8, x_zero_point, scale or 1.0)
+    kernel.Convolution((part,), grid, finish_of_sums(zero_points)).run(x, sums, threads.limit)
     return sums

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import gcd, prod
 from typing import Any
 
@@ -23,14 +23,15 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .convolution import run_parts, run_sums
+from .convolution import Run, run_parts, run_sums
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv, pack_conv
 from .reals import of_equation
 from .split_sums import reaches_far
+from .structs import InputGrid, Part
 from .sums import conv_sums
 
-__all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose"]
+__all__ = ["PackedConvTranspose", "conv_transpose", "pack_conv_transpose", "prepare_transposed"]
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,12 @@ def _geometries(
     return whole, len(begins) == prod(stride), tuple(made)
 
 
-def _bias_alone(size: tuple[int, ...], out_size: tuple[int, ...], outputs: int) -> tuple[Any, ...]:
+def _bias_alone(size: tuple[int, ...], out_size: tuple[int, ...], outputs: int) -> Part:
     """All outputs, as sums of no products."""
     ones, none = (1,) * len(size), (0,) * len(size)
     geometry = in_space(size, none, ones, none, ones, out_size, out_size)
-    return geometry, 1, 1, False, False, np.zeros(0, np.int8), np.zeros(outputs, np.int32)
+    no_weights, sums = np.zeros(0, np.int8), np.zeros(outputs, np.int32)
+    return Part(geometry, 1, 1, False, False, no_weights, sums)
 
 
 def _no_sums(shape: tuple[int, ...]) -> Iterator[tuple[tuple[slice, ...], IntArray]]:
@@ -232,43 +234,56 @@ def conv_transpose(
     ``(B, N, *out)`` of the type ``requant.storage``
         A view of memory in which the channels are last.
     """
+    run = prepare_transposed(
+        x, x_zero_point, packed, weight_zero_points, requant, padding, output_padding, scale
+    )
+    return run(x)
+
+
+def prepare_transposed(
+    x: IntArray,
+    x_zero_point: int,
+    packed: PackedConvTranspose,
+    weight_zero_points: object,
+    requant: Requantization,
+    padding: Sequence[int],
+    output_padding: Sequence[int],
+    scale: float | None = None,
+) -> Run:
+    """As :func:`~.convolution.prepare`, for :func:`conv_transpose`."""
     kernel = registry.twin("qconv")
+    paddings = tuple(padding), tuple(output_padding)
     if kernel is None:
-        return of_equation(
+        steps = packed.stride, *paddings, packed.dilation, packed.groups
+        return partial(
+            of_equation,
             lambda q: reference.quantized_conv_transpose(
-                q,
-                x_zero_point,
-                packed.weight,
-                weight_zero_points,
-                requant,
-                packed.stride,
-                padding,
-                output_padding,
-                packed.dilation,
-                packed.groups,
+                q, x_zero_point, packed.weight, weight_zero_points, requant, *steps
             ),
-            x,
-            x_zero_point,
-            scale,
+            zero_point=x_zero_point,
+            scale=scale,
         )
     zero_points = zero_points_or_none(weight_zero_points)
-    centred = are_centred(zero_points)
     out_size, is_covered, geometries = _geometries(
         tuple(first for first, _ in packed.phases),
         x.shape[2:],
         packed.shape[2:],
         packed.stride,
-        tuple(padding),
-        tuple(output_padding),
+        *paddings,
         packed.dilation,
     )
     shape = (x.shape[0], *out_size, packed.outputs)
     if packed.reaches_far or not fits(packed.depth, requant, weight_zero_points):
         points = np.asarray(weight_zero_points, np.int64).reshape(-1)
-        sums = _sums(x, x_zero_point, packed, points, geometries, scale)
-        if not is_covered:
-            sums = itertools.chain([((), _no_sums(shape))], sums)
-        return run_sums(sums, requant, shape, scale)
+
+        def run(x: Any) -> Any:
+            sums = _sums(x, x_zero_point, packed, points, geometries, scale)
+            if not is_covered:
+                sums = itertools.chain([((), _no_sums(shape))], sums)
+            return run_sums(sums, requant, shape, scale)
+
+        return run
+    centred = are_centred(zero_points)
     phases = [
         part_of(phase, geometry, centred=centred)
         for (_, phase), geometry in zip(packed.phases, geometries, strict=True)
@@ -276,4 +291,5 @@ def conv_transpose(
     if not is_covered:
         # Phases without taps: sums of no products, for all outputs, of which others follow.
         phases.insert(0, _bias_alone(x.shape[2:], out_size, packed.outputs))
-    return run_parts(kernel, x, x_zero_point, tuple(phases), zero_points, requant, shape, scale)
+    grid = InputGrid(x.shape[1], x.dtype == np.int8, x_zero_point, scale or 1.0)
+    return run_parts(kernel, tuple(phases), grid, zero_points, requant, shape, scale)

@@ -1,32 +1,10 @@
 # Products of matrices with windows as rows, some images at a time, from laying out to folding
 # back: threads that share the images never wait for Python's lock in between.
 
-import numpy as np
-
-ctypedef void (*Loop)(
-    char** operands, const cnp.npy_intp* sizes, const cnp.npy_intp* steps, void* data
-) noexcept nogil
+include "../../_insides/matmul_loop.pxi"
 
 cdef enum:
     LONGEST_PRODUCT = 1 << 29   # multiplications at a time: what takes some 20 milliseconds
-
-cdef Loop matmul_loop = NULL
-cdef void* matmul_data = NULL
-
-
-cdef void find_loop():
-    """The loop of ``np.matmul`` for float32: so products have the very bits of ``@``."""
-    global matmul_loop, matmul_data
-    cdef cnp.ufunc matmul = np.matmul
-    cdef list types = np.matmul.types       # from NumPy 2.5 on, Cython is not told of them
-    cdef int i
-    if "ff->f" in types:
-        i = types.index("ff->f")
-        if i < matmul.ntypes:
-            matmul_loop, matmul_data = <Loop> <void*> matmul.functions[i], matmul.data[i]
-
-
-find_loop()
 
 
 # A matrix, and how many floats from a row to the next and from a column to the next.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.backends import quantized as settings
-from pyqref.dtypes import quint8
 
-from .checks import require_bias, require_per_tensor, require_weight, tuple_of, unpacked
-from .conv_run import convolve, require_groups, require_packed_conv
+from .checks import require_bias, require_weight, tuple_of, unpacked
+from .conv_run import convolve, require_groups
 from .packed_conv import PackedConvTranspose
 
 __all__ = [
@@ -151,7 +150,15 @@ def conv_transpose1d(
     >>> ops.conv_transpose1d(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 10])
     """
-    return _convolve(1, qx, packed_weight, output_scale, output_zero_point)
+    return convolve(
+        "quantized.conv_transpose1d",
+        1,
+        qx,
+        packed_weight,
+        output_scale,
+        output_zero_point,
+        transposed=True,
+    )
 
 
 def conv_transpose2d(
@@ -188,7 +195,15 @@ def conv_transpose2d(
     >>> pyqref.ops.quantized.conv_transpose2d(x, packed, 1.0, 0).int_repr().tolist()
     [[[[1, 1, 2, 2]]]]
     """
-    return _convolve(2, qx, packed_weight, output_scale, output_zero_point)
+    return convolve(
+        "quantized.conv_transpose2d",
+        2,
+        qx,
+        packed_weight,
+        output_scale,
+        output_zero_point,
+        transposed=True,
+    )
 
 
 def conv_transpose3d(
@@ -206,7 +221,15 @@ def conv_transpose3d(
     >>> ops.conv_transpose3d(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 6, 8, 8])
     """
-    return _convolve(3, qx, packed_weight, output_scale, output_zero_point)
+    return convolve(
+        "quantized.conv_transpose3d",
+        3,
+        qx,
+        packed_weight,
+        output_scale,
+        output_zero_point,
+        transposed=True,
+    )
 
 
 def _prepack(
@@ -253,10 +276,3 @@ def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:
     name = f"quantized.{operation}"
     parts: tuple[Any, Any] = unpacked(name, "packed_weights", packed, PackedConvTranspose)
     return parts
-
-
-def _convolve(spatial: int, x: Any, packed: Any, scale: float, zero_point: int) -> Any:
-    name = f"quantized.conv_transpose{spatial}d"
-    require_per_tensor(name, x, (quint8,))
-    require_packed_conv(name, packed, spatial, transposed=True)
-    return convolve(name, x, packed, scale, zero_point, False)

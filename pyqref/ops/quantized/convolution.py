@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyqref.dtypes import quint8
-
 from .checks import (
     padding_pairs,
     require_bias,
-    require_per_tensor,
     require_weight,
     tuple_of,
     unpacked,
 )
-from .conv_run import convolve, require_groups, require_packed_conv
+from .conv_run import convolve, require_groups
 from .packed_conv import PackedConv
 
 __all__ = [
@@ -172,7 +169,7 @@ def conv1d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
     >>> ops.conv1d(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 6])
     """
-    return _convolve("conv1d", 1, qx, packed_weight, output_scale, output_zero_point, False)
+    return convolve("quantized.conv1d", 1, qx, packed_weight, output_scale, output_zero_point)
 
 
 def conv1d_relu(
@@ -190,7 +187,9 @@ def conv1d_relu(
     >>> ops.conv1d_relu(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 6])
     """
-    return _convolve("conv1d_relu", 1, qx, packed_weight, output_scale, output_zero_point, True)
+    return convolve(
+        "quantized.conv1d_relu", 1, qx, packed_weight, output_scale, output_zero_point, relu=True
+    )
 
 
 def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
@@ -225,7 +224,7 @@ def conv2d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
     >>> ops.conv2d(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 6, 6])
     """
-    return _convolve("conv2d", 2, qx, packed_weight, output_scale, output_zero_point, False)
+    return convolve("quantized.conv2d", 2, qx, packed_weight, output_scale, output_zero_point)
 
 
 def conv2d_relu(
@@ -243,7 +242,9 @@ def conv2d_relu(
     >>> ops.conv2d_relu(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 6, 6])
     """
-    return _convolve("conv2d_relu", 2, qx, packed_weight, output_scale, output_zero_point, True)
+    return convolve(
+        "quantized.conv2d_relu", 2, qx, packed_weight, output_scale, output_zero_point, relu=True
+    )
 
 
 def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_point: int) -> Any:
@@ -259,7 +260,7 @@ def conv3d(qx: Any, packed_weight: PackedConv, output_scale: float, output_zero_
     >>> ops.conv3d(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 2, 4, 4])
     """
-    return _convolve("conv3d", 3, qx, packed_weight, output_scale, output_zero_point, False)
+    return convolve("quantized.conv3d", 3, qx, packed_weight, output_scale, output_zero_point)
 
 
 def conv3d_relu(
@@ -277,7 +278,9 @@ def conv3d_relu(
     >>> ops.conv3d_relu(x, packed, 0.1, 128).shape
     pyqref.Size([2, 4, 2, 4, 4])
     """
-    return _convolve("conv3d_relu", 3, qx, packed_weight, output_scale, output_zero_point, True)
+    return convolve(
+        "quantized.conv3d_relu", 3, qx, packed_weight, output_scale, output_zero_point, relu=True
+    )
 
 
 def _prepack(
@@ -307,18 +310,3 @@ def _unpack(operation: str, packed: Any) -> tuple[Any, Any]:
     name = f"quantized.{operation}"
     parts: tuple[Any, Any] = unpacked(name, "packed_weights", packed, PackedConv)
     return parts
-
-
-def _convolve(
-    operation: str,
-    spatial: int,
-    x: Any,
-    packed: PackedConv,
-    scale: float,
-    zero_point: int,
-    relu: bool,
-) -> Any:
-    name = f"quantized.{operation}"
-    require_per_tensor(name, x, (quint8,))
-    require_packed_conv(name, packed, spatial, transposed=False)
-    return convolve(name, x, packed, scale, zero_point, relu)

@@ -15,11 +15,15 @@ from pyqref import _kernels
 from pyqref._kernels.parts import parts
 from pyqref.dtypes import qint8, quint8
 from pyqref.numerics.fused_function import leaky
-from pyqref.tensor.quantized import make_per_tensor
+from pyqref.tensor.quantized import QuantizedTensor, make_per_tensor, make_quantized
 
-from .checks import require_number, require_output_parameters, require_per_tensor
+from .checks import (
+    output_quantizer,
+    require_number,
+    require_output_parameters,
+    require_per_tensor,
+)
 from .conv_run import require_conv_input, require_packed_conv
-from .grid import grid_of, output_grid, tensor_on
 from .linear import require_linear_input
 from .packed import PackedLinear
 from .packed_conv import PackedConv
@@ -176,14 +180,28 @@ def _linear(
 def _conv_add(
     name: str, x: Any, other: Any, packed: Any, scale: float, zero_point: int, relu: bool
 ) -> Any:
-    require_per_tensor(name, x, (quint8,))
-    require_per_tensor(name, other, (quint8, qint8), "qaccum")
+    call = None
+    if (
+        type(x) is QuantizedTensor
+        and type(other) is QuantizedTensor
+        and isinstance(packed, PackedConv)
+        and type(scale) is float
+        and type(zero_point) is int
+    ):
+        inputs = x._quantizer, x._array.shape, other._quantizer, other._array.shape
+        call = packed.call(name, *inputs, scale, zero_point)
+        last = packed.prepared
+        if last.call == call:
+            return make_quantized(last.run(x._array, other._array), last.out)
+    own = require_per_tensor(name, x, (quint8,))
+    others = require_per_tensor(name, other, (quint8, qint8), "qaccum")
     require_packed_conv(name, packed, 2, transposed=False)
-    scale, zero_point = require_output_parameters(name, scale, zero_point)
+    out = output_quantizer(name, scale, zero_point)
     require_conv_input(name, x, packed)
     shape = (x.shape[0], packed.shape[0], *packed.out_size(tuple(x.shape[2:])))
     added = other._array
     if added.shape != shape:
+        call = None
         try:
             added = np.ascontiguousarray(np.broadcast_to(added, shape))
         except ValueError:
@@ -191,6 +209,6 @@ def _conv_add(
                 f"{name}: qaccum must have the shape {shape} of the output, or one that broadcasts "
                 f"to it, got {tuple(other.shape)}"
             ) from None
-    out = output_grid(scale, zero_point, quint8)
-    integers = packed.run_add(x._array, grid_of(x), added, grid_of(other), out, relu)
-    return tensor_on(integers, out, quint8)
+    run = packed.prepare_add(x._array, own.grid, added, others.grid, out.grid, relu)
+    packed.keep(call, run, out)
+    return make_quantized(run(x._array, added), out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyqref.dtypes import quint8
-from pyqref.tensor.quantized import PerTensorQuantizer, make_quantized
+from pyqref.tensor.quantized import PerTensorQuantizer, QuantizedTensor, make_quantized
 
 from .checks import (
     output_quantizer,
@@ -119,10 +119,24 @@ def linear_relu(X: Any, W_prepack: PackedLinear, Y_scale_i: float, Y_zero_point_
 def _linear(
     name: str, x: Any, packed: PackedLinear, scale: float, zero_point: int, relu: bool
 ) -> Any:
+    call = None
+    if (
+        type(x) is QuantizedTensor
+        and isinstance(packed, PackedLinear)
+        and type(scale) is float
+        and type(zero_point) is int
+    ):
+        shape = x._array.shape
+        call = packed.call(name, x._quantizer, len(shape) > 1, shape[-1:], scale, zero_point)
+        last = packed.prepared
+        if last.call == call:
+            return make_quantized(last.run(x._array), last.out)
     own = require_linear_input(name, x, packed)
     out = output_quantizer(name, scale, zero_point)
     requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
-    return make_quantized(packed.run(x._array, own.zero_point, requant), out)
+    run = packed.prepare(own.zero_point, requant)
+    packed.keep(call, run, out)
+    return make_quantized(run(x._array), out)
 
 
 def require_linear_input(name: str, x: Any, packed: Any) -> PerTensorQuantizer:

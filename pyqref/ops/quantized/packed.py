@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyqref import _kernels
+from pyqref._kernels.registry import twin
 from pyqref.backends import quantized as settings
 from pyqref.dtypes import qint8
 from pyqref.numerics.requantize import Requantization, requantization
@@ -17,6 +19,27 @@ __all__ = ["PackedLinear", "PackedWeight", "report_saturated_bias"]
 
 _LOW, _HIGH = -(2**31), 2**31 - 1
 _reports: list[Callable[[PackedWeight, Any, float], None]] = []
+
+
+class Prepared(NamedTuple):
+    """What a checked call of an operation was made ready as: the next one is often like it.
+
+    Attributes
+    ----------
+    call
+        What it was like, as :meth:`PackedWeight.call` tells; None if there was no call yet.
+    bias
+        The elements of the bias, held because ``call`` knows no more than where they are.
+    run
+        From the elements of the input to those of the output.
+    out
+        How the output is read.
+    """
+
+    call: tuple[Any, ...] | None = None
+    bias: Any = None
+    run: Callable[..., Any] = lambda x: x
+    out: Any = None
 
 
 class PackedWeight:
@@ -40,10 +63,15 @@ class PackedWeight:
         What kernels are given of them: 0 where all are 0, so that no call looks for others.
     output_range : (int, int)
         Ends of the integers of the output; the requantization clamps to them.
+    prepared : Prepared
+        The last call. A copy of the weight begins with none.
     """
 
     packed: Any
     output_range: tuple[int, int] = (0, 255)
+    prepared: Prepared = Prepared()
+    #: The operation whose kernel runs it.
+    operation: str
 
     def __init__(self, weight: Any, bias: Any) -> None:
         self.shape = tuple(weight.shape)
@@ -59,6 +87,25 @@ class PackedWeight:
             self.weight_zero_points = np.array([weight.q_zero_point()], dtype=np.int64)
         self.zero_points: Any = self.weight_zero_points if self.weight_zero_points.any() else 0
         self._requantization: tuple[tuple[Any, ...], Any, Requantization] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "prepared"}
+
+    def call(self, *given: Any) -> tuple[Any, ...]:
+        """What a call is like: what it was given, and all that it finds here and may change."""
+        bias, of_bias = self.bias_tensor, None
+        if bias is not None:
+            # The place of the elements, and how often they were changed.
+            changes = bias._changes
+            of_bias = id(bias._array), 0 if changes is None else changes[0]
+        return given, of_bias, self.output_range, twin(self.operation)
+
+    def keep(self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: Any = None) -> None:
+        """Keep for the next call how this one runs."""
+        bias = None if self.bias_tensor is None else self.bias_tensor._array
+        # Of another bias kernels take a copy, which would miss what is written to it.
+        if call is not None and (bias is None or bias.flags.c_contiguous):
+            self.prepared = Prepared(call, bias, run, out)
 
     def _integers(self) -> Any:
         """The int8 weight in the order of the tensor."""
@@ -159,14 +206,22 @@ def with_float32_scales(weight: Any) -> Any:
 class PackedLinear(PackedWeight):
     """The weight ``(N, K)`` of a linear layer."""
 
+    operation = "qgemm"
+
     def __init__(self, weight: Any, bias: Any) -> None:
         super().__init__(weight, bias)
         self.packed = _kernels.pack_linear(weight._array)
         self._projections: list[_kernels.Projection | None] = [None, None]
 
-    def run(self, x: Any, x_zero_point: int, requant: Requantization) -> Any:
-        """Output integers ``(..., N)`` of the input integers ``(..., K)``."""
-        return _kernels.linear(x, x_zero_point, self.packed, self.zero_points, requant)
+    def prepare(self, x_zero_point: int, requant: Requantization) -> Callable[[Any], Any]:
+        """What makes output integers ``(..., N)`` of input integers ``(..., K)``."""
+        return partial(
+            _kernels.linear,
+            x_zero_point=x_zero_point,
+            packed=self.packed,
+            weight_zero_points=self.zero_points,
+            requant=requant,
+        )
 
     def run_float(self, x: Any, x_zero_point: int, x_scale: float) -> Any:
         """Real outputs ``(..., N)``, float32, of the input integers ``(..., K)``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyqref import _kernels
@@ -15,6 +16,10 @@ __all__ = ["PackedConv", "PackedConvTranspose"]
 
 class PackedConv(PackedWeight):
     """The weight ``(N, C / groups, *kernel)`` of a convolution, and its geometry."""
+
+    operation = "qconv"
+    #: Whether it is the weight of a transposed convolution.
+    transposed = False
 
     def __init__(
         self,
@@ -32,8 +37,6 @@ class PackedConv(PackedWeight):
         self.dilation = dilation
         self.groups = groups
         self.spatial = len(stride)
-        #: The shape of the last input that was found to fit.
-        self.fitting_shape: tuple[int, ...] | None = None
         self.packed = self._pack(weight._array)
 
     def _pack(self, integers: Any) -> Any:
@@ -42,11 +45,6 @@ class PackedConv(PackedWeight):
 
     def _is_symmetric(self) -> bool:
         return not self.weight_zero_points.any()
-
-    @property
-    def transposed(self) -> bool:
-        """Whether it is the weight of a transposed convolution."""
-        return False
 
     @property
     def in_channels(self) -> int:
@@ -66,49 +64,41 @@ class PackedConv(PackedWeight):
         # The engine x86 gives convolutions of symmetric weights to onednn.
         return super()._keeps_doubles() or (self.engine == "x86" and self._is_symmetric())
 
-    def run(
+    def prepare(
         self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
-    ) -> Any:
-        """Output integers ``(B, N, *out)`` of the input integers ``(B, C, *in)``.
+    ) -> Callable[[Any], Any]:
+        """What makes output integers ``(B, N, *out)`` of input integers ``(B, C, *in)`` as ``x``.
 
         With a ``scale``, of real numbers into real numbers, both on the grid of the input.
         """
-        convolve = (_kernels.conv1d, _kernels.conv2d, _kernels.conv3d)[self.spatial - 1]
-        return convolve(
-            x,
-            x_zero_point,
-            self.packed,
-            self.zero_points,
-            requant,
-            self.stride,
-            self.padding,
-            self.dilation,
-            scale,
+        steps = self.stride, self.padding, self.dilation
+        return _kernels.prepare_conv(
+            x, x_zero_point, self.packed, self.zero_points, requant, *steps, scale
         )
 
-    def run_add(
+    def prepare_add(
         self, x: Any, x_grid: Grid, added: Any, added_grid: Grid, out: Grid, relu: bool
-    ) -> Any:
-        """As :meth:`run`, with other integers added before the one rounding."""
-        return _kernels.conv_add(
+    ) -> Callable[[Any, Any], Any]:
+        """What makes output integers ``(B, N, *out)``, with others added before one rounding."""
+        bias = None if self.bias_tensor is None else self.bias_tensor.numpy()
+        weight = self.packed, self.weight_scales, self.weight_zero_points, bias
+        steps = self.stride, self.padding, self.dilation
+        return _kernels.prepare_conv_add(
             x,
             x_grid,
-            self.packed,
-            self.weight_scales,
-            self.weight_zero_points,
-            None if self.bias_tensor is None else self.bias_tensor.numpy(),
-            self.stride,
-            self.padding,
-            self.dilation,
-            added,
-            added_grid,
-            out,
-            relu,
+            *weight,
+            *steps,
+            added=added,
+            added_grid=added_grid,
+            out=out,
+            relu=relu,
         )
 
 
 class PackedConvTranspose(PackedConv):
     """The weight ``(C, N / groups, *kernel)`` of a transposed convolution."""
+
+    transposed = True
 
     def __init__(
         self,
@@ -133,11 +123,6 @@ class PackedConvTranspose(PackedConv):
         return super()._keeps_doubles() and not (self.engine == "x86" and any(self.output_padding))
 
     @property
-    def transposed(self) -> bool:
-        """Whether it is the weight of a transposed convolution."""
-        return True
-
-    @property
     def in_channels(self) -> int:
         """Channels of the input."""
         return int(self.shape[0])
@@ -157,17 +142,11 @@ class PackedConvTranspose(PackedConv):
             )
         )
 
-    def run(
+    def prepare(
         self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
-    ) -> Any:
+    ) -> Callable[[Any], Any]:
         """As of a convolution that is not transposed."""
-        return _kernels.conv_transpose(
-            x,
-            x_zero_point,
-            self.packed,
-            self.zero_points,
-            requant,
-            self.padding,
-            self.output_padding,
-            scale,
+        paddings = self.padding, self.output_padding
+        return _kernels.prepare_conv_transpose(
+            x, x_zero_point, self.packed, self.zero_points, requant, *paddings, scale
         )

@@ -6,9 +6,9 @@ when ``apply`` comes to the model itself.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
+from pyqref._insides.stack import caller
 from pyqref.nn.modules.module import Module
 from pyqref.quantization.diagnostics import NoEffectWarning, warn
 from pyqref.quantization.observer.base import ObserverBase
@@ -95,9 +95,11 @@ def enable_observer(mod: Any) -> None:
 
 def _warn_if_none(switch: str, mod: Any) -> None:
     """Warn if ``mod`` is the model that is switched, and has no fake quantizer at all."""
-    applies = sys._getframe(2)
-    outermost = applies.f_code is _APPLY and (
-        applies.f_back is None or applies.f_back.f_code is not _APPLY
+    applies = caller(2)
+    outermost = (
+        applies is not None
+        and applies.f_code is _APPLY
+        and (applies.f_back is None or applies.f_back.f_code is not _APPLY)
     )
     if not outermost or any(isinstance(each, FakeQuantizeBase) for each in mod.modules()):
         return

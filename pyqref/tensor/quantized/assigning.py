@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._insides.numpy_errors import quiet
 from ..._kernels.parts import parts
 from ...tape import Array
-from ...tape.quiet import quiet
 from ..arguments import described
 from .quantizer import PerTensorQuantizer
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._insides.numpy_errors import quiet
 from ..._kernels import quick, threads
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
@@ -15,7 +16,6 @@ from ...dtypes import per_channel_affine
 from ...dtypes import qscheme as qscheme_
 from ...numerics.embedding import pack_bits
 from ...tape import Array
-from ...tape.quiet import quiet
 from .. import conversion, indexing
 from ..arguments import as_number, described
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized

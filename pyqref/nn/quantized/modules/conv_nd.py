@@ -175,9 +175,14 @@ class _ConvNd(WeightedQuantizedModule):
 
     def forward(self, input: Any) -> Any:
         """The quantized output, with this layer's scale and zero point."""
-        require_quantized_input(self, input)
-        padded = self._padded(input)
-        return self._operation(padded, self._packed_params, self.scale, self.zero_point)
+        if self.padding_mode != "zeros" or isinstance(self.padding, str):
+            require_quantized_input(self, input)
+            input = self._padded(input)
+        try:
+            return self._operation(input, self._packed_params, self.scale, self.zero_point)
+        except (TypeError, RuntimeError):
+            require_quantized_input(self, input)  # says it of this layer, whose path it knows
+            raise
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)

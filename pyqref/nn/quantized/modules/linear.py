@@ -225,9 +225,12 @@ class Linear(WeightedQuantizedModule):
 
     def forward(self, x: Any) -> Any:
         """The quantized output, with this layer's scale and zero point."""
-        require_quantized_input(self, x)
-        packed = self._packed_params._packed_params
-        return self._operation(x, packed, self.scale, self.zero_point)
+        packed = self._modules["_packed_params"]._packed_params
+        try:
+            return self._operation(x, packed, self.scale, self.zero_point)
+        except (TypeError, RuntimeError):
+            require_quantized_input(self, x)  # says it of this layer, whose path it knows
+            raise
 
     def _weight_bias(self) -> tuple[Any, Any]:
         return self._packed_params._weight_bias()

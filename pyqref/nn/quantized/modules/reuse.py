@@ -7,10 +7,10 @@ namespace of its frame, which ends together with the call.
 
 from __future__ import annotations
 
-import sys
 from types import FrameType
 from typing import Any
 
+from pyqref._insides.stack import caller, noted
 from pyqref.nn.diagnostics import SharedObserverWarning, warn
 from pyqref.nn.module_path import _CALLS, describe_module
 
@@ -26,7 +26,7 @@ def used_before_in_this_pass(user: Any) -> bool:
     parts stand for one operation in all steps of a recurrent layer.
     """
     outermost: FrameType | None = None
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = caller()
     while frame is not None:
         if frame.f_code in _CALLS:
             if getattr(type(frame.f_locals["self"]), "used_at_each_step", False):
@@ -35,11 +35,7 @@ def used_before_in_this_pass(user: Any) -> bool:
         frame = frame.f_back
     if outermost is None:
         return False
-    namespace = outermost.f_locals
-    # A frame keeps names that its code does not know.
-    used = namespace.get(_NOTE)
-    if used is None:
-        namespace[_NOTE] = used = set()
+    used = noted(outermost, _NOTE, set)
     before = id(user) in used
     used.add(id(user))
     return before

@@ -141,18 +141,25 @@ def require_type(cls: type, mod: Any, accepted: Sequence[type]) -> None:
 def require_quantized_input(
     layer: Module, input: Any, allowed: Sequence[dtypes.dtype] = (dtypes.quint8,)
 ) -> None:
-    """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path."""
+    """Raise unless ``input`` is a quantized tensor of an allowed dtype; names the layer's path.
+
+    Layers may call it when their operation has refused the input, to say it better.
+    """
     if not isinstance(input, TensorBase):
-        raise TypeError(f"{_name(layer)} takes a quantized tensor, got a {kind_of(input)}")
+        raise TypeError(
+            f"{_name(layer)} takes a quantized tensor, got a {kind_of(input)}"
+        ) from None
     if not input.is_quantized:
         raise RuntimeError(
             f"{_name(layer)} takes a quantized tensor, got one of "
             f"{input.dtype}: a QuantStub is missing before it; add self.quant = QuantStub() to "
             "the float model and call it on the input, or wrap the model in QuantWrapper"
-        )
+        ) from None
     if input.dtype not in allowed:
         wanted = " or ".join(str(each) for each in allowed)
-        raise RuntimeError(f"{_name(layer)} takes a tensor of {wanted}, got one of {input.dtype}")
+        raise RuntimeError(
+            f"{_name(layer)} takes a tensor of {wanted}, got one of {input.dtype}"
+        ) from None
 
 
 def require_weight_tensor(layer: Module, w: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyqref
-from pyqref.tape.quiet import quiet, way_to_ignore
+from pyqref._insides.numpy_errors import quiet, way_to_ignore
 
 
 def test_quiet_ends_with_the_block() -> None:

@@ -1,8 +1,13 @@
 """Overflow, division by zero and nan are results like others: NumPy is not to warn of them.
 
-``np.errstate(all="ignore")`` says so to NumPy in a context variable, and makes what it puts there
-anew each time, which takes as long as a small operation. Here it is made once. The variable is
-found in a context in which nothing else was set; a NumPy that has none there is told as documented.
+What
+    The context variable in which NumPy 2 keeps how it treats such errors, found by looking into a
+    context in which nothing else was set, and what NumPy puts there.
+Why
+    ``np.errstate(all="ignore")`` makes that anew each time, which takes six times as long as to
+    set the variable: a fifth of the addition of two small tensors.
+Where it is absent
+    A NumPy that has no such variable is told as documented, by ``np.seterr``.
 
 >>> with quiet():
 ...     np.float32([1.0]) / 0

@@ -1,0 +1,36 @@
+"""The instruction that a frame runs, which tells what Python is about to do with a value.
+
+What
+    The bytecode of CPython, by :mod:`dis`, whose instructions differ from version to version.
+Why
+    ``a, b = x`` asks a traced value for an iterator and never says how many elements it wants;
+    torch reads the same instruction. And whether an error was raised by a ``raise`` or by Python
+    itself decides if its message is one that we wrote.
+Where it is absent
+    Unpacking a traced value is refused as any other loop over one, and errors keep the words
+    that Python gave them.
+"""
+
+from __future__ import annotations
+
+import dis
+from types import FrameType, TracebackType
+
+__all__ = ["unpacks_into", "was_raised"]
+
+_RAISE: int | None = dis.opmap.get("RAISE_VARARGS")
+_UNPACK = "UNPACK_SEQUENCE"
+
+
+def unpacks_into(frame: FrameType | None) -> int | None:
+    """Into how many names a line such as ``a, b = x`` unpacks; None if it does not."""
+    if frame is not None:
+        for each in dis.get_instructions(frame.f_code):
+            if each.offset == frame.f_lasti:
+                return each.arg if each.opname == _UNPACK else None
+    return None
+
+
+def was_raised(last: TracebackType) -> bool:
+    """Whether the last step of a traceback is a ``raise``; True where nobody can tell."""
+    return _RAISE is None or last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
