@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyqref import Tensor, fake_quantize_per_tensor_affine, quint8
+from pyqref import Tensor, quint8
 from pyqref import quantize_per_tensor as quantize
 from pyqref._kernels import objects, tensors
 from pyqref.nn import Parameter
-from pyqref.tape import Edge
 from pyqref.tensor.quantized import QuantizedTensor
 
 FORMS = [tensors] + ([objects] if objects.leaf is not tensors.leaf else [])
@@ -165,19 +164,3 @@ def test_a_tensor_without_fields_is_refused_and_crashes_nothing() -> None:
             quantize(each, 0.5, 3, quint8)
         with pytest.raises((AttributeError, TypeError)):
             each.backward(Tensor([1.0]))
-
-
-def test_a_tensor_that_goes_nowhere_known_is_refused(compiled_kernel: str) -> None:
-    """What stands where an edge should is not taken for one."""
-    for wrong in ([1, 2], (1,), "edge"):
-        x = Tensor([1.0])
-        x._goes_to = wrong
-        with pytest.raises((TypeError, AttributeError)):
-            fake_quantize_per_tensor_affine(x, 0.5, 3, 0, 255)
-
-
-def test_edges_that_kernels_make_are_as_others(compiled_kernel: str) -> None:
-    y = fake_quantize_per_tensor_affine(Tensor([1.0]).requires_grad_(), 0.5, 3, 0, 255)
-    edge = Edge(y.grad_fn, 0)
-    assert (edge, hash(edge)) == (y._goes_to, hash(y._goes_to))
-    assert edge in {y._goes_to}
