@@ -116,6 +116,9 @@ def refuse_learned(name: str, learnable: str) -> None:
 
 def _single(what: str, value: Any) -> Any:
     """The scale or the zero point of a whole tensor as a plain number."""
+    kind = "f" if what == "scale" else "i"
+    if type(value) is Tensor and value._array.size == 1 and value._array.dtype.kind == kind:
+        return value._array.item()
     name = f"fake_quantize_per_tensor_affine: {what}"
     if isinstance(value, (TensorBase, list, tuple)) and len(_flat(value)) != 1:
         raise ValueError(f"{name} must have one element, got {described(value)}")
