@@ -33,8 +33,18 @@ KERNELS = Path("pyqref/_kernels")
 TABLE = SimpleNamespace(**runpy.run_path(str(KERNELS / "table.py")))
 COMPILED = [each for each in TABLE.KERNELS.values() if each.name != "reference"]
 #: Compiled once, for any processor.
-COMMON = ("_cpu", "_layout", "_pages", "_parallel")
+COMMON = ("_cpu", "_outputs", "_pages", "_parallel")
 TRANSLATED = Path("build/cython")
+#: Kernels are C by other means; Python that is compiled as it stands means what it says.
+DIRECTIVES: dict[str, dict[str, bool]] = {
+    ".pyx": {
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+    },
+    ".py": {"annotation_typing": False, "auto_pickle": False},
+}
 #: A module for one instruction set: the C that Cython makes of an operation, behind the header
 #: that defines the primitives for that set.
 MODULE = """\
@@ -139,20 +149,18 @@ def translate(modules: list[Extension]) -> None:
         for each in modules
         for source in each.sources
     }
-    translated = cythonize(
-        [extension(name, Path(source)) for source, name in sources.items()],
-        build_dir=str(TRANSLATED),
-        nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
-        compiler_directives={
-            "language_level": "3",
-            "annotation_typing": False,
-            "auto_pickle": False,
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-        },
-    )
+    translated = []
+    for suffix, directives in DIRECTIVES.items():
+        translated += cythonize(
+            [
+                extension(name, Path(source))
+                for source, name in sources.items()
+                if source.endswith(suffix)
+            ],
+            build_dir=str(TRANSLATED),
+            nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
+            compiler_directives={"language_level": "3", **directives},
+        )
     by_name = {each.name: each for each in translated}
     for each in modules:
         made = by_name[sources[each.sources[0]]]

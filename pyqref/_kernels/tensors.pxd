@@ -13,8 +13,10 @@ cdef object _new, _recording, _tensor_type, _quantized_type
 @cython.locals(tensor=TensorSlots)
 cpdef object leaf(object kind, object array)
 
+
 @cython.locals(tensor=TensorSlots)
 cpdef object quantized_leaf(object kind, object array, object quantizer)
+
 
 @cython.locals(tensor=TensorSlots)
 cpdef object continues(object array, object edge)

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, empty
-from pyqref._kernels.layout import PART
+from pyqref._kernels.layout import PART, contiguous, empty
 from pyqref._kernels.parts import MOST, copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import dense
-from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.layout import PART, dense, is_dense
 from pyqref._kernels.parts import parts
 from pyqref.numerics import histogram as numerics
 from pyqref.numerics.histogram import Histogram
