@@ -60,8 +60,8 @@ cdef cnp.ndarray new_array(
 
 
 # NumPy takes as long to make a small array and to free it as a kernel takes to write a thousand
-# numbers there. So the last ones are remembered; one that nobody else holds is the next result of its
-# shape and type.
+# numbers there. So the last ones are remembered; one that nobody else holds is the next result of
+# its shape and type.
 cdef PyObject* remembered[SLOTS]
 
 

@@ -5,7 +5,7 @@ cimport numpy as cnp
 
 
 @cython.locals(
-    place=cython.int, axis=cython.int, ndim=cython.int,
+    place=cython.int, axis=cython.int, each=cython.int, ndim=cython.int,
     expected=cython.Py_ssize_t, length=cython.Py_ssize_t,
 )
 cdef bint _has_channels_last(cnp.ndarray x)

@@ -103,7 +103,7 @@ def _has_channels_last(x: np.ndarray) -> bool:
         axis = 1 if place == 0 else 0 if place == ndim - 1 else ndim - place
         length = x.shape[axis]
         if length != 1 and x.strides[axis] != expected:
-            return x.size == 0
+            return not all(x.shape[each] for each in range(ndim))
         expected *= length
     return True
 
