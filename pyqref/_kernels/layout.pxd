@@ -1,4 +1,5 @@
-# Types of what stands in layout.py.
+# Types of what stands in layout.py. Of arrays it may take fields only (ndim, shape, strides):
+# NumPy functions are not there.
 
 cimport cython
 cimport numpy as cnp

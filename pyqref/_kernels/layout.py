@@ -1,4 +1,7 @@
-"""How an array is seen by kernels, which walk through memory from one end to the other."""
+"""How an array is seen by kernels, which walk through memory from one end to the other.
+
+With a compiler this text is compiled as it stands, with the types of ``layout.pxd``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What every tensor holds: its array, and where its gradient goes.
 
-With a compiler this text is compiled as it stands; ``tensors.pxd`` says which types its names have.
+With a compiler this text is compiled as it stands, with the types of ``tensors.pxd``.
 """
 
 from __future__ import annotations

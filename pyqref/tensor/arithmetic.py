@@ -10,7 +10,8 @@ from ..tape import bounds, elementwise, unary
 from ..tape.quiet import quiet
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
-from .dispatch import apply, broadcast_error
+from .dispatch import apply
+from .failures import broadcast_error
 from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import fitting, promote, promoted, to_floating

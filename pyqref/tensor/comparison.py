@@ -12,7 +12,8 @@ from .._kernels.parts import output_for, parts, under
 from ..dtypes import per_tensor_affine
 from ..tape.quiet import quiet
 from .base import TensorBase, wrap
-from .dispatch import broadcast_error, require_tensor
+from .dispatch import require_tensor
+from .failures import broadcast_error
 from .inplace import in_place
 from .promotion import promote
 from .refusal import refuse_quantized

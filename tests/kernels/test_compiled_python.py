@@ -16,7 +16,12 @@ from pyqref._kernels.table import PYTHON
 PACKAGE = Path(pyqref.__file__).parent
 TESTS = Path(__file__).parents[1]
 #: What those modules do, mostly.
-CHECKED = ("kernels/test_layout.py", "kernels/test_lines.py", "kernels/test_tensors.py")
+CHECKED = (
+    "kernels/test_layout.py",
+    "kernels/test_lines.py",
+    "kernels/test_tensors.py",
+    "tensor/test_promotion.py",
+)
 
 
 def origin(name: str) -> Path:
