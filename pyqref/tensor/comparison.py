@@ -13,8 +13,7 @@ from ..dtypes import per_tensor_affine
 from ..tape.quiet import quiet
 from .aliases import alias
 from .base import TensorBase, wrap
-from .dispatch import require_tensor
-from .failures import broadcast_error
+from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
 from .promotion import promote
 from .refusal import refuse_quantized

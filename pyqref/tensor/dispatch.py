@@ -1,36 +1,34 @@
 """From tensors to arrays and back: the one door through which every operation goes.
 
-With a compiler this text is compiled as it stands, with the types of ``dispatch.pxd``.
-
 :func:`apply` unwraps the tensors, runs an :class:`~pyqref.tape.Operation` on their
 arrays, wraps the result and, where gradients are wanted, hooks the operation into
-the graph.
+the graph. :func:`apply_` does the same and stores the result in its first argument.
 Quantized tensors take the implementation registered for them with
 :func:`quantized_implementation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from .._kernels.tensors import TensorSlots
 from ..tape import Array, Edge, Operation, is_grad_enabled
 from ..tape.memory import meets_partly, overlaps
 from ..tape.quiet import ERRORS, IGNORED, quiet
 from .arguments import with_own_dtypes
 from .base import CopySlices, TensorBase, continues, wrap
-from .failures import no_memory, operation_error
 from .foreign import no_tensor
 from .refusal import undefined_for_quantized
-from .wrong_arguments import RAW, is_raw
+from .wrong_arguments import RAW, explained, is_raw
 
 __all__ = [
     "CATEGORY",
     "apply",
+    "broadcast_error",
     "check_in_place",
     "is_recorded",
     "mark_view",
@@ -115,29 +113,24 @@ def apply(operation: type[Operation], *args: Any, **kwargs: Any) -> Any:
     >>> apply(Exp, pyqref.zeros(2)).tolist()
     [1.0, 1.0]
     """
-    return _run(operation, args, kwargs)
-
-
-def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     arrays: list[Any] = []
     edges: list[Edge | None] = []
     has_tensor = has_number = False
     for arg in args:
         value, edge = arg, None
-        if isinstance(arg, TensorSlots):
-            tensor: Any = arg
+        if isinstance(arg, TensorBase):
             has_tensor = True
-            if tensor._quantizer is not None:
+            if arg.is_quantized:
                 token = ERRORS.set(IGNORED)  # as forward_quietly
                 try:
                     return quantized[operation](*args, **kwargs)
                 except MemoryError as error:
-                    raise no_memory(operation, error) from None
+                    raise _no_memory(operation, error) from None
                 finally:
                     ERRORS.reset(token)
-            if tensor._base is not None:
-                tensor._follow_base()
-            value, edge = tensor._array, tensor._goes_to
+            if arg._base is not None:
+                arg._follow_base()
+            value, edge = arg._array, arg._goes_to
         elif isinstance(arg, np.generic):
             has_number = True
         arrays.append(value)
@@ -157,16 +150,15 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     except RAW as error:
         if not is_raw(error):
             raise
-        raise operation_error(error, operation, arrays, kwargs) from None
+        raise _operation_error(error, operation, arrays, kwargs) from None
     except MemoryError as error:
-        raise no_memory(operation, error) from None
+        raise _no_memory(operation, error) from None
     array = result if type(result) in (ndarray, tuple) else np.asarray(result)
     if type(array) is ndarray and array.dtype.kind not in "fiub":  # of no numbers, such as "a"
         wrong = TypeError(f"elements of {array.dtype}")
-        raise operation_error(wrong, operation, arrays, kwargs)
+        raise _operation_error(wrong, operation, arrays, kwargs)
     if isinstance(result, tuple):
-        outputs = tuple([_output(node, recording, n, each) for n, each in enumerate(result)])
-        given = outputs
+        given = outputs = tuple([_output(node, recording, *each) for each in enumerate(result)])
         node.output_shapes = tuple([(each._array.shape, each._array.dtype) for each in outputs])
     else:
         given = _output(node, recording, 0, result)
@@ -177,6 +169,10 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     if recording and node.saved and not node.saves_own:
         node.watch([each for each in (*args, *outputs) if isinstance(each, TensorBase)])
     return given
+
+
+def _no_memory(operation: type[Operation], error: MemoryError) -> RuntimeError:
+    return RuntimeError(f"{operation.__name__.lower()}: the memory does not suffice: {error}")
 
 
 def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
@@ -202,6 +198,48 @@ def is_recorded(tensor: TensorBase) -> bool:
     if tensor._base is not None:
         tensor._follow_base()
     return tensor._goes_to is not None and is_grad_enabled()
+
+
+def _operation_error(
+    error: Exception, operation: type[Operation], arrays: Sequence[Any], kwargs: dict[str, Any]
+) -> Exception:
+    """What :func:`apply` raises where NumPy cannot compute an operation."""
+    if isinstance(error, ValueError):
+        found = broadcast_error(error, arrays)
+        if found is not error:
+            return found
+    parameters = list(signature(operation.forward).parameters)[1:]
+    names = [*parameters, *(f"argument {n}" for n in range(len(arrays)))][: len(arrays)]
+    return explained(
+        operation.__name__.lower(), dict(zip(names, arrays, strict=True)) | kwargs, error
+    )
+
+
+def broadcast_error(error: ValueError, operands: Sequence[Any]) -> Exception:
+    """NumPy's error in ``torch``'s words if it is one of shapes that do not fit, else itself.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.ones(2) + pyqref.ones(3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at ...
+    """
+    if "too big" in str(error) or "Maximum allowed dimension" in str(error):
+        return RuntimeError(f"the result is too large: {error}")
+    shapes = [each.shape for each in operands if isinstance(each, np.ndarray)]
+    if "broadcast" not in str(error) or len(shapes) < 2:
+        return error
+    longest = max(len(shape) for shape in shapes)
+    a, b = ((1,) * (longest - len(shape)) + shape for shape in shapes[-2:])
+    for axis in reversed(range(longest)):
+        if a[axis] != b[axis] and 1 not in (a[axis], b[axis]):
+            return RuntimeError(
+                f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) "
+                f"at non-singleton dimension {axis}"
+            )
+    return RuntimeError(str(error))
 
 
 def check_in_place(target: TensorBase) -> None:
