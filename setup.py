@@ -33,8 +33,18 @@ KERNELS = Path("pyqref/_kernels")
 TABLE = SimpleNamespace(**runpy.run_path(str(KERNELS / "table.py")))
 COMPILED = [each for each in TABLE.KERNELS.values() if each.name != "reference"]
 #: Compiled once, for any processor.
-COMMON = ("_cpu", "_layout", "_parallel", "_tensors", "memory")
+COMMON = ("_cpu", "_outputs", "_parallel", "memory")
 TRANSLATED = Path("build/cython")
+#: Kernels are C by other means; Python that is compiled as it stands means what it says.
+DIRECTIVES: dict[str, dict[str, bool]] = {
+    ".pyx": {
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+    },
+    ".py": {"annotation_typing": False, "auto_pickle": False},
+}
 #: A module for one instruction set: the C that Cython makes of an operation, behind the header
 #: that defines the primitives for that set.
 MODULE = """\
@@ -103,10 +113,10 @@ def chosen_kernels() -> set[str]:
     return chosen
 
 
-def extension(module: str, source: Path) -> Extension:
+def extension(name: str, source: Path) -> Extension:
     """One compiled module; its flags are added once the compiler is known."""
     return Extension(
-        f"pyqref._kernels.{module}",
+        name,
         [str(source)],
         include_dirs=[str(KERNELS), numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
@@ -119,13 +129,14 @@ def extensions() -> list[Extension]:
     wanted = chosen_kernels()
     if wanted == {"reference"}:
         return []
-    modules = [extension(name, KERNELS / f"{name}.pyx") for name in COMMON]
+    modules = [extension(f"pyqref._kernels.{name}", KERNELS / f"{name}.pyx") for name in COMMON]
+    modules += [extension(name, Path(name.replace(".", "/") + ".py")) for name in TABLE.PYTHON]
     sets = [
         each for each in instruction_sets(target_machines()) if each.name in wanted or not wanted
     ]
     for operation in TABLE.OPERATIONS:
         modules += [
-            extension(f"{operation}.{name}", KERNELS / operation / "kernel.pyx")
+            extension(f"pyqref._kernels.{operation}.{name}", KERNELS / operation / "kernel.pyx")
             for name in dict.fromkeys(each.module(operation) for each in sets)
         ]
     return modules
@@ -134,23 +145,22 @@ def extensions() -> list[Extension]:
 def translate(modules: list[Extension]) -> None:
     """Let each module be compiled from the C that Cython makes of its source, once for all."""
     sources = {
-        source: source[:-4].replace(os.sep, ".") for each in modules for source in each.sources
+        source: ".".join(Path(source).with_suffix("").parts)
+        for each in modules
+        for source in each.sources
     }
-    translated = cythonize(
-        [
-            extension(name.partition("_kernels.")[2], Path(source))
-            for source, name in sources.items()
-        ],
-        build_dir=str(TRANSLATED),
-        nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
-        compiler_directives={
-            "language_level": "3",
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-        },
-    )
+    translated = []
+    for suffix, directives in DIRECTIVES.items():
+        translated += cythonize(
+            [
+                extension(name, Path(source))
+                for source, name in sources.items()
+                if source.endswith(suffix)
+            ],
+            build_dir=str(TRANSLATED),
+            nthreads=0 if sys.platform == "win32" else os.cpu_count() or 1,
+            compiler_directives={"language_level": "3", **directives},
+        )
     by_name = {each.name: each for each in translated}
     for each in modules:
         made = by_name[sources[each.sources[0]]]

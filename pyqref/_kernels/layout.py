@@ -1,6 +1,6 @@
 """How an array is seen by kernels, which walk through memory from one end to the other.
 
-``_layout.pyx`` holds the same functions compiled; :mod:`.arrays` takes what there is.
+With a compiler this text is compiled as it stands, with the types of ``layout.pxd``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
+
+try:
+    from ._outputs import empty, output_like
+except ModuleNotFoundError:  # nothing was compiled
+    from numpy import empty
+    from numpy import empty_like as output_like  # type: ignore[assignment]
 
 __all__ = [
     "contiguous",
@@ -30,26 +37,19 @@ __all__ = [
 
 #: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+#: What puts such axes back in their places.
+_CHANNELS_FIRST = {4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
 
-#: Bytes of arrays from which it matters that they begin at a cache line.
-LARGE = 1 << 14
 #: Elements of an array that is copied as a whole; of larger ones parts are.
 PART = 1 << 16
 
 
-def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """As ``np.empty``; compiled, a large array begins at a cache line.
-
-    Kernels take up to half as much time again to write real results that do not. And a very large
-    array has pages that are used again (``memory.pyx``).
-    """
-    return np.empty(shape, dtype)
-
-
 def contiguous(x: Any) -> np.ndarray:
     """Return ``x`` itself if its elements lie in C order without gaps, else a copy that does."""
-    x = np.asarray(x)
-    return x if x.flags.c_contiguous and _are_plain(x) else copied(x, "C")
+    if type(x) is not ndarray:
+        x = np.asarray(x)
+    flags = x.flags
+    return x if flags.c_contiguous and flags.aligned and x.dtype.isnative else copied(x, "C")
 
 
 def copied(x: np.ndarray, order: Any) -> np.ndarray:
@@ -79,7 +79,12 @@ def dense(x: np.ndarray) -> np.ndarray:
 
 def is_dense(x: np.ndarray) -> bool:
     """Whether :func:`dense` gives an array itself."""
-    return _are_plain(x) and (x.flags.forc or _has_no_gaps(x))
+    flags = x.flags
+    return (
+        flags.aligned
+        and x.dtype.isnative
+        and (flags.forc or _has_channels_last(x) or _has_no_gaps(x))
+    )
 
 
 def _has_no_gaps(x: np.ndarray) -> bool:
@@ -93,8 +98,17 @@ def _has_no_gaps(x: np.ndarray) -> bool:
 
 
 def _has_channels_last(x: np.ndarray) -> bool:
-    order = _CHANNELS_LAST.get(x.ndim)
-    return order is not None and x.transpose(order).flags.c_contiguous
+    ndim = x.ndim
+    if ndim != 4 and ndim != 5:
+        return False
+    expected = x.itemsize
+    for place in range(ndim):  # 0 is the axis that varies fastest
+        axis = 1 if place == 0 else 0 if place == ndim - 1 else ndim - place
+        length = x.shape[axis]
+        if length != 1 and x.strides[axis] != expected:
+            return not all(x.shape[each] for each in range(ndim))
+        expected *= length
+    return True
 
 
 def in_result_order(x: Any) -> np.ndarray:
@@ -113,7 +127,11 @@ def lies_in_result_order(x: np.ndarray) -> bool:
 
 def in_one_order(arrays: Sequence[np.ndarray]) -> bool:
     """Whether all lie in C order, or all with their channels last in memory."""
-    return all(x.flags.c_contiguous for x in arrays) or all(map(_has_channels_last, arrays))
+    return all(x.flags.c_contiguous for x in arrays) or all(_has_channels_last(x) for x in arrays)
+
+
+def _have_equal_strides(first: np.ndarray, other: np.ndarray) -> bool:
+    return all(first.strides[axis] == other.strides[axis] for axis in range(first.ndim))
 
 
 def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -126,25 +144,13 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
     other
         Of the same shape.
     """
-    if first is other or (first.flags.c_contiguous and other.flags.c_contiguous):
+    if first is other or _have_equal_strides(first, other):
         return other
-    if first.strides == other.strides:
+    if first.flags.c_contiguous and other.flags.c_contiguous:
         return other
     copy = output_like(first, other.dtype)
     np.copyto(copy, other)
     return copy
-
-
-def output_like(x: np.ndarray, dtype: Any) -> np.ndarray:
-    """Room for a result of ``dtype`` that lies in memory as ``x``, from :func:`dense`, does."""
-    dtype = np.dtype(dtype)
-    if x.flags.c_contiguous:
-        return empty(x.shape, dtype)
-    if _has_channels_last(x):
-        order = _CHANNELS_LAST[x.ndim]
-        buffer = empty(tuple(x.shape[axis] for axis in order), dtype)
-        return buffer.transpose(np.argsort(order))
-    return np.empty_like(x, dtype)
 
 
 def images(
@@ -188,15 +194,22 @@ def side_by_side(
     axis
         In [0, ndim).
     """
+    ndim = arrays[0].ndim
+    in_c_order = all(each.flags.c_contiguous for each in arrays)
+    last = not in_c_order and all(_has_channels_last(each) for each in arrays)
+    if last:
+        order = _CHANNELS_LAST[ndim]
+        axis = order.index(axis)
+        arrays = tuple([each.transpose(order) for each in arrays])
     shape = list(arrays[0].shape)
     shape[axis] = sum(each.shape[axis] for each in arrays)
-    order = tuple(range(len(shape)))
-    if any(not each.flags.c_contiguous for each in arrays) and all(map(_has_channels_last, arrays)):
-        order = _CHANNELS_LAST[len(shape)]
-    buffer = empty(tuple(shape[each] for each in order), arrays[0].dtype)
-    rows = prod(buffer.shape[: order.index(axis)]) if buffer.size else 0
-    moved = tuple(contiguous(each.transpose(order)) for each in arrays)
-    return moved, buffer.transpose(np.argsort(order)), rows
+    result = empty(tuple(shape), arrays[0].dtype)
+    rows = prod(shape[:axis]) if result.size else 0
+    if last:
+        result = result.transpose(_CHANNELS_FIRST[ndim])
+    elif not in_c_order:
+        arrays = tuple([contiguous(each) for each in arrays])
+    return arrays, result, rows
 
 
 def in_groups(x: np.ndarray) -> np.ndarray | None:

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, in_result_order
+from pyqref._kernels.layout import contiguous, in_result_order
 
 __all__ = ["in_c_order"]
 

@@ -30,7 +30,6 @@ __all__ = [
     "twin_of",
     "usable",
     "use",
-    "when_another_is_used",
 ]
 
 ENVIRONMENT_VARIABLE = "PYQREF_KERNEL"
@@ -120,18 +119,13 @@ def _initial() -> str:
 
 
 class _Twins(dict[str, Any]):
-    """The modules of the kernel in use by operation, each imported when it is first asked for.
-
-    And functions of them, such as ``"quantize.quantize_tensor"``.
-    """
+    """The modules of the kernel in use by operation, each imported when it is first asked for."""
 
     def __init__(self) -> None:
         super().__init__()
         # None until the first question, so that the command line can say what is wrong with
         # PYQREF_KERNEL.
         self._kernel: str | None = None
-        #: What drops all that was kept of a kernel.
-        self.forget: list[Callable[[], Any]] = [self.clear]
 
     @property
     def kernel(self) -> str:
@@ -144,24 +138,21 @@ class _Twins(dict[str, Any]):
     @kernel.setter
     def kernel(self, name: str) -> None:
         self._kernel = name
-        for each in self.forget:
-            each()
+        self.clear()
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, operation: str) -> Any:
         kernel = self.kernel
-        found = self[name] = twin_of(kernel, name)
+        found = self[operation] = twin_of(kernel, operation)
         if kernel != self._kernel:  # another thread has chosen another one meanwhile
-            self.pop(name, None)
+            self.pop(operation, None)
         return found
 
 
-def twin_of(kernel: str, name: str) -> Any:
+def twin_of(kernel: str, operation: str) -> Any:
     """What :data:`twin` gives while ``kernel`` is in use."""
     if kernel == "reference":
         return None
-    operation, _, function = name.partition(".")
-    module = _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")
-    return getattr(module, function) if function else module
+    return _load(f"{__package__}.{operation}.{KERNELS[kernel].module(operation)}")
 
 
 def _load(name: str) -> ModuleType:
@@ -189,15 +180,9 @@ def _load(name: str) -> ModuleType:
 
 
 _twins = _Twins()
-#: The compiled module that runs an operation now, or one of its functions; None stands for the
-#: reference. Nearly every call of an operation asks for one: a method of a dict takes a third of
-#: the time of a function.
+#: The compiled module that runs an operation now; None stands for the reference. Nearly every call
+#: of an operation asks for one: a method of a dict takes a third of the time of a function.
 twin: Callable[[str], Any] = _twins.__getitem__
-
-
-def when_another_is_used(forget: Callable[[], Any]) -> None:
-    """Have a function called whenever another kernel was chosen, which keeps what one gave."""
-    _twins.forget.append(forget)
 
 
 def in_use() -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["KERNELS", "OPERATIONS", "Kernel", "Operation"]
+__all__ = ["KERNELS", "OPERATIONS", "PYTHON", "Kernel", "Operation"]
 
 
 class Operation(NamedTuple):
@@ -144,3 +144,7 @@ KERNELS: dict[str, Kernel] = {
         ),
     )
 }
+
+#: Modules in Python that are compiled as they stand, with the types of the ``.pxd`` beside them:
+#: every operation on a small tensor runs through them. Without a compiler they run as Python.
+PYTHON = ("pyqref._kernels.layout", "pyqref._kernels.tensors")

@@ -1,6 +1,6 @@
-"""What kernels see of a tensor: its array, and where its gradient goes.
+"""What every tensor holds: its array, and where its gradient goes.
 
-``_tensors.pyx`` holds the same functions compiled; :mod:`.objects` takes what there is.
+With a compiler this text is compiled as it stands, with the types of ``tensors.pxd``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ __all__ = [
     "wrap_quantized",
 ]
 
-_new = object.__new__
-
 
 class TensorSlots:
-    """An array and its place in the graph, where a kernel finds them without a call of Python.
+    """An array and its place in the graph.
 
     Attributes
     ----------
@@ -69,6 +67,10 @@ class TensorSlots:
         self._changes = changes
 
 
+#: Makes one of a derived class, whatever ``__new__`` that has.
+_new = TensorSlots.__new__
+
+
 class _Recording(threading.local):
     enabled = True
 
@@ -106,7 +108,11 @@ def leaf(kind: type[TensorSlots], array: Any) -> Any:
     """A new leaf of a class of tensors, on this very array (no copy)."""
     tensor = _new(kind)
     tensor._array = array
-    tensor._base = tensor._changes = tensor._goes_to = tensor._grad = tensor._quantizer = None
+    tensor._base = None
+    tensor._changes = None
+    tensor._goes_to = None
+    tensor._grad = None
+    tensor._quantizer = None
     return tensor
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pyqref._kernels.objects import is_recording, set_recording
+from pyqref._kernels.tensors import is_recording, set_recording
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy import ndarray
 
-from pyqref._kernels.objects import becomes_grad
+from pyqref._kernels.tensors import becomes_grad
 
 from .._insides.numpy_errors import ERRORS, IGNORED
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._insides.numpy_errors import quiet
-from .._kernels.objects import (
+from .._kernels.tensors import (
+    TensorSlots,
     continues,
     leaf,
     quantized_leaf,
@@ -23,7 +24,6 @@ from .._kernels.objects import (
     wrap,
     wrap_quantized,
 )
-from .._kernels.tensors import TensorSlots
 from ..dtypes import dtype, from_numpy_dtype
 from ..tape import AccumulateGrad, Array, Edge, Operation
 from ..tape.memory import add_where, address, overlaps, same_layout

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from pyqref import _kernels
-from pyqref._kernels import quick, threads
 from pyqref.backends import quantized as settings
 from pyqref.tape import Array, is_grad_enabled
 from pyqref.tape.fake_quantize import FakeQuantizePerChannel, FakeQuantizePerTensor
@@ -21,8 +20,6 @@ from .tensor import Tensor
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 
-#: The settings, read in a third of the time that attributes of that module take.
-_SETTINGS = vars(settings)
 _FLOAT32 = np.dtype(np.float32)
 #: Scales between these are positive and finite in float32.
 _SMALLEST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
@@ -89,18 +86,6 @@ def fake_quantize_per_tensor_affine(
             refuse_learned(
                 "fake_quantize_per_tensor_affine", "_fake_quantize_learnable_per_tensor_affine"
             )
-    y = quick.fake_quantize_tensor(
-        input,
-        scale,
-        zero_point,
-        quant_min,
-        quant_max,
-        _SETTINGS["conventions"],
-        FakeQuantizePerTensor,
-        threads.limit,
-    )
-    if y is not None:
-        return y
     name = "fake_quantize_per_tensor_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
     if not (type(scale) is float and type(zero_point) is int):
@@ -131,6 +116,9 @@ def refuse_learned(name: str, learnable: str) -> None:
 
 def _single(what: str, value: Any) -> Any:
     """The scale or the zero point of a whole tensor as a plain number."""
+    kind = "f" if what == "scale" else "i"
+    if type(value) is Tensor and value._array.size == 1 and value._array.dtype.kind == kind:
+        return value._array.item()
     name = f"fake_quantize_per_tensor_affine: {what}"
     if isinstance(value, (TensorBase, list, tuple)) and len(_flat(value)) != 1:
         raise ValueError(f"{name} must have one element, got {described(value)}")
@@ -190,19 +178,6 @@ def fake_quantize_per_channel_affine(
         refuse_learned(
             "fake_quantize_per_channel_affine", "_fake_quantize_learnable_per_channel_affine"
         )
-    y = quick.fake_quantize_tensor_channels(
-        input,
-        scale,
-        zero_point,
-        axis,
-        quant_min,
-        quant_max,
-        _SETTINGS["conventions"],
-        FakeQuantizePerChannel,
-        threads.limit,
-    )
-    if y is not None:
-        return y
     name = "fake_quantize_per_channel_affine"
     quant_min, quant_max = check_input(name, input, quant_min, quant_max)
     shape = input._array.shape

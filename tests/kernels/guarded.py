@@ -13,6 +13,7 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -93,17 +94,6 @@ class GuardedKernel:
             return result
 
         return call
-
-
-def twin_of(module: Callable[[str], Any]) -> Callable[[str], Any]:
-    """What ``registry.twin`` would be if ``module`` gave those of the operations."""
-
-    def twin(name: str) -> Any:
-        operation, _, function = name.partition(".")
-        found = module(operation)
-        return getattr(found, function) if function else found
-
-    return twin
 
 
 def _is_wanted(argument: Any) -> bool:
@@ -318,10 +308,8 @@ def main(name: str) -> None:
     find = registry.twin
     with kernels.use(name):
         for at_end, gap in ((True, 0), (False, 0), (True, 16)):
-            registry.twin = twin_of(  # type: ignore[assignment]
-                lambda operation, at_end=at_end, gap=gap: GuardedKernel(  # type: ignore[misc]
-                    find(operation), at_end=at_end, gap=gap
-                )
+            registry.twin = lambda operation, at_end=at_end, gap=gap: GuardedKernel(  # type: ignore
+                find(operation), at_end=at_end, gap=gap
             )
             exercise_lines()
             if gap == 0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels.compare import assert_same_bits
-from kernels.guarded import Guarded, twin_of
+from kernels.guarded import Guarded
 
 from pyqref import _kernels
 from pyqref._kernels import registry
@@ -266,7 +266,7 @@ def test_results_that_do_not_fit(
 
     found = {operation: Checked()}
     twin = registry.twin
-    monkeypatch.setattr(registry, "twin", twin_of(lambda each: found.get(each) or twin(each)))
+    monkeypatch.setattr(registry, "twin", lambda each: found.get(each) or twin(each))
     call()
     assert set(places) == seen
 

@@ -1,16 +1,14 @@
-"""How kernels see arrays: in Python and compiled, the same."""
+"""How kernels see arrays."""
 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from pyqref._kernels import arrays, layout
+from pyqref._kernels import layout
 
-FORMS = [layout] + ([arrays] if arrays.dense is not layout.dense else [])
 SHAPES = [(5,), (2, 3), (4, 2, 3), (2, 3, 4, 5), (2, 3, 2, 4, 5), (1, 3, 1, 5), (2, 1, 3, 1)]
 
 
@@ -26,12 +24,6 @@ def _examples() -> list[np.ndarray]:
     return made
 
 
-@pytest.fixture(params=FORMS, ids=lambda form: form.__name__)
-def form(request: pytest.FixtureRequest) -> ModuleType:
-    module: ModuleType = request.param
-    return module
-
-
 def _in_memory(x: np.ndarray) -> np.ndarray:
     """The elements of an array without gaps, as they lie."""
     return np.lib.stride_tricks.as_strided(x, (x.size,), (x.itemsize,))
@@ -39,17 +31,17 @@ def _in_memory(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("x", _examples(), ids=lambda x: f"{x.shape}{x.strides}")
 class TestLayout:
-    def test_contiguous(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_contiguous(self, x: np.ndarray) -> None:
         """C order; no copy of what has it."""
-        y = form.contiguous(x)
+        y = layout.contiguous(x)
         assert y.flags.c_contiguous
         assert np.array_equal(x, y)
         assert (y is x) == x.flags.c_contiguous
 
-    def test_dense_and_output_like(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_dense_and_output_like(self, x: np.ndarray) -> None:
         """What is done to the elements as they lie is done in place, to each one's result."""
-        y = form.dense(x)
-        room = form.output_like(y, np.dtype(np.int32))
+        y = layout.dense(x)
+        room = layout.output_like(y, np.dtype(np.int32))
         assert (np.int32, y.shape) == (room.dtype, room.shape)
         assert np.array_equal(x, y)
         places = sum((np.indices(x.shape).T * x.strides).T, np.zeros(x.shape, int))
@@ -57,35 +49,35 @@ class TestLayout:
         _in_memory(room)[:] = _in_memory(y)
         assert np.array_equal(x, room)
 
-    def test_in_result_order(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_in_result_order(self, x: np.ndarray) -> None:
         """C order, or as it was with the channels last in memory."""
-        y = form.in_result_order(x)
+        y = layout.in_result_order(x)
         assert np.array_equal(x, y)
         channels_last = x.ndim in (4, 5) and np.moveaxis(x, 1, -1).flags.c_contiguous
         assert y is x if x.flags.c_contiguous or channels_last else y.flags.c_contiguous
 
-    def test_elements_per_channel(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_elements_per_channel(self, x: np.ndarray) -> None:
         """The elements of one index of an axis that follow one another, counted from either end."""
         for axis in range(x.ndim):
             inner = int(np.prod(x.shape[axis + 1 :]))
-            assert inner == form.elements_per_channel(x, axis)
-            assert inner == form.elements_per_channel(x, axis - x.ndim)
+            assert inner == layout.elements_per_channel(x, axis)
+            assert inner == layout.elements_per_channel(x, axis - x.ndim)
 
-    def test_laid_as(self, form: ModuleType, x: np.ndarray) -> None:
+    def test_laid_as(self, x: np.ndarray) -> None:
         """The other array lies as the first one does, copied if it did not."""
-        first = form.dense(x)
+        first = layout.dense(x)
         other = np.array(x, order="C")
-        laid = form.laid_as(first, other)
+        laid = layout.laid_as(first, other)
         assert np.array_equal(x, laid)
         assert np.array_equal(_in_memory(first), _in_memory(laid))
 
     @pytest.mark.parametrize("either", [True, False])
-    def test_images(self, form: ModuleType, x: np.ndarray, either: bool) -> None:
+    def test_images(self, x: np.ndarray, either: bool) -> None:
         """In C order if that is as good, else the channels are last; room in the same order."""
         if x.ndim < 3 or x.size == 0:
             return
         sizes = (2, 3, 4)[: x.ndim - 2]
-        q, room = form.images(x, sizes, either)
+        q, room = layout.images(x, sizes, either)
         assert np.array_equal(x, q)
         assert (x.dtype, (*x.shape[:2], *sizes)) == (room.dtype, room.shape)
         if either and q.flags.c_contiguous:
@@ -99,7 +91,7 @@ class TestLayout:
 
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 4, 5)])
-def test_side_by_side(form: ModuleType, shape: tuple[int, ...], last: bool) -> None:
+def test_side_by_side(shape: tuple[int, ...], last: bool) -> None:
     """Rows of all arrays, one after the other, are the rows of the result."""
     for axis in range(len(shape)):
         arrays = []
@@ -110,7 +102,7 @@ def test_side_by_side(form: ModuleType, shape: tuple[int, ...], last: bool) -> N
             if last and len(shape) > 1:
                 x = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
             arrays.append(x)
-        moved, out, rows = form.side_by_side(tuple(arrays), axis)
+        moved, out, rows = layout.side_by_side(tuple(arrays), axis)
         joined = np.concatenate([each.reshape(rows, -1) for each in moved], axis=1)
         assert all(each.flags.c_contiguous for each in moved)
         _in_memory(out)[:] = joined.reshape(-1)
@@ -119,28 +111,28 @@ def test_side_by_side(form: ModuleType, shape: tuple[int, ...], last: bool) -> N
             assert np.moveaxis(out, 1, -1).flags.c_contiguous
 
 
-def test_room_that_there_is_not(form: ModuleType) -> None:
+def test_room_that_there_is_not() -> None:
     """Nothing is held where memory is not enough."""
     dtype = np.dtype([("largest", np.uint8)])
     before = sys.getrefcount(dtype)
     for _ in range(5):
         with pytest.raises(MemoryError):
-            form.empty((1 << 60,), dtype)
+            layout.empty((1 << 60,), dtype)
     assert before == sys.getrefcount(dtype)
 
 
-def test_in_one_order(form: ModuleType) -> None:
+def test_in_one_order() -> None:
     """All in C order, or all with their channels last; an array of one channel is in both."""
     first = np.zeros((2, 3, 4, 5), np.uint8)
     last = np.moveaxis(np.zeros((2, 4, 5, 3), np.uint8), -1, 1)
     either = np.zeros((2, 1, 4, 5), np.uint8)
-    assert form.in_one_order([first, either, first])
-    assert form.in_one_order((last, either))
-    assert not form.in_one_order([first, last, either])
-    assert not form.in_one_order([first[:, :, 1:]])
+    assert layout.in_one_order([first, either, first])
+    assert layout.in_one_order((last, either))
+    assert not layout.in_one_order([first, last, either])
+    assert not layout.in_one_order([first[:, :, 1:]])
 
 
-def test_lists_become_arrays(form: ModuleType) -> None:
+def test_lists_become_arrays() -> None:
     """What is no array is made one."""
-    assert form.contiguous([1, 2]).tolist() == [1, 2]
-    assert form.in_result_order([1, 2]).tolist() == [1, 2]
+    assert layout.contiguous([1, 2]).tolist() == [1, 2]
+    assert layout.in_result_order([1, 2]).tolist() == [1, 2]

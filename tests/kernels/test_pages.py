@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pyqref._kernels import arrays
+from pyqref._kernels import layout
 
 pages = pytest.importorskip("pyqref._kernels.memory", reason="nothing was compiled")
 
@@ -16,7 +16,7 @@ BYTES = np.dtype(np.uint8)
 
 
 def room(size: int) -> np.ndarray:
-    array = arrays.empty((size,), BYTES)
+    array = layout.empty((size,), BYTES)
     if not isinstance(array.base, pages.Pages):
         pytest.skip("this system gives no pages of the kind")
     return array
@@ -25,7 +25,7 @@ def room(size: int) -> np.ndarray:
 @pytest.fixture(autouse=True)
 def one_block_is_kept() -> None:
     """One as large as all that may be kept, which nobody has touched, drives out all others."""
-    arrays.empty((512 * MIB,), BYTES)
+    layout.empty((512 * MIB,), BYTES)
 
 
 @pytest.mark.parametrize("size", [4 * MIB, 4 * MIB + 1, 5 * MIB, 6 * MIB - 1, 33 * MIB + 5])
@@ -37,7 +37,7 @@ def test_pages_hold_the_array_and_begin_at_a_huge_page(size: int) -> None:
 
 
 def test_smaller_arrays_come_from_numpy() -> None:
-    assert not isinstance(arrays.empty((4 * MIB - 1,), BYTES).base, pages.Pages)
+    assert not isinstance(layout.empty((4 * MIB - 1,), BYTES).base, pages.Pages)
 
 
 def test_pages_are_used_again() -> None:

@@ -9,7 +9,7 @@ import pytest
 from kernels.compare import assert_same_bits, behind_a_line
 
 from pyqref import _kernels
-from pyqref._kernels import arrays
+from pyqref._kernels import layout
 from pyqref.numerics import affine
 
 RANGES = [
@@ -192,11 +192,11 @@ def test_results_past_the_caches(
     low, high = np.iinfo(storage).min, np.iinfo(storage).max
     some = numbers(np.random.default_rng(10), 100_003)
     x = np.resize(some, (1 << 24) + 77)
-    q = arrays.empty((x.size + off,), np.dtype(storage))[off:]
+    q = layout.empty((x.size + off,), np.dtype(storage))[off:]
     kernel.quantize_per_tensor(x, q, 0.05, 3.0, low, high, n_threads)
     expected = affine.quantize_per_tensor(some, 0.05, 3, low, high, storage)
     assert_same_bits(np.resize(expected, x.size), q)
-    y = arrays.empty((x.size + off,), np.dtype(np.float32))[off:]
+    y = layout.empty((x.size + off,), np.dtype(np.float32))[off:]
     kernel.dequantize_per_tensor(q, y, 0.05, 3, n_threads)
     expected = affine.dequantize_per_tensor(expected, 0.05, 3)
     assert_same_bits(np.resize(expected, x.size), y)

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-import pyqref
 from pyqref import kernels
-from pyqref._kernels import quick, registry
+from pyqref._kernels import registry
 from pyqref._kernels.table import KERNELS, OPERATIONS
 
 
@@ -171,31 +170,18 @@ def test_module_that_does_not_fit_the_others_says_to_build_again(
         registry._load("pyqref._kernels.quantize.portable")
 
 
-def test_quick_functions_are_those_of_the_kernel_in_use() -> None:
-    """From the first call on, and again after each change."""
-    x = pyqref.ones(3)
-    for name in (*kernels.usable(), *kernels.usable()):
-        with kernels.use(name):
-            for _ in range(2):
-                assert pyqref.quantize_per_tensor(x, 0.5, 1, pyqref.quint8).int_repr()[0] == 3
-            expected = registry.twin("quantize.quantize_tensor")
-            assert quick.quantize_tensor is (expected or quick._leave)
-
-
-def test_quick_function_of_a_kernel_left_meanwhile_is_not_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Another thread may choose another kernel while the function of the first is looked up."""
+def test_module_of_a_kernel_left_meanwhile_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may choose another kernel while the module of the first is looked up."""
     twin_of = registry.twin_of
 
-    def twin_and_change(kernel: str, name: str) -> Any:
-        found = twin_of(kernel, name)
+    def twin_and_change(kernel: str, operation: str) -> Any:
+        found = twin_of(kernel, operation)
         kernels.use("reference")
         return found
 
     with kernels.use("reference"):
         kernels.use(kernels.usable()[-1])
         monkeypatch.setattr(registry, "twin_of", twin_and_change)
-        assert pyqref.quantize_per_tensor(pyqref.ones(3), 0.5, 1, pyqref.quint8).is_quantized
-        assert quick.quantize_tensor(None, None, None, 1) is None
-        assert quick.quantize_tensor is quick._leave
+        registry.twin("quantize")
+        monkeypatch.undo()
+        assert registry.twin("quantize") is None

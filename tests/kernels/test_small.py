@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import pyqref
-from pyqref._kernels import arrays
+from pyqref._kernels import layout
 
-pytest.importorskip("pyqref._kernels._layout", reason="nothing was compiled")
+pytest.importorskip("pyqref._kernels._outputs", reason="nothing was compiled")
 
 BYTES, REALS = np.dtype(np.int8), np.dtype(np.float32)
 #: A shape that no other test has.
@@ -25,7 +25,7 @@ def where(array: np.ndarray) -> int:
 
 
 def room(shape: tuple[int, ...] = SHAPE, dtype: np.dtype[Any] = BYTES) -> np.ndarray:
-    return arrays.empty(shape, dtype)
+    return layout.empty(shape, dtype)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (1, 5), (5, 1), (3, 1, 1), SHAPE, (4096,)])

@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyqref import _kernels
-from pyqref._kernels import arrays, layout, registry
+from pyqref._kernels import layout, registry
 from pyqref._kernels.observe import min_max_per_channel
 
 
-@pytest.mark.parametrize("form", [layout, arrays])
 @pytest.mark.parametrize("sizes", [(), (3,), (3, 3, 3), (3,) * 40])
-def test_sizes_of_other_images(form: ModuleType, sizes: tuple[int, ...]) -> None:
+def test_sizes_of_other_images(sizes: tuple[int, ...]) -> None:
     for shape in ((1, 2, 4, 4), (), (2,)):
         with pytest.raises(ValueError, match=r"sizes must be those of -?\d axes"):
-            form.images(np.zeros(shape, np.uint8), sizes)
+            layout.images(np.zeros(shape, np.uint8), sizes)
 
 
-@pytest.mark.parametrize("form", [layout, arrays])
-def test_arrays_that_cannot_stand_side_by_side(form: ModuleType) -> None:
+def test_arrays_that_cannot_stand_side_by_side() -> None:
     x = np.zeros((2, 3), np.uint8)
     for parts, axis in (((), 0), ((x, x), 2), ((x, x), -3), ((x, x[0]), 1)):
         with pytest.raises(IndexError):
-            form.side_by_side(parts, axis)
+            layout.side_by_side(parts, axis)
 
 
-@pytest.mark.parametrize("form", [layout, arrays])
 @pytest.mark.parametrize(("shape", "axis"), [((), 0), ((2, 3), 2), ((2, 3), -3)])
-def test_axes_that_there_are_not(form: ModuleType, shape: tuple[int, ...], axis: int) -> None:
+def test_axes_that_there_are_not(shape: tuple[int, ...], axis: int) -> None:
     with pytest.raises(IndexError):
-        form.elements_per_channel(np.zeros(shape, np.uint8), axis)
+        layout.elements_per_channel(np.zeros(shape, np.uint8), axis)
 
 
 ROW = np.ones(6, np.uint8)

@@ -4,7 +4,7 @@
 
 cimport numpy as cnp
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, require_output, require_output_beside
+from pyqref._kernels._outputs cimport OF_FLOAT32, require_output, require_output_beside
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 
 cdef enum:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics import moments as reference
 from pyqref.numerics.types import FloatArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, empty
+from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import channels as reference
 from pyqref.numerics.types import FloatArray
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import dense, laid_as, output_like
-from pyqref._kernels.layout import is_dense
+from pyqref._kernels.layout import dense, is_dense, laid_as, output_like
 from pyqref._kernels.parts import parts
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid

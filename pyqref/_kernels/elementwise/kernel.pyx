@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
-from pyqref._kernels._layout cimport (
+from pyqref._kernels._outputs cimport (
     ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output,
     require_output_beside,
 )

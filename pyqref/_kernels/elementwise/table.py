@@ -8,8 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, in_one_order, side_by_side
-from pyqref._kernels.layout import PART
+from pyqref._kernels.layout import PART, contiguous, in_one_order, side_by_side
 from pyqref._kernels.parts import by_parts, copied_by_parts, parts
 from pyqref._kernels.quantize import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics import elementwise as reference

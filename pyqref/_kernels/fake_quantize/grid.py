@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, empty
-from pyqref._kernels.layout import PART
+from pyqref._kernels.layout import PART, contiguous, empty
 from pyqref._kernels.parts import MOST, copied_by_parts, parts
 from pyqref.numerics import fake_quantize as reference
 from pyqref.numerics.types import BoolArray, Convention, FloatArray
@@ -169,16 +168,16 @@ def _per_channel_by_parts(
 
 def straight_through(gradient: FloatArray, mask: MaskArray) -> FloatArray:
     """As :func:`pyqref.numerics.fake_quantize.straight_through` (``eq-straight-through``)."""
-    kernel = registry.twin("fake_quantize.straight_through")
+    kernel = registry.twin("fake_quantize")
     mask = np.asarray(mask)  # without axes, a comparison gives a scalar
     if kernel is not None:
-        result: FloatArray | None = kernel(gradient, mask, _FLOAT32, threads.limit)
+        result: FloatArray | None = kernel.straight_through(gradient, mask, _FLOAT32, threads.limit)
         if result is not None:
             return result
         if gradient.dtype == _FLOAT32 and mask.dtype == _BITS:
             copy = empty(gradient.shape, _FLOAT32)
             np.copyto(copy, gradient)
-            return np.asarray(kernel(copy, mask, copy, threads.limit))
+            return np.asarray(kernel.straight_through(copy, mask, copy, threads.limit))
         if gradient.dtype == _FLOAT32 and gradient.shape == mask.shape:
             return _straight_through_by_parts(gradient, mask)
     return reference.straight_through(gradient, unpacked(mask, gradient.shape))

@@ -3,20 +3,13 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.float cimport FLT_MAX, FLT_MIN
-from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, output_as, output_beside
+from pyqref._kernels._outputs cimport OF_FLOAT32, output_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
-from pyqref._kernels._tensors cimport (
-    array_of, is_followed, new_leaf, new_result, reals_of, recorded_edge,
-)
-from pyqref._kernels.axes cimport (
-    channels_at, elements_per_channel, is_in_c_order, require_channels,
-)
+from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, suits_streams
 from pyqref._kernels.simd.primitives cimport *
 
@@ -208,7 +201,7 @@ def fake_quantize_per_tensor(
     return y, bit_mask
 
 
-cpdef bint is_grid(
+def is_grid(
     cnp.ndarray scales, cnp.ndarray zero_points, Py_ssize_t channels, int32_t quant_min,
     int32_t quant_max,
 ):
@@ -305,5 +298,4 @@ def fake_quantize_per_channel(
     return y, bit_mask
 
 
-include "tensors.pxi"
 include "gradient.pxi"

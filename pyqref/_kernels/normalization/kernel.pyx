@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport sqrtf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from pyqref._kernels._layout cimport (
+from pyqref._kernels._outputs cimport (
     OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_output, require_output_beside,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import dense
-from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.layout import PART, dense, is_dense
 from pyqref._kernels.parts import parts
 from pyqref.numerics import histogram as numerics
 from pyqref.numerics.histogram import Histogram
@@ -37,7 +36,7 @@ def count_and_range(x: Any, kept: FloatArray, low: float, high: float) -> Counte
     >>> count_and_range(np.float32([0, 1, 2, 4, 4]), np.float32([5, 0, 0, 0]), 0, 4)
     (array([6., 1., 1., 2.], dtype=float32), 0.0, 4.0)
     """
-    kernel = registry.twin("observe.histogram")
+    kernel = registry.twin("observe")
     ends = _ends(low, high, kept.size)
     if kernel is None or x.size > MOST or ends is None:
         counts = numerics.histogram_counts(x, kept.size, low, high)
@@ -52,7 +51,7 @@ def count_and_range(x: Any, kept: FloatArray, low: float, high: float) -> Counte
         least, greatest = np.transpose(ranges)
         return kept + total.astype(np.float32), float(least.min()), float(greatest.max())
     first, last = ends
-    counts, least, greatest = kernel(dense(x), first, last, kept, threads.limit)
+    counts, least, greatest = kernel.histogram(dense(x), first, last, kept, threads.limit)
     return counts, least + 0.0, greatest + 0.0
 
 

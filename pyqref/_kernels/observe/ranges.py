@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense
-from pyqref._kernels.layout import PART, is_dense
+from pyqref._kernels.layout import PART, contiguous, dense, is_dense
 from pyqref._kernels.parts import parts
 from pyqref.numerics.types import FloatArray
 

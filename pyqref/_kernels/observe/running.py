@@ -69,9 +69,9 @@ def running_range(
     >>> running_range(low, high, np.float32([[-3.0, 0.0], [1.0, 4.0]]), 1)
     (array([-3.,  0.], dtype=float32), array([1., 4.], dtype=float32))
     """
-    kernel = registry.twin("observe.running_range")
+    kernel = registry.twin("observe")
     if kernel is not None:
-        found = kernel(min_val, max_val, x, axis, constant, threads.limit)
+        found = kernel.running_range(min_val, max_val, x, axis, constant, threads.limit)
         if found is not None:
             return found
     batch = min_max(x) if axis is None else min_max_per_channel(x, axis)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyqref._kernels.arrays import contiguous, images
+from pyqref._kernels.layout import contiguous, images
 from pyqref._kernels.parts import parts
 from pyqref.numerics.types import IntArray
 

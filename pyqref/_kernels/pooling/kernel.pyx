@@ -5,7 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc as calloc, PyMem_RawFree as free
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport output_for_images
+from pyqref._kernels._outputs cimport output_for_images
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport LINE, next_line
 from pyqref._kernels.images cimport Image, has_channels_outside, image_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import empty
+from pyqref._kernels.layout import empty
 from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize

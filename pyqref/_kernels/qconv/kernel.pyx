@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_BYTES, OF_INT32, require_output
+from pyqref._kernels._outputs cimport OF_BYTES, OF_INT32, require_output
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
     LINE, first_step, next_line, scratch_of_all, scratch_step, whole_lines,

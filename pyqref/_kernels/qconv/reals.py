@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels.arrays import empty
+from pyqref._kernels.layout import empty
 from pyqref._kernels.quantize.affine import (
     dequantize_into,
     dequantize_per_tensor,

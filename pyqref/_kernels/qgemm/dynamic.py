@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, empty
-from pyqref._kernels.layout import in_groups
+from pyqref._kernels.layout import contiguous, empty, in_groups
 from pyqref._kernels.observe import min_max
 from pyqref._kernels.parts import by_rows
 from pyqref._kernels.quantize import quantize_per_tensor

@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for_rows
+from pyqref._kernels._outputs cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for_rows
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.cache cimport first_step
 from pyqref._kernels.product.kernel cimport (

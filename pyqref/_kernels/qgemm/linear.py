@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, empty
-from pyqref._kernels.layout import PART
+from pyqref._kernels.layout import PART, contiguous, empty
 from pyqref._kernels.parts import MOST, by_rows
 from pyqref.numerics import linear as reference
 from pyqref.numerics.dynamic import dequantize_accumulator

@@ -5,10 +5,9 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcmp, memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, output_as, output_beside
+from libc.string cimport memcpy, memset
+from pyqref._kernels._outputs cimport OF_FLOAT32, OF_INTEGERS, output_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
-from pyqref._kernels._tensors cimport array_of, new_leaf, new_quantized, reals_of
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
 from pyqref._kernels.simd.primitives cimport *
@@ -53,9 +52,6 @@ cdef struct Affine:
     const double* zero_points
 
 
-cdef cnp.dtype OF_REALS = cnp.PyArray_DescrFromType(cnp.NPY_FLOAT32)
-
-
 cdef cnp.ndarray doubles(x):
     """Parameters of channels as contiguous float64, which holds what they come as."""
     if isinstance(x, cnp.ndarray) and cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT64:
@@ -97,4 +93,3 @@ cdef void each_run(Affine* a, Task task, int n_threads) noexcept:
 include "bytes.pxi"
 include "integers.pxi"
 include "reals.pxi"
-include "tensors.pxi"

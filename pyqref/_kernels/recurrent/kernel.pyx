@@ -4,7 +4,7 @@ cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a layer takes.
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
-from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, require_output
+from pyqref._kernels._outputs cimport OF_FLOAT32, ROWS_APART, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.product.kernel cimport data_or_null, multiply
 from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, use_grid

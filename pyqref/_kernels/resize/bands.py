@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics.types import IntArray
 
 __all__ = ["are_wanted", "in_bands"]

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import images
+from pyqref._kernels.layout import images
 from pyqref.numerics import interpolate as reference
 from pyqref.numerics.types import FloatArray, IntArray
 

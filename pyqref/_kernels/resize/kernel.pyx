@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
-from pyqref._kernels._layout cimport (
+from pyqref._kernels._outputs cimport (
     CHANNELS_LAST, OF_INT8, OF_UINT8, require_output, output_for_images,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads

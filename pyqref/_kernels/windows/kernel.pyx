@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
-from pyqref._kernels._layout cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
+from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
 
 cdef extern from "simd/copy.h":

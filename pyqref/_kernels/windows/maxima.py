@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics import windows as reference
 from pyqref.numerics.types import FloatArray, IntArray
 from pyqref.numerics.windows import Windows

@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from pyqref._kernels import registry
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics.types import FloatArray
 from pyqref.numerics.windows import Windows
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ... import _kernels
-from ..._kernels import quick, threads
 from ..._kernels.observe.one_range import choose_qparams_of_range
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
@@ -21,7 +20,6 @@ from ..arguments import as_flag, as_integer, as_number, described
 from ..base import TensorBase
 from ..tensor import Tensor
 from .quantizer import (
-    known,
     per_channel_quantizer,
     per_tensor_quantizer,
     quant_range,
@@ -85,9 +83,6 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype_) 
         check_dtype(dtype)
         scale, zero_point = _plain_parameters(scale, zero_point)
     quantizer = per_tensor_quantizer(dtype, scale, zero_point)
-    q = quick.quantize_tensor(input, quantizer.grid, quantizer, threads.limit)
-    if q is not None:
-        return q
     array = reals("quantize_per_tensor", input)
     return make_quantized(quantizer.quantize(array), quantizer)
 
@@ -162,11 +157,6 @@ def quantize_per_channel(
     tensor([[ 0, 15],
             [10, 20]], dtype=pyqref.uint8)
     """
-    q = quick.quantize_tensor_channels(
-        input, scales, zero_points, axis, dtype, known, threads.limit
-    )
-    if q is not None:
-        return q
     check_dtype(dtype)
     array = reals("quantize_per_channel", input)
     axis = as_integer(axis, "axis")

@@ -16,7 +16,6 @@ from ...dtypes import (
     per_tensor_affine,
     qscheme,
 )
-from ...numerics.affine import reciprocal32
 from ...numerics.elementwise import Grid
 from ...tape import Array
 from .validation import check_axis, check_dtype, check_scale, check_zero_point
@@ -33,11 +32,6 @@ __all__ = [
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 #: Quantizers of up to so many channels are kept, by their bytes.
 _KEPT_CHANNELS = 512
-#: And the last of those whose scheme is that of their zero points, as kernels look for them: dtype,
-#: axis, scales and zero points as they were given, then the quantizer, reciprocals of the scales
-#: above the zero points, in float32, and the range and type of the integers.
-known: list[tuple[Any, ...]] = []
-_KNOWN = 4
 
 
 @dataclass(frozen=True)
@@ -278,7 +272,7 @@ def per_channel_quantizer(
     are_numbers = scale_type.kind in "iuf" and zero_point_type.kind in "iuf"
     if not (are_numbers and scales.ndim == zero_points.ndim == 1 and scales.size <= _KEPT_CHANNELS):
         return PerChannelQuantizer(dtype, scales, zero_points, axis, qscheme)
-    found = _quantizer_of_bytes(
+    return _quantizer_of_bytes(
         dtype,
         scales.tobytes(),
         zero_points.tobytes(),
@@ -287,12 +281,6 @@ def per_channel_quantizer(
         scale_type,
         zero_point_type,
     )
-    is_native = scale_type.isnative and zero_point_type.isnative
-    if is_native and qscheme is scheme_for(zero_points):
-        known.insert(0, found)
-        del known[_KNOWN:]
-    quantizer: PerChannelQuantizer = found[4]
-    return quantizer
 
 
 @lru_cache(maxsize=128)
@@ -304,12 +292,9 @@ def _quantizer_of_bytes(
     qscheme: qscheme,
     scale_type: Any,
     zero_point_type: Any,
-) -> tuple[Any, ...]:
+) -> PerChannelQuantizer:
     given = np.frombuffer(scales, scale_type), np.frombuffer(zero_points, zero_point_type)
-    quantizer = PerChannelQuantizer(dtype, *given, axis, qscheme)
-    each_scale, each_zero_point, low, high, storage = quantizer.grid
-    steps = np.stack([reciprocal32(each_scale), each_zero_point.astype(np.float32)])
-    return dtype, axis, *given, quantizer, steps, low, high, storage
+    return PerChannelQuantizer(dtype, *given, axis, qscheme)
 
 
 def quant_range(of: dtype) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..._insides.numpy_errors import quiet
-from ..._kernels import quick, threads
 from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
 from ...backends import quantized as settings
@@ -138,14 +137,7 @@ class QuantizedTensor(Tensor):
     # the numbers
     def dequantize(self) -> Any:
         """The real numbers, as float32 tensor (equation ``eq-affine-dequantize``)."""
-        quantizer = self._quantizer
-        if type(quantizer) is PerTensorQuantizer:
-            x = quick.dequantize_tensor(
-                self._array, quantizer.scale, quantizer.zero_point, threads.limit
-            )
-            if x is not None:
-                return x
-        return wrap(quantizer.dequantize(self._array))
+        return wrap(self._quantizer.dequantize(self._array))
 
     def int_repr(self) -> Any:
         """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low.

@@ -24,9 +24,6 @@ cdef enum Order:
     ANY_ORDER
     ROWS_APART
 
-# An array of the shape of ``x``, which is in C order, and of a type of elements.
-cdef cnp.ndarray output_as(cnp.ndarray x, cnp.dtype dtype)
-
 # One result an element of ``x``, whose type is one of ``of``; it lies as ``x`` does: in C order or
 # with the channels last, or, where ``any_order``, in any order without gaps.
 cdef cnp.ndarray output_beside(x, int of, out, int kinds, bint any_order)

@@ -1,0 +1,6 @@
+from typing import Any
+
+import numpy as np
+
+def output_like(x: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray: ...
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray: ...

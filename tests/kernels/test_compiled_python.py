@@ -1,0 +1,59 @@
+"""Python that is compiled as it stands: it is this text, and runs as Python too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import pyqref
+from pyqref._kernels.table import PYTHON
+
+PACKAGE = Path(pyqref.__file__).parent
+TESTS = Path(__file__).parents[1]
+#: What those modules do, mostly.
+CHECKED = (
+    "kernels/test_layout.py",
+    "kernels/test_lines.py",
+    "kernels/test_tensors.py",
+    "tensor/test_promotion.py",
+)
+
+
+def origin(name: str) -> Path:
+    spec = find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin)
+
+
+def source(name: str) -> Path:
+    return PACKAGE.joinpath(*name.split(".")[1:]).with_suffix(".py")
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_it_is_this_text(name: str) -> None:
+    """In a clone, where the text may have been changed since."""
+    if not (PACKAGE.parent / "setup.py").exists() or origin(name) == source(name):
+        pytest.skip("nothing was compiled in place")
+    built = origin(name).stat().st_mtime
+    assert built >= source(name).stat().st_mtime, "python setup.py build_ext --inplace"
+
+
+def test_it_runs_as_python() -> None:
+    """With the same results, as where there is no compiler."""
+    if all(origin(name) == source(name) for name in PYTHON):
+        pytest.skip("nothing was compiled")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += ["-p", "kernels.from_source", "--as-python", ",".join(PYTHON)]
+    command += [str(TESTS / each) for each in CHECKED]
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(
+        command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
