@@ -10,6 +10,7 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
 from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
 from pyqref._kernels.simd.primitives cimport *
 
 include "range.pxi"

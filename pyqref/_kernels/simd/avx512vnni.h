@@ -15,7 +15,7 @@
 #define NARROW_TILE_ROWS 8
 #define LAST_QUADS 8
 #define LAST_SUMS 8
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__AVX512F__)
 #define STAYS_LOADED(vector) __asm__("" : "+v"(vector))
 #define STAYS_COUNTED(number) __asm__("" : "+r"(number))
 #endif
