@@ -11,9 +11,9 @@ from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
 from pyqref._kernels.cache cimport first_step
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
+from pyqref._kernels.observe.range cimport join_ranges, range_of
 from pyqref._kernels.simd.primitives cimport *
 
-include "range.pxi"
 include "histogram.pxi"
 include "running.pxi"
 

@@ -109,7 +109,7 @@ def running_range(
 
 
 def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
-    """``eq-fused-average`` of contiguous float32 arrays of one shape; None for others."""
+    """The moving average of contiguous float32 arrays of one shape; None for others."""
     if not are_alike(running, batch):
         return None
     cdef cnp.ndarray moved = floats_like(batch)
@@ -123,14 +123,14 @@ def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
 
 
 def fused_average_of_one(float running, float batch, float constant):
-    """``eq-fused-average`` of two numbers."""
+    """The moving average of two numbers."""
     return moved_average(running, batch, constant)
 
 
 def choose_qparams_of_range(
     double low, double high, int quant_min, int quant_max, bint single
 ):
-    """``eq-choose-qparams-dynamic`` of one finite range, as Python's numbers."""
+    """Scale and zero point of one finite range, as Python's numbers."""
     cdef double scale
     cdef int64_t zero_point
     choose_qparams(low, high, quant_min, quant_max, False, single, &scale, &zero_point)
@@ -140,7 +140,7 @@ def choose_qparams_of_range(
 def choose_qparams_dynamic(
     cnp.ndarray low, cnp.ndarray high, int quant_min, int quant_max, bint symmetric, bint single
 ):
-    """``eq-choose-qparams-dynamic`` of contiguous float32 arrays of one shape.
+    """Scales and zero points of contiguous float32 arrays of one shape.
 
     None for others, where two integers have no middle, and where a scale is not finite in float32.
     """

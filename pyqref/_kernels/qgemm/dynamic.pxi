@@ -69,7 +69,6 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) except -1 nogil:
     """Smallest and largest of all; nan is among them where they are nan."""
     cdef Py_ssize_t chunks = (reals.size + RANGE_CHUNK - 1) // RANGE_CHUNK
-    cdef Py_ssize_t i
     low[0], high[0] = INFINITY, -INFINITY
     reals.lows = <float*> malloc(2 * chunks * sizeof(float) + 1)
     if reals.lows == NULL:
@@ -78,12 +77,7 @@ cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) excep
     reals.highs = reals.lows + chunks
     n_threads = useful_threads(<double> reals.size, RANGE_PER_THREAD, n_threads)
     parallel_for(range_task, reals, chunks, n_threads)
-    for i in range(chunks):
-        # Written so that nan wins and then stays.
-        if not reals.lows[i] >= low[0] and low[0] == low[0]:
-            low[0] = reals.lows[i]
-        if not reals.highs[i] <= high[0] and high[0] == high[0]:
-            high[0] = reals.highs[i]
+    join_ranges(reals.lows, reals.highs, chunks, low, high)
     free(reals.lows)
     return 0
 

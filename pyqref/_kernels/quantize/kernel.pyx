@@ -11,6 +11,7 @@ from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels._tensors cimport array_of, new_leaf, new_quantized, reals_of
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -94,7 +95,6 @@ cdef void each_run(Affine* a, Task task, int n_threads) noexcept:
     each_task(a, task, count, CHANNELS_PER_THREAD, n_threads)
 
 
-include "bytes.pxi"
 include "integers.pxi"
 include "reals.pxi"
 include "tensors.pxi"
