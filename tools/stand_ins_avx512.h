@@ -249,6 +249,10 @@ static inline __m512i stand_in_maskz_loadu_epi32(__mmask16 mask, const void *sou
     STAND_IN_LOOP(16, if (mask >> i & 1) memcpy(&x.i32[i], (const int32_t *)source + i, 4))
     return x.integers;
 }
+static inline __m512 stand_in_maskz_loadu_ps(__mmask16 mask, const void *source) {
+    StandIn512 x = {.integers = stand_in_maskz_loadu_epi32(mask, source)};
+    return x.floats;
+}
 static inline __m512i stand_in_maskz_loadu_epi8(__mmask64 mask, const void *source) {
     StandIn512 x = {{0}};
     STAND_IN_LOOP(64, if (mask >> i & 1) x.u8[i] = ((const uint8_t *)source)[i])
@@ -333,6 +337,7 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_mask_mov_ps stand_in_mask_mov_ps
 #define _mm512_mask_storeu_epi8 stand_in_mask_storeu_epi8
 #define _mm512_maskz_loadu_epi32 stand_in_maskz_loadu_epi32
+#define _mm512_maskz_loadu_ps stand_in_maskz_loadu_ps
 #define _mm512_maskz_loadu_epi8 stand_in_maskz_loadu_epi8
 #define _mm512_maskz_mov_ps stand_in_maskz_mov_ps
 #define _mm512_maskz_set1_epi32 stand_in_maskz_set1_epi32

@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from pyqref._kernels._layout cimport OF_FLOAT32, output_as, output_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
@@ -18,6 +18,7 @@ from pyqref._kernels.axes cimport (
     channels_at, elements_per_channel, is_in_c_order, require_channels,
 )
 from pyqref._kernels.cache cimport LINE, suits_streams
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -41,8 +42,8 @@ cdef enum Rule:
 
 include "bit_mask.pxi"
 
-# What one vector needs: scales, inverses, zero points and these subtracted from 0 of its lanes.
-cdef struct Grid:
+# The parameters of the lanes of a vector; ``back`` is 0 minus the zero points.
+cdef struct LaneParameters:
     f32v scale, inverse, zero_point, back
 
 cdef struct FakeQuantize:
@@ -196,7 +197,7 @@ def fake_quantize_per_tensor(
 ):
     """Fake quantize float32 ``x`` into ``out``, or room of that dtype.
 
-    Returns it and, where ``masked``, a bit for each number (marks.pxi), else None; or only None
+    Returns it and, where ``masked``, a bit for each number (bit_mask.pxi), else None; or only None
     where ``x`` is something else or not contiguous.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """

@@ -134,9 +134,8 @@ cdef void add_tables(
     cdef Py_ssize_t tables = n_threads * c.tables_per_thread
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t table
-    cdef float[LANES_MAX] rest
+    cdef Py_ssize_t left
     cdef i32v total
-    memset(rest, 0, sizeof(rest))
     while i < c.bins:
         total = load_i32(c.tables + i)
         for table in range(1, tables):
@@ -144,9 +143,8 @@ cdef void add_tables(
         if i + SIMD_LANES <= c.bins:
             store_f32(out + i, add_f32(load_f32(kept + i), to_f32(total)))
         else:
-            memcpy(rest, kept + i, (c.bins - i) * sizeof(float))
-            store_f32(rest, add_f32(load_f32(rest), to_f32(total)))
-            memcpy(out + i, rest, (c.bins - i) * sizeof(float))
+            left = c.bins - i
+            store_n_f32(out + i, add_f32(load_n_f32(kept + i, left), to_f32(total)), left)
         i += SIMD_LANES
 
 

@@ -6,12 +6,12 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, NAN, fabsf
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
 from pyqref._kernels.cache cimport first_step
 from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
 from pyqref._kernels.observe.range cimport join_ranges, range_of
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
 include "histogram.pxi"

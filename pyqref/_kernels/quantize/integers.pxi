@@ -86,17 +86,16 @@ def quantize_per_tensor(
 
 # --- Quantize per channel -----------------------------------------------------------------
 
-cdef inline f32v on_grid(const float* x, f32v inverse, f32v offset) noexcept nogil:
+cdef inline f32v on_grid(f32v x, f32v inverse, f32v offset) noexcept nogil:
     # The product and the sum are rounded separately.
-    return add_f32(mul_f32(load_f32(x), inverse), offset)
+    return add_f32(mul_f32(x, inverse), offset)
 
 
-cdef inline void store_saturated(uint8_t* q, f32v shifted, const Affine* a) noexcept nogil:
+cdef inline i32v saturated(f32v shifted, const Affine* a) noexcept nogil:
     # nan passes both bounds, which are given first, and becomes 0.
     cdef f32v low = set_f32(<float> a.quant_min)
     cdef f32v high = set_f32(<float> a.quant_max)
-    cdef f32v held = max_f32(low, min_f32(high, shifted))
-    store_low_bytes(q, to_i32(if_nan(held, set_f32(0))))
+    return to_i32(if_nan(max_f32(low, min_f32(high, shifted)), set_f32(0)))
 
 
 cdef inline void quantize_four(
@@ -110,7 +109,7 @@ cdef inline void quantize_four(
     cdef f32v[4] shifted
     cdef int v
     for v in range(4):
-        shifted[v] = on_grid(x + v * SIMD_LANES, inverse[v], offset[v])
+        shifted[v] = on_grid(load_f32(x + v * SIMD_LANES), inverse[v], offset[v])
     if all_below(shifted[0], shifted[1], shifted[2], shifted[3], set_f32(TOO_HIGH)):
         store_rounded_bytes(
             q, shifted[0], shifted[1], shifted[2], shifted[3],
@@ -118,7 +117,7 @@ cdef inline void quantize_four(
         )
     else:
         for v in range(4):
-            store_saturated(q + v * SIMD_LANES, shifted[v], a)
+            store_low_bytes(q + v * SIMD_LANES, saturated(shifted[v], a))
 
 
 cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
@@ -134,8 +133,7 @@ cdef void quantize_run(
     """``eq-affine-quantize-channel`` on n numbers of one channel, or one of each of n channels."""
     cdef f32v[4] inverse
     cdef f32v[4] offset
-    cdef float[3][LANES_MAX] rest
-    cdef uint8_t[LANES_MAX] stored
+    cdef f32v rest
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
     cdef int32_t quant_min = a.quant_min
@@ -153,17 +151,14 @@ cdef void quantize_run(
     while i + SIMD_LANES <= n:
         if of_each:
             inverse[0], offset[0] = load_f32(inverses + i), load_f32(offsets + i)
-        store_saturated(q + i, on_grid(x + i, inverse[0], offset[0]), a)
+        store_low_bytes(q + i, saturated(on_grid(load_f32(x + i), inverse[0], offset[0]), a))
         i, step = i + step, SIMD_LANES
     if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest[0], x + i, (n - i) * sizeof(float))
         if of_each:
-            memcpy(rest[1], inverses + i, (n - i) * sizeof(float))
-            memcpy(rest[2], offsets + i, (n - i) * sizeof(float))
-            inverse[0], offset[0] = load_f32(rest[1]), load_f32(rest[2])
-        store_saturated(stored, on_grid(rest[0], inverse[0], offset[0]), a)
-        memcpy(q + i, stored, n - i)
+            inverse[0] = load_n_f32(inverses + i, n - i)
+            offset[0] = load_n_f32(offsets + i, n - i)
+        rest = on_grid(load_n_f32(x + i, n - i), inverse[0], offset[0])
+        store_n_low_bytes(q + i, saturated(rest, a), n - i)
 
 
 cdef void quantize_block(

@@ -5,13 +5,16 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy
 from pyqref._kernels._layout cimport OF_FLOAT32, OF_INTEGERS, output_as, output_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels._tensors cimport array_of, new_leaf, new_quantized, reals_of
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
 from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
+from pyqref._kernels.simd.partial cimport (
+    load_n_bytes, load_n_f32, store_n_f32, store_n_low_bytes,
+)
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:

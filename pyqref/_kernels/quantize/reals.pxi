@@ -1,27 +1,24 @@
 # From integers to real numbers: included by kernel.pyx.
 
-cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
-    return to_f32(sub_i32(load_bytes_of(q, is_signed), zero_point))
+cdef inline f32v real_of(i32v q, i32v zero_point, f32v scale) noexcept nogil:
+    """``eq-affine-dequantize``"""
+    return mul_f32(to_f32(sub_i32(q, zero_point)), scale)
 
 
 cdef inline void dequantize_bytes(
     const Affine* a, const uint8_t* q, float* x, Py_ssize_t n, bint is_signed
 ) noexcept nogil:
-    """``eq-affine-dequantize`` from bytes."""
     cdef f32v scales = set_f32(a.scale)
     cdef i32v zero_points = set_i32(<int32_t> a.zero_point)
-    cdef float[LANES_MAX] stored
-    cdef uint8_t[LANES_MAX] rest
+    cdef i32v rest
     cdef bint streams = a.streams
     cdef Py_ssize_t i = 0
     while i + SIMD_LANES <= n:
-        put_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales), streams)
+        put_f32(x + i, real_of(load_bytes_of(q + i, is_signed), zero_points, scales), streams)
         i += SIMD_LANES
     if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest, q + i, n - i)
-        store_f32(stored, mul_f32(centred(rest, zero_points, is_signed), scales))
-        memcpy(x + i, stored, (n - i) * sizeof(float))
+        rest = load_n_bytes(q + i, is_signed, n - i)
+        store_n_f32(x + i, real_of(rest, zero_points, scales), n - i)
 
 
 cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:

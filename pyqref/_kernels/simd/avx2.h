@@ -28,6 +28,11 @@ static inline __m128i low_bytes(__m256i value) {
 static inline f32v set_f32(float value) { return _mm256_set1_ps(value); }
 static inline f32v load_f32(const float *source) { return _mm256_loadu_ps(source); }
 static inline void store_f32(float *target, f32v value) { _mm256_storeu_ps(target, value); }
+#define HAS_LOAD_N
+static inline f32v load_n_f32(const float *source, ptrdiff_t n) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_maskload_ps(source, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane));
+}
 static inline void stream_f32(float *target, f32v value) { _mm256_stream_ps(target, value); }
 static inline void finish_streams(void) { _mm_sfence(); }
 

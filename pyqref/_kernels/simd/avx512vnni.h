@@ -30,6 +30,10 @@ typedef __m512i weights_v; /* four weights of each of 16 columns */
 static inline f32v set_f32(float value) { return _mm512_set1_ps(value); }
 static inline f32v load_f32(const float *source) { return _mm512_loadu_ps(source); }
 static inline void store_f32(float *target, f32v value) { _mm512_storeu_ps(target, value); }
+#define HAS_LOAD_N
+static inline f32v load_n_f32(const float *source, ptrdiff_t n) {
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), source);
+}
 static inline void stream_f32(float *target, f32v value) { _mm512_stream_ps(target, value); }
 static inline void finish_streams(void) { _mm_sfence(); }
 
