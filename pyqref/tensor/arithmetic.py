@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tape import bounds, elementwise, unary
 from ..tape.quiet import quiet
+from .aliases import alias
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply, broadcast_error
@@ -136,8 +137,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     a, b = (getattr(each, "_array", each) for each in _numbers("div", input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
-    with quiet():  # the least integer over -1 is itself
-        quotient = np.floor_divide(a, b)
+    try:
+        with quiet():  # the least integer over -1 is itself
+            quotient = np.floor_divide(a, b)
+    except ValueError as error:
+        raise broadcast_error(error, (a, b)) from None
     if rounding_mode == "trunc":
         quotient = quotient + ((quotient < 0) & (quotient * b != a)).astype(common)
     return wrap(np.asarray(quotient))
@@ -354,11 +358,12 @@ def where_method(input: Any, condition: Any, other: Any) -> Any:
     return where(condition, input, other)
 
 
-subtract = sub
-multiply = mul
-divide = true_divide = div
-negative = neg
-clip = clamp
+subtract = alias(sub, "subtract")
+multiply = alias(mul, "multiply")
+divide = alias(div, "divide")
+true_divide = alias(div, "true_divide")
+negative = alias(neg, "negative")
+clip = alias(clamp, "clip")
 
 add_ = in_place(add)
 sub_ = subtract_ = in_place(sub)

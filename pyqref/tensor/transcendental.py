@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tape import unary
+from .aliases import alias
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import to_floating
@@ -305,7 +306,7 @@ def erf(input: Any) -> Any:
     return apply(unary.Erf, *to_floating(input))
 
 
-arcsin, arccos, arctan = asin, acos, atan
+arcsin, arccos, arctan = alias(asin, "arcsin"), alias(acos, "arccos"), alias(atan, "arctan")
 exp_ = in_place(exp)
 expm1_ = in_place(expm1)
 log_ = in_place(log)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._kernels.parts import parts
 from ...tape import Array
+from ...tape.quiet import quiet
 from ..arguments import described
 from .quantizer import PerTensorQuantizer
 
@@ -65,7 +66,8 @@ def put_numbers(x: Array, key: Key, numbers: Array, quantizer: PerTensorQuantize
 
 
 def _integers(numbers: Array, quantizer: PerTensorQuantizer) -> Array:
-    return quantizer.quantize(np.asarray(numbers, np.float32, "C"))
+    with quiet():  # a number past float32's largest is infinite there
+        return quantizer.quantize(np.asarray(numbers, np.float32, "C"))
 
 
 def _in_order(shape: tuple[int, ...], most: int) -> Any:
