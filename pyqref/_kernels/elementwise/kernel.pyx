@@ -230,7 +230,7 @@ cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nog
 def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     """``table[q]`` of bytes; the table has 256 entries. None where ``q`` has gaps.
 
-    Into ``out``, or room of that dtype.
+    Into ``out``, or a new array of that dtype.
     """
     cdef Pair p
     cdef cnp.ndarray result = output_beside(q, OF_BYTES, out, OF_BYTES | OF_BOOL, True)
@@ -299,7 +299,7 @@ cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     """``min(max(q, lower), upper)`` of bytes; ``upper`` may be beyond them.
 
-    Into ``out``, or where that is None into new room. Returns the result, or None where ``q`` is
+    Into ``out``, or where that is None into a new array. Returns the result, or None where ``q`` is
     of another type or has gaps.
     """
     cdef Pair p
@@ -313,4 +313,4 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     return result
 
 
-include "joining.pxi"
+include "joining.pxi"       # cat

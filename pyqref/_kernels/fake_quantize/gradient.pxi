@@ -60,7 +60,7 @@ cdef void straight_through_all(Masked* m, int n_threads) noexcept nogil:
 
 
 def straight_through(grad, cnp.ndarray mask, out, int n_threads):
-    """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or room of that dtype.
+    """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or a new array.
 
     ``mask`` holds 0 and 1, or is what fake quantization gave, a bit for each number. Returns the
     result, or None where one of both is of another type or shape, or not contiguous.

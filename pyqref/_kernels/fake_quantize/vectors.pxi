@@ -1,4 +1,4 @@
-# Fake quantization of runs and rows, vector by vector: included by kernel.pyx.
+# Fake quantization of strips and rows, vector by vector: included by kernel.pyx.
 
 cdef inline f32v place_on_grid(f32v value, const LaneParameters* p, Rule rule) noexcept nogil:
     """A vector, rounded and shifted, not yet clamped (``v`` of ``eq-fake-quantize-mask``)."""
@@ -60,7 +60,7 @@ cdef void fake_quantize_some(
     store_n_f32(f.y + start, real_of(place, &p, low, high), n)
 
 
-cdef inline void fake_quantize_run(
+cdef inline void fake_quantize_strip(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, Rule rule, bint masked
 ) noexcept nogil:
     """n numbers from ``start`` of one channel."""

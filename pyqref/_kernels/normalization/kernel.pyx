@@ -10,7 +10,7 @@ from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.partial cimport load_n_bytes, load_n_f32, store_n_low_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-include "order.pxi"
+include "order.pxi"         # put_channels_first for Python
 
 cdef enum:
     WORK_PER_THREAD = 1 << 14   # elements that are worth a thread
@@ -116,7 +116,7 @@ cdef inline i32v rounded(const Rows* r, f32v y) noexcept nogil:
     return add_i32(to_i32(max_f32(y, set_f32(r.lower))), set_i32(r.zero_point))
 
 
-cdef inline void finish_run(
+cdef inline void finish_strip(
     const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
     const float* bias, const Py_ssize_t step, f32v means, f32v inverse,
 ) noexcept nogil:
@@ -151,7 +151,7 @@ cdef void finish_channels(
     const Rows* r, const uint8_t* x, uint8_t* out, const float* weight, const float* bias,
     f32v means, f32v inverse,
 ) noexcept nogil:
-    """A row whose elements share their factors in runs."""
+    """A row whose elements share their factors in strips."""
     cdef float[LANES_MAX] one_weight
     cdef float[LANES_MAX] one_bias
     cdef Py_ssize_t c
@@ -160,7 +160,7 @@ cdef void finish_channels(
             store_f32(one_weight, set_f32(weight[c]))
         if bias != NULL:
             store_f32(one_bias, set_f32(bias[c]))
-        finish_run(
+        finish_strip(
             r, x + c * r.inner, out + c * r.inner, r.inner,
             one_weight if weight != NULL else NULL, one_bias if bias != NULL else NULL, 0, means,
             inverse,
@@ -195,7 +195,7 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     means = set_f32(mean)
     inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
     if r.inner == 1 or (weight == NULL and bias == NULL):
-        finish_run(r, x, out, r.n, weight, bias, 1, means, inverse)
+        finish_strip(r, x, out, r.n, weight, bias, 1, means, inverse)
     else:
         finish_channels(r, x, out, weight, bias, means, inverse)
 

@@ -24,7 +24,7 @@ cdef struct Counting:
     Py_ssize_t size
     float first, last
     Py_ssize_t bins
-    Py_ssize_t table                # of a table: bins, and room for whole vectors
+    Py_ssize_t table                # of a table: bins, up to whole vectors
     int32_t* tables
     int tables_per_thread
     int left                        # whether a number was met outside of the bins: a flag
@@ -100,7 +100,7 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef Py_ssize_t at = start
     cdef Py_ssize_t n = min(<Py_ssize_t> BLOCK, end - at)
     cdef Py_ssize_t coming
-    cdef int turn = 0
+    cdef int current = 0
     cdef int i
     cdef Met met
     met.least, met.greatest = set_f32(INFINITY), set_f32(-INFINITY)
@@ -112,11 +112,11 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         coming = min(<Py_ssize_t> BLOCK, end - at - n)
         prefetch_bytes(c.x + at + AHEAD, n * sizeof(float))
         if coming == BLOCK:
-            count_block(c, found[turn], tables, c.x + at + n, found[1 - turn], &met)
+            count_block(c, found[current], tables, c.x + at + n, found[1 - current], &met)
         else:
-            count_bins(found[turn], n, tables)
-            find_bins(c, c.x + at + n, coming, found[1 - turn], &met)
-        at, n, turn = at + n, coming, 1 - turn
+            count_bins(found[current], n, tables)
+            find_bins(c, c.x + at + n, coming, found[1 - current], &met)
+        at, n, current = at + n, coming, 1 - current
     c.lows[index], c.highs[index] = least_f32(met.least), greatest_f32(met.greatest)
     if any_i32(is_nan(met.total)):
         # Of nan, or of infinities; neither is inside.

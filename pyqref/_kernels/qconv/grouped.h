@@ -33,7 +33,7 @@ ALWAYS_INLINE void grouped_pixels(const int pixels, const int quads_a_group,
     for (ptrdiff_t tap = 0; tap < g->n_taps; ++tap) {
         quads_v quads[2][4];
         UNROLL for (int p = 0; p < pixels; ++p) {
-            spread_quads(quads[p], g->taps[tap] + at + p * g->x_step);
+            broadcast_quads(quads[p], g->taps[tap] + at + p * g->x_step);
         }
         UNROLL for (int q = 0; q < quads_a_group; ++q) {
             UNROLL for (int v = 0; v < 4; ++v) {

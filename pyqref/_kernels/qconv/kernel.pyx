@@ -188,7 +188,7 @@ cdef int each_group(
     p.out_stride = distance_of_results(image) // p.out_itemsize
     p.put_rows = p.fetch_rows = NULL
     if p.out_stride == 0:
-        p.put_rows, p.out_stride = spread_windows, outputs
+        p.put_rows, p.out_stride = scatter_windows, outputs
         if e.store == ADDED:
             p.fetch_rows = fetch_windows
     cut_lines(image, &pieces)

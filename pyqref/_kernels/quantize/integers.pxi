@@ -73,7 +73,7 @@ cdef void run_per_tensor(
 def quantize_per_tensor(
     x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
 ):
-    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or room of that dtype.
+    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or a new array of that dtype.
 
     Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
     results lie in.
@@ -126,7 +126,7 @@ cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
         vectors[v] = load_f32(x + v * SIMD_LANES)
 
 
-cdef void quantize_run(
+cdef void quantize_strip(
     const Affine* a, const float* x, uint8_t* q, Py_ssize_t n, const float* inverses,
     const float* offsets, bint of_each,
 ) noexcept nogil:
@@ -200,17 +200,17 @@ cdef void quantize_rows(
     if a.channels % SIMD_LANES == 0 and a.size > SHORT:
         lead = first_step(a.x + start, rows * a.channels, SIMD_LANES, 0)
     if lead:
-        quantize_run(a, a.x + start, a.q + start, lead, inverses, offsets, True)
+        quantize_strip(a, a.x + start, a.q + start, lead, inverses, offsets, True)
         start, rows = start + lead, rows - 1
         inverses, offsets = inverses + lead, offsets + lead
         row = start + rows * a.channels
-        quantize_run(a, a.x + row, a.q + row, a.channels - lead, inverses, offsets, True)
+        quantize_strip(a, a.x + row, a.q + row, a.channels - lead, inverses, offsets, True)
     while channel + 4 * SIMD_LANES <= a.channels:
         quantize_block(a, start + channel, rows, inverses + channel, offsets + channel)
         channel += 4 * SIMD_LANES
     if channel < a.channels:
         for row in range(rows):
-            quantize_run(
+            quantize_strip(
                 a, a.x + start + row * a.channels + channel,
                 a.q + start + row * a.channels + channel,
                 a.channels - channel, inverses + channel, offsets + channel, True,
@@ -219,32 +219,32 @@ cdef void quantize_rows(
 
 cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
-    cdef Py_ssize_t run = index * a.runs_per_task
-    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef Py_ssize_t strip = index * a.strips_per_task
+    cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
     cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
     cdef Py_ssize_t channel, i
     if a.inner == 1 and not a.wide:
-        quantize_rows(a, run, last - run)
+        quantize_rows(a, strip, last - strip)
         return
-    while run < last:
-        channel = 0 if a.inner == 1 else run % a.channels
+    while strip < last:
+        channel = 0 if a.inner == 1 else strip % a.channels
         if not a.wide:
-            quantize_run(
-                a, a.x + run * length, a.q + run * length, length,
+            quantize_strip(
+                a, a.x + strip * length, a.q + strip * length, length,
                 a.inverses + channel, a.offsets + channel, False,
             )
         elif a.inner == 1:
             for i in range(length):
                 quantize_wide(
-                    a.x + run * length + i, (<int32_t*> a.q) + run * length + i, 1,
+                    a.x + strip * length + i, (<int32_t*> a.q) + strip * length + i, 1,
                     a.inverses[i], a.offsets[i], a,
                 )
         else:
             quantize_wide(
-                a.x + run * length, (<int32_t*> a.q) + run * length, length,
+                a.x + strip * length, (<int32_t*> a.q) + strip * length, length,
                 a.inverses[channel], a.offsets[channel], a,
             )
-        run += 1
+        strip += 1
 
 
 cdef inline const float* with_more(
@@ -278,7 +278,7 @@ cdef int run_steps(
                 raise MemoryError()
         a.inverses = with_more(a.inverses, channels, buffer)
         a.offsets = with_more(a.offsets, channels, buffer + channels + LANES_MAX)
-    each_run(&a, quantize_channels_task, n_threads)
+    each_strip(&a, quantize_channels_task, n_threads)
     if buffer != few:
         free(buffer)
     return 0

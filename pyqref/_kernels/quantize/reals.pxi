@@ -55,7 +55,7 @@ cdef void run_dequantize(
 
 
 def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
-    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or room of that dtype.
+    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or a new array.
 
     Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
     """
@@ -71,7 +71,7 @@ ctypedef fused integer:
     int32_t
 
 
-cdef inline void dequantize_run(
+cdef inline void dequantize_strip(
     const integer* q, float* x, Py_ssize_t n, const double* zero_points, const double* scales,
     bint across,
 ) noexcept nogil:
@@ -89,32 +89,32 @@ cdef inline void dequantize_run(
 
 cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
-    cdef Py_ssize_t run = index * a.runs_per_task
-    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef Py_ssize_t strip = index * a.strips_per_task
+    cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
     cdef bint across = a.inner == 1
     cdef Py_ssize_t length = a.channels if across else a.inner
     cdef Py_ssize_t channel, at
     cdef float* x
-    while run < last:
-        channel = 0 if across else run % a.channels
-        at = run * length
+    while strip < last:
+        channel = 0 if across else strip % a.channels
+        at = strip * length
         x = a.x + at
         if a.wide:
-            dequantize_run(
+            dequantize_strip(
                 (<const int32_t*> a.q) + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
         elif a.is_signed:
-            dequantize_run(
+            dequantize_strip(
                 (<const int8_t*> a.q) + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
         else:
-            dequantize_run(
+            dequantize_strip(
                 <const uint8_t*> a.q + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
-        run += 1
+        strip += 1
 
 
 def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
@@ -135,5 +135,5 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     a.inner = elements_per_channel(q, axis)
     a.scales = <const double*> cnp.PyArray_DATA(each_scale)
     a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
-    each_run(&a, dequantize_channels_task, n_threads)
+    each_strip(&a, dequantize_channels_task, n_threads)
     return x

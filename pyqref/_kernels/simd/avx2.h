@@ -195,7 +195,7 @@ static inline void interleave(__m256i *woven, const uint8_t *a, const uint8_t *b
     woven[2] = _mm256_unpacklo_epi16(high_ab, high_cd);
     woven[3] = _mm256_unpackhi_epi16(high_ab, high_cd);
 }
-static inline void spread(__m256i *quads, const uint8_t *source) {
+static inline void broadcast_each_quad(__m256i *quads, const uint8_t *source) {
     const __m256i x = load_vector(source);
     quads[0] = _mm256_shuffle_epi32(x, 0x00);
     quads[1] = _mm256_shuffle_epi32(x, 0x55);
@@ -319,10 +319,10 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
     return widened(_mm256_set1_epi32(four));
 }
 static inline quads_v load_quads(const uint8_t *source) { return widened(load_vector(source)); }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
-    __m256i spread_out[4];
-    spread(spread_out, source);
-    for (int v = 0; v < 4; ++v) quads[v] = widened(spread_out[v]);
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
+    __m256i copies[4];
+    broadcast_each_quad(copies, source);
+    for (int v = 0; v < 4; ++v) quads[v] = widened(copies[v]);
 }
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {

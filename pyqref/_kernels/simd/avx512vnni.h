@@ -194,7 +194,7 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 typedef __m512i quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return _mm512_loadu_si512(source); }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
     const __m512i x = _mm512_loadu_si512(source);
     quads[0] = _mm512_shuffle_epi32(x, _MM_PERM_AAAA);
     quads[1] = _mm512_shuffle_epi32(x, _MM_PERM_BBBB);

@@ -252,7 +252,7 @@ static inline quads_v load_quads(const uint8_t *source) {
     memcpy(&x, source, sizeof x);
     return x;
 }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
     for (int v = 0; v < 4; ++v) {
         for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
     }

@@ -89,7 +89,7 @@ cdef void run_block(
     cdef Py_ssize_t i
     block.images += first * block.channels * block.height * block.width
     block.rows = rows
-    for i in range(count * block.bands):
+    for i in range(count * block.strips):
         if i > 0 and is_ending():
             return
         task(&block, i, thread)
