@@ -1,1 +1,0 @@
-from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
