@@ -13,6 +13,7 @@
 #define TILE_VECTORS 4
 #define INPUT_SHIFT 0
 #define PAIR_PRICE 1
+#define LANES_IN_LOOPS
 
 typedef struct { float lane[SIMD_LANES]; } f32v;
 typedef struct { int32_t lane[SIMD_LANES]; } i32v;
