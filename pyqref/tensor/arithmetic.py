@@ -178,16 +178,23 @@ def pow(input: Any, exponent: Any) -> Any:
     a, b = _numbers("pow", input, exponent)
     if isinstance(exponent, int) and b.dtype.kind in "iu" and exponent >= 0:
         fitting(exponent, b.dtype)
-    if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(exponent):
+    kinds = {getattr(each, "_array", each).dtype.kind for each in (a, b)}
+    if kinds <= {"i", "u"} and not _non_negative(exponent):
         if not isinstance(exponent, TensorBase):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        ones = np.abs(a._array) == 1
-        try:
-            safe = np.power(a._array, np.abs(b._array))
-        except ValueError as error:
-            raise broadcast_error(error, (a._array, b._array)) from None
-        return wrap(np.where(b._array < 0, np.where(ones, safe, 0), safe).astype(safe.dtype))
+        return wrap(_integer_powers(getattr(a, "_array", a), b._array))
     return apply(elementwise.Pow, a, b)
+
+
+def _integer_powers(base: Any, exponent: Any) -> Any:
+    """Powers of which some are fractions: of 1 and -1 they are integers, all others become 0."""
+    is_fraction = exponent < 0
+    try:
+        powers = np.power(base, np.where(is_fraction, exponent & 1, exponent))
+        powers = np.where(is_fraction & (base != 1) & (base != -1), 0, powers)
+    except ValueError as error:
+        raise broadcast_error(error, (base, exponent)) from None
+    return powers.astype(exponent.dtype)
 
 
 def _numbers(name: str, *operands: Any) -> list[Any]:

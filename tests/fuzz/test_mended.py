@@ -174,7 +174,7 @@ def test_power_of_other_shapes():
         a.pow(b)
 
 
-@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, [1, "b"]])
+@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, [1, "b"], [[1], [2, 3]]])
 def test_only_numbers_are_assigned(value):
     """An assignment to a quantized tensor names what came, and writes nothing."""
     q = coarse()
@@ -256,6 +256,29 @@ def test_powers_are_of_real_numbers(place, value):
     name = ("start", "end", "base")[place]
     with pytest.raises(TypeError, match=f"logspace: {name} must be a number, got"):
         pyqref.logspace(given[0], given[1], 3, given[2])
+
+
+@pytest.mark.parametrize("dtype", [pyqref.int8, pyqref.int32, pyqref.int64])
+def test_integer_powers(dtype):
+    """Integers to negative powers are 1, -1 or 0, down to the smallest exponent; numbers too."""
+    least = int(np.iinfo(dtype.numpy_dtype).min)
+    exponents = pyqref.tensor([least, least + 1, -2, -1, 0, 1, 2], dtype=dtype)
+    of = {
+        0: [0, 0, 0, 0, 1, 0, 0],
+        1: [1] * 7,
+        -1: [1, -1, 1, -1, 1, -1, 1],
+        2: [0] * 4 + [1, 2, 4],
+    }
+    for base, expected in of.items():
+        assert expected == pyqref.pow(base, exponents).tolist()
+        assert expected == pyqref.full((7,), base, dtype=dtype).pow(exponents).tolist()
+
+
+def test_rows_that_leave_their_given_range():
+    """Infinite steps are clamped like all others, without a warning of NumPy."""
+    rows, ends = pyqref.tensor([[3e38, -3e38]]), pyqref.tensor([[-1.0, 1.0]])
+    packed = ops.embedding_bag_byte_prepack_with_rowwise_min_max(rows, ends)
+    assert [255, 0] == packed[0, :2].tolist()
 
 
 LIMITED = """
