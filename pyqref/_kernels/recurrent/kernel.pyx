@@ -11,8 +11,8 @@ from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, us
 from pyqref._kernels.simd.primitives cimport *
 
 include "functions.pxi"
-include "steps.pxi"         # Step and run_step
-include "layer.pxi"         # recurrent_layer for Python, by run_step
+include "steps.pxi"
+include "layer.pxi"
 
 
 def recurrent_step(
