@@ -1,8 +1,8 @@
 /* Instructions that few processors have, in C: included before everything by tools/x86-tests.
  *
- * AVX-VNNI, and AMX-INT8 with its registers of up to 16 rows of 64 bytes, one set a thread. What
- * a processor would refuse (shapes that do not fit, registers that are not configured) ends the
- * process. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
+ * AVX512 with VNNI in a header of its own, AVX-VNNI, and AMX-INT8 with its registers of up to 16
+ * rows of 64 bytes, one set a thread. What a processor would refuse (shapes that do not fit,
+ * registers that are not configured) ends the process. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. */
 #ifndef STAND_INS_H
 #define STAND_INS_H
 #if defined(__AVX2__)
@@ -18,6 +18,10 @@ static inline void stand_in_refuses(const char *why) {
     fprintf(stderr, "a processor would refuse this: %s\n", why);
     abort();
 }
+
+#if !defined(__AVX512F__)
+#include "stand_ins_avx512.h"
+#endif
 
 /* --- AVX-VNNI ------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-"""Bytes in C order: what NumPy copies one by one, blocks of a kernel turn."""
+"""Bytes in C order: what NumPy copies one by one, a kernel transposes in blocks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyqref._kernels.layout import contiguous, in_result_order
 
 __all__ = ["in_c_order"]
 
-#: Channels from which on the kernel turns them.
+#: Channels from which on the kernel transposes them.
 TRANSPOSED = 16
 
 
 def in_c_order(x: np.ndarray) -> np.ndarray:
     """Return ``x`` itself if its elements lie in C order without gaps, else a copy that does.
 
-    With many channels, last in memory, it is a kernel that turns bytes.
+    With many channels, last in memory, it is a kernel that transposes bytes.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def in_c_order(x: np.ndarray) -> np.ndarray:
     if kernel is None or x.flags.c_contiguous or x.dtype.itemsize != 1 or x.shape[1] < TRANSPOSED:
         return contiguous(x)
     batch, channels, *size = x.shape
-    turned = np.empty((batch, channels, prod(size)), x.dtype)
+    ordered = np.empty((batch, channels, prod(size)), x.dtype)
     pixels = x.transpose(0, *range(2, x.ndim), 1).reshape(batch, -1, channels)
-    kernel.put_channels_first(pixels, turned, threads.limit)
-    return turned.reshape(x.shape)
+    kernel.put_channels_first(pixels, ordered, threads.limit)
+    return ordered.reshape(x.shape)

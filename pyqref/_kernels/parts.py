@@ -86,9 +86,9 @@ def by_parts(
     if x.size <= most:
         return function(x, *others)
     result = np.empty_like(x)
-    spread = [np.broadcast_to(each, x.shape) for each in others]
+    broadcast = [np.broadcast_to(each, x.shape) for each in others]
     for at in parts(x, whole, most):
-        result[at] = function(x[at], *(each[at] for each in spread))
+        result[at] = function(x[at], *(each[at] for each in broadcast))
     return result
 
 
@@ -102,8 +102,8 @@ def output_for(arrays: Sequence[np.ndarray], dtype: Any, order: Any = "K") -> np
     """
     flags: Any = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     types = [*(each.dtype for each in arrays), dtype]
-    walk = np.nditer((*arrays, None), ["zerosize_ok"], flags, types, order=order)
-    return walk.operands[-1]
+    iterator = np.nditer((*arrays, None), ["zerosize_ok"], flags, types, order=order)
+    return iterator.operands[-1]
 
 
 def under(at: tuple[slice, ...], shape: Sequence[int]) -> tuple[slice, ...]:

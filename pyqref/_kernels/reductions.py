@@ -75,7 +75,7 @@ def reduced_by_parts(
     length = prod(q.shape[axis] for axis in inner)
     first = table[(0,) * len(rows)][(..., *(0,) * len(inner))]
     at_once = max(1, _PART // max(length, min(length * prod(shape), _ROWS)))
-    result = _room(q, axes, keepdim)
+    result = _empty_result(q, axes, keepdim)
     places = result.squeeze(axes) if keepdim else result
     for at in parts(first, most=at_once):
         some = table[(slice(None),) * len(rows) + at]
@@ -102,7 +102,7 @@ def _split(q: np.ndarray, axes: tuple[int, ...]) -> tuple[list[int], list[int]]:
     )
 
 
-def _room(q: np.ndarray, axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
+def _empty_result(q: np.ndarray, axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
     """A result, with its channels last where those of ``q`` are and it has as many axes."""
     one = slice(0, 1) if keepdim else 0
     taken = q[tuple(one if axis in axes else slice(None) for axis in range(q.ndim))]

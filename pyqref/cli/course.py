@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["add_parser", "run"]
 
 
-class FileError(Exception):
+class SolutionError(Exception):
     """Why a file cannot be checked, in words for who wrote it."""
 
 
@@ -53,7 +53,7 @@ def wanted(signature: str) -> str:
 def defined(file: Path, name: str) -> Callable[..., Any]:
     """What a file defines under a name, after running it."""
     if not file.is_file():
-        raise FileError(f"{file} is no file")
+        raise SolutionError(f"{file} is no file")
     try:
         names = runpy.run_path(str(file), run_name=file.stem)
     except (Exception, SystemExit) as error:
@@ -61,9 +61,9 @@ def defined(file: Path, name: str) -> Callable[..., Any]:
         lines = [each.lineno for each in places if each.filename == str(file)]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
         where = f", line {lines[-1]}" if lines else ""
-        raise FileError(f"{file}{where}: {type(error).__name__}: {error}") from error
+        raise SolutionError(f"{file}{where}: {type(error).__name__}: {error}") from error
     if not callable(names.get(name)):
-        raise FileError(f"{file} must define {name}")
+        raise SolutionError(f"{file} must define {name}")
     function: Callable[..., Any] = names[name]
     return function
 
@@ -84,6 +84,6 @@ def run(options: argparse.Namespace) -> int:
             return 0
         name = wanted(course.get(options.name).signature)
         return 0 if course.check(options.name, defined(options.file, name)) else 1
-    except (FileError, ValueError) as error:
+    except (SolutionError, ValueError) as error:
         sys.stderr.write(f"pyqref course: {error}\n")
         return 1

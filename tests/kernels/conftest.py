@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from pyqref import kernels
 from pyqref._kernels import threads
 
-N_THREADS = (1, 2, 3)
+HERE = Path(__file__).parent
+#: Alone, and so many that few things can be split among them evenly.
+N_THREADS = (1, 3)
+
+
+def pairs() -> list[tuple[str, int]]:
+    """Kernels and numbers of threads.
+
+    What is split among threads stands in the one body that is compiled for every instruction set:
+    one of them, the fastest, runs with either number, the others are split as well. The reference
+    does not know how many there are.
+    """
+    *slower, fastest = kernels.usable()
+    found = [(kernel, 1 if kernel == "reference" else N_THREADS[-1]) for kernel in slower]
+    return [*found, *((fastest, each) for each in N_THREADS)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The reference does not know how many threads there are: one number is enough for it."""
+    """Give ``kernel`` and ``n_threads`` their values, where a test does not."""
     given = {
         name for mark in metafunc.definition.iter_markers("parametrize") for name in mark.args[:1]
     }
@@ -23,12 +38,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif names == {"kernel"}:
         metafunc.parametrize("kernel", kernels.usable(), indirect=True)
     elif names:
-        pairs = [
-            (kernel, n_threads)
-            for kernel in kernels.usable()
-            for n_threads in (N_THREADS if kernel != "reference" else (1,))
-        ]
-        metafunc.parametrize(("kernel", "n_threads"), pairs, indirect=True)
+        metafunc.parametrize(("kernel", "n_threads"), pairs(), indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the reference one set of parameters of each test.
+
+    It is the equations: to compare it with them shows that they are called, and once is enough.
+    """
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    seen: set[tuple[Path, str]] = set()
+    for item in items:
+        test = item.path, getattr(item, "originalname", item.name)
+        values = getattr(getattr(item, "callspec", None), "params", {})
+        is_reference = item.path.parent == HERE and values.get("kernel") == "reference"
+        (left_out if is_reference and test in seen else kept).append(item)
+        if is_reference:
+            seen.add(test)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture

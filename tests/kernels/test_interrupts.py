@@ -15,7 +15,6 @@ import pytest
 import pyqref
 from pyqref import kernels
 
-#: The work of a child, which sends itself a signal after half a second of it.
 CHILD = """
 import os, signal, sys, threading, time
 import pyqref
@@ -23,10 +22,14 @@ import pyqref
 # A shell starts what runs in its background without Python's handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 pyqref.set_num_threads(int(sys.argv[1]))
+convolve = pyqref.nn.quantized.functional.conv2d
+"""
+
+#: The work of a child, which sends itself a signal after half a second of it.
+WORK = """
 x = pyqref.quantize_per_tensor(pyqref.ones(2, 64, 64, 64), 0.1, 0, pyqref.quint8)
 dense = pyqref.quantize_per_tensor(pyqref.ones(128, 64, 9, 9), 0.1, 0, pyqref.qint8)
-many = pyqref.nn.quantized.functional.conv2d(x, dense, None, scale=1.0, zero_point=0)
-convolve = pyqref.nn.quantized.functional.conv2d
+many = convolve(x, dense, None, scale=1.0, zero_point=0)
 batch = pyqref.cat([x] * 20)
 sent = 0.0
 
@@ -164,13 +167,13 @@ pytestmark = [
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_interrupted_kernel(n_threads: int) -> None:
     """KeyboardInterrupt comes within a second, and the next call gives what it gave before."""
-    assert ["True", "True"] == _run(INTERRUPTED, n_threads)
+    assert ["True", "True"] == _run(WORK + INTERRUPTED, n_threads)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_handler_of_the_user(n_threads: int) -> None:
     """A handler that does not raise is called once, after the kernel, whose result is whole."""
-    assert ["True [True]"] == _run(HANDLED, n_threads)
+    assert ["True [True]"] == _run(WORK + HANDLED, n_threads)
 
 
 @pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="there is no such clock")

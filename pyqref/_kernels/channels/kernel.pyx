@@ -12,5 +12,5 @@ cdef enum:
     CHUNK = 1 << 14             # elements a task
 
 
-include "sums.pxi"
-include "scaling.pxi"
+include "sums.pxi"          # moments_of_channels, add_up
+include "scaling.pxi"       # scale, gradient

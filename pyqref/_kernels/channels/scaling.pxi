@@ -31,7 +31,7 @@ cdef inline float scaled(
     return x * scale - (y - center) * factor - shift
 
 
-cdef inline void scale_run(
+cdef inline void scale_strip(
     const Scaling* s, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint across, Rule rule
 ) noexcept nogil:
     """n numbers of one channel, or of n from ``channel`` where they go ``across``."""
@@ -58,16 +58,16 @@ cdef inline void scale_run(
 cdef inline void scale_lines(
     const Scaling* s, Py_ssize_t first, Py_ssize_t last, Rule rule
 ) noexcept nogil:
-    """Lines of one channel each; where they are of one number, runs of channels."""
+    """Lines of one channel each; where they are of one number, strips of channels."""
     cdef Py_ssize_t line = first
     cdef Py_ssize_t n
     while line < last:
         if s.length == 1:
             n = min(last - line, s.channels - line % s.channels)
-            scale_run(s, line, n, line % s.channels, True, rule)
+            scale_strip(s, line, n, line % s.channels, True, rule)
             line += n
         else:
-            scale_run(s, line * s.length, s.length, line % s.channels, False, rule)
+            scale_strip(s, line * s.length, s.length, line % s.channels, False, rule)
             line += 1
 
 

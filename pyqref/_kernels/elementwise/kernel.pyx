@@ -3,7 +3,6 @@
 cimport numpy as cnp
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy
 from pyqref._kernels._outputs cimport (
     ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output,
     require_output_beside,
@@ -13,6 +12,7 @@ from pyqref._kernels._parallel cimport (
 )
 from pyqref._kernels.axes cimport is_in_c_order
 from pyqref._kernels.cache cimport is_best_backward
+from pyqref._kernels.simd.partial cimport load_n_bytes, store_n_low_bytes
 from pyqref._kernels.simd.primitives cimport *
 
 # What is made of two bytes; a coarse sum has a case of its own for real zero.
@@ -70,31 +70,19 @@ cdef int set_pair(Pair* p, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except
     return set_arrays(p, a, b, out)
 
 
-cdef inline void store_scaled(
-    const Pair* p, f32v value, uint8_t* out, Py_ssize_t left
-) noexcept nogil:
+cdef inline i32v scaled_to(const Pair* p, f32v value) noexcept nogil:
     """``eq-quantize-after``; nan becomes the upper end."""
-    cdef uint8_t[LANES_MAX] stored
     cdef f32v low = set_f32(<float> (p.lower - p.zero_point))
     cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
     cdef f32v scaled = mul_f32(value, set_f32(p.multiplier))
     # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
-    cdef i32v q = add_i32(to_i32(max_f32(min_f32(scaled, high), low)), set_i32(p.zero_point))
-    if left >= SIMD_LANES:
-        store_low_bytes(out, q)
-    else:
-        store_low_bytes(stored, q)
-        memcpy(out, stored, left)
+    return add_i32(to_i32(max_f32(min_f32(scaled, high), low)), set_i32(p.zero_point))
 
 
 # --- Sum and product ----------------------------------------------------------------------
 
-cdef inline f32v real_of(
-    const Pair* p, const uint8_t* a, const uint8_t* b, bint is_signed, int what
-) noexcept nogil:
+cdef inline f32v real_of(const Pair* p, i32v x, i32v y, int what) noexcept nogil:
     """The sum of both, dequantized by ``eq-dequantize-fused``, or the product of integers."""
-    cdef i32v x = load_bytes_of(a, is_signed)
-    cdef i32v y = load_bytes_of(b, is_signed)
     if what == PRODUCT:
         return to_f32(mul_i32(
             sub_i32(x, set_i32(p.zero_point_a)), sub_i32(y, set_i32(p.zero_point_b))
@@ -112,36 +100,33 @@ cdef inline void run_of_pairs(
 ) noexcept nogil:
     # A copy, which no byte that is written could belong to.
     cdef Pair p = (<Pair*> context)[0]
-    cdef uint8_t[2][LANES_MAX] rest
     cdef f32v[4] scaled
+    cdef i32v x, y
     cdef f32v multiplier = set_f32(p.multiplier)
     cdef f32v high = set_f32(<float> (p.upper - p.zero_point))
     cdef Py_ssize_t i = start_of(&p, index)
     cdef Py_ssize_t stop = start_of(&p, index + 1)
     cdef Py_ssize_t at
     cdef int v
-    # As store_scaled does it, four vectors at a time.
+    # As scaled_to does it, four vectors at a time.
     while not is_signed and i + 4 * SIMD_LANES <= stop:
         for v in range(4):
             at = i + v * SIMD_LANES
-            scaled[v] = real_of(&p, p.a + at, p.b + at, is_signed, what)
-            scaled[v] = min_f32(mul_f32(scaled[v], multiplier), high)
+            x, y = load_bytes_of(p.a + at, is_signed), load_bytes_of(p.b + at, is_signed)
+            scaled[v] = min_f32(mul_f32(real_of(&p, x, y, what), multiplier), high)
         store_rounded_u8(
             p.out + i, p.out + i + 2 * SIMD_LANES, scaled[0], scaled[1], scaled[2], scaled[3],
             p.zero_point, p.lower,
         )
         i += 4 * SIMD_LANES
     while i + SIMD_LANES <= stop:
-        store_scaled(
-            &p, real_of(&p, p.a + i, p.b + i, is_signed, what), p.out + i, SIMD_LANES
-        )
+        x, y = load_bytes_of(p.a + i, is_signed), load_bytes_of(p.b + i, is_signed)
+        store_low_bytes(p.out + i, scaled_to(&p, real_of(&p, x, y, what)))
         i += SIMD_LANES
     if i < stop:
-        memcpy(rest[0], p.a + i, stop - i)
-        memcpy(rest[1], p.b + i, stop - i)
-        store_scaled(
-            &p, real_of(&p, rest[0], rest[1], is_signed, what), p.out + i, stop - i
-        )
+        x = load_n_bytes(p.a + i, is_signed, stop - i)
+        y = load_n_bytes(p.b + i, is_signed, stop - i)
+        store_n_low_bytes(p.out + i, scaled_to(&p, real_of(&p, x, y, what)), stop - i)
 
 
 cdef void add_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -245,7 +230,7 @@ cdef void look_up_task(void* context, Py_ssize_t index, int thread) noexcept nog
 def look_up(cnp.ndarray table, cnp.ndarray q, out, int n_threads):
     """``table[q]`` of bytes; the table has 256 entries. None where ``q`` has gaps.
 
-    Into ``out``, or room of that dtype.
+    Into ``out``, or a new array of that dtype.
     """
     cdef Pair p
     cdef cnp.ndarray result = output_beside(q, OF_BYTES, out, OF_BYTES | OF_BOOL, True)
@@ -314,7 +299,7 @@ cdef void clamp_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     """``min(max(q, lower), upper)`` of bytes; ``upper`` may be beyond them.
 
-    Into ``out``, or where that is None into new room. Returns the result, or None where ``q`` is
+    Into ``out``, or where that is None into a new array. Returns the result, or None where ``q`` is
     of another type or has gaps.
     """
     cdef Pair p
@@ -328,4 +313,4 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     return result
 
 
-include "joining.pxi"
+include "joining.pxi"       # cat

@@ -23,7 +23,6 @@ cdef inline void straight_through_part(
     cdef Py_ssize_t left
     cdef int32_t[LANES_MAX] rest
     cdef uint8_t[LANES_MAX] mask_rest
-    cdef float[LANES_MAX] out_rest
     while i + SIMD_LANES <= last:
         if packed:
             put_f32(m.out + i, lanes_of(m.grad + i, bits_at(m.bit_mask, i)), m.streams)
@@ -34,11 +33,10 @@ cdef inline void straight_through_part(
     if left > 0:
         memcpy(rest, m.grad + i, left * sizeof(float))
         if packed:
-            store_f32(out_rest, lanes_of(rest, bits_at(m.bit_mask, i)))
+            store_n_f32(m.out + i, lanes_of(rest, bits_at(m.bit_mask, i)), left)
         else:
             memcpy(mask_rest, m.mask + i, left)
-            store_f32(out_rest, pass_vector(rest, mask_rest))
-        memcpy(m.out + i, out_rest, left * sizeof(float))
+            store_n_f32(m.out + i, pass_vector(rest, mask_rest), left)
 
 
 cdef void straight_through_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -62,7 +60,7 @@ cdef void straight_through_all(Masked* m, int n_threads) noexcept nogil:
 
 
 def straight_through(grad, cnp.ndarray mask, out, int n_threads):
-    """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or room of that dtype.
+    """``eq-straight-through`` of float32 into ``out`` (maybe ``grad``), or a new array.
 
     ``mask`` holds 0 and 1, or is what fake quantization gave, a bit for each number. Returns the
     result, or None where one of both is of another type or shape, or not contiguous.

@@ -4,13 +4,17 @@ cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from pyqref._kernels._outputs cimport OF_FLOAT32, output_beside
 from pyqref._kernels._parallel cimport (
     count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
 )
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, suits_streams
+from pyqref._kernels.fake_quantize.bit_mask cimport (
+    BEYOND, add_bits, bits_at, put_bits, strips_of_whole_bytes, whole_bytes,
+)
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -32,10 +36,8 @@ cdef enum Rule:
     BEFORE     # rint(x * inverse + zero_point): per channel, as documented
     AFTER      # rint(x * inverse) + zero_point: as torch does
 
-include "bit_mask.pxi"
-
-# What one vector needs: scales, inverses, zero points and these subtracted from 0 of its lanes.
-cdef struct Grid:
+# The parameters of the lanes of a vector; ``back`` is 0 minus the zero points.
+cdef struct LaneParameters:
     f32v scale, inverse, zero_point, back
 
 cdef struct FakeQuantize:
@@ -48,31 +50,32 @@ cdef struct FakeQuantize:
     float low, high
     Rule rule
     bint streams              # whether ``y`` goes past the caches
-    Py_ssize_t size, head, channels, inner, runs, runs_per_task
+    Py_ssize_t size, head, channels, inner, strips, strips_per_task
 
 
+# Gives fake_quantize_strip and fake_quantize_rows.
 include "vectors.pxi"
 
 
-cdef inline void run_by_rule(
+cdef inline void strip_by_rule(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel, bint masked
 ) noexcept nogil:
     # The rule is a constant of each loop.
     if f.rule == FUSED:
-        fake_quantize_run(f, start, n, channel, FUSED, masked)
+        fake_quantize_strip(f, start, n, channel, FUSED, masked)
     elif f.rule == BEFORE:
-        fake_quantize_run(f, start, n, channel, BEFORE, masked)
+        fake_quantize_strip(f, start, n, channel, BEFORE, masked)
     else:
-        fake_quantize_run(f, start, n, channel, AFTER, masked)
+        fake_quantize_strip(f, start, n, channel, AFTER, masked)
 
 
 cdef inline void fake_quantize_by_rule(
     FakeQuantize* f, Py_ssize_t start, Py_ssize_t n, Py_ssize_t channel
 ) noexcept nogil:
     if f.bit_mask:
-        run_by_rule(f, start, n, channel, True)
+        strip_by_rule(f, start, n, channel, True)
     else:
-        run_by_rule(f, start, n, channel, False)
+        strip_by_rule(f, start, n, channel, False)
 
 
 cdef inline void rows_by_rule(
@@ -93,25 +96,25 @@ cdef void chunk_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         finish_streams()
 
 
-cdef void runs_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef void strips_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef FakeQuantize* f = <FakeQuantize*> context
-    cdef Py_ssize_t run = index * f.runs_per_task
-    cdef Py_ssize_t last = min(run + f.runs_per_task, f.runs)
+    cdef Py_ssize_t strip = index * f.strips_per_task
+    cdef Py_ssize_t last = min(strip + f.strips_per_task, f.strips)
     if f.inner == 1 and f.bit_mask:
-        rows_by_rule(f, run, last - run, True)
+        rows_by_rule(f, strip, last - strip, True)
     elif f.inner == 1:
-        rows_by_rule(f, run, last - run, False)
+        rows_by_rule(f, strip, last - strip, False)
     else:
-        while run < last:
-            fake_quantize_by_rule(f, run * f.inner, f.inner, run % f.channels)
-            run += 1
+        while strip < last:
+            fake_quantize_by_rule(f, strip * f.inner, f.inner, strip % f.channels)
+            strip += 1
     if f.streams:
         finish_streams()
 
 
 cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
     cdef Py_ssize_t length = f.channels if f.inner == 1 else f.inner
-    cdef Py_ssize_t run = length * <Py_ssize_t> sizeof(float)
+    cdef Py_ssize_t strip = length * <Py_ssize_t> sizeof(float)
     cdef Py_ssize_t size = f.size * <Py_ssize_t> sizeof(float)
     if f.size == 0:
         return
@@ -121,10 +124,10 @@ cdef void run_all(FakeQuantize* f, int n_threads) noexcept nogil:
         f.streams = size >= FAR and suits_streams(f.y, LINE, LINE, size)
         parallel_for(chunk_task, f, count_tasks(f.size, f.head, CHUNK), n_threads)
         return
-    f.runs = f.size // length
-    f.runs_per_task = runs_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
-    f.streams = size >= FAR and suits_streams(f.y, run, run, size)
-    parallel_for(runs_task, f, (f.runs + f.runs_per_task - 1) // f.runs_per_task, n_threads)
+    f.strips = f.size // length
+    f.strips_per_task = strips_of_whole_bytes(max(<Py_ssize_t> 1, CHUNK // length), length)
+    f.streams = size >= FAR and suits_streams(f.y, strip, strip, size)
+    parallel_for(strips_task, f, (f.strips + f.strips_per_task - 1) // f.strips_per_task, n_threads)
 
 
 cdef bint is_covered(x) noexcept:
@@ -141,9 +144,9 @@ cdef void run_at_once(FakeQuantize* f) noexcept nogil:
     if f.rule == FUSED or f.channels == 1:
         fake_quantize_by_rule(f, 0, f.size, 0)
     elif f.size:
-        f.runs = f.size // (f.channels if f.inner == 1 else f.inner)
-        f.runs_per_task = f.runs
-        runs_task(f, 0, 0)
+        f.strips = f.size // (f.channels if f.inner == 1 else f.inner)
+        f.strips_per_task = f.strips
+        strips_task(f, 0, 0)
 
 
 cdef void run(FakeQuantize* f, int n_threads) noexcept:
@@ -187,9 +190,9 @@ def fake_quantize_per_tensor(
     x, out, bint masked, float scale, float zero_point, float quant_min, float quant_max, int rule,
     int n_threads,
 ):
-    """Fake quantize float32 ``x`` into ``out``, or room of that dtype.
+    """Fake quantize float32 ``x`` into ``out``, or a new array of that dtype.
 
-    Returns it and, where ``masked``, a bit for each number (marks.pxi), else None; or only None
+    Returns it and, where ``masked``, a bit for each number (bit_mask.pxd), else None; or only None
     where ``x`` is something else or not contiguous.
     Rules: 0 fused, 1 zero point before rounding, 2 after.
     """
@@ -298,4 +301,5 @@ def fake_quantize_per_channel(
     return y, bit_mask
 
 
+# Gives straight_through to Python.
 include "gradient.pxi"

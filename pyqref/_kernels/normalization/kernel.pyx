@@ -7,9 +7,10 @@ from pyqref._kernels._outputs cimport (
     OF_BOOL, OF_BYTES, OF_INT8, OF_INT64, OF_UINT8, require_output, require_output_beside,
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
+from pyqref._kernels.simd.partial cimport load_n_bytes, load_n_f32, store_n_low_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-include "order.pxi"
+include "order.pxi"         # put_channels_first for Python
 
 cdef enum:
     WORK_PER_THREAD = 1 << 14   # elements that are worth a thread
@@ -76,74 +77,81 @@ cdef inline void row_sums(
 
 
 cdef inline f32v normalized(
-    const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
-    const Py_ssize_t step, f32v mean, f32v inverse,
+    const Rows* r, i32v x, f32v weight, f32v bias, bint is_affine, f32v mean, f32v inverse
 ) noexcept nogil:
-    """``eq-quantized-standardize`` of some elements before it rounds, not above the range.
-
-    Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
-    """
-    cdef f32v y = mul_f32(sub_f32(to_f32(load_bytes_of(x + i, r.is_signed)), mean), inverse)
-    if weight != NULL or bias != NULL:
-        y = fma_f32(
-            y, set_f32(1) if weight == NULL else load_f32(weight + i * step),
-            set_f32(0) if bias == NULL else load_f32(bias + i * step),
-        )
+    """``eq-quantized-standardize`` of some elements before it rounds, not above the range."""
+    cdef f32v y = mul_f32(sub_f32(to_f32(x), mean), inverse)
+    if is_affine:
+        y = fma_f32(y, weight, bias)
     # The bounds are whole, and lower by the zero point, which is added to integers: so they may be
     # taken before rounding. nan is the upper one.
     return min_f32(mul_f32(y, set_f32(r.inverse_out)), set_f32(r.upper))
 
 
-cdef inline void store_normalized(const Rows* r, uint8_t* out, f32v y) noexcept nogil:
-    y = max_f32(y, set_f32(r.lower))
-    store_low_bytes(out, add_i32(to_i32(y), set_i32(r.zero_point)))
+cdef inline f32v normalized_at(
+    const Rows* r, const uint8_t* x, const float* weight, const float* bias, Py_ssize_t i,
+    const Py_ssize_t step, f32v mean, f32v inverse,
+) noexcept nogil:
+    """A vector from element ``i`` on.
+
+    Factors lie side by side, or where ``step`` is 0 a vector of them serves all elements.
+    """
+    return normalized(
+        r, load_bytes_of(x + i, r.is_signed),
+        set_f32(1) if weight == NULL else load_f32(weight + i * step),
+        set_f32(0) if bias == NULL else load_f32(bias + i * step),
+        weight != NULL or bias != NULL, mean, inverse,
+    )
 
 
-cdef inline void finish_run(
+cdef inline f32v rest_of_factors(
+    const float* factors, Py_ssize_t i, const Py_ssize_t step, Py_ssize_t n, float otherwise
+) noexcept nogil:
+    if factors == NULL:
+        return set_f32(otherwise)
+    return load_n_f32(factors + i, n) if step else load_f32(factors)
+
+
+cdef inline i32v rounded(const Rows* r, f32v y) noexcept nogil:
+    return add_i32(to_i32(max_f32(y, set_f32(r.lower))), set_i32(r.zero_point))
+
+
+cdef inline void finish_strip(
     const Rows* r, const uint8_t* x, uint8_t* out, Py_ssize_t n, const float* weight,
     const float* bias, const Py_ssize_t step, f32v means, f32v inverse,
 ) noexcept nogil:
     """Elements side by side of one row."""
-    cdef float[LANES_MAX] few_weights
-    cdef float[LANES_MAX] few_biases
-    cdef uint8_t[LANES_MAX] few
     cdef int lowest = <int> r.lower + r.zero_point
     cdef Py_ssize_t i = 0
-    cdef Py_ssize_t j
+    cdef f32v rest
     while not r.is_signed and i + 4 * SIMD_LANES <= n:
         store_rounded_u8(
             out + i, out + i + 2 * SIMD_LANES,
-            normalized(r, x, weight, bias, i, step, means, inverse),
-            normalized(r, x, weight, bias, i + SIMD_LANES, step, means, inverse),
-            normalized(r, x, weight, bias, i + 2 * SIMD_LANES, step, means, inverse),
-            normalized(r, x, weight, bias, i + 3 * SIMD_LANES, step, means, inverse),
+            normalized_at(r, x, weight, bias, i, step, means, inverse),
+            normalized_at(r, x, weight, bias, i + SIMD_LANES, step, means, inverse),
+            normalized_at(r, x, weight, bias, i + 2 * SIMD_LANES, step, means, inverse),
+            normalized_at(r, x, weight, bias, i + 3 * SIMD_LANES, step, means, inverse),
             r.zero_point, lowest,
         )
         i += 4 * SIMD_LANES
     while i + SIMD_LANES <= n:
-        store_normalized(r, out + i, normalized(r, x, weight, bias, i, step, means, inverse))
+        rest = normalized_at(r, x, weight, bias, i, step, means, inverse)
+        store_low_bytes(out + i, rounded(r, rest))
         i += SIMD_LANES
     if i < n:
-        for j in range(SIMD_LANES):
-            few[j] = x[i + j] if i + j < n else 0
-            few_weights[j] = weight[(i + j) * step] if weight != NULL and i + j < n else 1
-            few_biases[j] = bias[(i + j) * step] if bias != NULL and i + j < n else 0
-        store_normalized(
-            r, few,
-            normalized(
-                r, few, few_weights if weight != NULL else NULL,
-                few_biases if bias != NULL else NULL, 0, step, means, inverse,
-            ),
+        rest = normalized(
+            r, load_n_bytes(x + i, r.is_signed, n - i),
+            rest_of_factors(weight, i, step, n - i, 1), rest_of_factors(bias, i, step, n - i, 0),
+            weight != NULL or bias != NULL, means, inverse,
         )
-        for j in range(n - i):
-            out[i + j] = few[j]
+        store_n_low_bytes(out + i, rounded(r, rest), n - i)
 
 
 cdef void finish_channels(
     const Rows* r, const uint8_t* x, uint8_t* out, const float* weight, const float* bias,
     f32v means, f32v inverse,
 ) noexcept nogil:
-    """A row whose elements share their factors in runs."""
+    """A row whose elements share their factors in strips."""
     cdef float[LANES_MAX] one_weight
     cdef float[LANES_MAX] one_bias
     cdef Py_ssize_t c
@@ -152,7 +160,7 @@ cdef void finish_channels(
             store_f32(one_weight, set_f32(weight[c]))
         if bias != NULL:
             store_f32(one_bias, set_f32(bias[c]))
-        finish_run(
+        finish_strip(
             r, x + c * r.inner, out + c * r.inner, r.inner,
             one_weight if weight != NULL else NULL, one_bias if bias != NULL else NULL, 0, means,
             inverse,
@@ -187,7 +195,7 @@ cdef void row_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     means = set_f32(mean)
     inverse = set_f32(r.scale / sqrtf(variance * r.scale * r.scale + r.eps))
     if r.inner == 1 or (weight == NULL and bias == NULL):
-        finish_run(r, x, out, r.n, weight, bias, 1, means, inverse)
+        finish_strip(r, x, out, r.n, weight, bias, 1, means, inverse)
     else:
         finish_channels(r, x, out, weight, bias, means, inverse)
 

@@ -7,7 +7,7 @@ cdef extern from "qconv/transpose_channels.h":
     ) nogil
 
 cdef enum:
-    TRANSPOSED = 16                 # bytes along either side of what is turned in registers
+    TRANSPOSED = 16                 # bytes along either side of what is transposed in registers
     SIDE = 64                   # of a block whose cache lines are used up
     BYTES_PER_THREAD = 1 << 18
 
@@ -18,7 +18,7 @@ cdef struct Turn:
     Py_ssize_t channels, pixels, tasks_an_image
 
 
-cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some channels of an image."""
     cdef const Turn* t = <const Turn*> context
     cdef Py_ssize_t image = index // t.tasks_an_image * t.channels * t.pixels
@@ -54,4 +54,4 @@ def put_channels_first(cnp.ndarray x, cnp.ndarray out, int n_threads):
     t.tasks_an_image = max(<Py_ssize_t> 1, t.channels // SIDE)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), BYTES_PER_THREAD, n_threads)
     with nogil:
-        parallel_for(turn_task, &t, batch * t.tasks_an_image, n_threads)
+        parallel_for(transpose_task, &t, batch * t.tasks_an_image, n_threads)

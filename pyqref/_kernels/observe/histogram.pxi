@@ -24,7 +24,7 @@ cdef struct Counting:
     Py_ssize_t size
     float first, last
     Py_ssize_t bins
-    Py_ssize_t table                # of a table: bins, and room for whole vectors
+    Py_ssize_t table                # of a table: bins, up to whole vectors
     int32_t* tables
     int tables_per_thread
     int left                        # whether a number was met outside of the bins: a flag
@@ -100,7 +100,7 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef Py_ssize_t at = start
     cdef Py_ssize_t n = min(<Py_ssize_t> BLOCK, end - at)
     cdef Py_ssize_t coming
-    cdef int turn = 0
+    cdef int current = 0
     cdef int i
     cdef Met met
     met.least, met.greatest = set_f32(INFINITY), set_f32(-INFINITY)
@@ -112,11 +112,11 @@ cdef void count_task(void* context, Py_ssize_t index, int thread) noexcept nogil
         coming = min(<Py_ssize_t> BLOCK, end - at - n)
         prefetch_bytes(c.x + at + AHEAD, n * sizeof(float))
         if coming == BLOCK:
-            count_block(c, found[turn], tables, c.x + at + n, found[1 - turn], &met)
+            count_block(c, found[current], tables, c.x + at + n, found[1 - current], &met)
         else:
-            count_bins(found[turn], n, tables)
-            find_bins(c, c.x + at + n, coming, found[1 - turn], &met)
-        at, n, turn = at + n, coming, 1 - turn
+            count_bins(found[current], n, tables)
+            find_bins(c, c.x + at + n, coming, found[1 - current], &met)
+        at, n, current = at + n, coming, 1 - current
     c.lows[index], c.highs[index] = least_f32(met.least), greatest_f32(met.greatest)
     if any_i32(is_nan(met.total)):
         # Of nan, or of infinities; neither is inside.
@@ -134,9 +134,8 @@ cdef void add_tables(
     cdef Py_ssize_t tables = n_threads * c.tables_per_thread
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t table
-    cdef float[LANES_MAX] rest
+    cdef Py_ssize_t left
     cdef i32v total
-    memset(rest, 0, sizeof(rest))
     while i < c.bins:
         total = load_i32(c.tables + i)
         for table in range(1, tables):
@@ -144,9 +143,8 @@ cdef void add_tables(
         if i + SIMD_LANES <= c.bins:
             store_f32(out + i, add_f32(load_f32(kept + i), to_f32(total)))
         else:
-            memcpy(rest, kept + i, (c.bins - i) * sizeof(float))
-            store_f32(rest, add_f32(load_f32(rest), to_f32(total)))
-            memcpy(out + i, rest, (c.bins - i) * sizeof(float))
+            left = c.bins - i
+            store_n_f32(out + i, add_f32(load_n_f32(kept + i, left), to_f32(total)), left)
         i += SIMD_LANES
 
 

@@ -26,5 +26,8 @@ def choose_qparams_dynamic(
     quant_max: int,
     symmetric: bool,
     single: bool,
-    smallest: float,
 ) -> tuple[np.ndarray, np.ndarray] | None: ...
+def fused_average_of_one(running: float, batch: float, constant: float) -> float: ...
+def choose_qparams_of_range(
+    low: float, high: float, quant_min: int, quant_max: int, single: bool
+) -> tuple[float, int]: ...

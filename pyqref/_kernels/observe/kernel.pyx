@@ -6,15 +6,16 @@ from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, NAN, fabsf
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy, memset
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.axes cimport channels_at, elements_per_channel, is_in_c_order
 from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams, moved_average
+from pyqref._kernels.observe.range cimport join_ranges, range_of
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
-include "range.pxi"
-include "histogram.pxi"
-include "running.pxi"
+include "histogram.pxi"     # histogram for Python
+include "running.pxi"       # finish_ranges; extremes, running_range and what is made of them
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -79,7 +80,7 @@ def min_max(cnp.ndarray x, int n_threads):
     return low, high
 
 
-include "lines.pxi"
+include "lines.pxi"         # channels_task, of channels that are lines
 
 
 cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
@@ -118,7 +119,7 @@ cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, 
     return None if seen != NULL and seen.others else (lows, highs)
 
 
-include "across.pxi"
+include "across.pxi"        # find_ranges_across, of channels that lie innermost
 
 
 cdef int find_ranges(

@@ -1,7 +1,5 @@
 # Running statistics of a few numbers, for which NumPy's calls take longer than the arithmetic.
 
-from libc.math cimport fabs, rint
-
 ctypedef fused Number:
     float
     double
@@ -111,7 +109,7 @@ def running_range(
 
 
 def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
-    """``eq-fused-average`` of contiguous float32 arrays of one shape; None for others."""
+    """The moving average of contiguous float32 arrays of one shape; None for others."""
     if not are_alike(running, batch):
         return None
     cdef cnp.ndarray moved = floats_like(batch)
@@ -120,28 +118,37 @@ def fused_average(cnp.ndarray running, cnp.ndarray batch, float constant):
     cdef const float* new = <const float*> cnp.PyArray_DATA(batch)
     cdef Py_ssize_t i
     for i in range(cnp.PyArray_SIZE(batch)):
-        out[i] = (
-            new[i] if old[i] == INFINITY or old[i] == -INFINITY
-            else old[i] + constant * (new[i] - old[i])
-        )
+        out[i] = moved_average(old[i], new[i], constant)
     return moved
 
 
-def choose_qparams_dynamic(
-    cnp.ndarray low, cnp.ndarray high, int quant_min, int quant_max, bint symmetric, bint single,
-    double smallest,
-):
-    """``eq-choose-qparams-dynamic`` of contiguous float32 arrays of one shape.
+def fused_average_of_one(float running, float batch, float constant):
+    """The moving average of two numbers."""
+    return moved_average(running, batch, constant)
 
-    None for others, and where a scale is not finite in float32 or below ``smallest``.
+
+def choose_qparams_of_range(
+    double low, double high, int quant_min, int quant_max, bint single
+):
+    """Scale and zero point of one finite range, as Python's numbers."""
+    cdef double scale
+    cdef int64_t zero_point
+    choose_qparams(low, high, quant_min, quant_max, False, single, &scale, &zero_point)
+    return scale, zero_point
+
+
+def choose_qparams_dynamic(
+    cnp.ndarray low, cnp.ndarray high, int quant_min, int quant_max, bint symmetric, bint single
+):
+    """Scales and zero points of contiguous float32 arrays of one shape.
+
+    None for others, where two integers have no middle, and where a scale is not finite in float32.
     """
     cdef cnp.ndarray scales, zero_points
-    cdef double least, greatest, scale, from_low, from_high, exact
-    cdef float step
-    cdef bint centred
-    cdef int half = (quant_max - quant_min) // 2
+    cdef double* scale
+    cdef double least, greatest
     cdef Py_ssize_t i
-    if not are_alike(low, high) or half == 0:
+    if not are_alike(low, high) or quant_max - quant_min < 2:
         return None
     scales = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(low), cnp.PyArray_DIMS(low), cnp.NPY_FLOAT64, 0)
     zero_points = cnp.PyArray_EMPTY(
@@ -150,24 +157,11 @@ def choose_qparams_dynamic(
     for i in range(cnp.PyArray_SIZE(low)):
         least = (<const float*> cnp.PyArray_DATA(low))[i]
         greatest = (<const float*> cnp.PyArray_DATA(high))[i]
-        centred = symmetric and least < 0 and greatest > 0
-        if centred:  # eq-symmetric-range, in float32
-            step = max(-(<float> least) / <float> (half + 1), <float> greatest / <float> half)
-            least, greatest = <float> (-(half + 1)) * step, <float> half * step
-        least, greatest = min(least, 0.0), max(greatest, 0.0)
-        scale = (greatest - least) / (quant_max - quant_min)
-        if not smallest <= scale <= FLT_MAX:
+        scale = <double*> cnp.PyArray_DATA(scales) + i
+        choose_qparams(
+            least, greatest, quant_min, quant_max, symmetric, single, scale,
+            <int64_t*> cnp.PyArray_DATA(zero_points) + i,
+        )
+        if not scale[0] <= FLT_MAX:
             return None
-        if single:
-            scale = <float> scale
-        from_low, from_high = quant_min - least / scale, quant_max - greatest / scale
-        if fabs(quant_min) + fabs(least / scale) < fabs(quant_max) + fabs(greatest / scale):
-            exact = from_low
-        else:
-            exact = from_high
-        if centred:
-            exact = (<double> quant_min + quant_max) / 2
-        exact = min(max(exact, <double> quant_min), <double> quant_max)
-        (<double*> cnp.PyArray_DATA(scales))[i] = scale
-        (<int64_t*> cnp.PyArray_DATA(zero_points))[i] = <int64_t> rint(exact)
     return scales, zero_points

@@ -86,7 +86,7 @@ def running_range(
 
 
 def fused_average(running: FloatArray, batch: FloatArray, constant: float) -> FloatArray:
-    """As :func:`pyqref.numerics.fused_observe.fused_average` (``eq-fused-average``).
+    """As :func:`pyqref.numerics.fused_observe.fused_average`.
 
     Examples
     --------
@@ -110,8 +110,6 @@ def choose_qparams_dynamic(
 ) -> tuple[FloatArray, IntArray]:
     """As :func:`pyqref.numerics.dynamic_qparams.choose_qparams_dynamic`.
 
-    Equation ``eq-choose-qparams-dynamic``.
-
     Examples
     --------
     >>> scales, zero_points = choose_qparams_dynamic(np.float32([-1.0]), np.float32([3.0]), 0, 255)
@@ -121,13 +119,7 @@ def choose_qparams_dynamic(
     kernel = registry.twin("observe")
     if kernel is not None and quant_max - quant_min < 2**31:
         found = kernel.choose_qparams_dynamic(
-            min_val,
-            max_val,
-            quant_min,
-            quant_max,
-            symmetric,
-            single,
-            dynamic_qparams.SMALLEST_DYNAMIC_SCALE,
+            min_val, max_val, quant_min, quant_max, symmetric, single
         )
         if found is not None:
             return found

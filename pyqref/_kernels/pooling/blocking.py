@@ -1,4 +1,4 @@
-"""Images as the kernels of pooling take them: those that lie in another order, band by band."""
+"""Images as the kernels of pooling take them: those that lie in another order, block by block."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def run_in_blocks(
         out = np.empty((batch, *geometry.sizes, every), q.dtype)
     lines = channels_last(q)
     first_channels = range(0, q.shape[1], channels)
-    axes = [list(_bands(*each)) for each in zip(geometry.windows, places, strict=True)]
-    for image, first, bands in product(range(q.shape[0]), first_channels, product(*axes)):
+    axes = [list(_blocks(*each)) for each in zip(geometry.windows, places, strict=True)]
+    for image, first, blocks in product(range(q.shape[0]), first_channels, product(*axes)):
         at, some = slice(image, image + 1), slice(first, first + channels)
-        part = out[(at, *(band.outputs for band in bands), some)]
-        seen = contiguous(lines[(at, *(band.seen for band in bands), some)])
+        part = out[(at, *(block.outputs for block in blocks), some)]
+        seen = contiguous(lines[(at, *(block.seen for block in blocks), some)])
         result = np.empty(part.shape, q.dtype)
-        pool(channels_first(seen), channels_first(result), _part_of(geometry, bands), *rest)
+        pool(channels_first(seen), channels_first(result), _part_of(geometry, blocks), *rest)
         part[...] = result
     return channels_first(out)
 
@@ -142,19 +142,19 @@ def _most(shape: tuple[int, ...], geometry: Geometry, copied: int) -> list[int]:
     return [most[1], most[0], *most[2:]]
 
 
-class _Band(NamedTuple):
+class _Block(NamedTuple):
     """Some outputs along an axis, and the places that they see."""
 
     outputs: slice
     seen: slice
 
 
-def _bands(windows: np.ndarray, most: int) -> Iterator[_Band]:
+def _blocks(windows: np.ndarray, most: int) -> Iterator[_Block]:
     """Windows that see at most ``most`` places, or one; from where to where they do.
 
     Examples
     --------
-    >>> for outputs, seen in _bands(np.array([[0, 2, 2], [1, 3, 2], [2, 4, 2]]), 3):
+    >>> for outputs, seen in _blocks(np.array([[0, 2, 2], [1, 3, 2], [2, 4, 2]]), 3):
     ...     print(outputs, seen)
     slice(0, 2, None) slice(0, 3, None)
     slice(2, 3, None) slice(2, 4, None)
@@ -167,15 +167,15 @@ def _bands(windows: np.ndarray, most: int) -> Iterator[_Band]:
         low = int(windows[start:stop, 0].min())
         # At least one place: some windows may see none.
         high = max(low + 1, int(windows[start:stop, 1].max()))
-        yield _Band(slice(start, stop), slice(low, high))
+        yield _Block(slice(start, stop), slice(low, high))
         start = stop
 
 
-def _part_of(geometry: Geometry, bands: tuple[_Band, ...]) -> Geometry:
-    """The windows of some bands, whose places are counted from the first that they see."""
+def _part_of(geometry: Geometry, blocks: tuple[_Block, ...]) -> Geometry:
+    """The windows of some blocks, whose places are counted from the first that they see."""
     moved = [
-        windows[band.outputs] - np.array([band.seen.start, band.seen.start, 0])
-        for windows, band in zip(geometry.windows, bands, strict=True)
+        windows[block.outputs] - np.array([block.seen.start, block.seen.start, 0])
+        for windows, block in zip(geometry.windows, blocks, strict=True)
     ]
     sizes = tuple(map(len, moved))
     taps = geometry.taps * prod(sizes) // prod(geometry.sizes)

@@ -32,7 +32,7 @@ cdef enum:
     LONGEST_TASK = 1 << 25      # bytes under its windows: what takes 1 to 60 milliseconds
     ACROSS = 4                  # vectors of channels that are averaged together
     QUADS = 16 * LANES_MAX      # bytes of their quads
-    ALONG = 1 << 12             # sums of one channel that are held at a time
+    ALONG = 1 << 12             # sums of one channel that are kept at a time
 
 
 # Where a window lies along one axis, and its part of the divisor.
@@ -45,7 +45,7 @@ cdef inline int64_t length_of(const Window* window) noexcept nogil:
 
 
 # A volume (outer, depth, height, width, inner) of bytes, or an image, which is one plane of it, and
-# the windows that walk over it.
+# the windows that slide over it.
 cdef struct Pool:
     const uint8_t* x
     uint8_t* out
@@ -62,7 +62,7 @@ cdef struct Pool:
     int32_t* sums                   # where there is one channel: `longest` a thread
     float* divisors
     Py_ssize_t longest
-    Py_ssize_t pieces               # of a line of results: tasks, each of some
+    Py_ssize_t segments               # of a line of results: tasks, each of some
     Py_ssize_t spans, parts         # of the channels, and of the taps of a window: for means
 
 
@@ -113,9 +113,9 @@ cdef inline Share share_of(const Pool* p, Py_ssize_t index) noexcept nogil:
     at = take(&index, p.spans)
     share.channel = p.inner * at // p.spans
     share.channels = p.inner * (at + 1) // p.spans - share.channel
-    at = take(&index, p.pieces)
-    share.begin = p.out_width * at // p.pieces
-    share.end = p.out_width * (at + 1) // p.pieces
+    at = take(&index, p.segments)
+    share.begin = p.out_width * at // p.segments
+    share.end = p.out_width * (at + 1) // p.segments
     share.line = line_of(p, index)
     return share
 
@@ -125,9 +125,9 @@ cdef inline Py_ssize_t cut_lines(Pool* p, double work, int n_threads) noexcept n
     cdef Py_ssize_t lines = p.outer * p.out_depth * p.out_height
     cdef Py_ssize_t wanted = n_threads * TASKS_PER_THREAD if n_threads > 1 else 1
     wanted = max(wanted, <Py_ssize_t> (work / LONGEST_TASK))
-    p.pieces = max(1, min(p.out_width, (wanted + lines - 1) // lines))
+    p.segments = max(1, min(p.out_width, (wanted + lines - 1) // lines))
     p.spans = p.parts = 1
-    return lines * p.pieces
+    return lines * p.segments
 
 
 # Where the bytes of the first channel are under some taps; three places are left for one more, or
@@ -155,15 +155,16 @@ cdef inline void fill_list(
     list.columns = taps.columns if list.length == count_of(taps) else -1
 
 
-include "largest.pxi"
-include "mean.pxi"
-include "across.pxi"
-include "few.pxi"
-include "along.pxi"
+# Each takes the structs and list_taps from above. They give, for the functions below:
+include "largest.pxi"       # max_task
+include "mean.pxi"          # store_mean, for the three kinds of means that follow
+include "across.pxi"        # mean_of_channels
+include "few.pxi"           # mean_of_few
+include "along.pxi"         # mean_of_lines
 
 
-cdef cnp.ndarray room_for_windows(cnp.ndarray x, out, geometry):
-    """``out``, or room where that is None; None if ``x`` are no bytes in one of both orders."""
+cdef cnp.ndarray output_for_windows(cnp.ndarray x, out, geometry):
+    """``out``, or a new array where that is None; None if ``x`` are no bytes in either order."""
     cdef cnp.npy_intp[3] sizes
     cdef tuple wanted = (<tuple> geometry)[5]
     cdef int axis
@@ -203,7 +204,7 @@ cdef double set_pool(Pool* p, cnp.ndarray x, cnp.ndarray out, geometry) except -
 def max_pool(cnp.ndarray x, out, geometry, int n_threads):
     """``eq-quantized-max-pool`` of ``x (batch, channels, *size)``; ``out`` lies in the same order.
 
-    Where that is None, there will be room. Returns the result, or None if ``x`` are no bytes, or
+    Where that is None, into a new array. Returns the result, or None if ``x`` are no bytes, or
     neither in C order nor with their channels last.
 
     ``geometry``: the windows along the depth, the height and the width, int64 ``(outputs, 3)``,
@@ -212,7 +213,7 @@ def max_pool(cnp.ndarray x, out, geometry, int n_threads):
     """
     cdef Pool p
     cdef double work
-    cdef cnp.ndarray result = room_for_windows(x, out, geometry)
+    cdef cnp.ndarray result = output_for_windows(x, out, geometry)
     if result is None:
         return None
     work = set_pool(&p, x, result, geometry)
@@ -229,7 +230,7 @@ def mean_pool(
     """``eq-quantized-mean`` of the windows of ``x``, all as in max_pool.
 
     The third number of a window is its part of the divisor, unless ``divisor`` is not 0. None, too,
-    where the geometry says that sums have no room.
+    where the geometry says that 32 bits do not hold the sums.
     """
     cdef Pool p
     cdef double work
@@ -237,7 +238,7 @@ def mean_pool(
     cdef bint has_buffer = (<tuple> geometry)[7]
     if not has_buffer:
         return None
-    result = room_for_windows(x, out, geometry)
+    result = output_for_windows(x, out, geometry)
     if result is None:
         return None
     work = set_pool(&p, x, result, geometry)

@@ -16,8 +16,9 @@ cdef extern from "product/tile.h":
     int vectors_of_tile(int rows, Py_ssize_t left, bint is_only) nogil
     void multiply_alike(int rows, int vectors, Tile* tile) nogil
 
-include "added.pxi"
-include "epilogue.pxi"
-include "tiles.pxi"
-include "plan.pxi"
-include "multiply.pxi"
+# What kernel.pxd declares, each by those before it:
+include "added.pxi"         # finish_added: results that are added to bytes
+include "epilogue.pxi"      # load_columns, finish_tile, fill_epilogue
+include "tiles.pxi"         # multiply_in_tiles
+include "plan.pxi"          # suits_tiles, plan_product, work_of
+include "multiply.pxi"      # fill_product, multiply_task, multiply

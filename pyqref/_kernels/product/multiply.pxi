@@ -55,9 +55,9 @@ cdef void multiply_panel(
     cdef int32_t[MOST_TILE_ROWS * PANEL_COLUMNS + LINE] buffer
     cdef int32_t[PANEL_COLUMNS] zeros
     cdef int32_t* sums = <int32_t*> next_line(buffer)
-    # Vectors that tiles read of it shall not straddle lines: room for one that begins with a line.
-    cdef Columns[2] room_of_columns
-    cdef Columns* columns = <Columns*> next_line(room_of_columns)
+    # Vectors that tiles read of it shall not straddle lines: of two places one begins a line.
+    cdef Columns[2] columns_buffer
+    cdef Columns* columns = <Columns*> next_line(columns_buffer)
     cdef Tile tile
     cdef int used = <int> min(<Py_ssize_t> PANEL_COLUMNS, p.columns - first_column)
     cdef int width = (used + 15) // 16 * 16

@@ -145,7 +145,7 @@ ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given
 }
 
 /* Real results have code of their own: what becomes bytes took longer where both shared it. */
-ALWAYS_INLINE void multiply(const int rows, const int vectors, Tile *tile) {
+ALWAYS_INLINE void multiply_tile(const int rows, const int vectors, Tile *tile) {
     const int is_narrow = vectors <= 2 && vectors < TILE_VECTORS && rows == NARROW_TILE_ROWS;
     if (is_narrow && tile->step == vectors * 4 * SIMD_LANES && tile->quads < SHORT_QUADS &&
         tile->store == BYTES) {
@@ -162,7 +162,7 @@ ALWAYS_INLINE void multiply(const int rows, const int vectors, Tile *tile) {
 typedef void MultiplyTile(Tile *tile);
 
 #define TILE_OF(rows, name, vectors) \
-    static NEVER_INLINE void tile_##rows##_by_##name(Tile *tile) { multiply(rows, vectors, tile); }
+    static NEVER_INLINE void tile_##rows##_by_##name(Tile *tile) { multiply_tile(rows, vectors, tile); }
 #if TILE_ROWS >= 6
 #define FOR_ROWS(each, name, vectors)                                                     \
     each(1, name, vectors) each(2, name, vectors) each(3, name, vectors)                  \

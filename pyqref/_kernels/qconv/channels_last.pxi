@@ -73,7 +73,7 @@ cdef bint has_channels_last(const Source* s) noexcept nogil:
     return s.batch == 1 or s.step[0] == expected
 
 
-cdef void turn_pixels(
+cdef void transpose_pixels(
     const Source* s, const uint8_t* x, uint8_t* out, bint exact
 ) noexcept nogil:
     """All channels of some pixels; what does not fill a block is written first, beyond its end."""
@@ -89,21 +89,21 @@ cdef void turn_pixels(
         c += TRANSPOSED
 
 
-cdef void turn_line(
+cdef void transpose_line(
     const Source* s, const uint8_t* x, Py_ssize_t pixels, uint8_t* out
 ) noexcept nogil:
     """Pixels that follow one another, in blocks; a last one overlaps the one before."""
     cdef Py_ssize_t pixel = 0
     while pixel + TRANSPOSED <= pixels:
         # What is written too much stays within these pixels.
-        turn_pixels(
+        transpose_pixels(
             s, x + pixel, out + pixel * s.channels,
             (pixels - pixel - TRANSPOSED) * s.channels < TRANSPOSED,
         )
         pixel += TRANSPOSED
     if pixel < pixels:
         pixel = pixels - TRANSPOSED
-        turn_pixels(s, x + pixel, out + pixel * s.channels, True)
+        transpose_pixels(s, x + pixel, out + pixel * s.channels, True)
 
 
 cdef void take_line(
@@ -114,7 +114,7 @@ cdef void take_line(
     if s.is_real:
         quantize_line(s, x, step, pixels, out)
     elif step == 1 and pixels >= TRANSPOSED:
-        turn_line(s, x, pixels, out)
+        transpose_line(s, x, pixels, out)
     elif s.channels == 1 or s.step[1] == 1:
         for i in range(pixels):
             copy_bytes(out + i * s.channels, x + i * step, s.channels)
@@ -124,7 +124,7 @@ cdef void take_line(
                 out[i * s.channels + c] = x[i * step + c * s.step[1]]
 
 
-cdef void turn_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+cdef void transpose_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Turn* t = <const Turn*> context
     cdef const Source* s = t.source
     cdef const Box* b = &t.box
@@ -165,4 +165,4 @@ cdef void take_box(
         n_threads = useful_threads(work * source.channels, REALS_A_THREAD, n_threads)
     else:
         n_threads = useful_threads(work * blocks * TRANSPOSED, BYTES_A_THREAD, n_threads)
-    parallel_for(turn_task, &t, lines * t.tasks_a_line, n_threads)
+    parallel_for(transpose_task, &t, lines * t.tasks_a_line, n_threads)

@@ -50,7 +50,7 @@ ALWAYS_INLINE const int8_t *add_streams(const uint8_t *const *x, const ptrdiff_t
 }
 
 ALWAYS_INLINE void begin_sums(const DepthwiseVectors *d, i32v *first, i32v *second) {
-    UNROLL for (int v = 0; v < 4; ++v) {
+    UNROLL_VECTORS for (int v = 0; v < 4; ++v) {
         first[v] = second[v] = load_i32(d->factors.offset + v * SIMD_LANES);
     }
 }
@@ -92,14 +92,14 @@ ALWAYS_INLINE void some_by_threes(const int threes, const int n_upper, const int
                                   const ptrdiff_t count, uint8_t *upper, uint8_t *lower) {
     const ptrdiff_t tap[3] = {0, d->streams[1] - d->streams[0], d->streams[2] - d->streams[0]};
     const uint8_t *line[MOST_THREES];
-    UNROLL for (int t = 0; t < threes; ++t) line[t] = d->streams[3 * t] + at;
+    UNROLL_VECTORS for (int t = 0; t < threes; ++t) line[t] = d->streams[3 * t] + at;
     for (ptrdiff_t i = 0; i < count; ++i, upper += d->out_step, lower += d->out_step) {
         const int8_t *weights = d->weights;
         i32v first[4], second[4];
         begin_sums(d, first, second);
-        UNROLL for (int q = 0; q < n_upper + n_both + n_lower; ++q) {
+        UNROLL_VECTORS for (int q = 0; q < n_upper + n_both + n_lower; ++q) {
             const uint8_t *x[4];
-            UNROLL for (int k = 0; k < 4; ++k) {
+            UNROLL_VECTORS for (int k = 0; k < 4; ++k) {
                 const int stream = 4 * q + k < 3 * threes ? 4 * q + k : 3 * threes - 1;
                 x[k] = line[stream / 3] + tap[stream % 3];
             }
@@ -108,7 +108,7 @@ ALWAYS_INLINE void some_by_threes(const int threes, const int n_upper, const int
             if (q == n_upper + n_both - 1) finish_vector(1, d, first, upper);
         }
         finish_vector(1, d, second, lower);
-        UNROLL for (int t = 0; t < threes; ++t) line[t] += d->x_step;
+        UNROLL_VECTORS for (int t = 0; t < threes; ++t) line[t] += d->x_step;
     }
 }
 

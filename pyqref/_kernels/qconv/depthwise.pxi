@@ -71,11 +71,11 @@ cdef struct Depthwise:
     Py_ssize_t most_vectors         # of a run
     Py_ssize_t weights_size         # of each of them, in bytes
     Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
-    bint is_spread                  # whether there are gaps between the outputs of a line
-    Py_ssize_t itemsize             # bytes of an output, or of its sum, which is spread
+    bint is_scattered                  # whether there are gaps between the outputs of a line
+    Py_ssize_t itemsize             # bytes of an output, or of its sum, which is scattered
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
-    Py_ssize_t results_at           # where in it outputs are that will be spread
+    Py_ssize_t results_at           # where in it outputs are that will be scattered
     uint8_t* out
 
 
@@ -99,8 +99,8 @@ cdef struct Work:
     Py_ssize_t n_next
     Share share                     # of each of them that is prefetched before a vector
     Share share_out                 # and of each line of outputs
-    uint8_t* room_for_lines
-    uint8_t* results                # of two segments that will be spread
+    uint8_t* lines_at
+    uint8_t* results                # of two segments that will be scattered
 
 
 cdef void find_under(Depthwise* d, bint two) noexcept nogil:
@@ -169,7 +169,7 @@ cdef void set_up(const Depthwise* d, Work* work, int thread) noexcept nogil:
     work.buffer = scratch + 3 * size
     work.streams = <const uint8_t**> (scratch + 4 * size)
     work.next = work.streams + (d.n_streams + 3) // 4 * 4
-    work.room_for_lines = scratch + 4 * size + size_of_streams(d)
+    work.lines_at = scratch + 4 * size + size_of_streams(d)
     work.results = <uint8_t*> work.weights + d.results_at
     v.streams = work.streams
     v.upper, v.both, v.lower = d.upper, d.both, d.lower
@@ -195,7 +195,7 @@ cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept n
         width = image.channels - channel
         if width >= d.width + VECTOR_BYTES:
             width = d.width
-        turn_to(d, &work, channel, width)
+        begin_channels(d, &work, channel, width)
         start = 0
         while start < image.out[2]:
             if is_ending():
@@ -253,7 +253,7 @@ cdef void measure_depthwise(Depthwise* d, int n_threads) noexcept nogil:
     d.scratch_size = d.most_vectors * (d.weights_size + 16 * VECTOR_BYTES)
     d.scratch_size += size_of_streams(d) + size_of_lines(&lines)
     d.results_at = d.scratch_size
-    if d.is_spread and not d.in_place:
+    if d.is_scattered and not d.in_place:
         d.scratch_size += 2 * d.segment * widest * d.itemsize
 
 
@@ -271,7 +271,7 @@ cdef int depthwise(
     d.image, d.epilogue, d.taps, d.out = image, epilogue, taps, out
     d.padded = (image.channels + 15) // 16 * 16
     d.itemsize = bytes_of_result(epilogue)
-    d.is_spread = image.step[3] != image.channels
+    d.is_scattered = image.step[3] != image.channels
     n_threads = useful_threads(
         <double> pixels * image.channels * n_taps, TAPS_PER_THREAD, n_threads
     )

@@ -123,16 +123,16 @@ cdef void share_prefetching(const Depthwise* d, Work* work) noexcept nogil:
     work.share_out = share_of(work, d.segment, image.step[3], is_whole)
 
 
-cdef void turn_to(
+cdef void begin_channels(
     const Depthwise* d, Work* work, Py_ssize_t channel, Py_ssize_t width
 ) noexcept nogil:
     """Prepare for some channels."""
     cdef DepthwiseVectors* v = &work.vectors
     cdef const Image* image = d.image
-    cdef Py_ssize_t pixel = width if d.is_spread else image.channels
+    cdef Py_ssize_t pixel = width if d.is_scattered else image.channels
     cdef Py_ssize_t rest
     measure_copies(d, &work.lines, width)
-    place_lines(&work.lines, work.room_for_lines)
+    place_lines(&work.lines, work.lines_at)
     work.lines.channel = channel
     choose_run(d, work)
     prepare_weights(d, work)
@@ -220,8 +220,8 @@ cdef void compute_copied(
     """A segment of one line of outputs, or of two, by copies of the lines under them."""
     cdef Lines* lines = &work.lines
     cdef Py_ssize_t pixel = lines.width * d.itemsize
-    cdef uint8_t* first = work.results if d.is_spread else upper
-    cdef uint8_t* second = work.results + d.segment * pixel if d.is_spread else lower
+    cdef uint8_t* first = work.results if d.is_scattered else upper
+    cdef uint8_t* second = work.results + d.segment * pixel if d.is_scattered else lower
     cdef const Stream* stream
     cdef Py_ssize_t i
     copy_lines(lines, d.n_under)
@@ -231,7 +231,7 @@ cdef void compute_copied(
         stream = &d.streams[min(i, d.n_streams - 1)]
         work.streams[i] = lines.lines[stream.line] + place_of_tap(lines, stream.column)
     compute_vectors(d, work, first, NULL if lower == NULL else second, upper)
-    if d.is_spread:
-        spread_line(d.image, first, pixel, pixel, d.segment, upper)
+    if d.is_scattered:
+        scatter_line(d.image, first, pixel, pixel, d.segment, upper)
         if lower != NULL:
-            spread_line(d.image, second, pixel, pixel, d.segment, lower)
+            scatter_line(d.image, second, pixel, pixel, d.segment, lower)

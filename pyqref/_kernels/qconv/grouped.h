@@ -25,20 +25,20 @@ ALWAYS_INLINE void grouped_pixels(const int pixels, const int quads_a_group,
                                   const GroupedVectors *g, ptrdiff_t at, uint8_t *out) {
     i32v sum[2][4];
     const int8_t *weights = g->weights;
-    UNROLL for (int p = 0; p < pixels; ++p) {
-        UNROLL for (int v = 0; v < 4; ++v) {
+    UNROLL_VECTORS for (int p = 0; p < pixels; ++p) {
+        UNROLL_VECTORS for (int v = 0; v < 4; ++v) {
             sum[p][v] = load_i32(g->factors.offset + v * SIMD_LANES);
         }
     }
     for (ptrdiff_t tap = 0; tap < g->n_taps; ++tap) {
         quads_v quads[2][4];
-        UNROLL for (int p = 0; p < pixels; ++p) {
-            spread_quads(quads[p], g->taps[tap] + at + p * g->x_step);
+        UNROLL_VECTORS for (int p = 0; p < pixels; ++p) {
+            broadcast_quads(quads[p], g->taps[tap] + at + p * g->x_step);
         }
-        UNROLL for (int q = 0; q < quads_a_group; ++q) {
-            UNROLL for (int v = 0; v < 4; ++v) {
+        UNROLL_VECTORS for (int q = 0; q < quads_a_group; ++q) {
+            UNROLL_VECTORS for (int v = 0; v < 4; ++v) {
                 const weights_v w = load_weights(weights + (4 * q + v) * VECTOR_BYTES);
-                UNROLL for (int p = 0; p < pixels; ++p) {
+                UNROLL_VECTORS for (int p = 0; p < pixels; ++p) {
                     sum[p][v] =
                         dot4_quads(sum[p][v], quads[p][v / quads_a_group * quads_a_group + q], w);
                 }
@@ -46,7 +46,7 @@ ALWAYS_INLINE void grouped_pixels(const int pixels, const int quads_a_group,
         }
         weights += 4 * quads_a_group * VECTOR_BYTES;
     }
-    UNROLL for (int p = 0; p < pixels; ++p) {
+    UNROLL_VECTORS for (int p = 0; p < pixels; ++p) {
         store_sums(&g->finish, &g->factors, sum[p], out + p * g->out_step);
     }
 }

@@ -31,7 +31,7 @@ cdef struct Grouped:
     Py_ssize_t segment              # outputs of a line that are
     bint by_taps                    # how their pixels are copied
     Py_ssize_t lines, lines_a_task  # of outputs
-    bint is_spread                  # whether there are gaps between the outputs of a line
+    bint is_scattered                  # whether there are gaps between the outputs of a line
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
     uint8_t* out
@@ -46,7 +46,7 @@ cdef struct Desk:
     float* multiplier
     float* bias
     const uint8_t** taps
-    uint8_t* results                # of a segment that will be spread
+    uint8_t* results                # of a segment that will be scattered
 
 
 cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexcept nogil:
@@ -116,7 +116,7 @@ cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
     set_finish(&v.finish, g.epilogue)
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, g.width)
     v.count, v.x_step = g.segment, g.width
-    v.out_step = g.width if g.is_spread else g.image.channels
+    v.out_step = g.width if g.is_scattered else g.image.channels
 
 
 cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -148,7 +148,7 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
                 p.image = line // (image.out[1] * image.out[0])
                 find_taps(g, &desk, &p)
                 out = g.out + place_of_result(image, &p) + channel
-                results = desk.results if g.is_spread else out
+                results = desk.results if g.is_scattered else out
                 for vector in range(g.vectors):
                     at = place_in_width(g, vector)
                     desk.vectors.weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
@@ -157,8 +157,8 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
                     desk.vectors.factors.bias = desk.bias + vector * VECTOR_BYTES
                     desk.vectors.at = at
                     grouped_vectors(&desk.vectors, image.inputs, results + at)
-                if g.is_spread:
-                    spread_line(image, results, g.width, g.width, g.segment, out)
+                if g.is_scattered:
+                    scatter_line(image, results, g.width, g.width, g.segment, out)
             start += g.segment
         channel += g.width
 
@@ -173,7 +173,7 @@ cdef int grouped(
     cdef Py_ssize_t tasks, vectors
     cdef uint8_t* scratch
     g.image, g.epilogue, g.strips, g.out = image, epilogue, strips, out
-    g.is_spread = image.step[3] != image.channels
+    g.is_scattered = image.step[3] != image.channels
     g.n_under = image.kernel[0] * image.kernel[1]
     g.n_taps = g.n_under * image.kernel[2]
     g.quads = g.n_taps * image.inputs // 4
@@ -198,7 +198,7 @@ cdef int grouped(
     measure_lines(&lines, image, g.width, g.segment, g.n_under, g.by_taps)
     g.scratch_size = g.vectors * (g.quads + 3) * 4 * VECTOR_BYTES + size_of_lines(&lines)
     g.scratch_size += g.n_taps * <Py_ssize_t> sizeof(void*)
-    if g.is_spread:
+    if g.is_scattered:
         g.scratch_size += g.segment * g.width
     scratch = <uint8_t*> malloc(scratch_of_all(g.scratch_size, n_threads))
     if scratch == NULL:

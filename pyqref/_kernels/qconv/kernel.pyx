@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._outputs cimport OF_BYTES, OF_INT32, require_output
 from pyqref._kernels._parallel cimport is_ending, parallel_for, useful_threads
 from pyqref._kernels.cache cimport (
-    LINE, first_step, next_line, scratch_of_all, scratch_step, whole_lines,
+    LINE, next_line, scratch_of_all, scratch_step, whole_lines,
 )
 from pyqref._kernels.product.kernel cimport (
     ADDED, BLOCK_ROWS_OF_TILES, BYTES, COPIED_TOO_MUCH, DEEPEST_TILES, GROUP_ROWS, HAS_TILES,
@@ -18,6 +18,7 @@ from pyqref._kernels.product.kernel cimport (
     finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
     prefetch_bytes, scratch_for_runs, suits_tiles, work_of,
 )
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 
 include "im2col.pxi"
@@ -29,7 +30,6 @@ include "depthwise.pxi"
 include "depthwise_weights.pxi"
 include "depthwise_in_place.pxi"
 include "grouped.pxi"
-include "../quantize/bytes.pxi"
 include "quantize_input.pxi"
 include "channels_last.pxi"
 
@@ -188,7 +188,7 @@ cdef int each_group(
     p.out_stride = distance_of_results(image) // p.out_itemsize
     p.put_rows = p.fetch_rows = NULL
     if p.out_stride == 0:
-        p.put_rows, p.out_stride = spread_windows, outputs
+        p.put_rows, p.out_stride = scatter_windows, outputs
         if e.store == ADDED:
             p.fetch_rows = fetch_windows
     cut_lines(image, &pieces)

@@ -7,6 +7,14 @@
 #include "product/tile.h" /* ALWAYS_INLINE, UNROLL */
 #include "simd/prefetch.h"
 
+/* Loops over vectors. Where vectors are loops over lanes in C, unrolled ones are no faster and
+ * twice as large. */
+#ifdef LANES_IN_LOOPS
+#define UNROLL_VECTORS
+#else
+#define UNROLL_VECTORS UNROLL
+#endif
+
 #define VECTOR_BYTES (4 * SIMD_LANES) /* channels that are computed together */
 
 /* What finishes sums, the same for all channels. */
@@ -23,7 +31,7 @@ typedef struct {
 } Factors;
 
 ALWAYS_INLINE const int8_t *add_products(i32v *sum, const quads_v *quads, const int8_t *weights) {
-    UNROLL for (int v = 0; v < 4; ++v) {
+    UNROLL_VECTORS for (int v = 0; v < 4; ++v) {
         sum[v] = dot4_quads(sum[v], quads[v], load_weights(weights + v * VECTOR_BYTES));
     }
     return weights + 4 * VECTOR_BYTES;
@@ -34,7 +42,7 @@ ALWAYS_INLINE void store_sums(const Finish *f, const Factors *by, const i32v *su
     const f32v bias_multiplier = set_f32(f->bias_multiplier), high = set_f32(f->high);
     uint8_t stored[VECTOR_BYTES];
     f32v real[4];
-    UNROLL for (int v = 0; v < 4; ++v) {
+    UNROLL_VECTORS for (int v = 0; v < 4; ++v) {
         const f32v bias = load_f32(by->bias + v * SIMD_LANES);
         real[v] = fma_f32(bias, bias_multiplier, to_f32(sum[v]));
         real[v] = min_f32(mul_f32(real[v], load_f32(by->multiplier + v * SIMD_LANES)), high);
@@ -47,7 +55,7 @@ ALWAYS_INLINE void store_sums(const Finish *f, const Factors *by, const i32v *su
 /* The sums as they are, in the order of the outputs. */
 ALWAYS_INLINE void keep_sums(const Finish *f, const i32v *sum, uint8_t *out) {
     int32_t in_quads[VECTOR_BYTES], ordered[VECTOR_BYTES];
-    UNROLL for (int v = 0; v < 4; ++v) store_i32(in_quads + v * SIMD_LANES, sum[v]);
+    UNROLL_VECTORS for (int v = 0; v < 4; ++v) store_i32(in_quads + v * SIMD_LANES, sum[v]);
     for (int i = 0; i < VECTOR_BYTES; i += 4) { /* place_in_quads of lines.pxi */
         memcpy(ordered + i, in_quads + i % 16 / 4 * SIMD_LANES + i / 16 * 4, 16);
     }

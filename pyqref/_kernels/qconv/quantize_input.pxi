@@ -19,7 +19,7 @@ cdef void quantize_stretch(
     const Source* s, const uint8_t* x, Py_ssize_t n, Py_ssize_t channels, uint8_t* out,
     Py_ssize_t buffer,
 ) noexcept nogil:
-    """Some channels of n pixels that follow one another; bytes are turned in blocks.
+    """Some channels of n pixels that follow one another; bytes are transposed in blocks.
 
     ``room`` is how many bytes from ``out`` on are of these pixels, or of what is written later.
     """

@@ -22,7 +22,7 @@ cdef Py_ssize_t distance_of_results(const Image* image) noexcept nogil:
     return distance if distance else image.step[3]
 
 
-cdef inline void spread_line(
+cdef inline void scatter_line(
     const Image* image, const uint8_t* results, Py_ssize_t step, Py_ssize_t size,
     Py_ssize_t count, uint8_t* out,
 ) noexcept nogil:
@@ -49,14 +49,14 @@ cdef inline void move_windows(
             for i in range(some):
                 copy_bytes(results + i * step, line + i * image.step[3], size)
         else:
-            spread_line(image, results, step, size, some, line)
+            scatter_line(image, results, step, size, some, line)
         results += some * step
         count -= some
         p.at[2] += some - 1
         advance(image, &p)
 
 
-cdef void spread_windows(
+cdef void scatter_windows(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* results, Py_ssize_t step,
     Py_ssize_t size, uint8_t* out,
 ) noexcept nogil:

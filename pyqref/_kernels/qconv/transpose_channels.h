@@ -1,4 +1,4 @@
-/* Bytes of 16 pixels of up to 16 channels, turned from one line a channel to one line a pixel. */
+/* Bytes of 16 pixels of up to 16 channels, from one line a channel to one line a pixel. */
 #ifndef PYQREF_TURN_H
 #define PYQREF_TURN_H
 

@@ -20,7 +20,7 @@ cdef inline const float* row_of(const Reals* reals, Py_ssize_t row) noexcept nog
 cdef inline const float* side_by_side(
     const Reals* reals, const float* x, Py_ssize_t n, float* buffer
 ) noexcept nogil:
-    """Some elements of a row, copied to ``room`` unless they lie so."""
+    """Some elements of a row, copied to ``buffer`` unless they lie so."""
     cdef Py_ssize_t i
     if reals.step == 1:
         return x
@@ -69,7 +69,6 @@ cdef void range_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) except -1 nogil:
     """Smallest and largest of all; nan is among them where they are nan."""
     cdef Py_ssize_t chunks = (reals.size + RANGE_CHUNK - 1) // RANGE_CHUNK
-    cdef Py_ssize_t i
     low[0], high[0] = INFINITY, -INFINITY
     reals.lows = <float*> malloc(2 * chunks * sizeof(float) + 1)
     if reals.lows == NULL:
@@ -78,41 +77,9 @@ cdef int whole_range(Reals* reals, float* low, float* high, int n_threads) excep
     reals.highs = reals.lows + chunks
     n_threads = useful_threads(<double> reals.size, RANGE_PER_THREAD, n_threads)
     parallel_for(range_task, reals, chunks, n_threads)
-    for i in range(chunks):
-        # Written so that nan wins and then stays.
-        if not reals.lows[i] >= low[0] and low[0] == low[0]:
-            low[0] = reals.lows[i]
-        if not reals.highs[i] <= high[0] and high[0] == high[0]:
-            high[0] = reals.highs[i]
+    join_ranges(reals.lows, reals.highs, chunks, low, high)
     free(reals.lows)
     return 0
-
-
-cdef void choose_qparams(
-    double low, double high, int quant_max, double* scale, int32_t* zero_point
-) noexcept nogil:
-    """``eq-choose-qparams-dynamic`` over the integers [0, quant_max]; the range is finite."""
-    cdef float smallest = <float> 6.1e-5
-    cdef float single, ratio, whole
-    cdef double from_low, from_high, exact
-    low, high = min(low, 0.0), max(high, 0.0)
-    scale[0] = (high - low) / quant_max
-    single = <float> scale[0]
-    if single == 0 or isinf((<float> 1) / single):
-        scale[0] = 0.1
-    if scale[0] < smallest:
-        # The range that the smallest scale covers, in the proportions of the given one.
-        whole, ratio = smallest * <float> quant_max, smallest / <float> scale[0]
-        if high == 0:
-            low = -whole
-        elif low == 0:
-            high = whole
-        else:
-            low, high = (<float> low) * ratio, (<float> high) * ratio
-        scale[0] = smallest
-    from_low, from_high = -low / scale[0], quant_max - high / scale[0]
-    exact = from_low if fabs(low / scale[0]) < quant_max + fabs(high / scale[0]) else from_high
-    zero_point[0] = <int32_t> rint(max(min(exact, <double> quant_max), 0.0))
 
 
 cdef void rows_quantized(
@@ -193,12 +160,12 @@ cdef bint choose_grid(Dynamic* d, float* low, float* high, int n_threads) except
     Where an end of the range is not finite there is no grid, and the result is false.
     """
     cdef double scale = 0
-    cdef int32_t zero_point = 0
+    cdef int64_t zero_point = 0
     low[0] = high[0] = 0
     if d.reals.size:
         whole_range(&d.reals, low, high, n_threads)
     if not (isfinite(low[0]) and isfinite(high[0])):
         return False
-    choose_qparams(low[0], high[0], d.quant_max, &scale, &zero_point)
-    use_grid(d, scale, zero_point)
+    choose_qparams(low[0], high[0], 0, d.quant_max, False, False, &scale, &zero_point)
+    use_grid(d, scale, <int32_t> zero_point)
     return True

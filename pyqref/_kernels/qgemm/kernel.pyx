@@ -3,20 +3,20 @@
 cimport numpy as cnp
 # tracemalloc sees what these give, so that tests see how much scratch a product takes.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
-from libc.math cimport INFINITY, NAN, fabs, isfinite, isinf, rint
-from libc.stdint cimport int32_t, uint8_t
+from libc.math cimport INFINITY, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 from pyqref._kernels._outputs cimport OF_BYTES, OF_FLOAT32, OF_INT32, output_for_rows
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
-from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams
+from pyqref._kernels.observe.range cimport join_ranges, range_of
 from pyqref._kernels.product.kernel cimport (
     BYTES, SUMS, TILE_DEPTH, Epilogue, Layout, Product, fill_product, multiply, place_of_row,
 )
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-include "../observe/range.pxi"
-include "../quantize/bytes.pxi"
-include "dynamic.pxi"
+include "dynamic.pxi"       # what kernel.pxd declares: fill_dynamic, choose_grid, use_grid
 
 
 # A matrix (rows, depth) of bytes; `flip` turns signed bytes into unsigned ones, 128 higher.

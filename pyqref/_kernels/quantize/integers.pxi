@@ -73,7 +73,7 @@ cdef void run_per_tensor(
 def quantize_per_tensor(
     x, out, float scale, float zero_point, int64_t quant_min, int64_t quant_max, int n_threads
 ):
-    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or room of that dtype.
+    """Quantize float32 ``x`` into ``out`` of 1 or 4 bytes an element, or a new array of that dtype.
 
     Returns the result, or None if ``x`` or the dtype is another or ``x`` lies in no order that
     results lie in.
@@ -86,17 +86,16 @@ def quantize_per_tensor(
 
 # --- Quantize per channel -----------------------------------------------------------------
 
-cdef inline f32v on_grid(const float* x, f32v inverse, f32v offset) noexcept nogil:
+cdef inline f32v on_grid(f32v x, f32v inverse, f32v offset) noexcept nogil:
     # The product and the sum are rounded separately.
-    return add_f32(mul_f32(load_f32(x), inverse), offset)
+    return add_f32(mul_f32(x, inverse), offset)
 
 
-cdef inline void store_saturated(uint8_t* q, f32v shifted, const Affine* a) noexcept nogil:
+cdef inline i32v saturated(f32v shifted, const Affine* a) noexcept nogil:
     # nan passes both bounds, which are given first, and becomes 0.
     cdef f32v low = set_f32(<float> a.quant_min)
     cdef f32v high = set_f32(<float> a.quant_max)
-    cdef f32v held = max_f32(low, min_f32(high, shifted))
-    store_low_bytes(q, to_i32(if_nan(held, set_f32(0))))
+    return to_i32(if_nan(max_f32(low, min_f32(high, shifted)), set_f32(0)))
 
 
 cdef inline void quantize_four(
@@ -110,7 +109,7 @@ cdef inline void quantize_four(
     cdef f32v[4] shifted
     cdef int v
     for v in range(4):
-        shifted[v] = on_grid(x + v * SIMD_LANES, inverse[v], offset[v])
+        shifted[v] = on_grid(load_f32(x + v * SIMD_LANES), inverse[v], offset[v])
     if all_below(shifted[0], shifted[1], shifted[2], shifted[3], set_f32(TOO_HIGH)):
         store_rounded_bytes(
             q, shifted[0], shifted[1], shifted[2], shifted[3],
@@ -118,7 +117,7 @@ cdef inline void quantize_four(
         )
     else:
         for v in range(4):
-            store_saturated(q + v * SIMD_LANES, shifted[v], a)
+            store_low_bytes(q + v * SIMD_LANES, saturated(shifted[v], a))
 
 
 cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
@@ -127,15 +126,14 @@ cdef inline void load_four(const float* x, f32v* vectors) noexcept nogil:
         vectors[v] = load_f32(x + v * SIMD_LANES)
 
 
-cdef void quantize_run(
+cdef void quantize_strip(
     const Affine* a, const float* x, uint8_t* q, Py_ssize_t n, const float* inverses,
     const float* offsets, bint of_each,
 ) noexcept nogil:
     """``eq-affine-quantize-channel`` on n numbers of one channel, or one of each of n channels."""
     cdef f32v[4] inverse
     cdef f32v[4] offset
-    cdef float[3][LANES_MAX] rest
-    cdef uint8_t[LANES_MAX] stored
+    cdef f32v rest
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
     cdef int32_t quant_min = a.quant_min
@@ -153,17 +151,14 @@ cdef void quantize_run(
     while i + SIMD_LANES <= n:
         if of_each:
             inverse[0], offset[0] = load_f32(inverses + i), load_f32(offsets + i)
-        store_saturated(q + i, on_grid(x + i, inverse[0], offset[0]), a)
+        store_low_bytes(q + i, saturated(on_grid(load_f32(x + i), inverse[0], offset[0]), a))
         i, step = i + step, SIMD_LANES
     if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest[0], x + i, (n - i) * sizeof(float))
         if of_each:
-            memcpy(rest[1], inverses + i, (n - i) * sizeof(float))
-            memcpy(rest[2], offsets + i, (n - i) * sizeof(float))
-            inverse[0], offset[0] = load_f32(rest[1]), load_f32(rest[2])
-        store_saturated(stored, on_grid(rest[0], inverse[0], offset[0]), a)
-        memcpy(q + i, stored, n - i)
+            inverse[0] = load_n_f32(inverses + i, n - i)
+            offset[0] = load_n_f32(offsets + i, n - i)
+        rest = on_grid(load_n_f32(x + i, n - i), inverse[0], offset[0])
+        store_n_low_bytes(q + i, saturated(rest, a), n - i)
 
 
 cdef void quantize_block(
@@ -205,17 +200,17 @@ cdef void quantize_rows(
     if a.channels % SIMD_LANES == 0 and a.size > SHORT:
         lead = first_step(a.x + start, rows * a.channels, SIMD_LANES, 0)
     if lead:
-        quantize_run(a, a.x + start, a.q + start, lead, inverses, offsets, True)
+        quantize_strip(a, a.x + start, a.q + start, lead, inverses, offsets, True)
         start, rows = start + lead, rows - 1
         inverses, offsets = inverses + lead, offsets + lead
         row = start + rows * a.channels
-        quantize_run(a, a.x + row, a.q + row, a.channels - lead, inverses, offsets, True)
+        quantize_strip(a, a.x + row, a.q + row, a.channels - lead, inverses, offsets, True)
     while channel + 4 * SIMD_LANES <= a.channels:
         quantize_block(a, start + channel, rows, inverses + channel, offsets + channel)
         channel += 4 * SIMD_LANES
     if channel < a.channels:
         for row in range(rows):
-            quantize_run(
+            quantize_strip(
                 a, a.x + start + row * a.channels + channel,
                 a.q + start + row * a.channels + channel,
                 a.channels - channel, inverses + channel, offsets + channel, True,
@@ -224,32 +219,32 @@ cdef void quantize_rows(
 
 cdef void quantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
-    cdef Py_ssize_t run = index * a.runs_per_task
-    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef Py_ssize_t strip = index * a.strips_per_task
+    cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
     cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
     cdef Py_ssize_t channel, i
     if a.inner == 1 and not a.wide:
-        quantize_rows(a, run, last - run)
+        quantize_rows(a, strip, last - strip)
         return
-    while run < last:
-        channel = 0 if a.inner == 1 else run % a.channels
+    while strip < last:
+        channel = 0 if a.inner == 1 else strip % a.channels
         if not a.wide:
-            quantize_run(
-                a, a.x + run * length, a.q + run * length, length,
+            quantize_strip(
+                a, a.x + strip * length, a.q + strip * length, length,
                 a.inverses + channel, a.offsets + channel, False,
             )
         elif a.inner == 1:
             for i in range(length):
                 quantize_wide(
-                    a.x + run * length + i, (<int32_t*> a.q) + run * length + i, 1,
+                    a.x + strip * length + i, (<int32_t*> a.q) + strip * length + i, 1,
                     a.inverses[i], a.offsets[i], a,
                 )
         else:
             quantize_wide(
-                a.x + run * length, (<int32_t*> a.q) + run * length, length,
+                a.x + strip * length, (<int32_t*> a.q) + strip * length, length,
                 a.inverses[channel], a.offsets[channel], a,
             )
-        run += 1
+        strip += 1
 
 
 cdef inline const float* with_more(
@@ -283,7 +278,7 @@ cdef int run_steps(
                 raise MemoryError()
         a.inverses = with_more(a.inverses, channels, buffer)
         a.offsets = with_more(a.offsets, channels, buffer + channels + LANES_MAX)
-    each_run(&a, quantize_channels_task, n_threads)
+    each_strip(&a, quantize_channels_task, n_threads)
     if buffer != few:
         free(buffer)
     return 0

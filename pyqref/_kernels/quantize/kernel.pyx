@@ -5,11 +5,15 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_INTEGERS, output_beside
 from pyqref._kernels._parallel cimport Task, parallel_for, useful_threads
 from pyqref._kernels.axes cimport elements_per_channel, is_in_c_order, require_channels
 from pyqref._kernels.cache cimport LINE, first_step, next_line, suits_streams
+from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
+from pyqref._kernels.simd.partial cimport (
+    load_n_bytes, load_n_f32, store_n_f32, store_n_low_bytes,
+)
 from pyqref._kernels.simd.primitives cimport *
 
 cdef enum:
@@ -42,7 +46,7 @@ cdef struct Affine:
     uint8_t* q                # integers of 1 or 4 bytes
     bint wide, is_signed
     bint streams              # whether the result, of or from bytes, goes past the caches
-    Py_ssize_t size, channels, inner, runs, runs_per_task
+    Py_ssize_t size, channels, inner, strips, strips_per_task
     float scale, inverse, offset
     int64_t zero_point
     int32_t quant_min, quant_max
@@ -75,21 +79,21 @@ cdef void each_chunk(Affine* a, Task task, int n_threads) noexcept:
     each_task(a, task, (a.size + CHUNK - 1) // CHUNK, WORK_PER_THREAD, n_threads)
 
 
-cdef void each_run(Affine* a, Task task, int n_threads) noexcept:
-    # Runs of one channel, or where channels are innermost, of all of them once.
+cdef void each_strip(Affine* a, Task task, int n_threads) noexcept:
+    # Strips of one channel, or where channels are innermost, of all of them once.
     cdef Py_ssize_t length = a.channels if a.inner == 1 else a.inner
     cdef Py_ssize_t count
     if a.size == 0:
         return
-    a.runs = a.size // length
+    a.strips = a.size // length
     if a.size <= CHUNK:         # a division takes as long as dozens of numbers
-        a.runs_per_task, count = a.runs, 1
+        a.strips_per_task, count = a.strips, 1
     else:
-        a.runs_per_task = max(<Py_ssize_t> 1, CHUNK // length)
-        count = (a.runs + a.runs_per_task - 1) // a.runs_per_task
+        a.strips_per_task = max(<Py_ssize_t> 1, CHUNK // length)
+        count = (a.strips + a.strips_per_task - 1) // a.strips_per_task
     each_task(a, task, count, CHANNELS_PER_THREAD, n_threads)
 
 
-include "bytes.pxi"
-include "integers.pxi"
-include "reals.pxi"
+# Each takes Affine, each_chunk and each_strip from above, and gives functions to Python:
+include "integers.pxi"      # quantize_per_tensor, quantize_per_channel
+include "reals.pxi"         # dequantize_per_tensor, dequantize_per_channel

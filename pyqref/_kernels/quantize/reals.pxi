@@ -1,27 +1,24 @@
 # From integers to real numbers: included by kernel.pyx.
 
-cdef inline f32v centred(const uint8_t* q, i32v zero_point, bint is_signed) noexcept nogil:
-    return to_f32(sub_i32(load_bytes_of(q, is_signed), zero_point))
+cdef inline f32v real_of(i32v q, i32v zero_point, f32v scale) noexcept nogil:
+    """``eq-affine-dequantize``"""
+    return mul_f32(to_f32(sub_i32(q, zero_point)), scale)
 
 
 cdef inline void dequantize_bytes(
     const Affine* a, const uint8_t* q, float* x, Py_ssize_t n, bint is_signed
 ) noexcept nogil:
-    """``eq-affine-dequantize`` from bytes."""
     cdef f32v scales = set_f32(a.scale)
     cdef i32v zero_points = set_i32(<int32_t> a.zero_point)
-    cdef float[LANES_MAX] stored
-    cdef uint8_t[LANES_MAX] rest
+    cdef i32v rest
     cdef bint streams = a.streams
     cdef Py_ssize_t i = 0
     while i + SIMD_LANES <= n:
-        put_f32(x + i, mul_f32(centred(q + i, zero_points, is_signed), scales), streams)
+        put_f32(x + i, real_of(load_bytes_of(q + i, is_signed), zero_points, scales), streams)
         i += SIMD_LANES
     if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest, q + i, n - i)
-        store_f32(stored, mul_f32(centred(rest, zero_points, is_signed), scales))
-        memcpy(x + i, stored, (n - i) * sizeof(float))
+        rest = load_n_bytes(q + i, is_signed, n - i)
+        store_n_f32(x + i, real_of(rest, zero_points, scales), n - i)
 
 
 cdef void dequantize_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
@@ -58,7 +55,7 @@ cdef void run_dequantize(
 
 
 def dequantize_per_tensor(q, out, float scale, int64_t zero_point, int n_threads):
-    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or room of that dtype.
+    """Dequantize ``q`` of 1 or 4 bytes an element into ``out`` of float32, or a new array.
 
     Returns the result, or None if ``q`` is of another type or lies in no order that results lie in.
     """
@@ -74,7 +71,7 @@ ctypedef fused integer:
     int32_t
 
 
-cdef inline void dequantize_run(
+cdef inline void dequantize_strip(
     const integer* q, float* x, Py_ssize_t n, const double* zero_points, const double* scales,
     bint across,
 ) noexcept nogil:
@@ -92,32 +89,32 @@ cdef inline void dequantize_run(
 
 cdef void dequantize_channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef Affine* a = <Affine*> context
-    cdef Py_ssize_t run = index * a.runs_per_task
-    cdef Py_ssize_t last = min(run + a.runs_per_task, a.runs)
+    cdef Py_ssize_t strip = index * a.strips_per_task
+    cdef Py_ssize_t last = min(strip + a.strips_per_task, a.strips)
     cdef bint across = a.inner == 1
     cdef Py_ssize_t length = a.channels if across else a.inner
     cdef Py_ssize_t channel, at
     cdef float* x
-    while run < last:
-        channel = 0 if across else run % a.channels
-        at = run * length
+    while strip < last:
+        channel = 0 if across else strip % a.channels
+        at = strip * length
         x = a.x + at
         if a.wide:
-            dequantize_run(
+            dequantize_strip(
                 (<const int32_t*> a.q) + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
         elif a.is_signed:
-            dequantize_run(
+            dequantize_strip(
                 (<const int8_t*> a.q) + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
         else:
-            dequantize_run(
+            dequantize_strip(
                 <const uint8_t*> a.q + at, x, length,
                 a.zero_points + channel, a.scales + channel, across,
             )
-        run += 1
+        strip += 1
 
 
 def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads):
@@ -138,5 +135,5 @@ def dequantize_per_channel(q, out, scales, zero_points, int axis, int n_threads)
     a.inner = elements_per_channel(q, axis)
     a.scales = <const double*> cnp.PyArray_DATA(each_scale)
     a.zero_points = <const double*> cnp.PyArray_DATA(each_zero_point)
-    each_run(&a, dequantize_channels_task, n_threads)
+    each_strip(&a, dequantize_channels_task, n_threads)
     return x

@@ -43,7 +43,7 @@ cdef int multiply_rows(
     return multiply(&d.product, n_threads)
 
 
-cdef int require_rooms(
+cdef int require_buffers(
     int kind, cnp.ndarray batch_sizes, cnp.ndarray from_input, cnp.ndarray from_hidden,
     cnp.ndarray hidden, cell, cnp.ndarray outputs, Py_ssize_t columns,
 ) except -1:
@@ -98,7 +98,7 @@ def recurrent_layer(
     cdef float low = 0
     cdef float high = 0
     cdef bint has_grid = grid is not None
-    require_rooms(
+    require_buffers(
         kind, batch_sizes, from_input, from_hidden, hidden, cell, outputs,
         cnp.PyArray_SIZE(<cnp.ndarray?> (<tuple> of_hidden[1])[2]),
     )

@@ -18,7 +18,7 @@ from .cells import KINDS, gru_step, lstm_step, rnn_step
 
 __all__ = ["NoGridError", "recurrent_cell", "recurrent_layer", "recurrent_loop"]
 
-#: Bytes of rows and their projections that are held at a time, for each thread: of the inputs, and
+#: Bytes of rows and their projections that are kept at a time, for each thread: of the inputs, and
 #: once more of the hidden states.
 _HELD = 15 << 15
 
@@ -163,7 +163,7 @@ def _run(
         rows = np.array(x, order="C")
     n_threads = threads.limit
     columns = of_hidden.columns
-    rooms = [
+    buffers = [
         np.empty((max(1, min(count, n_threads * _HELD // (4 * columns + depth))), columns), "f4")
         for count, depth in ((len(out), x.shape[-1]), (len(states[0]), states[0].shape[1]))
     ]
@@ -175,7 +175,7 @@ def _run(
         reverse,
         (of_input.quant_max, of_input.weight),
         (of_hidden.quant_max, of_hidden.weight),
-        *rooms,
+        *buffers,
         states[0],
         states[1] if kind == "LSTM" else None,
         out,

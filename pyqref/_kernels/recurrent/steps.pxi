@@ -80,9 +80,9 @@ cdef inline float* moved(float* pointer, Py_ssize_t by) noexcept nogil:
 cdef void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     """Some elements of one row."""
     cdef const Step* s = <const Step*> context
-    cdef Py_ssize_t pieces = (s.size + CELLS - 1) // CELLS
-    cdef Py_ssize_t row = index // pieces
-    cdef Py_ssize_t first = index % pieces * CELLS
+    cdef Py_ssize_t blocks = (s.size + CELLS - 1) // CELLS
+    cdef Py_ssize_t row = index // blocks
+    cdef Py_ssize_t first = index % blocks * CELLS
     cdef Py_ssize_t left = min(<Py_ssize_t> CELLS, s.size - first)
     cdef const float* x = s.from_input + row * s.kind * s.size + first
     cdef const float* h = s.from_hidden + row * s.kind * s.size + first
@@ -120,6 +120,6 @@ cdef void step_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 cdef void run_step(Step* s, int n_threads) noexcept nogil:
-    cdef Py_ssize_t pieces = (s.size + CELLS - 1) // CELLS
+    cdef Py_ssize_t blocks = (s.size + CELLS - 1) // CELLS
     n_threads = useful_threads(<double> s.rows * s.size, CELLS_PER_THREAD, n_threads)
-    parallel_for(step_task, s, s.rows * pieces, n_threads)
+    parallel_for(step_task, s, s.rows * blocks, n_threads)

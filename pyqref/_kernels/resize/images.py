@@ -12,7 +12,7 @@ from pyqref._kernels.layout import images
 from pyqref.numerics import interpolate as reference
 from pyqref.numerics.types import FloatArray, IntArray
 
-from .bands import are_wanted, in_bands
+from .strips import are_wanted, in_strips
 
 __all__ = ["bilinear", "nearest"]
 
@@ -40,7 +40,7 @@ def nearest(
         def run(image: IntArray, planes: IntArray, rows: slice, low: int, out: IntArray) -> None:
             kernel.nearest(image, planes, lines[rows] - low, columns, out, threads.limit)
 
-        return in_bands(run, q, output_size, planes, lines, lines)
+        return in_strips(run, q, output_size, planes, lines, lines)
     q, result = images(q, output_size, False)
     kernel.nearest(q, *sources, result, threads.limit)
     return result
@@ -80,7 +80,7 @@ def bilinear(
         )
 
     if are_wanted(q):
-        return in_bands(run, q, output_size, _ONE_PLANE, first, second)
+        return in_strips(run, q, output_size, _ONE_PLANE, first, second)
     q, result = images(q, tuple(output_size), False)
     run(q, _ONE_PLANE, slice(None), 0, result)
     return result

@@ -28,6 +28,11 @@ static inline __m128i low_bytes(__m256i value) {
 static inline f32v set_f32(float value) { return _mm256_set1_ps(value); }
 static inline f32v load_f32(const float *source) { return _mm256_loadu_ps(source); }
 static inline void store_f32(float *target, f32v value) { _mm256_storeu_ps(target, value); }
+#define HAS_LOAD_N
+static inline f32v load_n_f32(const float *source, ptrdiff_t n) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_maskload_ps(source, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane));
+}
 static inline void stream_f32(float *target, f32v value) { _mm256_stream_ps(target, value); }
 static inline void finish_streams(void) { _mm_sfence(); }
 
@@ -190,7 +195,7 @@ static inline void interleave(__m256i *woven, const uint8_t *a, const uint8_t *b
     woven[2] = _mm256_unpacklo_epi16(high_ab, high_cd);
     woven[3] = _mm256_unpackhi_epi16(high_ab, high_cd);
 }
-static inline void spread(__m256i *quads, const uint8_t *source) {
+static inline void broadcast_each_quad(__m256i *quads, const uint8_t *source) {
     const __m256i x = load_vector(source);
     quads[0] = _mm256_shuffle_epi32(x, 0x00);
     quads[1] = _mm256_shuffle_epi32(x, 0x55);
@@ -314,10 +319,10 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
     return widened(_mm256_set1_epi32(four));
 }
 static inline quads_v load_quads(const uint8_t *source) { return widened(load_vector(source)); }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
-    __m256i spread_out[4];
-    spread(spread_out, source);
-    for (int v = 0; v < 4; ++v) quads[v] = widened(spread_out[v]);
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
+    __m256i copies[4];
+    broadcast_each_quad(copies, source);
+    for (int v = 0; v < 4; ++v) quads[v] = widened(copies[v]);
 }
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {

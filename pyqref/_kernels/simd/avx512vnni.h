@@ -15,7 +15,7 @@
 #define NARROW_TILE_ROWS 8
 #define LAST_QUADS 8
 #define LAST_SUMS 8
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__AVX512F__)
 #define STAYS_LOADED(vector) __asm__("" : "+v"(vector))
 #define STAYS_COUNTED(number) __asm__("" : "+r"(number))
 #endif
@@ -30,6 +30,10 @@ typedef __m512i weights_v; /* four weights of each of 16 columns */
 static inline f32v set_f32(float value) { return _mm512_set1_ps(value); }
 static inline f32v load_f32(const float *source) { return _mm512_loadu_ps(source); }
 static inline void store_f32(float *target, f32v value) { _mm512_storeu_ps(target, value); }
+#define HAS_LOAD_N
+static inline f32v load_n_f32(const float *source, ptrdiff_t n) {
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), source);
+}
 static inline void stream_f32(float *target, f32v value) { _mm512_stream_ps(target, value); }
 static inline void finish_streams(void) { _mm_sfence(); }
 
@@ -190,7 +194,7 @@ static inline inputs_v broadcast_inputs(const uint8_t *source) {
 }
 typedef __m512i quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return _mm512_loadu_si512(source); }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
     const __m512i x = _mm512_loadu_si512(source);
     quads[0] = _mm512_shuffle_epi32(x, _MM_PERM_AAAA);
     quads[1] = _mm512_shuffle_epi32(x, _MM_PERM_BBBB);

@@ -158,7 +158,7 @@ static inline void interleave(uint8x16_t *woven, const uint8_t *a, const uint8_t
         woven[2 * i + 1] = vreinterpretq_u8_u16(four.val[1]);
     }
 }
-static inline void spread(uint8x16_t *quads, const uint8_t *source) {
+static inline void broadcast_each_quad(uint8x16_t *quads, const uint8_t *source) {
     const uint32x4_t x = vreinterpretq_u32_u8(vld1q_u8(source));
     quads[0] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 0));
     quads[1] = vreinterpretq_u8_u32(vdupq_laneq_u32(x, 1));

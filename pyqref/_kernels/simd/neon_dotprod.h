@@ -18,11 +18,11 @@ typedef int8x16_t quads_v;
 static inline quads_v load_quads(const uint8_t *source) {
     return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(source), vdupq_n_u8(0x80)));
 }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
-    uint8x16_t spread_out[4];
-    spread(spread_out, source);
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
+    uint8x16_t copies[4];
+    broadcast_each_quad(copies, source);
     for (int v = 0; v < 4; ++v) {
-        quads[v] = vreinterpretq_s8_u8(veorq_u8(spread_out[v], vdupq_n_u8(0x80)));
+        quads[v] = vreinterpretq_s8_u8(veorq_u8(copies[v], vdupq_n_u8(0x80)));
     }
 }
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,

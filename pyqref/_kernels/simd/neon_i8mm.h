@@ -15,8 +15,8 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) { return vusdotq_s32(
 
 typedef uint8x16_t quads_v;
 static inline quads_v load_quads(const uint8_t *source) { return vld1q_u8(source); }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
-    spread(quads, source);
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
+    broadcast_each_quad(quads, source);
 }
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {

@@ -13,6 +13,7 @@
 #define TILE_VECTORS 4
 #define INPUT_SHIFT 0
 #define PAIR_PRICE 1
+#define LANES_IN_LOOPS
 
 typedef struct { float lane[SIMD_LANES]; } f32v;
 typedef struct { int32_t lane[SIMD_LANES]; } i32v;
@@ -252,7 +253,7 @@ static inline quads_v load_quads(const uint8_t *source) {
     memcpy(&x, source, sizeof x);
     return x;
 }
-static inline void spread_quads(quads_v *quads, const uint8_t *source) {
+static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
     for (int v = 0; v < 4; ++v) {
         for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
     }

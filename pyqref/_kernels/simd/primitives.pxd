@@ -53,7 +53,7 @@ cdef extern from *:
         uint8_t* first, uint8_t* second, f32v a, f32v b, f32v c, f32v d, int zero_point, int lower
     ) nogil
 
-    # a, b, c and d rounded as by to_i32 and held to [lower, upper], numbers of int8 or of uint8:
+    # a, b, c and d rounded as by to_i32 and clamped to [lower, upper], numbers of int8 or of uint8:
     # 4 * SIMD_LANES of them. a, b, c and d are below 2^31 and no nan, but as low as can be.
     void store_rounded_bytes(
         uint8_t* target, f32v a, f32v b, f32v c, f32v d, bint is_signed, int lower, int upper
@@ -62,7 +62,7 @@ cdef extern from *:
     bint all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) nogil
 
     # tile_finish.h alone uses these: a vector of bytes, four numbers rounded and plus the zero
-    # point, held to [0, 255]; the same held to [lower, upper]; and the first `count` bytes of
+    # point, clamped to [0, 255]; the same clamped to [lower, upper]; and the first `count` bytes of
     # `quarters` of its four quarters stored, from the one named `first`. The numbers are no nan and
     # below 2^31.
     #
@@ -99,7 +99,7 @@ cdef extern from *:
     ) nogil
 
     # Of 4 * SIMD_LANES bytes, lane l of the vector v of the four has the quad l // 4 * 4 + v.
-    void spread_quads(quads_v* quads, const uint8_t* source) nogil
+    void broadcast_quads(quads_v* quads, const uint8_t* source) nogil
     # Bytes of four places side by side: 4 * SIMD_LANES are read from each. Lane l of the vector v
     # of the four has the bytes l // 4 * 16 + v * 4 + l % 4 of the four places.
     void interleave_quads(

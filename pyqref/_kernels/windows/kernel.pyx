@@ -70,7 +70,7 @@ cdef struct Windows:
     Py_ssize_t channels, width, height
     Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
     Py_ssize_t out_height, out_width
-    Py_ssize_t bands, lines         # of one image: tasks, and lines that one of them goes over
+    Py_ssize_t strips, lines         # of one image: tasks, and lines that one of them goes over
     Py_ssize_t buffer                 # floats of the scratch of a thread
     float* scratch
 
@@ -107,8 +107,8 @@ cdef void unfold_task(void* context, Py_ssize_t index, int thread) noexcept nogi
     """Some lines of windows of one image."""
     cdef const Windows* w = <const Windows*> context
     cdef float* lines = w.scratch + thread * w.buffer
-    cdef Py_ssize_t image = index // w.bands
-    cdef Py_ssize_t first = index % w.bands * w.lines
+    cdef Py_ssize_t image = index // w.strips
+    cdef Py_ssize_t first = index % w.strips * w.lines
     cdef Py_ssize_t last = min(first + w.lines, w.out_height)
     cdef Py_ssize_t top = max(first * w.stride_y - w.before_y, <Py_ssize_t> 0)
     cdef Py_ssize_t bottom = min(
@@ -151,8 +151,8 @@ cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Windows* w = <const Windows*> context
     cdef float* lines = w.scratch + thread * w.buffer
     cdef Py_ssize_t n = w.channels
-    cdef Py_ssize_t image = index // w.bands
-    cdef Py_ssize_t first = index % w.bands * w.lines
+    cdef Py_ssize_t image = index // w.strips
+    cdef Py_ssize_t first = index % w.strips * w.lines
     cdef Py_ssize_t last = min(first + w.lines, w.height)
     cdef Py_ssize_t plane = w.height * w.width
     cdef Py_ssize_t line, ky, kx, y, x, at
@@ -194,7 +194,7 @@ cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry,
     height = w.height if folds else w.out_height
     w.lines = most if folds else max((most - reach) // w.stride_y + 1, <Py_ssize_t> 1)
     w.lines = min(w.lines, height)
-    w.bands = (height + w.lines - 1) // w.lines
+    w.strips = (height + w.lines - 1) // w.lines
     w.buffer = line * (w.lines if folds else min((w.lines - 1) * w.stride_y + reach, w.height))
 
 
@@ -210,7 +210,7 @@ cdef int run_windows(
     if w.scratch == NULL:
         raise MemoryError()
     with nogil:
-        parallel_for(task, &w, cnp.PyArray_DIM(images, 0) * w.bands, n_threads)
+        parallel_for(task, &w, cnp.PyArray_DIM(images, 0) * w.strips, n_threads)
         free(w.scratch)
     return 0
 
@@ -246,5 +246,5 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
     run_windows(images, rows, geometry, True, n_threads)
 
 
-include "products.pxi"
-include "maxima.pxi"
+include "products.pxi"      # multiply_windows and gradients_of_products, by the tasks above
+include "maxima.pxi"        # largest and gradient_of_largest

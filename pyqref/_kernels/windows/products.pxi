@@ -19,7 +19,7 @@ cdef inline Matrix matrix_of(float* at, Py_ssize_t row, Py_ssize_t column) noexc
     return m
 
 
-cdef void multiply(
+cdef void multiply_matrices(
     Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns
 ) noexcept nogil:
     """``out = a @ b``, contiguous; so many rows at a time that Ctrl-C is noticed."""
@@ -67,7 +67,7 @@ cdef void run_block(
     cdef Py_ssize_t i
     block.images += first * block.channels * block.height * block.width
     block.rows = rows
-    for i in range(count * block.bands):
+    for i in range(count * block.strips):
         if i > 0 and is_ending():
             return
         task(&block, i, thread)
@@ -79,7 +79,7 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Py_ssize_t count = min(p.step, p.images - first)
     cdef float* rows = p.rows + thread * p.step * p.length * p.depth
     run_block(&p.unfolds, unfold_task, first, count, rows, thread)
-    multiply(
+    multiply_matrices(
         matrix_of(rows, p.depth, 1), matrix_of(p.filters, 1, p.depth),
         p.matrix + first * p.length * p.outputs, count * p.length, p.depth, p.outputs,
     )
@@ -92,14 +92,14 @@ cdef void gradients_task(void* context, Py_ssize_t index, int thread) noexcept n
     cdef float* rows = p.rows + thread * p.step * p.length * p.depth
     cdef float* part = p.matrix + first * p.length * p.outputs
     if p.filters != NULL:
-        multiply(
+        multiply_matrices(
             matrix_of(part, p.outputs, 1), matrix_of(p.filters, p.depth, 1), rows,
             count * p.length, p.outputs, p.depth,
         )
         run_block(&p.folds, fold_task, first, count, rows, thread)
     if p.sums != NULL:
         run_block(&p.unfolds, unfold_task, first, count, rows, thread)
-        multiply(
+        multiply_matrices(
             matrix_of(part, 1, p.outputs), matrix_of(rows, p.depth, 1),
             p.sums + index * p.outputs * p.depth, p.outputs, count * p.length, p.depth,
         )

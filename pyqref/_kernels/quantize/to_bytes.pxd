@@ -1,4 +1,10 @@
-# Real numbers to bytes, per tensor: included by the bodies of quantize and qgemm.
+# Real numbers to bytes, per tensor: for quantize, and for products, which quantize their input.
+
+from libc.stdint cimport uint8_t
+from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.simd.partial cimport load_n_f32, store_n_low_bytes
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline i32v saturate(f32v shifted, f32v low, f32v high) noexcept nogil:
     # The bounds are whole: clamping before rounding gives the same, and cannot overflow.
@@ -15,8 +21,7 @@ cdef inline void quantize_bytes(
     cdef f32v zero = set_f32(offset)
     cdef f32v low = set_f32(quant_min)
     cdef f32v high = set_f32(quant_max)
-    cdef float[LANES_MAX] rest
-    cdef uint8_t[LANES_MAX] stored
+    cdef f32v value
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t step = first_step(x, n, SIMD_LANES, 4 * SIMD_LANES)
     while i + 4 * SIMD_LANES <= n:
@@ -36,7 +41,5 @@ cdef inline void quantize_bytes(
         store_low_bytes(q + i, saturate(fma_f32(load_f32(x + i), by, zero), low, high))
         i, step = i + step, SIMD_LANES
     if i < n:
-        memset(rest, 0, sizeof(rest))
-        memcpy(rest, x + i, (n - i) * sizeof(float))
-        store_low_bytes(stored, saturate(fma_f32(load_f32(rest), by, zero), low, high))
-        memcpy(q + i, stored, n - i)
+        value = fma_f32(load_n_f32(x + i, n - i), by, zero)
+        store_n_low_bytes(q + i, saturate(value, low, high), n - i)

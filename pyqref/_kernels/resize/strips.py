@@ -9,7 +9,7 @@ import numpy as np
 from pyqref._kernels.layout import contiguous
 from pyqref.numerics.types import IntArray
 
-__all__ = ["are_wanted", "in_bands"]
+__all__ = ["are_wanted", "in_strips"]
 
 #: Bytes of a copy with the channels last.
 MOST = 1 << 18
@@ -25,7 +25,7 @@ def are_wanted(q: IntArray) -> bool:
     return q.size > MOST and not q.transpose(last).flags.c_contiguous
 
 
-def in_bands(
+def in_strips(
     run: Kernel,
     q: IntArray,
     output_size: Sequence[int],
@@ -33,7 +33,7 @@ def in_bands(
     first: IntArray,
     last: IntArray,
 ) -> IntArray:
-    """Give ``run`` one band of rows after the other; the channels of the result lie last.
+    """Give ``run`` one strip of rows after the other; the channels of the result lie last.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def in_bands(
     most = MOST // (lines.shape[3] * channels)
     for image, plane in np.ndindex(out.shape[:2]):
         source = lines[image : image + 1, planes[plane] : planes[plane] + 1]
-        for rows, low, high in bands(first, last, most):
+        for rows, low, high in strips(first, last, most):
             part = out[image : image + 1, plane : plane + 1, rows]
-            band = contiguous(source[:, :, low:high])
-            run(_seen(band), np.zeros(1, np.int64), rows, low, _seen(part))
+            strip = contiguous(source[:, :, low:high])
+            run(_seen(strip), np.zeros(1, np.int64), rows, low, _seen(part))
     return _seen(out.reshape(batch, *output_size, channels))
 
 
@@ -63,12 +63,12 @@ def _seen(images: IntArray) -> IntArray:
     return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
 
 
-def bands(first: IntArray, last: IntArray, most: int) -> Iterator[tuple[slice, int, int]]:
+def strips(first: IntArray, last: IntArray, most: int) -> Iterator[tuple[slice, int, int]]:
     """Rows of the result that are made of at most ``most`` rows, and from where to where these go.
 
     Examples
     --------
-    >>> list(bands(np.array([0, 0, 1, 1, 2]), np.array([1, 1, 2, 2, 2]), 2))
+    >>> list(strips(np.array([0, 0, 1, 1, 2]), np.array([1, 1, 2, 2, 2]), 2))
     [(slice(0, 2, None), 0, 2), (slice(2, 5, None), 1, 3)]
     """
     start = 0

@@ -2,14 +2,18 @@
 # numbers. In C order, the lowest bit of a byte first. Tasks begin at whole bytes, so that no two
 # of them write to one byte.
 
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memcpy
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
+
 cdef enum:
-    BEYOND = 4      # bytes after the last whole one: marks are read four bytes at a time
+    BEYOND = 4      # bytes after the last whole one: bits are read four bytes at a time
 
 
 cdef inline void add_bits(
     uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, Py_ssize_t n
 ) noexcept nogil:
-    """Mark n numbers from ``at`` on; a byte is written from its lowest bit to its highest."""
+    """Put the bits of n numbers from ``at`` on; a byte is written from its lowest bit to its highest."""
     cdef uint8_t* byte = bit_mask + (at >> 3)
     cdef Py_ssize_t left = n + (at & 7)
     bits <<= at & 7
@@ -44,8 +48,8 @@ cdef inline Py_ssize_t whole_bytes(Py_ssize_t head, Py_ssize_t size) noexcept no
     return head if head == size or head % 8 == 0 else 0
 
 
-cdef inline Py_ssize_t runs_of_whole_bytes(Py_ssize_t runs, Py_ssize_t length) noexcept nogil:
-    """A few more runs of a length, where they would end within a byte."""
-    while runs * length % 8:
-        runs += 1
-    return runs
+cdef inline Py_ssize_t strips_of_whole_bytes(Py_ssize_t strips, Py_ssize_t length) noexcept nogil:
+    """A few more strips of a length, where they would end within a byte."""
+    while strips * length % 8:
+        strips += 1
+    return strips

@@ -1,4 +1,9 @@
-# Smallest and largest of some numbers: included by the bodies of observe and qgemm.
+# Smallest and largest of some numbers: for observe, and for qgemm, which quantizes its input.
+
+from libc.math cimport NAN
+from pyqref._kernels.cache cimport first_step
+from pyqref._kernels.simd.primitives cimport *
+
 
 cdef inline void range_of(const float* x, Py_ssize_t n, float* low, float* high) noexcept nogil:
     """Widen [low, high] to n numbers; nan, once met, stays."""
