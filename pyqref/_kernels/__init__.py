@@ -18,6 +18,11 @@ from .threads import set_num_threads as set_num_threads
 from .threads import together as together
 
 if TYPE_CHECKING:
+    from .activations import activation as activation
+    from .activations import activation_gradient as activation_gradient
+    from .activations import glu as glu
+    from .activations import glu_gradient as glu_gradient
+    from .activations import prelu as prelu
     from .channels import gradient_of_normalized as gradient_of_normalized
     from .channels import moments_of_channels as moments_of_channels
     from .channels import scale_channels as scale_channels
@@ -92,6 +97,7 @@ if TYPE_CHECKING:
 __getattr__ = on_first_use(
     __name__,
     {
+        ".activations": ("activation", "activation_gradient", "glu", "glu_gradient", "prelu"),
         ".channels": (
             "gradient_of_normalized",
             "moments_of_channels",
@@ -175,6 +181,8 @@ __all__ = [
     "PackedConv",
     "PackedConvTranspose",
     "PackedLinear",
+    "activation",
+    "activation_gradient",
     "adaptive_avg_pool",
     "add",
     "avg_pool",
@@ -197,6 +205,8 @@ __all__ = [
     "fold_rows",
     "fused_average",
     "get_num_threads",
+    "glu",
+    "glu_gradient",
     "gradient_of_largest",
     "gradient_of_normalized",
     "gradients_of_products",
@@ -226,6 +236,7 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "pack_linear",
+    "prelu",
     "quantize_per_channel",
     "quantize_per_tensor",
     "recurrent_layer",

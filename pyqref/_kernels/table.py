@@ -71,6 +71,7 @@ class Kernel(NamedTuple):
 OPERATIONS: dict[str, Operation] = {
     each.name: each
     for each in (
+        Operation("activations", ("exponential", "float_activation", "logarithm", "normal")),
         Operation("channels", ("channels", "moments")),
         Operation("elementwise", ("elementwise",)),
         Operation("fake_quantize", ("fake_quantize",)),

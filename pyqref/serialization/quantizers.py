@@ -104,9 +104,7 @@ def _checked(array: Array, found: Any) -> Any:
     return make_per_channel(array, scales, zero_points, found["axis"], dtype, qscheme=qscheme)
 
 
-def _check_numbers(
-    name: str, values: Any, kinds: tuple[type, ...], *, finite: bool = True
-) -> None:
+def _check_numbers(name: str, values: Any, kinds: tuple[type, ...], *, finite: bool = True) -> None:
     wanted = ("finite " if finite else "") + " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(values, list):
         raise TypeError(f"{name} must be a list of {wanted}, found {short(values)}")
