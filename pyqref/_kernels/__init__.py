@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .activations import glu as glu
     from .activations import glu_gradient as glu_gradient
     from .activations import prelu as prelu
+    from .activations import softmax as softmax
+    from .activations import softmax_gradient as softmax_gradient
     from .channels import gradient_of_normalized as gradient_of_normalized
     from .channels import moments_of_channels as moments_of_channels
     from .channels import scale_channels as scale_channels
@@ -97,7 +99,15 @@ if TYPE_CHECKING:
 __getattr__ = on_first_use(
     __name__,
     {
-        ".activations": ("activation", "activation_gradient", "glu", "glu_gradient", "prelu"),
+        ".activations": (
+            "activation",
+            "activation_gradient",
+            "glu",
+            "glu_gradient",
+            "prelu",
+            "softmax",
+            "softmax_gradient",
+        ),
         ".channels": (
             "gradient_of_normalized",
             "moments_of_channels",
@@ -247,6 +257,8 @@ __all__ = [
     "running_range",
     "scale_channels",
     "set_num_threads",
+    "softmax",
+    "softmax_gradient",
     "straight_through",
     "sums_of_channels",
     "together",

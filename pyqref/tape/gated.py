@@ -106,8 +106,14 @@ class Glu(Operation):
 class Softmax(Operation):
     """``Softmax(x, dim)``: ``exp(x) / sum(exp(x))`` along ``dim``."""
 
+    makes_gradients = True
+
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
+        found = _kernels.softmax(x, dim)
+        if found is not None:
+            self.save(found)
+            return found
         y = np.exp(x - x.max(axis=dim, keepdims=True, initial=-np.inf))
         y /= y.sum(axis=dim, keepdims=True)
         self.save(y)
@@ -115,6 +121,9 @@ class Softmax(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (y,) = self.saved
+        found = _kernels.softmax_gradient(grads[0], y, self.dim)
+        if found is not None:
+            return (found,)
         weighted = grads[0] * y
         return (weighted - y * weighted.sum(axis=self.dim, keepdims=True),)
 
@@ -122,8 +131,14 @@ class Softmax(Operation):
 class LogSoftmax(Operation):
     """``LogSoftmax(x, dim)``: ``x - log(sum(exp(x)))`` along ``dim``."""
 
+    makes_gradients = True
+
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
+        found = _kernels.softmax(x, dim, is_log=True)
+        if found is not None:
+            self.save(found)
+            return found
         y = x - x.max(axis=dim, keepdims=True, initial=-np.inf)
         y -= np.log(np.exp(y).sum(axis=dim, keepdims=True))
         self.save(y)
@@ -131,4 +146,7 @@ class LogSoftmax(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (y,) = self.saved
+        found = _kernels.softmax_gradient(grads[0], y, self.dim, is_log=True)
+        if found is not None:
+            return (found,)
         return (grads[0] - np.exp(y) * grads[0].sum(axis=self.dim, keepdims=True),)

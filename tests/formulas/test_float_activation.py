@@ -11,7 +11,7 @@ import pytest
 from formulas.exact import fractions
 from formulas.test_exponential import PI, exact_erf
 
-from pyqref.numerics import float_activation
+from pyqref.numerics import float_activation, float_softmax
 
 U = Fraction(1, 2**24)
 CONTEXT = Context(prec=100)
@@ -145,3 +145,49 @@ def test_eq_glu_gradients__forty_digits() -> None:
         s = sigmoid(b)
         assert abs(first - 2 * s) <= VALUE_BOUND * U * 2 * s
         assert abs(second - 2 * a * s * (1 - s)) <= SLOPE_BOUND * U * abs(2 * a * s)
+
+
+ROWS = np.random.default_rng(3).uniform(-6, 6, (4, 37)).astype(np.float32)
+#: A sum of 37 numbers in 16 places: 2 sums a place, 4 of halves; of its terms and what follows 6.
+SUM_BOUND, ROW_BOUND = 6, 14
+
+
+def test_eq_sum_of_places__fractions() -> None:
+    for row, actual in zip(ROWS, float_softmax.sum_of_rows(ROWS)[:, 0], strict=True):
+        exact = sum(fractions(row))
+        size = sum(map(abs, fractions(row)))
+        assert abs(Fraction(float(actual)) - exact) <= SUM_BOUND * U * size
+
+
+def test_eq_float_softmax__forty_digits() -> None:
+    """And eq-float-log-softmax; the differences from the largest are rounded, and at most 12."""
+    soft, logs = float_softmax.softmax(ROWS), float_softmax.log_softmax(ROWS)
+    for row, y, log_y in zip(ROWS, soft, logs, strict=True):
+        powers = [exp(each) for each in fractions(row)]
+        for power, one, log_one in zip(powers, fractions(y), fractions(log_y), strict=True):
+            exact = power / sum(powers)
+            assert abs(one - exact) <= (ROW_BOUND + 12) * U * exact
+            assert abs(log_one - log1p(exact - 1)) <= (ROW_BOUND + 12) * U
+
+
+def test_eq_float_log_softmax__largest_is_zero() -> None:
+    y = float_softmax.log_softmax(np.float32([[1000, 0, -np.inf]]))
+    assert [[0.0, -1000.0, -np.inf]] == y.tolist()
+
+
+def test_eq_float_softmax_gradient__fractions() -> None:
+    g = ROWS[::-1]
+    y = float_softmax.softmax(ROWS)
+    for one, row, actual in zip(g, y, float_softmax.softmax_gradient(g, y), strict=True):
+        dot = sum(a * b for a, b in zip(fractions(one), fractions(row), strict=True))
+        for a, b, each in zip(fractions(one), fractions(row), fractions(actual), strict=True):
+            assert abs(each - (a - dot) * b) <= ROW_BOUND * U * 6 * b
+
+
+def test_eq_float_log_softmax_gradient__forty_digits() -> None:
+    g = ROWS[::-1]
+    y = float_softmax.log_softmax(ROWS)
+    for one, row, actual in zip(g, y, float_softmax.log_softmax_gradient(g, y), strict=True):
+        total, size = sum(fractions(one)), sum(map(abs, fractions(one)))
+        for a, b, each in zip(fractions(one), fractions(row), fractions(actual), strict=True):
+            assert abs(each - (a - exp(b) * total)) <= ROW_BOUND * U * (abs(a) + exp(b) * size)

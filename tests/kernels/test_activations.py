@@ -13,6 +13,7 @@ import pyqref
 from pyqref import _kernels
 from pyqref._kernels.activations import pointwise
 from pyqref.numerics import float_activation as reference
+from pyqref.numerics import float_softmax
 
 FUNCTIONS = pointwise._VALUES
 CONSTANTS = {
@@ -151,3 +152,29 @@ def test_errors_are_at_most_torchs(name: str) -> None:
     error, units = largest_errors(name, lambda x: reference.activation(name, x, *constants))
     assert error <= ERRORS[name][1]
     assert units <= ERRORS[name][2]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 1), (2, 5), (2, 16), (3, 17), (4, 33), (5, 2, 40)])
+def test_softmax(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
+    """eq-float-softmax, its logarithm and both gradients, of rows with nan and infinities, too."""
+    x = np.resize(NUMBERS[-20_000:] * np.float32(3), shape)
+    if x.size:
+        x[0, ..., -1] = -np.inf
+    if x.size > 60:
+        x[1], x[2, ..., 0], x[3], x[3, ..., 1] = -np.inf, np.inf, 1, np.nan
+    g = np.resize(GRADIENT, shape)
+    rows = -1, max(1, shape[-1])
+    for is_log, value, gradient in (
+        (False, float_softmax.softmax, float_softmax.softmax_gradient),
+        (True, float_softmax.log_softmax, float_softmax.log_softmax_gradient),
+    ):
+        y = _kernels.softmax(x, -1, is_log)
+        assert_same_bits(value(x.reshape(rows)).reshape(shape) if x.size else x, y)
+        actual = _kernels.softmax_gradient(g, y, -1, is_log)
+        if x.size:
+            expected = gradient(g.reshape(rows), y.reshape(rows)).reshape(shape)
+            assert_same_bits(expected, actual)
+        swapped = _kernels.softmax(x.swapaxes(0, -1), 0, is_log)
+        assert_same_bits(y.swapaxes(0, -1), swapped)
+    assert _kernels.softmax(np.ones(3), 0) is None
+    assert _kernels.softmax_gradient(np.ones(3), np.ones(3), 0) is None

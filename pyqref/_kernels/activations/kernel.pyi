@@ -19,3 +19,6 @@ def pointwise_rows(
     slopes: np.ndarray | None,
     n_threads: int,
 ) -> None: ...
+def softmax(
+    a: np.ndarray, b: np.ndarray | None, is_log: bool, out: np.ndarray | None, n_threads: int
+) -> np.ndarray | None: ...

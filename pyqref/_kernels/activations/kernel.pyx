@@ -1,4 +1,4 @@
-"""Activations of float32 and their gradients."""
+"""Activations of float32, softmax, and their gradients."""
 
 cimport numpy as cnp
 from pyqref._kernels._layout cimport OF_FLOAT32, ROWS_APART, output_beside, require_output
@@ -7,3 +7,4 @@ from pyqref._kernels._parallel cimport (
 )
 
 include "pointwise.pxi"
+include "softmax.pxi"

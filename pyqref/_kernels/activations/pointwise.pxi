@@ -45,6 +45,9 @@ cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b):
     for axis in range(cnp.PyArray_NDIM(a)):
         if cnp.PyArray_DIM(a, axis) != cnp.PyArray_DIM(b, axis):
             return False
+        # Where there is one number, or none, the step to the next means nothing.
+        if cnp.PyArray_DIM(a, axis) <= 1:
+            continue
         if cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
             return False
     return cnp.PyArray_ISBEHAVED_RO(b)
