@@ -26,8 +26,8 @@ _SERIES_F32 = tuple(map(_f32, _SERIES[:-1]))
 _LOWEST, _HIGHEST = -708.0, 709.0
 #: 1.5 * 2^52 leaves no room for a fraction; then the lowest bits are n + 1023.
 WHOLE = 1.5 * 2**52 + 1023
-#: The same of float32, whose lowest bits are n + 127; and ln 2 in two parts, the first of 9 bits, so
-#: that its products with whole numbers are exact.
+#: The same of float32, whose lowest bits are n + 127; and ln 2 in two parts, the first of 9 bits,
+#: so that its products with whole numbers are exact.
 WHOLE_F32 = _f32(1.5 * 2**23 + 127)
 _LN2_HIGH, _LN2_LOW = _f32(355 / 512), _f32(_LN2 - 355 / 512)
 #: Where tanh is 1 in float32: at 9.02 and beyond.
@@ -117,10 +117,11 @@ def expm1(x: Any) -> FloatArray:
 def exp_below(x: Any) -> FloatArray:
     r"""The exponential function of numbers that are not positive, every operation in float32.
 
-    Equation ``eq-exp-below``, with n and E as in ``eq-exp``, one term less, and :math:`\ln 2` in two
-    parts:
+    Equation ``eq-exp-below``, with n and E as in ``eq-exp``, one term less, and :math:`\ln 2` in
+    two parts:
 
-    .. math:: e^x = 2^n + 2^n E(r), \qquad r = (x - n \tfrac{355}{512}) - n (\ln 2 - \tfrac{355}{512})
+    .. math:: e^x = 2^n + 2^n E(r), \qquad
+              r = (x - n \tfrac{355}{512}) - n (\ln 2 - \tfrac{355}{512})
 
     It is 0 below :math:`-126.5 \ln 2 = -87.7`.
 

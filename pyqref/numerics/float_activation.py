@@ -28,7 +28,7 @@ def _shifted_relu6(x: FloatArray) -> FloatArray:
 
 
 def _mish_power(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """w = e^x and w (w + 2), in double."""
+    """Return w = e^x and w (w + 2), in double."""
     w = exponential.exp_in_double(np.minimum(x.astype(np.float64), _MISH_IS_X))
     return w, w * (w + 2)
 

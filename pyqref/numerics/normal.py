@@ -52,8 +52,8 @@ def erf(x: Any) -> FloatArray:
 def bell(square: FloatArray) -> FloatArray:
     r"""The exponential function of minus half of a square, every operation in float32.
 
-    Equation ``eq-bell``, with :math:`y = x^2 \cdot (-\frac12 \log_2 e)`, n the whole number nearest to
-    it and :math:`r = y - n`:
+    Equation ``eq-bell``, with :math:`y = x^2 \cdot (-\frac12 \log_2 e)`, n the whole number nearest
+    to it and :math:`r = y - n`:
 
     .. math:: e^{-x^2 / 2} = 2^n + 2^n \, r\, B(r)
 
@@ -82,8 +82,8 @@ def tail_and_bell(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
     .. math:: T(x) = 1 - \Phi(x) = e^{-x^2 / 2}\, \frac{A(x)}{B(x)}
 
-    A and B have degrees 4 and 5: their quotient is Mills' ratio, over :math:`\sqrt{2 \pi}`. So small
-    values keep their digits, which ``(1 - erf(x / sqrt(2))) / 2`` would lose.
+    A and B have degrees 4 and 5: their quotient is Mills' ratio, over :math:`\sqrt{2 \pi}`. So
+    small values keep their digits, which ``(1 - erf(x / sqrt(2))) / 2`` would lose.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def test_eq_log_series__fifty_digits() -> None:
 
 
 def test_eq_log__fifty_digits() -> None:
-    """At most 0.51 units, of subnormal numbers too, and near 1 and the square roots of 2 and 1/2."""
+    """At most 0.51 units, of subnormal numbers too, and near 1 and the roots of 2 and 1/2."""
     near = [np.float32(c) * (1 + np.arange(-20, 20) * 2.0**-22) for c in (1, 2**0.5, 0.5**0.5)]
     x = np.abs(np.concatenate([X, *near, np.exp(X)])).astype(np.float32)
     for each in fractions(x[(x > 0) & (x < np.inf)]):

@@ -97,7 +97,8 @@ def test_images_keep_their_order() -> None:
     y = pyqref.nn.functional.silu(x)
     assert y.is_contiguous(memory_format=pyqref.channels_last)
     y.sum().backward()
-    assert x.grad is not None and x.grad.shape == x.shape
+    assert x.grad is not None
+    assert x.grad.shape == x.shape
 
 
 def test_in_place_keeps_what_the_gradient_needs() -> None:
@@ -154,7 +155,9 @@ def test_errors_are_at_most_torchs(name: str) -> None:
     assert units <= ERRORS[name][2]
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 1), (2, 5), (2, 16), (3, 17), (4, 33), (5, 2, 40)])
+@pytest.mark.parametrize(
+    "shape", [(0, 3), (3, 0), (3, 1), (2, 5), (2, 16), (3, 17), (4, 33), (5, 2, 40)]
+)
 def test_softmax(kernel: str, shape: tuple[int, ...], n_threads: int) -> None:
     """eq-float-softmax, its logarithm and both gradients, of rows with nan and infinities, too."""
     x = np.resize(NUMBERS[-20_000:] * np.float32(3), shape)

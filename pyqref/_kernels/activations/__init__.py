@@ -8,8 +8,8 @@ from .pointwise import activation_gradient as activation_gradient
 from .pointwise import glu as glu
 from .pointwise import glu_gradient as glu_gradient
 from .pointwise import prelu as prelu
-from .softmax import softmax as softmax
-from .softmax import softmax_gradient as softmax_gradient
+from .probabilities import softmax as softmax
+from .probabilities import softmax_gradient as softmax_gradient
 
 __all__ = [
     "activation",

@@ -1,4 +1,4 @@
-"""Softmax by the kernel in use. What is no float32 gives None: NumPy's functions are for that."""
+"""Softmax by the kernel in use. What is no float32 gives None: that is left to NumPy."""
 
 from __future__ import annotations
 
