@@ -15,6 +15,8 @@ __all__ = ["is_torch", "is_wider", "named_constant", "to_value"]
 
 #: Floating-point numbers of ``torch`` that float32 holds exactly and no tensor here has.
 _NARROW = ("torch.bfloat16", "torch.float8")
+#: Packed objects that hold one weight and a bias.
+_WITH_BIAS = tuple(f"{kind}PackedParamsBase" for kind in ("Linear", "Conv1d", "Conv2d", "Conv3d"))
 
 
 def is_torch(value: Any, name: str) -> bool:
@@ -131,11 +133,13 @@ def _quantized(value: Any) -> Any:
     )
 
 
-def _packed(value: Any) -> tuple[Any, ...]:
+def _packed(value: Any) -> Any:
     """The weights and biases inside a packed object of ``torch``."""
     name = str(value._type()).rpartition(".")[2]
-    if name == "LinearPackedParamsBase":
+    if name in _WITH_BIAS:
         return tuple(value.unpack())
+    if name == "EmbeddingPackedParamsBase":
+        return value.unpack()
     if name == "CellParamsBase":
         (_, _, _, _, products), _ = value.__getstate__()
         return tuple(each for product in products for each in product.unpack())

@@ -77,6 +77,6 @@ def numbers(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """An array or tensor as float64: quantized ones dequantized, gradients left behind."""
     if hasattr(values, "detach"):
         values = values.detach()
-    if getattr(values, "is_quantized", False):
+    if getattr(values, "is_quantized", False) and hasattr(values, "dequantize"):
         values = values.dequantize()
     return np.asarray(values, dtype=np.float64)

@@ -235,7 +235,8 @@ def quantize_rows_byte(
     top = x.max(axis=1, initial=-np.inf) if high is None else np.asarray(high, np.float32)
     width = top - bottom
     inverse = np.float32(255) / (width + np.float32(1e-8))
-    rounded = round_half_even((x - bottom[:, None]) * inverse[:, None])
+    with np.errstate(over="ignore", invalid="ignore"):  # of a range that does not hold the row
+        rounded = round_half_even((x - bottom[:, None]) * inverse[:, None])
     return clamp_to_int(rounded, 0, 255, np.uint8), width / np.float32(255), bottom
 
 

@@ -156,7 +156,8 @@ def _single(value: Any) -> Any:
 def with_own_dtypes(arrays: list[Any]) -> list[Any]:
     """Numbers of NumPy as Python's, unless they were promoted to the dtype of the tensors.
 
-    Any other number of NumPy would give the result its own dtype.
+    Any other number of NumPy would give the result its own dtype. Where there are numbers alone,
+    all were promoted.
 
     Examples
     --------
@@ -165,6 +166,8 @@ def with_own_dtypes(arrays: list[Any]) -> list[Any]:
     ['ndarray', 'float32', 'float']
     """
     known = {each.dtype for each in arrays if type(each) is np.ndarray}
+    if not known:
+        return arrays
     return [
         each.item() if isinstance(each, np.generic) and each.dtype not in known else each
         for each in arrays

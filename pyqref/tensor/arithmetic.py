@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tape import bounds, elementwise, unary
 from ..tape.quiet import quiet
+from .aliases import alias
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply, broadcast_error
@@ -136,8 +137,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     a, b = (getattr(each, "_array", each) for each in _numbers("div", input, other))
     if np.any(b == 0):
         raise RuntimeError("ZeroDivisionError")
-    with quiet():  # the least integer over -1 is itself
-        quotient = np.floor_divide(a, b)
+    try:
+        with quiet():  # the least integer over -1 is itself
+            quotient = np.floor_divide(a, b)
+    except ValueError as error:
+        raise broadcast_error(error, (a, b)) from None
     if rounding_mode == "trunc":
         quotient = quotient + ((quotient < 0) & (quotient * b != a)).astype(common)
     return wrap(np.asarray(quotient))
@@ -174,16 +178,23 @@ def pow(input: Any, exponent: Any) -> Any:
     a, b = _numbers("pow", input, exponent)
     if isinstance(exponent, int) and b.dtype.kind in "iu" and exponent >= 0:
         fitting(exponent, b.dtype)
-    if isinstance(a, TensorBase) and a._array.dtype.kind in "iu" and not _non_negative(exponent):
+    kinds = {getattr(each, "_array", each).dtype.kind for each in (a, b)}
+    if kinds <= {"i", "u"} and not _non_negative(exponent):
         if not isinstance(exponent, TensorBase):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        ones = np.abs(a._array) == 1
-        try:
-            safe = np.power(a._array, np.abs(b._array))
-        except ValueError as error:
-            raise broadcast_error(error, (a._array, b._array)) from None
-        return wrap(np.where(b._array < 0, np.where(ones, safe, 0), safe).astype(safe.dtype))
+        return wrap(_integer_powers(getattr(a, "_array", a), b._array))
     return apply(elementwise.Pow, a, b)
+
+
+def _integer_powers(base: Any, exponent: Any) -> Any:
+    """Powers of which some are fractions: of 1 and -1 they are integers, all others become 0."""
+    is_fraction = exponent < 0
+    try:
+        powers = np.power(base, np.where(is_fraction, exponent & 1, exponent))
+        powers = np.where(is_fraction & (base != 1) & (base != -1), 0, powers)
+    except ValueError as error:
+        raise broadcast_error(error, (base, exponent)) from None
+    return powers.astype(exponent.dtype)
 
 
 def _numbers(name: str, *operands: Any) -> list[Any]:
@@ -354,11 +365,12 @@ def where_method(input: Any, condition: Any, other: Any) -> Any:
     return where(condition, input, other)
 
 
-subtract = sub
-multiply = mul
-divide = true_divide = div
-negative = neg
-clip = clamp
+subtract = alias(sub, "subtract")
+multiply = alias(mul, "multiply")
+divide = alias(div, "divide")
+true_divide = alias(div, "true_divide")
+negative = alias(neg, "negative")
+clip = alias(clamp, "clip")
 
 add_ = in_place(add)
 sub_ = subtract_ = in_place(sub)

@@ -11,6 +11,7 @@ from .._kernels.layout import PART, lies_in_result_order
 from .._kernels.parts import output_for, parts, under
 from ..dtypes import per_tensor_affine
 from ..tape.quiet import quiet
+from .aliases import alias
 from .base import TensorBase, wrap
 from .dispatch import broadcast_error, require_tensor
 from .inplace import in_place
@@ -271,7 +272,9 @@ def _same_type(name: str, input: Any, other: Any) -> None:
         raise RuntimeError(f"{name}: {input.dtype} did not match {other.dtype}")
 
 
-greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
+greater, greater_equal = alias(gt, "greater"), alias(ge, "greater_equal")
+less, less_equal = alias(lt, "less"), alias(le, "less_equal")
+not_equal = alias(ne, "not_equal")
 
 eq_, ne_, lt_, le_, gt_, ge_ = (in_place(each) for each in (eq, ne, lt, le, gt, ge))
 greater_, greater_equal_, less_, less_equal_, not_equal_ = gt_, ge_, lt_, le_, ne_

@@ -28,7 +28,7 @@ __all__ = [
 def _like(input: Any, maker: Any, options: dict[str, Any], *args: Any) -> Any:
     if input.is_quantized and "dtype" not in options:
         result = input._like(np.empty(input._array.shape, input._array.dtype))
-        return result.fill_(maker(np.float32(0), *args).item())
+        return result.fill_(*args) if args else result.fill_(maker(np.float32(0)).item())
     dtype = options.pop("dtype", None)
     memory_format = options.pop("memory_format", None) or preserve_format
     requires_grad, device = options.pop("requires_grad", False), options.pop("device", None)

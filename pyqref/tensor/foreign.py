@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["array_of_torch", "is_torch_tensor", "kind_of", "no_tensor", "refuse_foreign"]
+__all__ = [
+    "array_of_torch",
+    "comes_from_torch",
+    "is_torch_tensor",
+    "kind_of",
+    "no_tensor",
+    "refuse_foreign",
+]
 
 
 def is_torch_tensor(value: Any) -> bool:
@@ -20,6 +27,20 @@ def is_torch_tensor(value: Any) -> bool:
     False
     """
     return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy")
+
+
+def comes_from_torch(value: Any) -> bool:
+    """Whether it is an object of torch, such as a packed weight, or a list or tuple that holds one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> comes_from_torch([pyqref.ones(1), (1, None)])
+    False
+    """
+    if isinstance(value, list | tuple):
+        return any(map(comes_from_torch, value))
+    return type(value).__module__.partition(".")[0] == "torch"
 
 
 def _version() -> str:

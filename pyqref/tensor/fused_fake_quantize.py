@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,14 @@ def _move(running: Any, batch: Any, constant: float) -> None:
     running._version[0] += 1
 
 
+def _nan_range(low: Array, high: Array) -> ValueError:
+    count = int(np.isnan(low).sum()), int(np.isnan(high).sum())
+    return ValueError(
+        "fused_moving_avg_obs_fake_quant: running_min and running_max must be numbers, got "
+        f"{count[0]} and {count[1]} nan; set them to inf and -inf to begin again"
+    )
+
+
 def _resize(running_min: Any, running_max: Any, channels: int) -> None:
     """Ranges of channels that were never observed are empty."""
     for running, empty in ((running_min, np.inf), (running_max, -np.inf)):
@@ -196,6 +204,8 @@ def _choose(
     low, high = running_min._array, running_max._array
     if not symmetric and low.size == high.size == scale._array.size == zero_point._array.size == 1:
         ends = low.item(), high.item()
+        if isnan(ends[0]) or isnan(ends[1]):
+            raise _nan_range(low, high)
         if ends[0] == ends[1] and settings.conventions == "documented":
             chosen = 1.0, 0
         else:
@@ -204,6 +214,8 @@ def _choose(
             tensor._array.fill(value)
             tensor._version[0] += 1
         return
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise _nan_range(low, high)
     scales, zero_points = _kernels.choose_qparams_dynamic(
         np.atleast_1d(low),
         np.atleast_1d(high),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tape.shape import Cat, Stack
+from .aliases import alias
 from .arguments import as_integer, described
 from .axes import axis_of
 from .base import TensorBase
@@ -390,7 +391,5 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(grids)
 
 
-concat = concatenate = cat
-
-
 explain_errors(globals())
+concat, concatenate = alias(cat, "concat"), alias(cat, "concatenate")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tape import indexing
+from .aliases import alias
 from .axes import axis_of
 from .base import ANY_TENSOR, TensorBase, wrap
 from .dispatch import apply
@@ -390,7 +391,7 @@ index_copy_ = in_place(index_copy)
 index_fill_ = in_place(index_fill)
 masked_fill_ = in_place(masked_fill, elementwise=True, reads_first=True)
 masked_scatter_ = in_place(masked_scatter)
-argwhere = nonzero
 
 
 explain_errors(globals())
+argwhere = alias(nonzero, "argwhere")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..tape import unary
 from ..tape.quiet import quiet
+from .aliases import alias
 from .arguments import as_integer
 from .base import ANY_TENSOR, wrap
 from .dispatch import apply, quantized, require_tensor
@@ -335,8 +336,8 @@ def nan_to_num(
     return replaced
 
 
-absolute = abs
-sgn = sign
+absolute = alias(abs, "absolute")
+sgn = alias(sign, "sgn")
 
 abs_ = in_place(abs)
 square_ = in_place(square)

@@ -12,6 +12,7 @@ from ..tape import reduction
 from .arguments import as_flag, as_integer
 from .axes import axes_of, axis_of
 from .base import wrap
+from .creation import numpy_type
 from .dispatch import apply, require_tensor
 from .joining import cat
 from .promotion import cast, promote, to_floating
@@ -44,7 +45,7 @@ def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
     """Integers and bools are summed as int64."""
     require_tensor("the sum or product", "input", input)
     if dtype is not None:
-        return cast(dtype.numpy_dtype, input)[0]
+        return cast(numpy_type(dtype), input)[0]
     if input._array.dtype.kind in "biu" and not input.is_quantized:
         return cast(np.dtype(np.int64), input)[0]
     return input
@@ -93,7 +94,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
     """
     require_tensor("mean", "input", input)
     if dtype is not None:
-        input = cast(dtype.numpy_dtype, input)[0]
+        input = cast(numpy_type(dtype), input)[0]
     if input._array.dtype.kind != "f" and not input.is_quantized:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
@@ -274,7 +275,7 @@ def norm(
     (5.0, 7.0)
     """
     if dtype is not None:
-        input = cast(dtype.numpy_dtype, input)[0]
+        input = cast(numpy_type(dtype), input)[0]
     if input._array.dtype.kind != "f":
         refuse_quantized(input)
         raise RuntimeError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import dtype as dtype_
 from ..tape.quiet import quiet
-from .arguments import as_integer, described
+from .arguments import as_integer, as_number, described
 from .base import wrap
 from .creation import made, numpy_type
 from .memory import require_memory
@@ -129,6 +129,8 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, **options
     if steps < 0:
         raise RuntimeError(f"logspace: steps must be non-negative, got {steps}")
     require_memory((steps,), 8, "logspace: a result")
+    start, end = as_number(start, "logspace: start"), as_number(end, "logspace: end")
+    base = as_number(base, "logspace: base")
     with quiet():
         powers = (base ** np.linspace(start, end, steps)).astype(numpy_type(dtype))
     return made(powers, options.pop("requires_grad", False))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..tape import shape as operations
 from ..tape.indexing import Slice
+from .aliases import alias
 from .arguments import as_integer
 from .axes import axes_of, axis_of, shape_argument
 from .base import ANY_TENSOR
@@ -373,8 +374,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     return apply(operations.AsStrided, input, size, stride, storage_offset)
 
 
-swapaxes = swapdims = transpose
-moveaxis = movedim
+swapaxes, swapdims = alias(transpose, "swapaxes"), alias(transpose, "swapdims")
+moveaxis = alias(movedim, "moveaxis")
 
 
 def _same_elements(function: Any) -> Any:
@@ -394,7 +395,6 @@ def _same_elements(function: Any) -> Any:
     return changed
 
 
-squeeze_ = _same_elements(squeeze)
-unsqueeze_ = _same_elements(unsqueeze)
+squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
 transpose_ = _same_elements(transpose)
 t_ = _same_elements(t)

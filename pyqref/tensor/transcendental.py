@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tape import unary
 from ..tape.logit import Logit
+from .aliases import alias
 from .dispatch import apply
 from .inplace import in_place
 from .promotion import to_floating
@@ -306,7 +307,7 @@ def erf(input: Any) -> Any:
     return apply(unary.Erf, *to_floating(input))
 
 
-arcsin, arccos, arctan = asin, acos, atan
+arcsin, arccos, arctan = alias(asin, "arcsin"), alias(acos, "arccos"), alias(atan, "arctan")
 exp_ = in_place(exp)
 expm1_ = in_place(expm1)
 log_ = in_place(log)

@@ -174,7 +174,7 @@ def test_power_of_other_shapes():
         a.pow(b)
 
 
-@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, [1, "b"]])
+@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, [1, "b"], [[1], [2, 3]]])
 def test_only_numbers_are_assigned(value):
     """An assignment to a quantized tensor names what came, and writes nothing."""
     q = coarse()
@@ -187,6 +187,98 @@ def test_one_number_is_filled_in():
     """A tensor of several numbers is refused by its shape."""
     with pytest.raises(RuntimeError, match=r"holds one, is wanted, got .*shape \(2,\)"):
         coarse().fill_(pyqref.ones(2))
+
+
+@pytest.mark.parametrize("name", ["div", "floor_divide", "remainder", "fmod", "pow", "add", "mul"])
+@pytest.mark.parametrize("dtype", [pyqref.int8, pyqref.int64, pyqref.float32])
+def test_arithmetic_of_other_shapes(name, dtype):
+    """The message names the sizes, whatever is computed of which dtype."""
+    a, b = pyqref.ones(2, 8, dtype=dtype), pyqref.ones(1, 4, dtype=dtype)
+    for options in (
+        [{}] if name != "div" else [{"rounding_mode": each} for each in ("floor", "trunc")]
+    ):
+        with pytest.raises(RuntimeError, match=r"size of tensor a \(8\).*tensor b \(4\)"):
+            getattr(pyqref, name)(a, b, **options)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "remainder", "fmod", "pow", "maximum"])
+@pytest.mark.parametrize(("a", "b"), [(2**63 - 1, 17), (-(2**63), 17), (2**63 - 1, 2**63 - 1)])
+def test_two_numbers_are_int64(name, a, b):
+    """Two integers give what two tensors of int64 give, which wraps around."""
+    expected = getattr(pyqref, name)(pyqref.tensor(a), pyqref.tensor(b))
+    found = getattr(pyqref, name)(a, b)
+    assert pyqref.int64 is found.dtype
+    assert expected.item() == found.item()
+
+
+@pytest.mark.parametrize("name", ["clamp_min", "clamp_max", "maximum", "minimum", "add", "mul"])
+@pytest.mark.parametrize("value", [pyqref.qint8, pyqref.float32, "a", None])
+def test_no_tensor_before_a_quantized_one(name, value):
+    """A first argument that is no tensor is refused by name, a quantized dtype too."""
+    with pytest.raises((TypeError, RuntimeError)) as found:
+        getattr(pyqref, name)(value, coarse())
+    assert "attribute" not in str(found.value)
+
+
+def test_quantized_tensors_are_filled_with_numbers():
+    """``full_like`` refuses complex numbers, and fills as ``fill_`` does."""
+    with pytest.raises(TypeError, match="number, got 1j"):
+        pyqref.full_like(coarse(), 1j)
+    q = pyqref.quantize_per_tensor(pyqref.ones(3), 0.1, 7, pyqref.quint8)
+    assert (
+        q.clone().fill_(0.55).int_repr().tolist() == pyqref.full_like(q, 0.55).int_repr().tolist()
+    )
+
+
+@pytest.mark.parametrize("at", [0, slice(None), pyqref.tensor([0, 1]), pyqref.ones(2, 3) > 0])
+def test_numbers_past_float32_are_assigned(at):
+    """They count as infinite, and take the largest integer without a warning of NumPy."""
+    q = pyqref.quantize_per_tensor(pyqref.zeros(2, 3), 0.1, 7, pyqref.quint8)
+    q[at] = 1e39
+    assert 255 == q.int_repr().max().item()
+
+
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint32, pyqref.quint4x2])
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod", "mean", "cumsum", "cumprod", "softmax"])
+def test_quantized_dtypes_of_results_are_refused(name, dtype):
+    """A result is quantized only where scale and zero point are given."""
+    place = () if name in ("sum", "nansum", "prod", "mean") else (0,)
+    with pytest.raises(RuntimeError, match="needs a scale and a zero point"):
+        getattr(pyqref, name)(pyqref.ones(3), *place, dtype=dtype)
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [1j, "a", None])
+def test_powers_are_of_real_numbers(place, value):
+    """``logspace`` names which of start, end and base is no real number."""
+    given = [0.0, 1.0, 10.0]
+    given[place] = value
+    name = ("start", "end", "base")[place]
+    with pytest.raises(TypeError, match=f"logspace: {name} must be a number, got"):
+        pyqref.logspace(given[0], given[1], 3, given[2])
+
+
+@pytest.mark.parametrize("dtype", [pyqref.int8, pyqref.int32, pyqref.int64])
+def test_integer_powers(dtype):
+    """Integers to negative powers are 1, -1 or 0, down to the smallest exponent; numbers too."""
+    least = int(np.iinfo(dtype.numpy_dtype).min)
+    exponents = pyqref.tensor([least, least + 1, -2, -1, 0, 1, 2], dtype=dtype)
+    of = {
+        0: [0, 0, 0, 0, 1, 0, 0],
+        1: [1] * 7,
+        -1: [1, -1, 1, -1, 1, -1, 1],
+        2: [0] * 4 + [1, 2, 4],
+    }
+    for base, expected in of.items():
+        assert expected == pyqref.pow(base, exponents).tolist()
+        assert expected == pyqref.full((7,), base, dtype=dtype).pow(exponents).tolist()
+
+
+def test_rows_that_leave_their_given_range():
+    """Infinite steps are clamped like all others, without a warning of NumPy."""
+    rows, ends = pyqref.tensor([[3e38, -3e38]]), pyqref.tensor([[-1.0, 1.0]])
+    packed = ops.embedding_bag_byte_prepack_with_rowwise_min_max(rows, ends)
+    assert [255, 0] == packed[0, :2].tolist()
 
 
 LIMITED = """

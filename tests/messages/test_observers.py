@@ -185,3 +185,27 @@ def test_what_is_no_qconfig() -> None:
             prepare(wrong)
     prepare(q.default_qconfig)
     prepare(q.QConfig(activation=q.default_observer, weight=q.default_weight_observer))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("end", ["running_min", "running_max"])
+def test_a_running_range_of_nan_is_refused(end, rows, symmetric):
+    """Neither scale nor zero point is chosen from it; set to empty, it serves again."""
+    state = {
+        "running_min": pyqref.zeros(rows),
+        "running_max": pyqref.ones(rows),
+        "scale": pyqref.ones(rows),
+        "zero_point": pyqref.zeros(rows, dtype=pyqref.int32),
+    }
+    x, on = pyqref.ones(rows, 3), pyqref.tensor([1])
+    grid = (0.1, 0, 255, 0 if rows > 1 else -1, rows > 1, symmetric)
+    state[end].fill_(float("nan"))
+    with says("set them to inf and -inf to begin again"):
+        pyqref.fused_moving_avg_obs_fake_quant(x, on, on, *state.values(), *grid)
+    assert pyqref.ones(rows).tolist() == state["scale"].tolist()
+    state["running_min"].fill_(float("inf"))
+    state["running_max"].fill_(float("-inf"))
+    y = pyqref.fused_moving_avg_obs_fake_quant(x, on, on, *state.values(), *grid)
+    assert [1.0] * rows == state["running_max"].tolist()
+    assert pyqref.allclose(x, y, atol=1 / 255)

@@ -9,8 +9,11 @@ import pytest
 from bad_input.engine import floats
 from messages.following import says
 
+import pyqref
 from pyqref import nn
 from pyqref import quantization as q
+from pyqref.interop import load_torch_state_dict
+from pyqref.nn import functional as F
 from pyqref.quantization import quantize_fx as fx
 
 X = floats(4, 3)
@@ -173,3 +176,54 @@ def test_layers_that_are_fused_on_one_side() -> None:
     with says("call fuse_modules as for that one"):
         network().load_state_dict(state)
     fused(network()).load_state_dict(state)
+
+
+class _Packed:
+    """A packed weight as a live torch holds it."""
+
+    __module__ = "torch"
+
+    def __init__(self, kind: str, *held: Any) -> None:
+        self.kind, self.held = kind, held
+
+    def _type(self) -> str:
+        return f"__torch__.torch.classes.quantized.{self.kind}PackedParamsBase"
+
+    def unpack(self) -> Any:
+        return self.held
+
+
+_Packed.__name__ = "ScriptObject"
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"), [("linear", 0), ("conv1d", 1), ("conv2d", 2), ("conv3d", 3)]
+)
+def test_packed_weights_of_a_live_torch(name: str, axes: int) -> None:
+    """A converted graph takes them; those of one axis torch packs as those of two."""
+    geometry = [[1] * axes, [0] * axes, [1] * axes, 1] if axes else []
+
+    class Functional(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(pyqref.ones(4, 3, *[1] * axes))
+            self.b = nn.Parameter(pyqref.zeros(4))
+
+        def forward(self, x: Any) -> Any:
+            return getattr(F, name)(x, self.w, self.b, *geometry)
+
+    x = pyqref.ones(2, 3, *[2] * axes)
+    mapping = q.get_default_qconfig_mapping("fbgemm")
+    prepared = fx.prepare_fx(Functional().eval(), mapping, (x,))
+    prepared(x)
+    model = fx.convert_fx(prepared)
+    weight, bias = model.state_dict()["_packed_weight_0"]
+    other = pyqref.make_quantized(-weight.int_repr().numpy(), weight._quantizer)
+    state = dict(model.state_dict())
+    given = other.unsqueeze(2) if name == "conv1d" else other
+    kind = "Conv2d" if name == "conv1d" else name.capitalize()
+    state["_packed_weight_0"] = _Packed(kind, given, bias)
+    with says("call pyqref.interop.load_torch_state_dict(model, state_dict)"):
+        model.load_state_dict(state)
+    load_torch_state_dict(model, state)
+    assert pyqref.equal(other, model.state_dict()["_packed_weight_0"][0])

@@ -79,6 +79,10 @@ VALUES = {
         rebuilt(storage=Storage(np.zeros(4, np.float32), "torch.ComplexFloatStorage")),
         "refused: it holds a ComplexFloatStorage",
     ),
+    "a dtype for the class of a storage": (
+        rebuilt(storage=Storage(np.zeros(4, np.float32), "torch.qint8")),
+        "a storage has the class 'torch.qint8'",
+    ),
     "a storage alone": (FLOATS, "is a storage without a tensor"),
     "a function alone": (Global(REBUILD), "is torch._utils._rebuild_tensor_v2 itself"),
     "a parameter of a number": (made("torch._utils._rebuild_parameter", 3, False, HOOKS), "of 3"),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyqref.tensor.foreign import comes_from_torch
+
 __all__ = ["advice_on_kinds", "kind_of_state"]
 
 _DESCRIBED = {
@@ -77,6 +79,9 @@ def advice_on_kinds(
     missing, extra
         The keys of the model that are not in ``given``, and the other way round.
     """
+    if comes_from_torch(list(given.values())):
+        remedy = "call pyqref.interop.load_torch_state_dict(model, state_dict)"
+        return [f"The state dict holds objects of torch: {remedy}."]
     missing, extra = set(missing), set(extra)
     where = _advice_on_place(given, missing, extra)
     if where:

@@ -27,7 +27,12 @@ _GEOMETRY: dict[Any, tuple[str, ...]] = {
 
 
 def _packed_like(present: Any, weight: Any, bias: Any) -> Any:
-    """Another weight, packed with the geometry of a present one."""
+    """Another weight, packed with the geometry of a present one.
+
+    A weight for one axis may come with a second one of length 1, as ``torch`` packs it.
+    """
+    if isinstance(present, PackedConv) and weight.ndim == present.spatial + 3 == 4:
+        weight = weight.squeeze(2)
     geometry = (getattr(present, name) for name in _GEOMETRY.get(type(present), ()))
     return type(present)(weight, bias, *geometry)
 

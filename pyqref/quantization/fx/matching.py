@@ -18,6 +18,7 @@ from pyqref.fx import GraphModule, Node
 from pyqref.quantization.backend_config import BackendPatternConfig
 from pyqref.quantization.backend_config.pattern_format import MatchAllNode
 
+from .aliases import of_one_name
 from .tensor_values import has_tensor
 
 __all__ = ["Match", "default_root_node", "find_matches", "matches", "nodes_of", "sorted_patterns"]
@@ -114,10 +115,10 @@ def _is_operation(modules: Mapping[str, Any], node: Node, operation: Any) -> boo
     if isinstance(operation, str):
         if operation == "shape":
             return node.op == "call_function" and node.target is getattr and "shape" in node.args
-        return node.op == "call_method" and node.target == operation
+        return node.op == "call_method" and node.target == of_one_name(operation)
     if isinstance(operation, type):
         return node.op == "call_module" and type(modules.get(node.target)) is operation
-    return node.op == "call_function" and node.target is operation
+    return node.op == "call_function" and node.target is of_one_name(operation)
 
 
 def sorted_patterns(configs: Iterable[tuple[Any, BackendPatternConfig]]) -> list[Any]:

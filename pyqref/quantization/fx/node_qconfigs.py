@@ -19,6 +19,7 @@ from pyqref.nn.intrinsic.modules.fused import _FusedModule
 from pyqref.quantization.diagnostics import NoMatchWarning, warn
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 
+from .aliases import of_one_name
 from .observed import is_observer
 from .paths import split_path
 
@@ -41,15 +42,21 @@ class Lookup:
 
     def __init__(self, mapping: QConfigMapping) -> None:
         self.mapping = mapping
+        # An entry for the name itself comes before one for an alias.
+        types = mapping.object_type_qconfigs
+        self._by_type = {of_one_name(each): each for each in types} | {each: each for each in types}
+        orders = mapping.module_name_object_type_order_qconfigs
+        self._by_order = {(path, of_one_name(kind), n): (path, kind, n) for path, kind, n in orders}
+        self._by_order |= {each: each for each in orders}
         self.used: set[tuple[str, Any]] = set()
         self.addressed: set[str] = set()
 
     def by_type(self, kind: Any, otherwise: Any) -> Any:
-        entries = self.mapping.object_type_qconfigs
-        if kind not in entries:
+        given = self._by_type.get(kind)
+        if given is None:
             return otherwise
-        self.used.add(("object_type", kind))
-        return entries[kind]
+        self.used.add(("object_type", given))
+        return self.mapping.object_type_qconfigs[given]
 
     def by_path(self, path: str, otherwise: Any) -> Any:
         """By regular expression, then by name: of the module itself or the nearest above."""
@@ -67,21 +74,20 @@ class Lookup:
         return otherwise
 
     def by_order(self, path: str, kind: Any, index: int, otherwise: Any) -> Any:
-        entries = self.mapping.module_name_object_type_order_qconfigs
-        key = (path, kind, index)
-        if key not in entries:
+        given = self._by_order.get((path, kind, index))
+        if given is None:
             return otherwise
-        self.used.add(("module_name_object_type_order", key))
-        return entries[key]
+        self.used.add(("module_name_object_type_order", given))
+        return self.mapping.module_name_object_type_order_qconfigs[given]
 
     def note(self, node: Node, qconfig: Any, kind: Any, order: tuple[str, Any, int]) -> None:
         """Whether the entry that gave a node its qconfig was meant for just this node."""
         mapping = self.mapping
-        own = [mapping.module_name_object_type_order_qconfigs.get(order)]
+        own = [self.by_order(*order, None)]
         if node.op == "call_module":
             own.append(mapping.module_name_qconfigs.get(node.target))
         if mapping._usual.get(kind) is None:
-            own.append(mapping.object_type_qconfigs.get(kind))
+            own.append(self.by_type(kind, None))
         if any(each is not None and each is qconfig for each in own):
             self.addressed.add(node.name)
 

@@ -17,6 +17,7 @@ from pyqref.quantization.backend_config import BackendConfig
 from pyqref.quantization.qconfig_mapping import QConfigMapping
 from pyqref.quantization.unused_overrides import warn_of_unused_overrides
 
+from .aliases import follow_aliases
 from .arguments import backend_from, config_from
 from .custom_config import PrepareCustomConfig
 from .example_inputs import warn_of_example_inputs
@@ -58,6 +59,7 @@ def trace(asks: str, model: Any, custom: PrepareCustomConfig) -> tuple[GraphModu
     with float_functional_traced_through(model):
         traced = PreparedGraphModule(model, tracer.trace(model))
     own_layers(traced)
+    follow_aliases(traced)
     annotate(traced)
     scopes = dict(tracer.node_name_to_scope)
     remember_scopes(traced, scopes)

@@ -85,6 +85,7 @@ class Storages:
         if not isinstance(kind, Named) or kind.text not in STORAGES:
             name = kind.text if isinstance(kind, Named) else short(kind)
             element_of(name.removeprefix("torch."), self.file)
+            raise FileError(f"{self.file}: a storage has the class {short(name)}")
         if not isinstance(key, str) or not is_count(count):
             raise FileError(f"{self.file}: a storage has the key {short(key)}, size {short(count)}")
         return STORAGES[kind.text], self.root(key, parts[5:], count), count

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._kernels.parts import parts
 from ...tape import Array
+from ...tape.quiet import quiet
 from ..arguments import described
 from .quantizer import PerTensorQuantizer
 
@@ -65,7 +66,8 @@ def put_numbers(x: Array, key: Key, numbers: Array, quantizer: PerTensorQuantize
 
 
 def _integers(numbers: Array, quantizer: PerTensorQuantizer) -> Array:
-    return quantizer.quantize(np.asarray(numbers, np.float32, "C"))
+    with quiet():  # a number past float32's largest is infinite there
+        return quantizer.quantize(np.asarray(numbers, np.float32, "C"))
 
 
 def _in_order(shape: tuple[int, ...], most: int) -> Any:
@@ -126,13 +128,13 @@ def numbers_of(value: Any, ndim: int) -> Array:
     >>> numbers_of([[1, 2]], 1)
     array([1, 2])
     """
-    numbers = np.asarray(getattr(value, "_array", value))
-    if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
-        try:
+    try:
+        numbers = np.asarray(getattr(value, "_array", value))
+        if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
             numbers = numbers.astype(np.float32)
-        except (TypeError, ValueError) as error:
-            wanted = f"what is assigned must be numbers, got {described(value)}"
-            raise type(error)(f"{wanted}: {error}") from None
+    except (TypeError, ValueError) as error:
+        wanted = f"what is assigned must be numbers, got {described(value)}"
+        raise type(error)(f"{wanted}: {error}") from None
     while numbers.ndim > ndim and numbers.shape[0] == 1:
         numbers = numbers[0]
     return numbers

@@ -21,7 +21,7 @@ from ...tape.bounds import Clamp
 from ...tape.indexing import MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
 from ...tape.unary import Relu, Sigmoid, Tanh
-from ..arguments import as_number
+from ..arguments import as_number, described
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
 from ..refusal import called_function, undefined_for_quantized
@@ -34,7 +34,9 @@ __all__ = ["per_tensor_of", "run_operation"]
 def per_tensor_of(name: str, *tensors: Any) -> PerTensorQuantizer:
     """The quantizer of the first tensor; an error if one of them is per channel."""
     for tensor in tensors:
-        if not getattr(tensor, "is_quantized", False):
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(f"{called_function(name)}: expected a tensor, got {described(tensor)}")
+        if not tensor.is_quantized:
             raise RuntimeError(
                 f"{called_function(name)}: quantized and float tensors cannot be mixed; "
                 "quantize or dequantize one"

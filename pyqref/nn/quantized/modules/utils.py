@@ -231,7 +231,7 @@ def pop_dtype(
 
 def is_integers(weight: Any, key: str, error_msgs: list[str]) -> bool:
     """Whether a loaded weight is a quantized tensor; else says why not."""
-    if getattr(weight, "is_quantized", False):
+    if isinstance(weight, TensorBase) and weight.is_quantized:
         return True
     error_msgs.append(
         f"{key} must be a quantized tensor, got {described(weight)}: it is the weight of a "

@@ -1,0 +1,61 @@
+"""A second name of a function, which a graph can tell from the first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+__all__ = ["alias", "canonical"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def alias(function: Function, name: str) -> Function:
+    """The same function under another name.
+
+    It is an object of its own with the same code, so that a traced graph holds the name that the
+    model calls, and so that conventions that treat two names differently can do so.
+
+    Parameters
+    ----------
+    function
+        A function of this library.
+    name
+        The other name.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.concat.__name__, pyqref.concat is pyqref.cat
+    ('concat', False)
+    """
+    first = cast(FunctionType, function)
+    code = first.__code__.replace(co_name=name)
+    if sys.version_info >= (3, 11):
+        code = code.replace(co_qualname=name)
+    second = FunctionType(code, first.__globals__, name, first.__defaults__, first.__closure__)
+    second.__kwdefaults__ = first.__kwdefaults__
+    second.__annotations__ = first.__annotations__
+    second.__dict__.update(first.__dict__)
+    second.__doc__ = f"Alias of :func:`{first.__name__}`: {first.__doc__}"
+    second.__module__ = first.__module__
+    second.__qualname__ = name
+    second._alias_of = first  # type: ignore[attr-defined]
+    return cast(Function, second)
+
+
+def canonical(function: Any) -> Any:
+    """The function of which another one is an alias, or the function itself.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref.tensor.aliases import canonical
+    >>> canonical(pyqref.concat) is pyqref.cat, canonical(pyqref.cat) is pyqref.cat
+    (True, True)
+    """
+    return (
+        getattr(function, "_alias_of", function) if isinstance(function, FunctionType) else function
+    )
