@@ -50,6 +50,7 @@ from .dtypes import preserve_format as preserve_format
 from .dtypes import qint8 as qint8
 from .dtypes import qint32 as qint32
 from .dtypes import qscheme as qscheme
+from .dtypes import quint2x4 as quint2x4
 from .dtypes import quint4x2 as quint4x2
 from .dtypes import quint8 as quint8
 from .dtypes import strided as strided
@@ -228,6 +229,7 @@ from .tensor import index_add as index_add
 from .tensor import index_copy as index_copy
 from .tensor import index_fill as index_fill
 from .tensor import index_put as index_put
+from .tensor import index_reduce as index_reduce
 from .tensor import index_select as index_select
 from .tensor import initial_seed as initial_seed
 from .tensor import inner as inner
@@ -344,6 +346,7 @@ from .tensor import rsub as rsub
 from .tensor import scalar_tensor as scalar_tensor
 from .tensor import scatter as scatter
 from .tensor import scatter_add as scatter_add
+from .tensor import scatter_reduce as scatter_reduce
 from .tensor import searchsorted as searchsorted
 from .tensor import seed as seed
 from .tensor import select as select
@@ -430,6 +433,16 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
+    from .ops.int8_weights import (
+        fbgemm_linear_int8_weight_fp32_activation as fbgemm_linear_int8_weight_fp32_activation,
+    )
+    from .ops.int8_weights import fbgemm_linear_quantize_weight as fbgemm_linear_quantize_weight
+    from .ops.int8_weights import fbgemm_pack_quantized_matrix as fbgemm_pack_quantized_matrix
+    from .ops.int8_weights import quantized_gru_cell as quantized_gru_cell
+    from .ops.int8_weights import quantized_lstm_cell as quantized_lstm_cell
+    from .ops.int8_weights import quantized_rnn_relu_cell as quantized_rnn_relu_cell
+    from .ops.int8_weights import quantized_rnn_tanh_cell as quantized_rnn_tanh_cell
     from .ops.legacy import choose_qparams_optimized as choose_qparams_optimized
     from .ops.legacy import quantized_batch_norm as quantized_batch_norm
     from .ops.legacy import quantized_max_pool1d as quantized_max_pool1d
@@ -446,6 +459,7 @@ if TYPE_CHECKING:
     from . import amp as amp
     from . import compiler as compiler
     from . import distributed as distributed
+    from . import distributions as distributions
     from . import hub as hub
     from . import jit as jit
     from . import multiprocessing as multiprocessing
@@ -559,6 +573,16 @@ __getattr__ = on_first_use(
             "set_num_interop_threads",
             "use_deterministic_algorithms",
         ),
+        ".ops.int8_weights": (
+            "fbgemm_linear_int8_weight",
+            "fbgemm_linear_int8_weight_fp32_activation",
+            "fbgemm_linear_quantize_weight",
+            "fbgemm_pack_quantized_matrix",
+            "quantized_gru_cell",
+            "quantized_lstm_cell",
+            "quantized_rnn_relu_cell",
+            "quantized_rnn_tanh_cell",
+        ),
         ".ops.legacy": (
             "choose_qparams_optimized",
             "quantized_batch_norm",
@@ -631,6 +655,7 @@ __getattr__ = on_first_use(
         "amp",
         "compiler",
         "distributed",
+        "distributions",
         "hub",
         "jit",
         "multiprocessing",
@@ -786,6 +811,7 @@ __all__ = [
     "diff",
     "dist",
     "distributed",
+    "distributions",
     "div",
     "divide",
     "dot",
@@ -867,6 +893,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inf",
     "inference_mode",
@@ -1008,6 +1035,7 @@ __all__ = [
     "quantize_per_channel",
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
+    "quint2x4",
     "quint4x2",
     "quint8",
     "rad2deg",
@@ -1038,6 +1066,7 @@ __all__ = [
     "scalar_tensor",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "seed",
     "select",

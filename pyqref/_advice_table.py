@@ -25,7 +25,8 @@ _ONE_PROCESS = (
 _DENSE = "pyqref has dense tensors only: keep the zeros, or compute with scipy.sparse"
 _PT2E = (
     "use torch.ao.quantization.quantize_fx: prepare_fx, convert_fx and prepare_qat_fx quantize "
-    "the same model in graph mode, with a qconfig mapping for what a quantizer would say"
+    "the same model in graph mode, with a qconfig mapping for what a quantizer would say; torch "
+    "2.13 has no quantizers either, torchao has them"
 )
 
 TABLE: tuple[tuple[str, str], ...] = (
@@ -55,7 +56,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "quantize_dynamic(model) for the dynamic case"
         ),
         (
-            "quantization.quantize_jit quantization.quantize_dynamic_jit "
+            "quantization.quantize_jit.* "
             "quantization.prepare_jit quantization.convert_jit quantization.prepare_dynamic_jit "
             "quantization.convert_dynamic_jit quantization.fuse_conv_bn_jit "
             "quantization.script_qconfig quantization.script_qconfig_dict"
@@ -67,7 +68,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "models layer by layer"
         ),
         (
-            "quantization._numeric_suite_fx quantization.ns "
+            "quantization._numeric_suite_fx quantization.ns ao.ns._numeric_suite_fx ao.ns.fx "
             "ao.quantization.ns ao.quantization.fx._model_report "
             "quantization.fx._model_report"
         ),
@@ -221,20 +222,18 @@ TABLE: tuple[tuple[str, str], ...] = (
             "torch.ops.aten.add"
         ),
         (
-            "ops.aten ops.quantized_decomposed ops.prim ops.prims _prims _prims_common _refs "
+            "ops.aten ops.quantized_decomposed.* ops.prim ops.prims _prims _prims_common _refs "
             "_decomp _meta_registrations _C.* _C._jit_pass_inline _higher_order_ops _subclasses"
         ),
     ),
     (
         (
-            "an int8 path of one engine: use torch.ao.nn.quantized.dynamic.Linear or "
-            "torch.ops.quantized.linear"
+            "a path of one engine: use torch.ops.quantized.linear_prepack_fp16 and "
+            "linear_dynamic_fp16, or torch.ao.nn.quantized.dynamic.Linear with dtype torch.float16"
         ),
         (
             "fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
-            "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation "
-            "fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16 "
-            "fbgemm_pack_quantized_matrix"
+            "fbgemm_pack_gemm_matrix_fp16"
         ),
     ),
     (

@@ -42,6 +42,7 @@ __all__ = [
     "qint8",
     "qint32",
     "qscheme",
+    "quint2x4",
     "quint4x2",
     "quint8",
     "strided",
@@ -90,6 +91,11 @@ class dtype(_Constant):
     quant_min, quant_max
         Smallest and largest stored integer, quantized types only.
 
+    Attributes
+    ----------
+    bits
+        Of one element; below 8, where torch keeps several elements in a byte.
+
     Examples
     --------
     >>> import pyqref
@@ -102,6 +108,7 @@ class dtype(_Constant):
     """
 
     __slots__ = (
+        "bits",
         "is_floating_point",
         "is_quantized",
         "is_signed",
@@ -121,10 +128,12 @@ class dtype(_Constant):
         is_quantized: bool = False,
         quant_min: int | None = None,
         quant_max: int | None = None,
+        bits: int | None = None,
     ) -> None:
         super().__init__(name)
         self.numpy_dtype = np.dtype(numpy_dtype)
         self.itemsize = self.numpy_dtype.itemsize
+        self.bits = 8 * self.itemsize if bits is None else bits
         self.is_quantized = is_quantized
         self.is_floating_point = not is_quantized and self.numpy_dtype.kind == "f"
         self.is_signed = self.numpy_dtype.kind in "if"
@@ -143,6 +152,7 @@ class _NamedDtype(dtype):
     def __init__(self, name: str, itemsize: int, kind: str) -> None:
         _Constant.__init__(self, name)
         self.itemsize = itemsize
+        self.bits = 8 * itemsize
         self.is_quantized = False
         self.is_floating_point = kind == "f"
         self.is_signed = kind in "fc"
@@ -226,7 +236,9 @@ quint8 = dtype("quint8", np.uint8, is_quantized=True, quant_min=0, quant_max=255
 qint8 = dtype("qint8", np.int8, is_quantized=True, quant_min=-128, quant_max=127)
 qint32 = dtype("qint32", np.int32, is_quantized=True, quant_min=-(2**31), quant_max=2**31 - 1)
 #: Two 4-bit integers a byte, for the weights of embeddings.
-quint4x2 = dtype("quint4x2", np.uint8, is_quantized=True, quant_min=0, quant_max=15)
+quint4x2 = dtype("quint4x2", np.uint8, is_quantized=True, quant_min=0, quant_max=15, bits=4)
+#: Four 2-bit integers a byte.
+quint2x4 = dtype("quint2x4", np.uint8, is_quantized=True, quant_min=0, quant_max=3, bits=2)
 
 # Named, so that scripts can ask for them; no tensor is of these types.
 bfloat16 = _NamedDtype("bfloat16", 2, "f")

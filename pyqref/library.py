@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _NAMESPACES: dict[str, Namespace] = {}
-_RESERVED = ("quantized", "aten", "prim")
+_RESERVED = ("quantized", "quantized_decomposed", "aten", "prim")
 
 
 class Operator:

@@ -32,8 +32,11 @@ from .tracing import symbolic_trace as symbolic_trace
 from .transformer import Transformer as Transformer
 from .wrapping import wrap as wrap
 
+if TYPE_CHECKING:
+    from . import passes as passes
+
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {})
+    __getattr__ = on_first_use(__name__, {}, modules=("passes",))
 
 __all__ = [
     "PH",
@@ -53,6 +56,7 @@ __all__ = [
     "has_side_effect",
     "map_aggregate",
     "map_arg",
+    "passes",
     "replace_pattern",
     "symbolic_trace",
     "wrap",

@@ -118,8 +118,8 @@ def _quantized(value: Any) -> Any:
     """A quantized tensor of ``torch``: the same integers, scales and zero points."""
     dtype = named_constant(value.dtype)
     integers = np.array(value.int_repr().numpy(), order="C")
-    if dtype is dtypes.quint4x2:  # two to a byte, over the ends of the rows
-        integers = unpack_bits(integers.reshape(1, -1), 4)
+    if dtype.bits < 8:  # several to a byte, over the ends of the rows
+        integers = unpack_bits(integers.reshape(1, -1), dtype.bits)
         integers = integers[0, : value.numel()].reshape(tuple(value.shape))
     if str(value.qscheme()).startswith("torch.per_tensor"):
         return make_per_tensor(integers, value.q_scale(), value.q_zero_point(), dtype)

@@ -108,8 +108,8 @@ def _tensor(torch: Any, value: Any) -> Any:
     value = value.detach()
     if not value.is_quantized:
         return torch.from_numpy(np.array(value.numpy(), order="C"))
-    if value.dtype is dtypes.quint4x2:
-        return _of_four_bits(torch, value)
+    if value.dtype.bits < 8:
+        return _of_few_bits(torch, value)
     integers = torch.from_numpy(np.array(value.int_repr().numpy(), order="C"))
     if not value.qscheme().is_per_channel:
         return torch._make_per_tensor_quantized_tensor(
@@ -128,12 +128,16 @@ def _grid(torch: Any, value: Any) -> tuple[Any, Any]:
     )
 
 
-def _of_four_bits(torch: Any, value: Any) -> Any:
-    """A table of 4 bits, which ``torch`` makes of real numbers only."""
+def _of_few_bits(torch: Any, value: Any) -> Any:
+    """A tensor of 4 or 2 bits, which ``torch`` makes of real numbers only."""
+    numbers, dtype = _tensor(torch, value.dequantize()), getattr(torch, value.dtype._name)
+    if not value.qscheme().is_per_channel:
+        return torch.quantize_per_tensor(
+            numbers, float(value.q_scale()), int(value.q_zero_point()), dtype
+        )
     scales, zero_points = _grid(torch, value)
-    numbers = _tensor(torch, value.dequantize())
     return torch.quantize_per_channel(
-        numbers, scales, zero_points, value.q_per_channel_axis(), torch.quint4x2
+        numbers, scales, zero_points, value.q_per_channel_axis(), dtype
     )
 
 

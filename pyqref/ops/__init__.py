@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ..library import namespace
 from . import quantized as quantized
 
-__all__ = ["load_library", "quantized"]
+if TYPE_CHECKING:
+    from . import quantized_decomposed as quantized_decomposed
+
+__all__ = ["load_library", "quantized", "quantized_decomposed"]
 
 
 def load_library(path: str) -> None:
@@ -40,4 +44,6 @@ def __getattr__(name: str) -> Any:
     """A namespace of registered operations."""
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "quantized_decomposed":
+        return import_module(f".{name}", __name__)
     return namespace(name)

@@ -224,6 +224,7 @@ from .quantization_mappings import (
 from .quantization_mappings import get_quantized_operator as get_quantized_operator
 from .quantization_mappings import get_static_quant_module_class as get_static_quant_module_class
 from .quantization_mappings import no_observer_set as no_observer_set
+from .quantize_jit import quantize_dynamic_jit as quantize_dynamic_jit
 from .stubs import DeQuantStub as DeQuantStub
 from .stubs import QuantStub as QuantStub
 from .stubs import QuantWrapper as QuantWrapper
@@ -383,6 +384,7 @@ __all__ = [
     "quant_type_to_str",
     "quantize",
     "quantize_dynamic",
+    "quantize_dynamic_jit",
     "quantize_qat",
     "swap_module",
     "utils",

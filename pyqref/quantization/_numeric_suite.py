@@ -335,15 +335,14 @@ def get_matching_activations(float_module: Any, q_module: Any) -> dict[str, dict
     Returns
     -------
     dict
-        For each ``"path.stats"`` of both, ``{"float": [...], "quantized": [...]}``.
+        For each ``"path.stats"`` of both, ``{"float": [...], "quantized": [...]}``. Loggers of
+        one's own that remember nothing as ``stats["tensor_val"]`` have no entry.
     """
     floats, found = get_logger_dict(float_module), {}
     for key, stats in get_logger_dict(q_module).items():
-        if key in floats and stats["tensor_val"]:
-            found[key] = {
-                "float": floats[key]["tensor_val"],
-                "quantized": stats["tensor_val"],
-            }
+        values, of_float = stats.get("tensor_val"), floats.get(key, {}).get("tensor_val")
+        if values and of_float:
+            found[key] = {"float": of_float, "quantized": values}
     return found
 
 

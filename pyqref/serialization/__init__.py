@@ -8,6 +8,7 @@ Read :mod:`.files`, then :mod:`.structure` (values to JSON and arrays), :mod:`.q
 from .errors import FileError as FileError
 from .files import load as load
 from .files import save as save
+from .locations import default_restore_location as default_restore_location
 from .torch_files import ScriptArchive as ScriptArchive
 
-__all__ = ["FileError", "ScriptArchive", "load", "save"]
+__all__ = ["FileError", "ScriptArchive", "default_restore_location", "load", "save"]

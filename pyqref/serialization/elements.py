@@ -72,6 +72,7 @@ ELEMENTS: dict[str, Element] = {
     "quint8": Element("quint8", np.uint8, np.uint8),
     "qint32": Element("qint32", np.int32, np.int32),
     "quint4x2": Element("quint4x2", np.uint8, np.uint8),
+    "quint2x4": Element("quint2x4", np.uint8, np.uint8),
 }
 
 

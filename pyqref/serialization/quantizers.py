@@ -17,7 +17,7 @@ from .reals import real_from_json, real_to_json
 __all__ = ["describe_quantizer", "quantized_tensor"]
 
 _DTYPES = {each._name: each for each in (dtypes.quint8, dtypes.qint8, dtypes.qint32)}
-_DTYPES["quint4x2"] = dtypes.quint4x2
+_DTYPES |= {each._name: each for each in (dtypes.quint4x2, dtypes.quint2x4)}
 _SCHEMES = {
     each._name: each
     for each in (
@@ -77,8 +77,10 @@ def _checked(array: Array, found: Any) -> Any:
     dtype = _DTYPES.get(name) if isinstance(name, str) else None
     if dtype is None:
         raise ValueError(f"dtype must be one of {', '.join(_DTYPES)}, found {short(name)}")
-    if dtype is dtypes.quint4x2 and array.size and array.max() > 15:
-        raise ValueError(f"elements must be in [0, 15] for quint4x2, found {array.max()}")
+    if dtype.bits < 8 and array.size and array.max() > dtype.quant_max:
+        raise ValueError(
+            f"elements must be in [0, {dtype.quant_max}] for {dtype._name}, found {array.max()}"
+        )
     if set(found) == {"dtype", "scale", "zero_point"}:
         scale, zero_point = found["scale"], found["zero_point"]
         _check_numbers("scale", [scale], (int, float))

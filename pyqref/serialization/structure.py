@@ -20,6 +20,7 @@ from ..tensor.parameter import Parameter
 from ..tensor.size import Size
 from .container import short
 from .errors import FileError
+from .kinds import kind_named, kind_of_value
 from .quantizers import describe_quantizer, quantized_tensor
 from .reals import SPECIAL_REALS, real_to_json
 
@@ -82,6 +83,9 @@ class Flattener:
             for name, constant in constants.items():
                 if constant is value:
                     return [tag, name]
+        added = kind_of_value(value)
+        if added is not None:
+            return [added.tag, self.flatten(added.take_apart(value), path)]
         if callable(getattr(value, "state_dict", None)):
             _refuse(path, f"a {type(value).__name__}; save its state_dict() instead")
         if isinstance(value, np.ndarray | np.generic):
@@ -167,6 +171,12 @@ class Builder:
             return _SEQUENCES[tag](members)
         if tag == "device" and isinstance(rest[0], str):
             return self._device(rest[0])
+        try:
+            kind = kind_named(tag)
+            if kind is not None:
+                return kind.put_together(self.build(rest[0], depth + 1))
+        except ValueError as error:
+            self._refuse(str(error))
         known: dict[str, Any] = {**_CONSTANTS, "float": SPECIAL_REALS}
         values = known.get(tag)
         if values is None or not isinstance(rest[0], str) or rest[0] not in values:

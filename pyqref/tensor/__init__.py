@@ -102,6 +102,8 @@ from .picking import nonzero as nonzero
 from .picking import scatter as scatter
 from .picking import scatter_add as scatter_add
 from .picking import take as take
+from .reducing_at import index_reduce as index_reduce
+from .reducing_at import scatter_reduce as scatter_reduce
 from .picking import take_along_dim as take_along_dim
 from .joining import atleast_1d as atleast_1d
 from .joining import atleast_2d as atleast_2d
@@ -465,6 +467,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "initial_seed",
     "inner",
@@ -581,6 +584,7 @@ __all__ = [
     "scalar_tensor",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "seed",
     "select",

@@ -101,6 +101,7 @@ _TYPE_NAMES = {
     dtypes.qint8: "quantized.QInt8Tensor",
     dtypes.qint32: "quantized.QInt32Tensor",
     dtypes.quint4x2: "quantized.QUInt4x2Tensor",
+    dtypes.quint2x4: "quantized.QUInt2x4Tensor",
 }
 
 

@@ -16,7 +16,7 @@ from ..tape import indexing
 from .arguments import described
 from .base import TensorBase, wrap
 from .dispatch import apply, check_in_place, require_apart, require_own_places, store
-from .foreign import kind_of
+from .foreign import kind_of, refuse_foreign
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
 from .wrong_arguments import explains_errors
@@ -214,6 +214,7 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
         input._put(key, values)
         input._version[0] += 1
         return input
+    refuse_foreign("index_put(): argument 'values'", values)
     refuse_quantized(values)
     if isinstance(values, TensorBase) and values._array.dtype != input._array.dtype:
         raise RuntimeError(

@@ -79,6 +79,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     >>> pyqref.index_select(pyqref.tensor([[1, 2], [3, 4]]), 1, pyqref.tensor([1, 1])).tolist()
     [[2, 2], [4, 4]]
     """
+    if not isinstance(input, ANY_TENSOR):
+        raise no_tensor("index_select", "input", input)
     axis = axis_of(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")

@@ -12,6 +12,7 @@ from .arguments import as_integer
 from .axes import shape_argument
 from .base import TensorBase, wrap
 from .creation import empty, made, numpy_type
+from .foreign import refuse_foreign
 from .generator import Generator, default_generator
 from .memory import require_memory
 from .refusal import refuse_quantized
@@ -194,6 +195,7 @@ def rand_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool = 
     >>> pyqref.rand_like(pyqref.ones(2, 3)).shape
     pyqref.Size([2, 3])
     """
+    refuse_foreign("rand_like()", input)
     return rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
@@ -206,6 +208,7 @@ def randn_like(input: Any, *, dtype: dtype_ | None = None, requires_grad: bool =
     >>> pyqref.randn_like(pyqref.ones(2, 3)).shape
     pyqref.Size([2, 3])
     """
+    refuse_foreign("randn_like()", input)
     return randn(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
@@ -221,6 +224,7 @@ def randint_like(
     [5.0, 5.0]
     """
     low, high = (0, low) if high is None else (low, high)
+    refuse_foreign("randint_like()", input)
     return randint(low, high, tuple(input.shape), dtype=dtype or input.dtype)
 
 

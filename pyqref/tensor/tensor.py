@@ -29,6 +29,7 @@ from . import (
     queries,
     random,
     random_filling,
+    reducing_at,
     reduction,
     softmax,
     subclass,
@@ -200,6 +201,10 @@ class Tensor(ElementwiseMethods, Protocols):
     scatter_ = picking.scatter_
     scatter_add = picking.scatter_add
     scatter_add_ = picking.scatter_add_
+    scatter_reduce = reducing_at.scatter_reduce
+    scatter_reduce_ = reducing_at.scatter_reduce_
+    index_reduce = reducing_at.index_reduce
+    index_reduce_ = reducing_at.index_reduce_
     take = picking.take
     take_along_dim = picking.take_along_dim
 

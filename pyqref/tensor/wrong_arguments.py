@@ -17,6 +17,7 @@ import functools
 import inspect
 import opcode
 import os
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType, TracebackType
 from typing import Any
@@ -27,7 +28,7 @@ from ..dtypes import dtype
 from ..tape.quiet import ERRORS, IGNORED
 from .arguments import described, refused_number
 from .base import TensorBase
-from .foreign import kind_of
+from .foreign import is_torch_tensor, kind_of
 
 __all__ = ["RAW", "explain_errors", "explained", "explains_errors", "is_raw"]
 
@@ -104,11 +105,14 @@ def explained(
     Examples
     --------
     >>> import pyqref
-    >>> pyqref.cumsum(pyqref.ones(2), dim=0, dtype="wrong")
+    >>> pyqref.trace(5)
     Traceback (most recent call last):
         ...
-    TypeError: cumsum(): argument 'dtype' must be a pyqref.dtype, got 'wrong'
+    TypeError: trace(): argument 'input' must be Tensor, not int
     """
+    foreign = _foreign(name, given)
+    if foreign is not None:
+        return foreign
     for is_sure in (True, False):
         for argument, value in given.items():
             wanted = _wanted(argument, value, (kinds or {}).get(argument, ""), is_sure)
@@ -129,6 +133,17 @@ def explained(
     return next(each for each in (IndexError, ValueError, TypeError) if isinstance(error, each))(
         text
     )
+
+
+def _foreign(name: str, given: Mapping[str, Any]) -> TypeError | None:
+    """The error for a tensor of torch among the arguments, or in a list of them."""
+    for argument, value in given.items():
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            if is_torch_tensor(each):
+                return TypeError(
+                    f"{name}(): argument '{argument}' must be Tensor, not {kind_of(each)}"
+                )
+    return None
 
 
 def _wanted(argument: str, value: Any, kind: str, is_sure: bool) -> str:
@@ -176,6 +191,19 @@ def _kinds(function: Callable[..., Any]) -> dict[str, str]:
     return found
 
 
+def _refuse_foreign(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Raise if a tensor of torch is among the arguments of a call that failed."""
+    if "torch" not in sys.modules:
+        return
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return
+    foreign = _foreign(function.__name__, given)
+    if foreign is not None:
+        raise foreign from None
+
+
 def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, whose raw errors name its arguments, and of whose overflows NumPy is silent.
 
@@ -195,9 +223,13 @@ def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except RAW as error:
             if not is_raw(error):
+                _refuse_foreign(function, args, kwargs)
                 raise
             given = inspect.signature(function).bind(*args, **kwargs).arguments
             raise explained(function.__name__, given, error, _kinds(function)) from None
+        except RuntimeError:  # of dtypes or shapes that do not fit: the reason may be another
+            _refuse_foreign(function, args, kwargs)
+            raise
         except MemoryError as error:
             name = function.__name__
             raise RuntimeError(f"{name}(): the memory does not suffice: {error}") from None

@@ -168,6 +168,8 @@ _OTHERS: dict[str, tuple[Call, ...]] = {
     "masked_select": (c(X, M),),
     "scatter": (c(X, 0, J, Y), c(X, 0, J, value=0.5)),
     "scatter_add": (c(X, 0, J, Y),),
+    "scatter_reduce": (c(X, 0, J, Y, "sum"), c(X, 0, J, Y, "amax", include_self=False)),
+    "index_reduce": (c(X, 0, AT, Y, "mean"),),
     "take": (c(X, J),),
     "take_along_dim": (c(X, J, 1), c(X, J)),
     "repeat_interleave": (c(X, 2), c(X, AT + 1, 0)),

@@ -281,6 +281,25 @@ def test_rows_that_leave_their_given_range():
     assert [255, 0] == packed[0, :2].tolist()
 
 
+@pytest.mark.parametrize("eps", [1j, "a", None, [1e-5]])
+def test_eps_of_norms_is_named(eps):
+    """Each norm says that eps is no number; the momentum of a running mean too."""
+    x, one = pyqref.ones(2, 3, 4), pyqref.ones(3)
+    calls = {
+        "batch_norm": lambda **given: F.batch_norm(x, one, one, training=True, **given),
+        "instance_norm": lambda **given: F.instance_norm(x, one.clone(), one.clone(), **given),
+        "group_norm": lambda **given: F.group_norm(x, 3, **given),
+        "layer_norm": lambda **given: F.layer_norm(x, (4,), **given),
+        "rms_norm": lambda **given: F.rms_norm(x, (4,), **given),
+    }
+    for name, call in calls.items():
+        for option in ("eps", "momentum") if name in ("batch_norm", "instance_norm") else ("eps",):
+            if (name, eps) == ("rms_norm", None):
+                continue  # by default that of the dtype
+            with pytest.raises(TypeError, match=f"{name}: {option} must be a number, got"):
+                call(**{option: eps})
+
+
 LIMITED = """
 import resource, pyqref
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))

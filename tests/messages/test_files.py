@@ -19,6 +19,7 @@ from pyqref import nn
 from pyqref import quantization as q
 from pyqref.nn import functional as F
 from pyqref.serialization import container
+from pyqref.serialization import kinds as kinds_of_files
 
 
 def test_a_numpy_file(tmp_path: Path) -> None:
@@ -28,6 +29,29 @@ def test_a_numpy_file(tmp_path: Path) -> None:
     with says("load it with numpy.load and pyqref.from_numpy"):
         pyqref.load(path)
     assert [1, 2] == pyqref.from_numpy(np.load(path)).tolist()
+
+
+def test_qconfigs_that_no_file_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that names observers of the package can be saved, and loaded once that is imported."""
+
+    class Own(q.MinMaxObserver):
+        """Whose code no file has."""
+
+    model = nn.Linear(2, 1)
+    model.qconfig = q.QConfig(Own, q.default_weight_observer)
+    with says("save the state of the model, and write the qconfig in the script"):
+        pyqref.save(model.qconfig, io.BytesIO())
+    pyqref.save(model.state_dict(), io.BytesIO())
+    file = io.BytesIO()
+    pyqref.save(q.default_qconfig, file)
+    kinds = dict(kinds_of_files._KINDS)
+    monkeypatch.setattr(kinds_of_files, "_KINDS", {})
+    file.seek(0)
+    with says("import pyqref.quantization before loading it"):
+        pyqref.load(file)
+    kinds_of_files._KINDS.update(kinds)  # what the import does
+    file.seek(0)
+    assert q.qconfig_equals(q.default_qconfig, pyqref.load(file))
 
 
 def test_values_that_no_file_holds() -> None:

@@ -17,6 +17,7 @@ from messages.following import says
 import pyqref
 from pyqref import fx, nn
 from pyqref import quantization as q
+from pyqref.fx.passes.split_module import split_module
 
 X = floats(2, 3)
 
@@ -327,3 +328,12 @@ def test_a_graph_for_one_value_of_an_argument() -> None:
     assert "give it True, or" in told.text
     assert model(X, True).equal(2 * X)
     assert fx.symbolic_trace(scaled, concrete_args={"twice": False})(X, False).equal(X)
+
+
+def test_parts_that_need_each_other() -> None:
+    """One part takes the node between them."""
+    model = nn.Sequential(nn.ReLU(), nn.Tanh(), nn.ReLU())
+    graph = fx.symbolic_trace(model)
+    with says("let split_callback put the nodes between them into one"):
+        split_module(graph, model, lambda node: "b" if node.target == "1" else "a")
+    split_module(graph, model, lambda node: "a")(pyqref.ones(2))

@@ -122,3 +122,15 @@ def test_biases_that_qnnpack_cuts() -> None:
     eps = eval(told.text.rpartition("such as ")[2].partition(",")[0])
     for right in (run(eps), run(2**-30, "x86")):
         assert 9000 == pytest.approx(right.max().item(), rel=0.01)
+
+
+def test_reals_of_exported_graphs() -> None:
+    """Of other tensors, float32 ones."""
+    x = pyqref.ones(2, dtype=pyqref.float64)
+    q = pyqref.quantize_per_tensor(x.float(), 0.5, 0, pyqref.qint8)
+    quantize, grid = pyqref.ops.quantized_decomposed.quantize_per_tensor, (0.5, 0, -128, 127)
+    for each in (x, q):
+        with says("use x.float(), or x.dequantize() of a quantized tensor"):
+            quantize(each, *grid, pyqref.int8)
+    for each in (x.float(), q.dequantize()):
+        assert [2, 2] == quantize(each, *grid, pyqref.int8).tolist()

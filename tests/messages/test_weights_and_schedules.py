@@ -112,3 +112,16 @@ def test_grids_and_types() -> None:
     with says("use tensor.to({})"):
         pyqref.LongTensor(ones)
     assert [1, 1] == pyqref.LongTensor(ones.to(pyqref.int64)).tolist()
+
+
+def test_orthogonal_weights_that_are_assigned() -> None:
+    """Both ways keep what is assigned."""
+    weight = pyqref.eye(3)[[2, 0, 1]]
+    utils = nn.utils.parametrizations
+    layer = utils.orthogonal(nn.Linear(3, 3), "weight", "cayley", use_trivialization=False)
+    with says("use orthogonal_map='householder', or let use_trivialization be True"):
+        layer.weight = weight
+    for options in ({"orthogonal_map": "householder", "use_trivialization": False}, {}):
+        layer = utils.orthogonal(nn.Linear(3, 3), **options)
+        layer.weight = weight
+        assert pyqref.allclose(weight, layer.weight, atol=1e-6)

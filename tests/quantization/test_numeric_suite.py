@@ -113,3 +113,15 @@ def test_as_torch() -> None:
                     # Sums of at most 18 products of float32.
                     close = np.abs(expected.detach().numpy() - actual.detach().numpy()).max()
                     assert close <= 64 * 2.0**-24 * float(expected.detach().abs().max())
+
+
+def test_loggers_of_ones_own() -> None:
+    """One that remembers nothing has no entry; torch 2.13 raises KeyError."""
+    ns = suite(pyqref)
+    fused, quantized, x = models(pyqref)
+
+    class Silent(ns.Logger):
+        def forward(self, x: object) -> object:
+            return x
+
+    assert {} == ns.compare_model_outputs(fused, quantized, x, logger_cls=Silent)

@@ -52,7 +52,7 @@ def test_each_advice_is_a_sentence_without_its_end():
         ("fft.rfft", "use numpy.fft"),
         ("distributed.all_reduce", "pyqref runs in one process"),
         ("ao.quantization.quantizer.xnnpack_quantizer", "use torch.ao.quantization.quantize_fx"),
-        ("quantization.quantize_dynamic_jit", "pyqref quantizes Python modules"),
+        ("quantization.prepare_dynamic_jit", "pyqref quantizes Python modules"),
         ("Tensor.svd", "use numpy.linalg"),
         ("distributed", ""),
         ("nowhere", ""),

@@ -312,9 +312,54 @@ def test_a_namespace():
     assert repr(arguments) == repr(found)
 
 
+def _named_qconfigs():
+    q = pyqref.quantization
+    names = [name for name in dir(q) if isinstance(getattr(q, name), (q.QConfig, q.QConfigDynamic))]
+    return {name: getattr(q, name) for name in names} | {
+        f"{make.__name__}_{backend}": make(backend)
+        for make in (q.get_default_qconfig, q.get_default_qat_qconfig)
+        for backend in ("fbgemm", "qnnpack", "x86", "onednn")
+    }
+
+
+@pytest.mark.parametrize("name", _named_qconfigs())
+def test_qconfigs(name):
+    """By the names of observers and their arguments; both make the same observers."""
+    qconfig = _named_qconfigs()[name]
+    found = round_trip({"qconfig": qconfig, "": [qconfig.weight]})
+    assert type(qconfig) is type(found["qconfig"])
+    assert pyqref.quantization.qconfig_equals(qconfig, found["qconfig"])
+    assert repr(qconfig) == repr(found["qconfig"])
+
+
+def test_a_recipe_with_a_function():
+    """It cannot be kept; neither can an observer of one's own, whose code no file has."""
+    q = pyqref.quantization
+    recipe = q.MinMaxObserver.with_callable_args(dtype=lambda: pyqref.qint8)
+    with pytest.raises(TypeError, match="calls a function for its arguments"):
+        round_trip(q.QConfig(recipe, None))
+
+    class Own(q.MinMaxObserver):
+        pass
+
+    with pytest.raises(TypeError, match=r"a qconfig with .*Own, which is no observer"):
+        round_trip(q.QConfig(Own, None))
+
+
 @pytest.mark.parametrize(
     "node",
     [
+        ["qconfig", ["list", ["QConfig", None]]],
+        ["qconfig", ["list", ["system", None, None]]],
+        ["qconfig", ["list", ["QConfig", 1, None]]],
+        ["qconfig", ["list", ["QConfigDynamic", None, None]]],
+        ["qconfig", "QConfig"],
+        ["qconfig", ["list", [["list", []], None, None]]],
+        ["recipe", ["list", ["system"]]],
+        ["recipe", ["list", [["dict", []]]]],
+        ["recipe", ["list", []]],
+        ["recipe", ["list", ["MinMaxObserver", ["dict", [[1, 2]]]]]],
+        ["recipe", ["list", ["MinMaxObserver", 1]]],
         ["numpy", ["float32", 1]],
         ["numpy", ["uint8", 300]],
         ["numpy", ["object", 1]],

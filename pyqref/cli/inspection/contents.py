@@ -193,8 +193,8 @@ def _row(name: str, tensor: Any, seen: set[tuple[int, int]], is_weight: bool) ->
     place = array.__array_interface__["data"][0], array.nbytes
     size = 0 if place in seen and array.size else array.nbytes
     seen.add(place)
-    if tensor.is_quantized and tensor.dtype._name == "quint4x2":
-        size = (size + 1) // 2
+    if tensor.is_quantized:
+        size = -(-size * tensor.dtype.bits // (8 * tensor.dtype.itemsize))
     scales, zero_points = _grid(tensor)
     small = size
     if size and is_weight and array.dtype.kind == "f" and array.ndim >= 2:

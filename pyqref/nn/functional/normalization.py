@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...tape import normalization as tape
+from ...tensor.arguments import as_number
 from ...tensor.dispatch import apply
 from ...tensor.refusal import refuse_quantized
 from ...tensor.wrong_arguments import explain_errors
@@ -103,6 +104,7 @@ def batch_norm(
             running_mean is not None and running_var is not None,
             "batch_norm(): expected running_mean and running_var to be given when training=False",
         )
+    eps, momentum = as_number(eps, "batch_norm: eps"), as_number(momentum, "batch_norm: momentum")
     if eps < 0.0 or (training and eps == 0.0):
         wanted = "positive when training" if training else "at least 0"
         raise ValueError(f"batch_norm(): eps must be {wanted}, got {eps}")
@@ -167,6 +169,10 @@ def instance_norm(
         ValueError,
     )
     refuse_quantized(input, running_mean, running_var, weight, bias)
+    eps, momentum = (
+        as_number(eps, "instance_norm: eps"),
+        as_number(momentum, "instance_norm: momentum"),
+    )
     observed = input._array.size > 0
     if observed and running_mean is not None and running_var is not None:
         pixels = input._array.reshape(input.shape[0], channels, -1)
@@ -203,6 +209,7 @@ def group_norm(
     )
     for name, value in {"weight": weight, "bias": bias}.items():
         require_shape("group_norm", name, value, (channels,))
+    eps = as_number(eps, "group_norm: eps")
     return apply(tape.GroupNorm, input, num_groups, weight, bias, eps)
 
 
@@ -242,6 +249,7 @@ def layer_norm(
     [[-1.0, 1.0], [-1.0, 1.0]]
     """
     axes = _normalized_axes("layer_norm", input, normalized_shape, weight, bias)
+    eps = as_number(eps, "layer_norm: eps")
     return apply(tape.LayerNorm, input, weight, bias, eps, axes)
 
 
@@ -262,6 +270,7 @@ def rms_norm(
     axes = _normalized_axes("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
         eps = np.finfo(input._array.dtype).eps.item()
+    eps = as_number(eps, "rms_norm: eps")
     return apply(tape.RmsNorm, input, weight, eps, axes)
 
 

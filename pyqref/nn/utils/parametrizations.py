@@ -8,11 +8,12 @@ from ...tape import no_grad
 from ...tensor.linalg import dot, mv
 from ..functional.normalization import normalize
 from ..modules.module import Module
+from .orthogonal import orthogonal as orthogonal
 from .parametrize import register_parametrization
 from .spectral_norm import as_matrix, default_dim
 from .weight_norm import norm_except_dim
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):

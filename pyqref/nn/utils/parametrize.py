@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...tape import no_grad
@@ -84,7 +84,9 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    value = module.right_inverse(value)
+                    # One that says that it has none is as one without.
+                    with suppress(NotImplementedError):
+                        value = module.right_inverse(value)
         if _is_tensor(value):
             if value.dtype != dtype and not unsafe:
                 raise ValueError(

@@ -38,6 +38,7 @@ from .defaults import (
 from .defaults import get_default_qat_qconfig as get_default_qat_qconfig
 from .defaults import get_default_qconfig as get_default_qconfig
 from .defaults import per_channel_dynamic_qconfig as per_channel_dynamic_qconfig
+from .saved import add_to_files as _add_to_files
 
 __all__ = [
     "QConfig",
@@ -69,3 +70,5 @@ __all__ = [
     "per_channel_dynamic_qconfig",
     "qconfig_equals",
 ]
+
+_add_to_files()

@@ -18,6 +18,7 @@ from pyqref.dtypes import (
     per_tensor_symmetric,
     qint8,
     qint32,
+    quint2x4,
     quint4x2,
     quint8,
     uint8,
@@ -45,6 +46,7 @@ _UNDERLYING = {
     qint8: int8,
     qint32: int32,
     quint4x2: uint8,
+    quint2x4: uint8,
     **{each: each for each in (uint8, int8, int16, int32)},
 }
 

@@ -26,7 +26,7 @@ from .values import Builder
 __all__ = ["CONSTRUCTORS"]
 
 _QUANTIZED = {each._name: each for each in (dtypes.qint8, dtypes.quint8, dtypes.qint32)}
-_QUANTIZED["quint4x2"] = dtypes.quint4x2
+_QUANTIZED |= {each._name: each for each in (dtypes.quint4x2, dtypes.quint2x4)}
 
 
 def _arguments(builder: Builder, call: Call, where: str, least: int, most: int) -> list[Any]:
@@ -51,21 +51,21 @@ def _view(
     builder: Builder, storage: Any, dtype: str | None, place: list[Any], where: str
 ) -> tuple[str, Array]:
     name, array = builder.storages.array(storage, dtype, builder.at(where))
-    if name == "quint4x2":
-        return name, _unpacked(builder, array, place, where)
+    if name in ("quint4x2", "quint2x4"):
+        return name, _unpacked(builder, array, _QUANTIZED[name].bits, place, where)
     offset, size, stride = place
     return name, builder.storages.view(array, offset, size, stride, builder.at(where))
 
 
-def _unpacked(builder: Builder, array: Array, place: list[Any], where: str) -> Array:
-    """The integers of quint4x2: two a byte, over the ends of the rows."""
+def _unpacked(builder: Builder, array: Array, bits: int, place: list[Any], where: str) -> Array:
+    """The integers of quint4x2 or quint2x4: several a byte, over the ends of the rows."""
     offset, size, stride = place
-    integers = unpack_bits(array.reshape(1, -1), 4)[0]
+    integers = unpack_bits(array.reshape(1, -1), bits)[0]
     builder.storages.view(integers, offset, size, stride, builder.at(where))  # the checks
     numbers = int(np.prod(size, dtype=np.int64))
     contiguous = np.empty(size, np.uint8).strides
     if offset or tuple(stride) != contiguous:
-        builder.refuse(where, "is a view of 4-bit integers, which torch does not have")
+        builder.refuse(where, f"is a view of {bits}-bit integers, which torch does not have")
     return integers[:numbers].reshape(size)
 
 

@@ -19,7 +19,7 @@ __all__ = ["ScriptArchive", "ScriptBuilder", "script_archive"]
 _MANGLED = re.compile(r"___torch_mangle_\d+\.")
 #: TorchScript writes dtypes as numbers.
 _DTYPES = {5: dtypes.float16, 12: dtypes.qint8, 13: dtypes.quint8, 14: dtypes.qint32}
-_DTYPES[16] = dtypes.quint4x2
+_DTYPES |= {16: dtypes.quint4x2, 17: dtypes.quint2x4}
 #: In the tuple that a quantized convolution gives as its state.
 _WEIGHT, _BIAS, _SCALE, _ZERO_POINT = 10, 11, 12, 13
 

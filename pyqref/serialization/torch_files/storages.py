@@ -31,6 +31,7 @@ STORAGES: dict[str, str | None] = {
     "torch.QUInt8Storage": "quint8",
     "torch.QInt32Storage": "qint32",
     "torch.QUInt4x2Storage": "quint4x2",
+    "torch.QUInt2x4Storage": "quint2x4",
     "torch.storage.UntypedStorage": None,
     "torch.UntypedStorage": None,
 }

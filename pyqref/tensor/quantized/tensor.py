@@ -11,8 +11,9 @@ from ..._kernels.layout import PART
 from ..._kernels.parts import parts, under
 from ...backends import quantized as settings
 from ...dtypes import dtype as dtype_
-from ...dtypes import per_channel_affine, quint4x2
+from ...dtypes import per_channel_affine
 from ...dtypes import qscheme as qscheme_
+from ...numerics.embedding import pack_bits
 from ...tape import Array
 from ...tape.quiet import quiet
 from .. import conversion, indexing
@@ -44,7 +45,7 @@ class QuantizedTensor(Tensor):
     Attributes
     ----------
     dtype
-        ``quint8``, ``qint8``, ``qint32`` or ``quint4x2``.
+        ``quint8``, ``qint8``, ``qint32``, ``quint4x2`` or ``quint2x4``.
 
     Examples
     --------
@@ -147,12 +148,12 @@ class QuantizedTensor(Tensor):
         return wrap(quantizer.dequantize(self._array))
 
     def int_repr(self) -> Any:
-        """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low."""
-        if self.dtype is quint4x2:
-            nibbles = self._array.reshape(-1)
-            if nibbles.size % 2:
-                nibbles = np.append(nibbles, np.uint8(0))
-            return wrap(nibbles[0::2] | (nibbles[1::2] << np.uint8(4)))
+        """The stored integers, as a copy; of ``quint4x2`` two to a byte, the first one low.
+
+        Of ``quint2x4`` four to a byte (equation ``eq-pack-bits``, over the ends of the rows).
+        """
+        if self.dtype.bits < 8:
+            return wrap(pack_bits(self._array.reshape(1, -1), self.dtype.bits)[0])
         order = memory_order(self._array)
         integers = np.array(self._array.transpose(order), order="C").transpose(np.argsort(order))
         return wrap(integers)

@@ -31,7 +31,7 @@ def check_dtype(given: Any) -> None:
     """Raise unless ``given`` is a quantized dtype."""
     if not isinstance(given, dtype) or not given.is_quantized:
         raise TypeError(
-            f"dtype must be a quantized dtype (quint8, qint8, qint32 or quint4x2), got "
+            "dtype must be a quantized dtype (quint8, qint8, qint32, quint4x2 or quint2x4), got "
             f"{given if isinstance(given, dtype) else described(given)}"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,41 @@ def test_axis_of_64_bits(axis: int) -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="axis must fit 64 bits"):
             pyqref.quantize_per_channel(X, ONES, ZEROS, axis, pyqref.qint8)
+
+
+def test_four_elements_in_a_byte() -> None:
+    """quint2x4: equation eq-pack-bits over the ends of the rows, as torch stores it."""
+    x = pyqref.tensor([[0.0, 0.5, 1.0], [2.5, 7.0, -3.0]])
+    q = pyqref.quantize_per_tensor(x, 1.0, 0, pyqref.quint2x4)
+    assert [[0.0, 0.0, 1.0], [2.0, 3.0, 0.0]] == q.dequantize().tolist()
+    assert [0b10_01_00_00, 0b00_11] == q.int_repr().tolist()
+    rows = pyqref.quantize_per_channel(x, pyqref.ones(2), pyqref.ones(2), 0, pyqref.quint2x4)
+    assert [[0.0, 1.0, 1.0], [2.0, 2.0, -1.0]] == rows.dequantize().tolist()
+    assert (0, 3, 2) == (pyqref.quint2x4.quant_min, pyqref.quint2x4.quant_max, pyqref.quint2x4.bits)
+
+
+@pytest.mark.parametrize("name", ["quint4x2", "quint2x4"])
+@pytest.mark.filterwarnings("ignore")
+def test_packed_elements_as_torch(name: str, tmp_path: Path) -> None:
+    """Stored integers, files and models' tensors agree with torch's, both ways."""
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(0).uniform(-4, 20, (3, 5)).astype(np.float32)
+    made = [
+        t.quantize_per_channel(
+            t.from_numpy(x), t.full((3,), 0.7), t.full((3,), 1.5), 0, getattr(t, name)
+        )
+        for t in (torch, pyqref)
+    ]
+    expected, actual = (each.int_repr().tolist() for each in made)
+    assert expected == actual
+    torch.save(made[0], tmp_path / "torch.pt")
+    pyqref.save(made[1], tmp_path / "pyqref.pt")
+    for path in ("torch.pt", "pyqref.pt"):
+        loaded = pyqref.load(tmp_path / path)
+        assert (getattr(pyqref, name), expected) == (loaded.dtype, loaded.int_repr().tolist())
+        assert made[1].dequantize().tolist() == loaded.dequantize().tolist()
+    holder = pyqref.nn.Module()
+    holder.register_buffer("w", made[1])
+    back = pyqref.interop.to_torch_state_dict(holder)["w"]
+    assert made[0].dtype == back.dtype
+    assert expected == back.int_repr().tolist()
