@@ -92,7 +92,8 @@ def kernels_of(folder: Path) -> list[str]:
     """Instruction sets for which an operation is compiled."""
     from pyqref._kernels.table import KERNELS
 
-    is_compiled = (folder / "kernel.pyx").exists()
+    # What stands over the primitives is compiled with every kernel.
+    is_compiled = (folder / "kernel.pyx").exists() or folder.name == "simd"
     return [name for name in KERNELS if is_compiled and name != "reference"]
 
 

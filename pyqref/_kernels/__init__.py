@@ -17,6 +17,13 @@ from .threads import set_num_threads as set_num_threads
 from .threads import together as together
 
 if TYPE_CHECKING:
+    from .activations import activation as activation
+    from .activations import activation_gradient as activation_gradient
+    from .activations import glu as glu
+    from .activations import glu_gradient as glu_gradient
+    from .activations import prelu as prelu
+    from .activations import softmax as softmax
+    from .activations import softmax_gradient as softmax_gradient
     from .channels import gradient_of_normalized as gradient_of_normalized
     from .channels import moments_of_channels as moments_of_channels
     from .channels import scale_channels as scale_channels
@@ -94,6 +101,15 @@ if TYPE_CHECKING:
 __getattr__ = on_first_use(
     __name__,
     {
+        ".activations": (
+            "activation",
+            "activation_gradient",
+            "glu",
+            "glu_gradient",
+            "prelu",
+            "softmax",
+            "softmax_gradient",
+        ),
         ".channels": (
             "gradient_of_normalized",
             "moments_of_channels",
@@ -180,6 +196,8 @@ __all__ = [
     "PackedConv",
     "PackedConvTranspose",
     "PackedLinear",
+    "activation",
+    "activation_gradient",
     "adaptive_avg_pool",
     "add",
     "avg_pool",
@@ -202,6 +220,8 @@ __all__ = [
     "fold_rows",
     "fused_average",
     "get_num_threads",
+    "glu",
+    "glu_gradient",
     "gradient_of_largest",
     "gradient_of_normalized",
     "gradients_of_products",
@@ -231,6 +251,7 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "pack_linear",
+    "prelu",
     "prepare_conv",
     "prepare_conv_add",
     "prepare_conv_transpose",
@@ -244,6 +265,8 @@ __all__ = [
     "running_range",
     "scale_channels",
     "set_num_threads",
+    "softmax",
+    "softmax_gradient",
     "straight_through",
     "sums_of_channels",
     "together",

@@ -71,6 +71,10 @@ class Kernel(NamedTuple):
 OPERATIONS: dict[str, Operation] = {
     each.name: each
     for each in (
+        Operation(
+            "activations",
+            ("exponential", "float_activation", "float_softmax", "logarithm", "normal"),
+        ),
         Operation("channels", ("channels", "moments")),
         Operation("elementwise", ("elementwise",)),
         Operation("fake_quantize", ("fake_quantize",)),

@@ -1,8 +1,9 @@
-"""The exponential function in float32, and what recurrent cells make of it.
+"""The exponential function of float32, and what activations and recurrent cells make of it.
 
 NumPy's ``exp`` and ``tanh`` differ in the last bit from one version, or processor, to the next.
-These functions are sums, products and quotients of float32, each rounded: the same bits everywhere,
-and in the kernels. No operation is fused.
+These functions are sums, products and quotients, each rounded: the same bits everywhere, and in
+the kernels. No operation is fused. Most are worked out in double and rounded to float32 once; where
+that would take too long, as in the gates of networks, every operation is of float32.
 """
 
 from __future__ import annotations
@@ -13,42 +14,71 @@ import numpy as np
 
 from .types import FloatArray
 
-__all__ = ["exp", "expm1", "sigmoid", "tanh"]
+__all__ = ["exp", "exp_below", "exp_in_double", "expm1", "expm1_in_double", "sigmoid", "tanh"]
 
 _f32 = np.float32
-_LOG2_E = _f32(1.4426950408889634)
-#: ln 2 in two parts. The first has 9 bits, so that its products with whole numbers are exact.
-_LN2_HIGH, _LN2_LOW = _f32(355 / 512), _f32(0.6931471805599453 - 355 / 512)
-#: 1/7!, 1/6!, ..., 1/2!.
-_SERIES = tuple(_f32(1 / factorial) for factorial in (5040, 720, 120, 24, 6, 2))
-#: Where the exponential is 0 and where it is infinite in float32.
-_LOWEST, _HIGHEST = _f32(-104), _f32(89)
+_LOG2_E = 1.4426950408889634
+_LN2 = 0.6931471805599453
+#: 1/2!, 1/3!, ..., 1/8!.
+_SERIES = tuple(1 / factorial for factorial in (2, 6, 24, 120, 720, 5040, 40320))
+_SERIES_F32 = tuple(map(_f32, _SERIES[:-1]))
+#: Between these no power of two of a double is subnormal or infinite.
+_LOWEST, _HIGHEST = -708.0, 709.0
+#: 1.5 * 2^52 leaves no room for a fraction; then the lowest bits are n + 1023.
+WHOLE = 1.5 * 2**52 + 1023
+#: The same of float32, whose lowest bits are n + 127; and ln 2 in two parts, the first of 9 bits,
+#: so that its products with whole numbers are exact.
+WHOLE_F32 = _f32(1.5 * 2**23 + 127)
+_LN2_HIGH, _LN2_LOW = _f32(355 / 512), _f32(_LN2 - 355 / 512)
 #: Where tanh is 1 in float32: at 9.02 and beyond.
 _TANH_IS_ONE = _f32(10)
 
 
+def power_of_two(shifted: FloatArray) -> FloatArray:
+    """``2^n`` from ``n + WHOLE`` or ``n + WHOLE_F32``; where n is nan, any number."""
+    if shifted.dtype == np.float32:
+        return np.asarray(shifted.view(np.int32) << 23).view(np.float32)
+    return np.asarray(shifted.view(np.int64) << 52).view(np.float64)
+
+
 def _reduced(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``n`` and ``e^r - 1``, where ``x = n ln 2 + r`` and n is whole."""
-    n = np.rint(x * _LOG2_E)
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = _SERIES[0]
-    for term in _SERIES[1:]:
-        p = p * r + term
-    return n, r + r * r * p
+    """``2^n`` and ``e^r - 1``, where ``x = n ln 2 + r`` and n is whole, in double."""
+    x = np.clip(x, _LOWEST, _HIGHEST)
+    shifted = x * _LOG2_E + WHOLE
+    r = x - (shifted - WHOLE) * _LN2
+    square = r * r
+    c2, c3, c4, c5, c6, c7, c8 = _SERIES
+    p = square * c8 + (r * c7 + c6)
+    p = square * p + (r * c5 + c4)
+    p = square * p + (r * c3 + c2)
+    return power_of_two(np.asarray(shifted)), r + square * p
 
 
-def _power_of_two(n: FloatArray) -> FloatArray:
-    """``2^n`` of whole numbers from -126 to 127; where n is nan, any number."""
-    return np.ldexp(_f32(1), np.nan_to_num(n).astype(np.int32))
+def exp_in_double(x: Any) -> FloatArray:
+    """The number that ``eq-exp`` rounds, of doubles."""
+    power, e = _reduced(np.asarray(x, np.float64))
+    return power + power * e
+
+
+def expm1_in_double(x: Any) -> FloatArray:
+    """The number that ``eq-expm1`` rounds, of doubles."""
+    power, e = _reduced(np.asarray(x, np.float64))
+    return power * e + (power - 1)
+
+
+def _rounded(x: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(x, _f32)
 
 
 def exp(x: Any) -> FloatArray:
     r"""The exponential function.
 
-    Equation ``eq-exp``, with :math:`n = \mathrm{rint}(x \log_2 e)` and :math:`x = n \ln 2 + r`:
+    Equation ``eq-exp``, with n the whole number nearest to :math:`x \log_2 e` and
+    :math:`x = n \ln 2 + r`, in double and rounded once:
 
-    .. math:: e^x = 2^n (1 + E(r)), \qquad
-              E(r) = r + r^2 \left(\frac{1}{2!} + \frac{r}{3!} + \dots + \frac{r^5}{7!}\right)
+    .. math:: e^x = 2^n + 2^n E(r), \qquad
+              E(r) = r + r^2 \left(\frac{1}{2!} + \frac{r}{3!} + \dots + \frac{r^6}{8!}\right)
 
     Parameters
     ----------
@@ -57,25 +87,20 @@ def exp(x: Any) -> FloatArray:
 
     Notes
     -----
-    Error bound ``eq-exp-error``: below 2 units of the last place. :math:`2^n` is multiplied in two
-    steps, so that results beyond the range of float32 become 0, subnormal or infinite.
+    Error bound ``eq-exp-error``: at most 0.51 units in the last place.
 
     Examples
     --------
     >>> exp(np.float32([0, 1, -1000, 1000]))
     array([1.       , 2.7182817, 0.       ,       inf], dtype=float32)
     """
-    x = np.clip(np.asarray(x, _f32), _LOWEST, _HIGHEST)
-    n, e = _reduced(x)
-    half = np.rint(n * _f32(0.5))
-    with np.errstate(over="ignore", under="ignore"):
-        return (_f32(1) + e) * _power_of_two(half) * _power_of_two(n - half)
+    return _rounded(exp_in_double(np.asarray(x, _f32)))
 
 
 def expm1(x: Any) -> FloatArray:
-    r"""The exponential function less one, between -87 and 88.
+    r"""The exponential function less one.
 
-    Equation ``eq-expm1``, with n and E as in ``eq-exp``:
+    Equation ``eq-expm1``, with n and E as in ``eq-exp``, in double and rounded once:
 
     .. math:: e^x - 1 = 2^n E(r) + (2^n - 1)
 
@@ -84,40 +109,73 @@ def expm1(x: Any) -> FloatArray:
     Examples
     --------
     >>> expm1(np.float32([0, 1e-6, 1]))
-    array([0.0000000e+00, 1.0000005e-06, 1.7182817e+00], dtype=float32)
+    array([0.0000000e+00, 1.0000005e-06, 1.7182819e+00], dtype=float32)
     """
-    n, e = _reduced(np.asarray(x, _f32))
-    power = _power_of_two(n)
-    return power * e + (power - _f32(1))
+    return _rounded(expm1_in_double(np.asarray(x, _f32)))
+
+
+def exp_below(x: Any) -> FloatArray:
+    r"""The exponential function of numbers that are not positive, every operation in float32.
+
+    Equation ``eq-exp-below``, with n and E as in ``eq-exp``, one term less, and :math:`\ln 2` in
+    two parts:
+
+    .. math:: e^x = 2^n + 2^n E(r), \qquad
+              r = (x - n \tfrac{355}{512}) - n (\ln 2 - \tfrac{355}{512})
+
+    It is 0 below :math:`-126.5 \ln 2 = -87.7`.
+
+    Examples
+    --------
+    >>> exp_below(np.float32([0, -1, -1000]))
+    array([1.        , 0.36787945, 0.        ], dtype=float32)
+    """
+    x = np.maximum(np.asarray(x, _f32), _f32(-88))
+    shifted = x * _f32(_LOG2_E) + WHOLE_F32
+    n = shifted - WHOLE_F32
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    square = r * r
+    c2, c3, c4, c5, c6, c7 = _SERIES_F32
+    p = square * (r * c7 + c6) + (r * c5 + c4)
+    p = square * p + (r * c3 + c2)
+    power = power_of_two(np.asarray(shifted))
+    return np.asarray(power + power * (r + square * p))
+
+
+def sigmoid_parts(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Numerator and denominator of ``eq-sigmoid``."""
+    e = exp_below(_f32(0) - np.abs(x))
+    return np.where(x < 0, e, _f32(1)), _f32(1) + e
 
 
 def sigmoid(x: Any) -> FloatArray:
-    r"""The logistic function.
+    r"""The logistic function, every operation in float32.
 
-    Equation ``eq-sigmoid``, with the exponential function of ``eq-exp``:
+    Equation ``eq-sigmoid``, with the exponential function of ``eq-exp-below``:
 
-    .. math:: \sigma(x) = \frac{1}{1 + e^{-x}}
+    .. math:: \sigma(x) = \frac{\min(1, e^x)}{1 + e^{-|x|}}
 
     Examples
     --------
     >>> sigmoid(np.float32([0, 1000, -1000]))
     array([0.5, 1. , 0. ], dtype=float32)
     """
-    return _f32(1) / (_f32(1) + exp(-np.asarray(x, _f32)))
+    above, below = sigmoid_parts(np.asarray(x, _f32))
+    return np.asarray(above / below)
 
 
 def tanh(x: Any) -> FloatArray:
     r"""The hyperbolic tangent.
 
-    Equation ``eq-tanh-expm1``, with ``eq-expm1``:
+    Equation ``eq-tanh-expm1``, with ``eq-expm1``, in double and rounded once:
 
     .. math:: \tanh x = \mathrm{sign}(x) \, \frac{m}{m + 2}, \qquad m = e^{2|x|} - 1
 
     Examples
     --------
     >>> tanh(np.float32([0, -0.0, 0.5, -1000]))
-    array([ 0.        , -0.        ,  0.46211714, -1.        ], dtype=float32)
+    array([ 0.        , -0.        ,  0.46211717, -1.        ], dtype=float32)
     """
     x = np.asarray(x, _f32)
-    m = expm1(_f32(2) * np.minimum(np.abs(x), _TANH_IS_ONE))
-    return np.copysign(m / (m + _f32(2)), x)
+    m = expm1_in_double(_f32(2) * np.minimum(np.abs(x), _TANH_IS_ONE))
+    return np.copysign(_rounded(m / (m + 2)), x)

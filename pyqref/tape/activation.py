@@ -39,9 +39,23 @@ __all__ = [
 class Pointwise(Operation):
     """``y = value(x)``; the gradient of ``x`` is that of ``y`` times ``slope(x, y)``.
 
-    Only the slope is saved, so the result may be stored over the argument. One that is boolean
-    says where the gradient passes; elsewhere it is 0, also where that of ``y`` is infinite.
+    Kernels work out both of float32, the slope from the argument, which is saved. Of other types
+    only the slope is saved. One that is boolean says where the gradient passes; elsewhere it is 0,
+    also where that of ``y`` is infinite.
+
+    Attributes
+    ----------
+    kernel : str
+        Class attribute: the name of the function in :func:`pyqref._kernels.activation`, if any.
     """
+
+    kernel = ""
+    saves_argument = True
+    makes_gradients = True
+
+    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+        """Those of the kernel; None where it does not cover the parameters."""
+        return parameters
 
     def value(self, x: Array, *parameters: Any) -> Array:
         """The function itself."""
@@ -52,6 +66,14 @@ class Pointwise(Operation):
         raise NotImplementedError(f"{type(self).__name__}.slope")
 
     def forward(self, x: Array, *parameters: Any) -> Array:
+        self.given = self.constants(*parameters) if self.kernel else None
+        if self.given is not None:
+            found = _kernels.activation(self.kernel, x, *self.given)
+            if found is not None:
+                if self.needs[0]:
+                    self.save(x)
+                return found
+            self.given = None
         y = self.value(x, *parameters)
         if self.needs[0]:
             self.save(self.slope(x, y, *parameters))
@@ -59,6 +81,13 @@ class Pointwise(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (slope,) = self.saved
+        if self.given is not None:
+            found = _kernels.activation_gradient(self.kernel, grads[0], slope, *self.given)
+            if found is not None:
+                return (found,)
+            # Of another type than the result, which a user may have given.
+            grad = np.asarray(grads[0], slope.dtype)
+            return (_kernels.activation_gradient(self.kernel, grad, slope, *self.given),)
         if slope.dtype == np.bool_:
             return (_kernels.straight_through(grads[0], slope),)
         return (grads[0] * slope,)
@@ -66,6 +95,9 @@ class Pointwise(Operation):
 
 def softplus(x: Array) -> Array:
     """``log(1 + exp(x))`` without overflow."""
+    found = _kernels.activation("softplus", x, 1.0, np.inf)
+    if found is not None:
+        return found
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
@@ -74,6 +106,8 @@ class Hardtanh(Pointwise):
 
     ReLU6 is ``Hardtanh(x, 0.0, 6.0)``.
     """
+
+    kernel = "hardtanh"
 
     def value(self, x: Array, *parameters: Any) -> Array:
         min_val, max_val = parameters
@@ -86,6 +120,8 @@ class Hardtanh(Pointwise):
 
 class LeakyRelu(Pointwise):
     """``LeakyRelu(x, negative_slope)``: ``x`` if ``x > 0``, else ``negative_slope * x``."""
+
+    kernel = "leaky_relu"
 
     def value(self, x: Array, *parameters: Any) -> Array:
         return np.where(x > 0, x, x * parameters[0])
@@ -102,6 +138,12 @@ class Elu(Pointwise):
     ``(alpha, 1, 1 / alpha)``, SELU ``(alpha, scale, 1)``.
     """
 
+    kernel = "elu"
+
+    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+        alpha, scale, input_scale = parameters
+        return (alpha * scale, scale, input_scale) if input_scale >= 0 else None
+
     def value(self, x: Array, *parameters: Any) -> Array:
         alpha, scale, input_scale = parameters
         below = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
@@ -116,6 +158,8 @@ class Elu(Pointwise):
 class Silu(Pointwise):
     """``Silu(x)``: ``x * sigmoid(x)``."""
 
+    kernel = "silu"
+
     def value(self, x: Array, *parameters: Any) -> Array:
         return x * sigmoid(x)
 
@@ -126,6 +170,8 @@ class Silu(Pointwise):
 
 class Mish(Pointwise):
     """``Mish(x)``: ``x * tanh(log(1 + exp(x)))``."""
+
+    kernel = "mish"
 
     def value(self, x: Array, *parameters: Any) -> Array:
         return x * np.tanh(softplus(x))
@@ -141,6 +187,11 @@ class Softplus(Pointwise):
     It is ``x`` itself where ``beta * x > threshold``.
     """
 
+    kernel = "softplus"
+
+    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+        return (*parameters, -0.0)
+
     def value(self, x: Array, *parameters: Any) -> Array:
         beta, threshold = parameters
         return np.where(x * beta > threshold, x, softplus(x * beta) / beta)
@@ -152,6 +203,11 @@ class Softplus(Pointwise):
 
 class LogSigmoid(Pointwise):
     """``LogSigmoid(x)``: ``log(sigmoid(x))``."""
+
+    kernel = "softplus"
+
+    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+        return -1.0, np.inf, 0.0
 
     def value(self, x: Array, *parameters: Any) -> Array:
         return 0 - softplus(-x)  # 0, not -0, where the sigmoid is 1
@@ -173,6 +229,8 @@ class Softsign(Pointwise):
 class Hardswish(Pointwise):
     """``Hardswish(x)``: ``x * min(max(x + 3, 0), 6) / 6``; slope 0 at -3, 1 at 3."""
 
+    kernel = "hardswish"
+
     def value(self, x: Array, *parameters: Any) -> Array:
         return x * np.clip(x + 3, 0, 6) / 6
 
@@ -183,6 +241,8 @@ class Hardswish(Pointwise):
 
 class Hardsigmoid(Pointwise):
     """``Hardsigmoid(x)``: ``min(max(x + 3, 0), 6) / 6``; slope 0 at -3 and 3."""
+
+    kernel = "hardsigmoid"
 
     def value(self, x: Array, *parameters: Any) -> Array:
         return np.clip(x + 3, 0, 6) / 6

@@ -67,6 +67,8 @@ class Nll(Operation):
             grad = np.expand_dims(grad, self.axis) if self.reduction == "none" else grad
             grad_log_p -= grad * spread
         # 0 also where the mean is over no place, and the gradient nan
+        if counts.all():
+            return (grad_log_p,)
         return (np.where(np.expand_dims(counts, self.axis), grad_log_p, 0),)
 
     def _spread(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .activation import Pointwise
 from .error_function import erf
 from .operation import Array, Operation
@@ -21,6 +23,12 @@ class Gelu(Pointwise):
     ``approximate="none"`` uses the error function, ``"tanh"`` the formula
     ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2``.
     """
+
+    kernel = "gelu"
+
+    def constants(self, *parameters: Any) -> tuple[float, ...] | None:
+        self.kernel = "gelu" if parameters[0] == "none" else "gelu_tanh"
+        return ()
 
     def value(self, x: Array, *parameters: Any) -> Array:
         return x * self._distribution(x, *parameters)
@@ -49,13 +57,16 @@ class Prelu(Operation):
         if weight.size != 1 and x.ndim > 1:
             weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
         self.save(x, weight if self.needs[0] else None)
-        return np.where(x > 0, x, weight * x)
+        y = _kernels.prelu(x, weight)
+        return np.where(x > 0, x, weight * x) if y is None else y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         x, weight = self.saved
         grad_x = grad_weight = None
         if self.needs[0]:
-            grad_x = np.where(x > 0, grads[0], weight * grads[0])
+            grad_x = _kernels.prelu(x, weight, grads[0])
+            if grad_x is None:
+                grad_x = np.where(x > 0, grads[0], weight * grads[0])
         if self.needs[1]:
             each = np.where(x > 0, x.dtype.type(0), x * grads[0])
             if math.prod(self.shape) == 1:
@@ -70,15 +81,24 @@ class Prelu(Operation):
 class Glu(Operation):
     """``Glu(x, dim)``: the first half along ``dim`` times the sigmoid of the second half."""
 
+    makes_gradients = True
+
     def forward(self, x: Array, dim: int) -> Array:
+        self.dim = dim
+        y = _kernels.glu(x, dim)
+        if y is not None:
+            self.save(x)
+            return y
         a, b = np.split(x, 2, axis=dim)
         gate = sigmoid(b)
-        self.dim = dim
         if self.needs[0]:
             self.save(a, gate)
         return a * gate
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
+        if len(self.saved) == 1:
+            (x,) = self.saved
+            return (_kernels.glu_gradient(np.asarray(grads[0], x.dtype), x, self.dim),)
         a, gate = self.saved
         return (np.concatenate([grads[0] * gate, grads[0] * a * gate * (1 - gate)], self.dim),)
 
@@ -86,8 +106,14 @@ class Glu(Operation):
 class Softmax(Operation):
     """``Softmax(x, dim)``: ``exp(x) / sum(exp(x))`` along ``dim``."""
 
+    makes_gradients = True
+
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
+        found = _kernels.softmax(x, dim)
+        if found is not None:
+            self.save(found)
+            return found
         y = np.exp(x - x.max(axis=dim, keepdims=True, initial=-np.inf))
         y /= y.sum(axis=dim, keepdims=True)
         self.save(y)
@@ -95,6 +121,9 @@ class Softmax(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (y,) = self.saved
+        found = _kernels.softmax_gradient(grads[0], y, self.dim)
+        if found is not None:
+            return (found,)
         weighted = grads[0] * y
         return (weighted - y * weighted.sum(axis=self.dim, keepdims=True),)
 
@@ -102,8 +131,14 @@ class Softmax(Operation):
 class LogSoftmax(Operation):
     """``LogSoftmax(x, dim)``: ``x - log(sum(exp(x)))`` along ``dim``."""
 
+    makes_gradients = True
+
     def forward(self, x: Array, dim: int) -> Array:
         self.dim = dim
+        found = _kernels.softmax(x, dim, is_log=True)
+        if found is not None:
+            self.save(found)
+            return found
         y = x - x.max(axis=dim, keepdims=True, initial=-np.inf)
         y -= np.log(np.exp(y).sum(axis=dim, keepdims=True))
         self.save(y)
@@ -111,4 +146,7 @@ class LogSoftmax(Operation):
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (y,) = self.saved
+        found = _kernels.softmax_gradient(grads[0], y, self.dim, is_log=True)
+        if found is not None:
+            return (found,)
         return (grads[0] - np.exp(y) * grads[0].sum(axis=self.dim, keepdims=True),)

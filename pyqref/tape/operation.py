@@ -86,6 +86,9 @@ class Operation:
     saves_own : bool
         Class attribute: what ``forward`` saves are new arrays, which no tensor holds; nobody can
         change them in place.
+    saves_argument : bool
+        Class attribute: the first argument may be saved, and must stay as it is: where the result
+        is stored over it, a copy is.
     is_quiet : bool
         Class attribute: arithmetic is left to kernels, so NumPy has nothing to warn of.
 
@@ -110,6 +113,7 @@ class Operation:
     makes_gradients = False
     saves_own = False
     is_quiet = False
+    saves_argument = False
     label: str | None = None
 
     saved: tuple[Any, ...] = ()

@@ -88,7 +88,10 @@ def apply_(operation: type[Operation], target: TensorBase, *args: Any, **kwargs:
     """
     check_in_place(target)
     require_apart(target, *args, *kwargs.values())
-    change(target, partial(apply, operation), *args, **kwargs)
+    if operation.saves_argument and not target.is_quantized:
+        store(target, apply(operation, _before(target), *args, **kwargs))
+    else:
+        change(target, partial(apply, operation), *args, **kwargs)
     return target
 
 

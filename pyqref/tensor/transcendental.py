@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tape import unary
+from ..tape.logit import Logit
 from .aliases import alias
 from .dispatch import apply
 from .inplace import in_place
@@ -159,7 +160,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
     >>> pyqref.logit(pyqref.tensor([0.0, 0.5, 1.0])).tolist()
     [-inf, 0.0, inf]
     """
-    return apply(unary.Logit, *to_floating(input), eps)
+    return apply(Logit, *to_floating(input), eps)
 
 
 def erfc(input: Any) -> Any:

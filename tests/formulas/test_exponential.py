@@ -1,9 +1,9 @@
-"""The exponential function against rational arithmetic, and against 50 digits of decimals."""
+"""Elementary functions against rational arithmetic, and against 50 digits of decimals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from math import factorial
 from typing import Any
@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 from formulas.exact import f32, fractions, rational, rne
 
-from pyqref.numerics import exponential
+from pyqref.numerics import exponential, logarithm, normal
 
 CONTEXT = Context(prec=50)
 U = Fraction(1, 2**24)
 LN2 = Fraction(CONTEXT.ln(Decimal(2)))
+PI = Decimal(
+    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
+    "21170679821480865132823"
+)
 RNG = np.random.default_rng(0)
 #: All magnitudes, and densely where results are neither 0 nor infinite; ends of the reduction.
 X = np.concatenate(
@@ -29,15 +33,27 @@ X = np.concatenate(
 ).astype(np.float32)
 
 
-def reduced(x: Fraction) -> tuple[int, Fraction]:
-    """n, and E of r, every operation rounded."""
-    n = rne(f32(x * f32(1 / LN2)))
-    first = Fraction(355, 512)
-    r = f32(f32(x - f32(n * first)) - f32(n * f32(LN2 - first)))
-    p = f32(Fraction(1, factorial(7)))
-    for k in (6, 5, 4, 3, 2):
-        p = f32(f32(p * r) + f32(Fraction(1, factorial(k))))
-    return n, f32(r + f32(f32(r * r) * p))
+def f64(x: Fraction) -> Fraction:
+    """Rounded to double."""
+    return Fraction(float(x))
+
+
+def series(r: Fraction, terms: int, rounded: Callable[[Fraction], Fraction]) -> Fraction:
+    """E of r, every operation rounded: pairs of terms from the last one on."""
+    c = {k: rounded(Fraction(1, factorial(k))) for k in range(2, terms + 1)}
+    square = rounded(r * r)
+    pairs = [rounded(rounded(r * c[k + 1]) + c[k]) for k in range(2, terms, 2)]
+    p = c[terms] if terms % 2 == 0 else pairs.pop()
+    while pairs:
+        p = rounded(rounded(square * p) + pairs.pop())
+    return rounded(r + rounded(square * p))
+
+
+def reduced(x: Fraction) -> tuple[Fraction, Fraction]:
+    """2^n, and E of r, in double."""
+    x = max(Fraction(-708), min(Fraction(709), x))
+    n = rne(f64(x * f64(1 / LN2)) + 1023) - 1023  # of two that are as near, the odd one
+    return Fraction(2) ** n, series(f64(x - f64(n * f64(LN2))), 8, f64)
 
 
 def exact_exp(x: Fraction) -> Fraction:
@@ -45,45 +61,58 @@ def exact_exp(x: Fraction) -> Fraction:
     return Fraction(CONTEXT.exp(ratio))
 
 
-def rounded_exp(x: Fraction) -> Fraction:
-    n, e = reduced(max(x, Fraction(-104)))
-    return f32(f32(1 + e) * Fraction(2) ** n)
-
-
 def rounded_expm1(x: Fraction) -> Fraction:
-    n, e = reduced(x)
-    return f32(f32(Fraction(2) ** n * e) + f32(Fraction(2) ** n - 1))
+    power, e = reduced(x)
+    return f64(f64(power * e) + f64(power - 1))
 
 
-def rounded_tanh(x: Fraction) -> Fraction:
-    m = rounded_expm1(2 * min(abs(x), Fraction(10)))
-    return f32(m / f32(m + 2)) * (-1 if x < 0 else 1)
+def rounded_exp_below(x: Fraction) -> Fraction:
+    x, first = max(x, Fraction(-88)), Fraction(355, 512)
+    n = rne(f32(x * f32(1 / LN2)) + 127) - 127
+    r = f32(f32(x - f32(n * first)) - f32(n * f32(LN2 - first)))
+    power = Fraction(2) ** n if n >= -126 else Fraction(0)
+    return f32(power + f32(power * series(r, 7, f32)))
 
 
 def test_eq_exp__each_operation_rounded() -> None:
     """Subnormal results among them, which are rounded once."""
-    assert [rounded_exp(x) for x in fractions(X)] == fractions(exponential.exp(X))
+    expected = [f32(f64(power + f64(power * e))) for power, e in map(reduced, fractions(X))]
+    assert expected == fractions(exponential.exp(X))
 
 
 def test_eq_expm1__each_operation_rounded() -> None:
-    x = X[(X > -87) & (X < 88)]
-    assert [rounded_expm1(each) for each in fractions(x)] == fractions(exponential.expm1(x))
+    x = X[X < 88]
+    assert [f32(rounded_expm1(each)) for each in fractions(x)] == fractions(exponential.expm1(x))
+
+
+def test_eq_exp_below__each_operation_rounded() -> None:
+    x = -np.abs(X)
+    assert [*map(rounded_exp_below, fractions(x))] == fractions(exponential.exp_below(x))
 
 
 def test_eq_tanh_expm1__each_operation_rounded() -> None:
-    assert [rounded_tanh(x) for x in fractions(X)] == fractions(exponential.tanh(X))
+    m = [rounded_expm1(2 * min(abs(x), Fraction(10))) for x in fractions(X)]
+    signs = np.where(X < 0, -1, 1).tolist()
+    expected = [sign * f32(f64(each / f64(each + 2))) for each, sign in zip(m, signs, strict=True)]
+    assert expected == fractions(exponential.tanh(X))
 
 
 def test_eq_sigmoid__each_operation_rounded() -> None:
-    x = X[X > -88]
-    expected = [f32(1 / f32(1 + rounded_exp(-each))) for each in fractions(x)]
-    assert expected == fractions(exponential.sigmoid(x))
+    e = [rounded_exp_below(-abs(x)) for x in fractions(X)]
+    below = (X < 0).tolist()
+    expected = [
+        f32((each if is_below else Fraction(1)) / f32(1 + each))
+        for each, is_below in zip(e, below, strict=True)
+    ]
+    assert expected == fractions(exponential.sigmoid(X))
 
 
 @pytest.mark.parametrize("ends", [
     (exponential.exp, [np.inf, 0.0, 1.0]),
     (exponential.sigmoid, [1.0, 0.0, 0.5]),
     (exponential.tanh, [1.0, -1.0, 0.0]),
+    (normal.erf, [1.0, -1.0, 0.0]),
+    (normal.normal, [1.0, 0.0, 0.5]),
 ])  # fmt: skip
 def test_eq_exp__ends(ends: tuple[Callable[[Any], np.ndarray], list[float]]) -> None:
     """Far out and at infinity, without a warning; nan stays, and so does the sign of zero."""
@@ -91,18 +120,101 @@ def test_eq_exp__ends(ends: tuple[Callable[[Any], np.ndarray], list[float]]) -> 
     for far in (np.inf, 3e38, 1e3):
         assert [high, low, middle] == function(np.float32([far, -far, 0])).tolist()
     assert np.isnan(function(np.float32([np.nan]))).all()
-    assert np.signbit(exponential.tanh(np.float32(-0.0)))
+    if middle == 0.0:
+        assert np.signbit(function(np.float32(-0.0)))
+
+
+def units(actual: np.ndarray, expected: Fraction) -> Fraction:
+    """The error in units in the last place of the result."""
+    return abs(rational(actual) - expected) / rational(np.spacing(np.float32(abs(expected))))
 
 
 def test_eq_exp_error__fifty_digits() -> None:
-    """The three bounds, wherever the results are not subnormal."""
-    bounds = {"exp": 2 * U, "sigmoid": Fraction(41, 10) * U, "tanh": 7 * U}
+    """The bounds, wherever the results are not subnormal."""
     for x in fractions(X):
         e, double = exact_exp(x), exact_exp(-2 * abs(x))
-        sign = -1 if x < 0 else 1
-        expected = {"exp": e, "sigmoid": e / (1 + e), "tanh": sign * (1 - double) / (1 + double)}
-        for name, value in expected.items():
-            if abs(value) >= Fraction(1, 2**126) and x < 89:
-                actual = rational(getattr(exponential, name)(np.float32(x)))
-                slack = Fraction(1, 2**127) if name == "sigmoid" else 0
-                assert abs(actual - value) <= bounds[name] * abs(value) + slack, (name, float(x))
+        if Fraction(1, 2**126) <= e and x < 88.72:
+            assert units(exponential.exp(np.float32(x)), e) <= Fraction(51, 100)
+        if abs(x) > Fraction(1, 2**126):
+            tanh = (1 - double) / (1 + double) * (-1 if x < 0 else 1)
+            assert units(exponential.tanh(np.float32(x)), tanh) <= Fraction(51, 100)
+        sigmoid = e / (1 + e)
+        actual = rational(exponential.sigmoid(np.float32(x)))
+        assert abs(actual - sigmoid) <= Fraction(41, 10) * U * sigmoid + Fraction(1, 2**126)
+
+
+def test_eq_log_series__fifty_digits() -> None:
+    """Within 1.5e-10 of itself, the first term that is left out."""
+    for s in np.linspace(-1 / 3, 1 / 3, 50):
+        ratio = (1 + Fraction(float(s))) / (1 - Fraction(float(s)))
+        exact = Fraction(CONTEXT.ln(CONTEXT.divide(Decimal(ratio.numerator), ratio.denominator)))
+        actual = Fraction(float(logarithm.inverse_tanh_series(np.float64(s))))
+        assert abs(actual - exact) <= Fraction(15, 10**11) * abs(exact)
+
+
+def test_eq_log__fifty_digits() -> None:
+    """At most 0.51 units, of subnormal numbers too, and near 1 and the roots of 2 and 1/2."""
+    near = [np.float32(c) * (1 + np.arange(-20, 20) * 2.0**-22) for c in (1, 2**0.5, 0.5**0.5)]
+    x = np.abs(np.concatenate([X, *near, np.exp(X)])).astype(np.float32)
+    for each in fractions(x[(x > 0) & (x < np.inf)]):
+        expected = Fraction(CONTEXT.ln(CONTEXT.divide(Decimal(each.numerator), each.denominator)))
+        if expected:
+            assert units(logarithm.log(np.float32(each)), expected) <= Fraction(51, 100)
+    assert [-np.inf, -np.inf, np.inf] == logarithm.log(np.float32([0, -0.0, np.inf])).tolist()
+    assert np.isnan(logarithm.log(np.float32([-1, -np.inf, np.nan]))).all()
+
+
+def test_eq_softplus__fifty_digits() -> None:
+    for x in fractions(X[np.abs(X) < 87]):
+        power = Context(prec=100).exp(Decimal(float(x)))
+        expected = Fraction(Context(prec=100).ln(Context(prec=100).add(1, power)))
+        if expected > Fraction(1, 2**126):
+            assert units(logarithm.softplus(np.float32(x)), expected) <= Fraction(51, 100)
+
+
+def exact_erf(x: Fraction) -> Fraction:
+    """By its series, with digits for all that cancels."""
+    if abs(x) > 14:
+        return Fraction(1 if x > 0 else -1)
+    with localcontext(prec=120):
+        a = Decimal(x.numerator) / Decimal(x.denominator)
+        term = total = a
+        n = 0
+        while abs(term) > Decimal(10) ** -100 * abs(a):
+            n += 1
+            term *= -a * a / n
+            total += term / (2 * n + 1)
+        return Fraction(2 * total / PI.sqrt())
+
+
+def test_eq_erf__hundred_digits() -> None:
+    """At most 0.54 units, and 1 where the next number below is farther."""
+    x = np.concatenate([X[np.abs(X) < 3.9], np.linspace(-3.9, 3.9, 40)]).astype(np.float32)
+    for each in fractions(x[np.abs(x) > 1e-37]):
+        assert units(normal.erf(np.float32(each)), exact_erf(each)) <= Fraction(54, 100)
+
+
+def test_eq_bell__fifty_digits() -> None:
+    """Within 3 u, and (x^2 / 2) u for the rounding of the exponent and of its factor each."""
+    for square in fractions(np.linspace(0, 170, 200).astype(np.float32)):
+        expected = exact_exp(-square / 2)
+        actual = rational(normal.bell(np.float32(square)))
+        assert abs(actual - expected) <= (3 + square) * U * expected + Fraction(1, 2**126)
+
+
+def test_eq_normal_tail__hundred_digits() -> None:
+    """The bound of eq-exp-error; eq-normal takes it on either side of zero."""
+    x = np.linspace(0, 9, 100).astype(np.float32)
+    size, tails, _ = normal.tail_and_bell(x)
+    assert x.tolist() == size.tolist()
+    root = Fraction(Decimal(2).sqrt(Context(prec=100)))
+    for each, tail in zip(fractions(x), fractions(tails), strict=True):
+        expected = (1 - exact_erf(each / root)) / 2
+        assert abs(tail - expected) <= (10 + each * each) * U * expected
+
+
+def test_eq_normal__both_sides() -> None:
+    x = np.linspace(0, 9, 100).astype(np.float32)[1:]
+    _, tail, _ = normal.tail_and_bell(x)
+    assert tail.tolist() == normal.normal(-x).tolist()
+    assert [f32(1 - each) for each in fractions(tail)] == fractions(normal.normal(x))

@@ -55,6 +55,7 @@ static inline f32v add_f32(f32v a, f32v b) { return _mm512_add_ps(a, b); }
 static inline f32v sub_f32(f32v a, f32v b) { return _mm512_sub_ps(a, b); }
 static inline f32v mul_f32(f32v a, f32v b) { return _mm512_mul_ps(a, b); }
 static inline f32v div_f32(f32v a, f32v b) { return _mm512_div_ps(a, b); }
+static inline f32v sqrt_f32(f32v a) { return _mm512_sqrt_ps(a); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) { return _mm512_fmadd_ps(a, b, c); }
 static inline f32v min_f32(f32v a, f32v b) { return _mm512_min_ps(a, b); }
 static inline f32v max_f32(f32v a, f32v b) { return _mm512_max_ps(a, b); }
@@ -115,6 +116,53 @@ static inline i32v or_i32(i32v a, i32v b) { return _mm512_or_si512(a, b); }
 static inline f32v to_f32(i32v a) { return _mm512_cvtepi32_ps(a); }
 static inline i32v to_i32(f32v a) { return _mm512_cvtps_epi32(a); }
 static inline i32v truncate_i32(f32v a) { return _mm512_cvttps_epi32(a); }
+
+/* Doubles, one for each lane: halves side by side. */
+typedef struct { __m512d low, high; } f64v;
+#define EACH_HALF(operation)                                      \
+    f64v result = {operation(a.low, b.low), operation(a.high, b.high)}; \
+    return result
+static inline f64v set_f64(double value) {
+    f64v result = {_mm512_set1_pd(value), _mm512_set1_pd(value)};
+    return result;
+}
+static inline f64v widen_f32(f32v a) {
+    f64v result = {_mm512_cvtps_pd(_mm512_castps512_ps256(a)),
+                   _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))};
+    return result;
+}
+static inline f32v narrow_f64(f64v a) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low)),
+                              _mm512_cvtpd_ps(a.high), 1);
+}
+static inline f64v add_f64(f64v a, f64v b) { EACH_HALF(_mm512_add_pd); }
+static inline f64v sub_f64(f64v a, f64v b) { EACH_HALF(_mm512_sub_pd); }
+static inline f64v mul_f64(f64v a, f64v b) { EACH_HALF(_mm512_mul_pd); }
+static inline f64v div_f64(f64v a, f64v b) { EACH_HALF(_mm512_div_pd); }
+static inline f64v min_f64(f64v a, f64v b) { EACH_HALF(_mm512_min_pd); }
+static inline f64v max_f64(f64v a, f64v b) { EACH_HALF(_mm512_max_pd); }
+static inline __m512d low_bits_up(__m512d a) {
+    return _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(a), 52));
+}
+static inline f64v exponent_from_low_bits(f64v a) {
+    f64v result = {low_bits_up(a.low), low_bits_up(a.high)};
+    return result;
+}
+static inline __m512d bits_plus_shifted(__m512d a, int64_t added) {
+    __m512i bits = _mm512_add_epi64(_mm512_castpd_si512(a), _mm512_set1_epi64(added));
+    bits = _mm512_or_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x4330000000000000));
+    return _mm512_castsi512_pd(bits);
+}
+static inline f64v high_bits_plus(f64v a, int64_t added) {
+    f64v result = {bits_plus_shifted(a.low, added), bits_plus_shifted(a.high, added)};
+    return result;
+}
+static inline f32v exponent_f32(f32v a) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
+}
+static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
+    return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), x);
+}
 
 typedef __m512i bytes_v;
 static inline bytes_v pack_in_lanes(f32v a, f32v b, f32v c, f32v d, int zero_point) {

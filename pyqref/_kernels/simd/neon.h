@@ -50,6 +50,7 @@ static inline f32v add_f32(f32v a, f32v b) { return vaddq_f32(a, b); }
 static inline f32v sub_f32(f32v a, f32v b) { return vsubq_f32(a, b); }
 static inline f32v mul_f32(f32v a, f32v b) { return vmulq_f32(a, b); }
 static inline f32v div_f32(f32v a, f32v b) { return vdivq_f32(a, b); }
+static inline f32v sqrt_f32(f32v a) { return vsqrtq_f32(a); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) { return vfmaq_f32(c, a, b); }
 /* The instructions for minimum and maximum keep a nan; these keep b. */
 static inline f32v min_f32(f32v a, f32v b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
@@ -100,6 +101,56 @@ static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return vmlaq_s32(c
 static inline f32v to_f32(i32v a) { return vcvtq_f32_s32(a); }
 static inline i32v to_i32(f32v a) { return vcvtnq_s32_f32(a); }
 static inline i32v truncate_i32(f32v a) { return vcvtq_s32_f32(a); }
+
+/* Doubles, one for each lane: halves side by side. */
+typedef struct { float64x2_t low, high; } f64v;
+#define EACH_HALF(operation)                                      \
+    f64v result = {operation(a.low, b.low), operation(a.high, b.high)}; \
+    return result
+static inline f64v set_f64(double value) {
+    f64v result = {vdupq_n_f64(value), vdupq_n_f64(value)};
+    return result;
+}
+static inline f64v widen_f32(f32v a) {
+    f64v result = {vcvt_f64_f32(vget_low_f32(a)), vcvt_high_f64_f32(a)};
+    return result;
+}
+static inline f32v narrow_f64(f64v a) { return vcvt_high_f32_f64(vcvt_f32_f64(a.low), a.high); }
+/* The instructions for minimum and maximum keep a nan; these keep b. */
+static inline float64x2_t less_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+static inline float64x2_t more_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+static inline f64v add_f64(f64v a, f64v b) { EACH_HALF(vaddq_f64); }
+static inline f64v sub_f64(f64v a, f64v b) { EACH_HALF(vsubq_f64); }
+static inline f64v mul_f64(f64v a, f64v b) { EACH_HALF(vmulq_f64); }
+static inline f64v div_f64(f64v a, f64v b) { EACH_HALF(vdivq_f64); }
+static inline f64v min_f64(f64v a, f64v b) { EACH_HALF(less_f64); }
+static inline f64v max_f64(f64v a, f64v b) { EACH_HALF(more_f64); }
+static inline float64x2_t low_bits_up(float64x2_t a) {
+    return vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), 52));
+}
+static inline f64v exponent_from_low_bits(f64v a) {
+    f64v result = {low_bits_up(a.low), low_bits_up(a.high)};
+    return result;
+}
+static inline float64x2_t bits_plus_shifted(float64x2_t a, int64_t added) {
+    uint64x2_t bits = vaddq_u64(vreinterpretq_u64_f64(a), vdupq_n_u64((uint64_t)added));
+    bits = vorrq_u64(vshrq_n_u64(bits, 52), vdupq_n_u64(0x4330000000000000u));
+    return vreinterpretq_f64_u64(bits);
+}
+static inline f64v high_bits_plus(f64v a, int64_t added) {
+    f64v result = {bits_plus_shifted(a.low, added), bits_plus_shifted(a.high, added)};
+    return result;
+}
+static inline f32v exponent_f32(f32v a) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
+}
+static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
+    return vbslq_f32(vcltq_f32(a, b), x, y);
+}
 
 typedef uint8x16_t bytes_v;
 static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {

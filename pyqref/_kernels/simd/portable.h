@@ -74,6 +74,7 @@ static inline f32v add_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] + b.lane[
 static inline f32v sub_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] - b.lane[i]); }
 static inline f32v mul_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] * b.lane[i]); }
 static inline f32v div_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] / b.lane[i]); }
+static inline f32v sqrt_f32(f32v a) { EACH_LANE(f32v, sqrtf(a.lane[i])); }
 static inline f32v fma_f32(f32v a, f32v b, f32v c) {
     EACH_LANE(f32v, fma_once(a.lane[i], b.lane[i], c.lane[i]));
 }
@@ -146,6 +147,51 @@ static inline i32v to_i32(f32v a) { EACH_LANE(i32v, (int32_t)round_once(a.lane[i
 static inline i32v truncate_i32(f32v a) {
     EACH_LANE(i32v, a.lane[i] >= -2147483648.0f && a.lane[i] < 2147483648.0f ? (int32_t)a.lane[i]
                                                                              : INT32_MIN);
+}
+
+/* Doubles, one for each lane. */
+typedef struct { double lane[SIMD_LANES]; } f64v;
+static inline double low_bits_up(double a) {
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits <<= 52;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+static inline double bits_plus_shifted(double a, int64_t added) {
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits = ((bits + (uint64_t)added) >> 52) | 0x4330000000000000u;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+static inline f64v set_f64(double value) { EACH_LANE(f64v, value); }
+static inline f64v widen_f32(f32v a) { EACH_LANE(f64v, (double)a.lane[i]); }
+static inline f32v narrow_f64(f64v a) { EACH_LANE(f32v, (float)a.lane[i]); }
+static inline f64v add_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] + b.lane[i]); }
+static inline f64v sub_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] - b.lane[i]); }
+static inline f64v mul_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] * b.lane[i]); }
+static inline f64v div_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] / b.lane[i]); }
+static inline f64v min_f64(f64v a, f64v b) {
+    EACH_LANE(f64v, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]);
+}
+static inline f64v max_f64(f64v a, f64v b) {
+    EACH_LANE(f64v, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]);
+}
+static inline f64v exponent_from_low_bits(f64v a) { EACH_LANE(f64v, low_bits_up(a.lane[i])); }
+static inline f64v high_bits_plus(f64v a, int64_t added) {
+    EACH_LANE(f64v, bits_plus_shifted(a.lane[i], added));
+}
+static inline float low_bits_up_f32(float a) {
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    bits <<= 23;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+static inline f32v exponent_f32(f32v a) { EACH_LANE(f32v, low_bits_up_f32(a.lane[i])); }
+static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
+    EACH_LANE(f32v, a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]);
 }
 
 static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,

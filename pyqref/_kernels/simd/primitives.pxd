@@ -5,7 +5,7 @@
 # lanes of 32 bits, at most 16. Loads and stores touch SIMD_LANES elements at any address;
 # where fewer are left, bodies go through a buffer of LANES_MAX elements.
 
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 cdef enum:
     LANES_MAX = 16
@@ -14,6 +14,8 @@ cdef extern from *:
     ctypedef struct f32v:
         pass
     ctypedef struct i32v:
+        pass
+    ctypedef struct f64v:        # SIMD_LANES doubles
         pass
     ctypedef struct u8v:         # 4 * SIMD_LANES bytes
         pass
@@ -124,6 +126,7 @@ cdef extern from *:
     f32v sub_f32(f32v a, f32v b) nogil
     f32v mul_f32(f32v a, f32v b) nogil
     f32v div_f32(f32v a, f32v b) nogil
+    f32v sqrt_f32(f32v a) nogil
     f32v fma_f32(f32v a, f32v b, f32v c) nogil       # a * b + c, rounded once
     f32v min_f32(f32v a, f32v b) nogil               # a < b ? a : b, so b where a is nan
     f32v max_f32(f32v a, f32v b) nogil               # a > b ? a : b, so b where a is nan
@@ -143,6 +146,21 @@ cdef extern from *:
     # is set, +0.0 for others. Bits above those of the lanes mean nothing.
     uint32_t lanes_inside(f32v a, f32v low, f32v high) nogil
     f32v lanes_of(const int32_t* source, uint32_t bits) nogil
+
+    f32v if_less(f32v a, f32v b, f32v x, f32v y) nogil  # a < b ? x : y, so y where one is nan
+
+    f64v set_f64(double value) nogil
+    f64v widen_f32(f32v a) nogil
+    f32v narrow_f64(f64v a) nogil                    # to the nearest, ties to even
+    f64v add_f64(f64v a, f64v b) nogil
+    f64v sub_f64(f64v a, f64v b) nogil
+    f64v mul_f64(f64v a, f64v b) nogil
+    f64v div_f64(f64v a, f64v b) nogil
+    f64v min_f64(f64v a, f64v b) nogil               # a < b ? a : b, so b where a is nan
+    f64v max_f64(f64v a, f64v b) nogil               # a > b ? a : b, so b where a is nan
+    f64v exponent_from_low_bits(f64v a) nogil        # bits shifted left by 52
+    # 2^52 plus the number that the bits plus `added`, shifted right by 52, make.
+    f64v high_bits_plus(f64v a, int64_t added) nogil
 
     i32v add_i32(i32v a, i32v b) nogil               # wraps around
     i32v sub_i32(i32v a, i32v b) nogil

@@ -15,11 +15,12 @@ import numpy as np
 from ... import _kernels
 from ..._kernels.parts import by_parts
 from ...dtypes import qint8, quint8
+from ...numerics import activation
 from ...tape import Operation
 from ...tape.bounds import Clamp
 from ...tape.indexing import MaskedFill, MaskedSelect
 from ...tape.reduction import Amax, Amin, Max, MaxDim, Min, MinDim
-from ...tape.unary import Relu, Sigmoid, Tanh, sigmoid
+from ...tape.unary import Relu, Sigmoid, Tanh
 from ..arguments import as_number, described
 from ..base import TensorBase, wrap
 from ..dispatch import quantized_implementation
@@ -120,8 +121,8 @@ def _fixed_range(
         return make_quantized(by_parts(lambda q: integers_of(q, own, out), array), out)
 
 
-_fixed_range(Sigmoid, sigmoid, 1 / 256, middle=False)
-_fixed_range(Tanh, np.tanh, 2 / 256, middle=True)
+_fixed_range(Sigmoid, activation.sigmoid, 1 / 256, middle=False)
+_fixed_range(Tanh, activation.tanh, 2 / 256, middle=True)
 
 
 @quantized_implementation(MaskedFill)
