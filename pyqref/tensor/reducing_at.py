@@ -16,6 +16,7 @@ from .picking import (
     _checked_slices,
     _with_axes,
 )
+from .refusal import refuse_quantized
 from .wrong_arguments import explain_errors
 
 __all__ = ["index_reduce", "scatter_reduce"]
@@ -131,6 +132,7 @@ def index_reduce(
     reduce = _reduction("index_reduce", reduce, _OF_SLICES)
     with_self = as_flag(include_self, "index_reduce(): include_self")
     where = _checked_slices("index_reduce", input, axis, index, source)
+    refuse_quantized(input, source)
     if input._array.dtype != source._array.dtype:
         raise RuntimeError(
             f"index_reduce(): source must have the dtype of self, which is {input.dtype}, got "

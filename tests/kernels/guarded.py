@@ -12,8 +12,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is freed is used again and not asked of the system anew."""
+"""What is freed is used again and not asked of the system anew, once a kernel is chosen."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ PAGES = """
 import resource
 import numpy as np
 import pyqref
+
+pyqref.kernels.in_use()
 
 def come_and_go():
     arrays = [np.ones(1 << 20, np.uint8) for _ in range(6)]

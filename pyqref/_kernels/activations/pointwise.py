@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous, dense, empty, laid_as
+from pyqref._kernels.layout import contiguous, dense, empty, laid_as
 from pyqref.numerics import float_activation as reference
 from pyqref.numerics.types import FloatArray
 
@@ -52,16 +52,18 @@ def activation(
     --------
     >>> activation("silu", np.zeros(1))
     """
-    kernel = registry.twin("activations.pointwise")
+    kernel = registry.twin("activations")
     if kernel is None:
         if x.dtype != _FLOAT32:
             return None
         return reference.activation(name, np.asarray(x), first, second, third)
     number = _VALUE[name]
-    result: FloatArray | None = kernel(number, x, None, first, second, third, None, threads.limit)
+    result: FloatArray | None = kernel.pointwise(
+        number, x, None, first, second, third, None, threads.limit
+    )
     if result is None and x.dtype == _FLOAT32:
         x = dense(np.asarray(x))
-        result = kernel(number, x, None, first, second, third, None, threads.limit)
+        result = kernel.pointwise(number, x, None, first, second, third, None, threads.limit)
     return result
 
 
@@ -80,9 +82,9 @@ def activation_gradient(
     number = _GRADIENT.get(name)
     if number is None:
         return None
-    kernel = registry.twin("activations.pointwise")
+    kernel = registry.twin("activations")
     if kernel is not None:
-        result: FloatArray | None = kernel(
+        result: FloatArray | None = kernel.pointwise(
             number, gradient, kept, first, second, third, None, threads.limit
         )
         if result is not None:
@@ -96,7 +98,7 @@ def activation_gradient(
     kept = dense(np.asarray(kept))
     gradient = laid_as(kept, np.asarray(gradient))
     return np.asarray(
-        kernel(number, dense(gradient), kept, first, second, third, None, threads.limit)
+        kernel.pointwise(number, dense(gradient), kept, first, second, third, None, threads.limit)
     )
 
 

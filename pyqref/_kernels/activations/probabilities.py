@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.arrays import contiguous
+from pyqref._kernels.layout import contiguous
 from pyqref.numerics import float_softmax as reference
 from pyqref.numerics.types import FloatArray
 

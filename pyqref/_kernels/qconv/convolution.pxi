@@ -79,7 +79,9 @@ cdef class Convolution:
         for axis in range(axes):
             sizes[1 + axis] = layer.whole[3 - axes + axis]
         if cnp.PyArray_ITEMSIZE(out) != bytes_of_result(&layer.epilogue):
-            raise TypeError(f"out must hold elements of {bytes_of_result(&layer.epilogue)} bytes")
+            raise TypeError(
+                f"out must hold elements of {bytes_of_result(&layer.epilogue)} bytes, got {out.dtype}"
+            )
         return require_output("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
 
     def run(self, cnp.ndarray x, cnp.ndarray out, int n_threads):
