@@ -12,5 +12,7 @@ cdef enum:
     CHUNK = 1 << 14             # elements a task
 
 
-include "sums.pxi"          # moments_of_channels, add_up
-include "scaling.pxi"       # scale, gradient
+# moments_of_channels, add_up
+include "sums.pxi"
+# scale, gradient
+include "scaling.pxi"

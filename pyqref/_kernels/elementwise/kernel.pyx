@@ -313,4 +313,5 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
     return result
 
 
-include "joining.pxi"       # cat
+# cat
+include "joining.pxi"

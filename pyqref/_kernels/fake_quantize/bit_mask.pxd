@@ -13,7 +13,7 @@ cdef enum:
 cdef inline void add_bits(
     uint8_t* bit_mask, Py_ssize_t at, uint32_t bits, Py_ssize_t n
 ) noexcept nogil:
-    """Put the bits of n numbers from ``at`` on; a byte is written from its lowest bit to its highest."""
+    """Put the bits of n numbers from ``at`` on, in each byte from the lowest to the highest."""
     cdef uint8_t* byte = bit_mask + (at >> 3)
     cdef Py_ssize_t left = n + (at & 7)
     bits <<= at & 7

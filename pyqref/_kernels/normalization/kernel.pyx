@@ -10,7 +10,8 @@ from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.simd.partial cimport load_n_bytes, load_n_f32, store_n_low_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-include "order.pxi"         # put_channels_first for Python
+# put_channels_first for Python
+include "order.pxi"
 
 cdef enum:
     WORK_PER_THREAD = 1 << 14   # elements that are worth a thread

@@ -14,8 +14,10 @@ from pyqref._kernels.observe.range cimport join_ranges, range_of
 from pyqref._kernels.simd.partial cimport load_n_f32, store_n_f32
 from pyqref._kernels.simd.primitives cimport *
 
-include "histogram.pxi"     # histogram for Python
-include "running.pxi"       # finish_ranges; extremes, running_range and what is made of them
+# histogram for Python
+include "histogram.pxi"
+# finish_ranges; extremes, running_range and what is made of them
+include "running.pxi"
 
 cdef enum:
     CHUNK = 1 << 15             # elements a task
@@ -80,7 +82,8 @@ def min_max(cnp.ndarray x, int n_threads):
     return low, high
 
 
-include "lines.pxi"         # channels_task, of channels that are lines
+# channels_task, of channels that are lines
+include "lines.pxi"
 
 
 cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, Seen* seen):
@@ -119,7 +122,8 @@ cdef tuple ranges_of(x, axis, int n_threads, cnp.ndarray low, cnp.ndarray high, 
     return None if seen != NULL and seen.others else (lows, highs)
 
 
-include "across.pxi"        # find_ranges_across, of channels that lie innermost
+# find_ranges_across, of channels that lie innermost
+include "across.pxi"
 
 
 cdef int find_ranges(

@@ -156,11 +156,16 @@ cdef inline void fill_list(
 
 
 # Each takes the structs and list_taps from above. They give, for the functions below:
-include "largest.pxi"       # max_task
-include "mean.pxi"          # store_mean, for the three kinds of means that follow
-include "across.pxi"        # mean_of_channels
-include "few.pxi"           # mean_of_few
-include "along.pxi"         # mean_of_lines
+# max_task
+include "largest.pxi"
+# store_mean, for the three kinds of means that follow
+include "mean.pxi"
+# mean_of_channels
+include "across.pxi"
+# mean_of_few
+include "few.pxi"
+# mean_of_lines
+include "along.pxi"
 
 
 cdef cnp.ndarray output_for_windows(cnp.ndarray x, out, geometry):

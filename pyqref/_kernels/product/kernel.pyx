@@ -17,8 +17,13 @@ cdef extern from "product/tile.h":
     void multiply_alike(int rows, int vectors, Tile* tile) nogil
 
 # What kernel.pxd declares, each by those before it:
-include "added.pxi"         # finish_added: results that are added to bytes
-include "epilogue.pxi"      # load_columns, finish_tile, fill_epilogue
-include "tiles.pxi"         # multiply_in_tiles
-include "plan.pxi"          # suits_tiles, plan_product, work_of
-include "multiply.pxi"      # fill_product, multiply_task, multiply
+# finish_added: results that are added to bytes
+include "added.pxi"
+# load_columns, finish_tile, fill_epilogue
+include "epilogue.pxi"
+# multiply_in_tiles
+include "tiles.pxi"
+# suits_tiles, plan_product, work_of
+include "plan.pxi"
+# fill_product, multiply_task, multiply
+include "multiply.pxi"

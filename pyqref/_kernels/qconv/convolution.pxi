@@ -63,7 +63,7 @@ cdef class Convolution:
         cdef const Layer* layer = self.layers
         cdef int axes = cnp.PyArray_NDIM(x) - 2
         cdef cnp.npy_intp[5] sizes
-        cdef int axis
+        cdef int axis, wanted
         if not 1 <= axes <= 3:
             raise ValueError(f"x must have 3 to 5 axes, got {axes + 2}")
         for axis in range(-1, axes):
@@ -78,10 +78,9 @@ cdef class Convolution:
         sizes[0], sizes[1 + axes] = cnp.PyArray_DIM(x, 0), layer.epilogue.columns
         for axis in range(axes):
             sizes[1 + axis] = layer.whole[3 - axes + axis]
-        if cnp.PyArray_ITEMSIZE(out) != bytes_of_result(&layer.epilogue):
-            raise TypeError(
-                f"out must hold elements of {bytes_of_result(&layer.epilogue)} bytes, got {out.dtype}"
-            )
+        wanted = bytes_of_result(&layer.epilogue)
+        if cnp.PyArray_ITEMSIZE(out) != wanted:
+            raise TypeError(f"out must hold elements of {wanted} bytes, got {out.dtype}")
         return require_output("out", out, OF_BYTES | OF_INT32, axes + 2, sizes)
 
     def run(self, cnp.ndarray x, cnp.ndarray out, int n_threads):

@@ -16,7 +16,8 @@ from pyqref._kernels.product.kernel cimport (
 from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-include "dynamic.pxi"       # what kernel.pxd declares: fill_dynamic, choose_grid, use_grid
+# what kernel.pxd declares: fill_dynamic, choose_grid, use_grid
+include "dynamic.pxi"
 
 
 # A matrix (rows, depth) of bytes; `flip` turns signed bytes into unsigned ones, 128 higher.

@@ -95,5 +95,7 @@ cdef void each_strip(Affine* a, Task task, int n_threads) noexcept:
 
 
 # Each takes Affine, each_chunk and each_strip from above, and gives functions to Python:
-include "integers.pxi"      # quantize_per_tensor, quantize_per_channel
-include "reals.pxi"         # dequantize_per_tensor, dequantize_per_channel
+# quantize_per_tensor, quantize_per_channel
+include "integers.pxi"
+# dequantize_per_tensor, dequantize_per_channel
+include "reals.pxi"

@@ -72,8 +72,8 @@ def nearest(
 ):
     """Copy from ``x (batch, channels, *size)``, its channels last, what each result names.
 
-    Into ``out``, or where that is None into a new array. Returns the result, or None if ``x`` are no
-    bytes or their channels are not last.
+    Into ``out``, or where that is None into a new array. Returns the result, or None if ``x`` are
+    no bytes or their channels are not last.
     """
     cdef Resize r
     cdef cnp.npy_intp[3] sizes

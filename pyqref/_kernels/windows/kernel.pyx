@@ -246,5 +246,7 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
     run_windows(images, rows, geometry, True, n_threads)
 
 
-include "products.pxi"      # multiply_windows and gradients_of_products, by the tasks above
-include "maxima.pxi"        # largest and gradient_of_largest
+# multiply_windows and gradients_of_products, by the tasks above
+include "products.pxi"
+# largest and gradient_of_largest
+include "maxima.pxi"
