@@ -300,6 +300,14 @@ def test_eps_of_norms_is_named(eps):
                 call(**{option: eps})
 
 
+@pytest.mark.parametrize("dtype", [pyqref.quint8, pyqref.qint8, pyqref.float16])
+@pytest.mark.parametrize("value", [1, "a", None])
+def test_dynamic_quantization_takes_tensors(value, dtype):
+    """Whatever the dtype, what is no tensor is refused by name."""
+    with pytest.raises(TypeError, match="quantize_per_tensor_dynamic: input must be a tensor, got"):
+        pyqref.quantize_per_tensor_dynamic(value, dtype, False)
+
+
 LIMITED = """
 import resource, pyqref
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))

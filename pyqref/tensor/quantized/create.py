@@ -188,9 +188,9 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype_, reduce_range: bool) -
     """
     if dtype is not quint8 and dtype is not qint8 and dtype is not float16:
         raise ValueError(f"dtype must be quint8, qint8 or float16, got {described(dtype)}")
+    array = reals("quantize_per_tensor_dynamic", input)
     if dtype is float16:
         return input.to(float16)
-    array = reals("quantize_per_tensor_dynamic", input)
     quant_min, quant_max = quant_range(dtype)
     if as_flag(reduce_range, "reduce_range") and settings.engine != "qnnpack":
         quant_min, quant_max = _halved(quant_min), quant_max // 2
