@@ -55,13 +55,25 @@ def _reduced(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def exp_in_double(x: Any) -> FloatArray:
-    """The number that ``eq-exp`` rounds, of doubles."""
+    """The number that ``eq-exp`` rounds, of doubles.
+
+    Examples
+    --------
+    >>> exp_in_double(np.float64([0, 1])).round(12).tolist()
+    [1.0, 2.718281828459]
+    """
     power, e = _reduced(np.asarray(x, np.float64))
     return power + power * e
 
 
 def expm1_in_double(x: Any) -> FloatArray:
-    """The number that ``eq-expm1`` rounds, of doubles."""
+    """The number that ``eq-expm1`` rounds, of doubles.
+
+    Examples
+    --------
+    >>> expm1_in_double(np.float64([0, 1])).round(12).tolist()
+    [0.0, 1.718281828459]
+    """
     power, e = _reduced(np.asarray(x, np.float64))
     return power * e + (power - 1)
 

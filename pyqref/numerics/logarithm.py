@@ -64,7 +64,13 @@ def log(x: Any) -> FloatArray:
 
 
 def softplus_in_double(x: FloatArray) -> FloatArray:
-    """The number that ``eq-softplus`` rounds, of doubles."""
+    """The number that ``eq-softplus`` rounds, of doubles.
+
+    Examples
+    --------
+    >>> softplus_in_double(np.float64([0, 40])).round(12).tolist()
+    [0.69314718056, 40.0]
+    """
     u = exp_in_double(-np.abs(x))
     return np.asarray(np.maximum(x, 0) + inverse_tanh_series(u / (u + 2)))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyqref.nn.modules import Linear
 from pyqref.nn.modules.module import Module
+from pyqref.tensor.arguments import described
 
 from .eager.dynamic import quantize_dynamic
 
@@ -41,7 +42,7 @@ def quantize_dynamic_jit(
     Raises
     ------
     TypeError
-        ``qconfig_dict`` is no dictionary of paths.
+        ``model`` is no Module, or ``qconfig_dict`` no dictionary of paths.
 
     Examples
     --------
@@ -52,6 +53,8 @@ def quantize_dynamic_jit(
     >>> type(quantized[0])
     <class 'pyqref.nn.quantized.dynamic.modules.linear.Linear'>
     """
+    if not isinstance(model, Module):
+        raise TypeError(f"quantize_dynamic_jit: model must be a Module, got {described(model)}")
     if not isinstance(qconfig_dict, Mapping) or not all(
         isinstance(path, str) for path in qconfig_dict
     ):
