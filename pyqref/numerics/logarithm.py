@@ -68,8 +68,8 @@ def softplus_in_double(x: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> softplus_in_double(np.float64([0, 40])).round(12).tolist()
-    [0.69314718056, 40.0]
+    >>> softplus_in_double(np.float64([0, 40])).round(8).tolist()
+    [0.69314718, 40.0]
     """
     u = exp_in_double(-np.abs(x))
     return np.asarray(np.maximum(x, 0) + inverse_tanh_series(u / (u + 2)))
