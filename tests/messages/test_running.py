@@ -24,6 +24,8 @@ from pyqref.utils.benchmark import Timer
 
 def test_torch_was_imported_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the alias first, in another process: here, after the real one has gone."""
+    for name in [each for each in sys.modules if each.startswith("torch.")]:
+        monkeypatch.delitem(sys.modules, name)  # of a torch that other tests have imported
     monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
     with says(
         "call pyqref.install_as_torch() before anything imports torch, or restart the interpreter "
