@@ -288,6 +288,7 @@ def zero_(input: Any) -> Any:
     return fill_(input, 0)
 
 
+@explains_errors
 def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     """Change the shape; the elements are kept in order, new ones are zero."""
     from .axes import shape_argument

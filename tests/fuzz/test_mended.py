@@ -174,7 +174,7 @@ def test_power_of_other_shapes():
         a.pow(b)
 
 
-@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, [1, "b"], [[1], [2, 3]]])
+@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, 1j, [1, "b"], [[1], [2, 3]]])
 def test_only_numbers_are_assigned(value):
     """An assignment to a quantized tensor names what came, and writes nothing."""
     q = coarse()

@@ -130,6 +130,8 @@ def numbers_of(value: Any, ndim: int) -> Array:
     """
     try:
         numbers = np.asarray(getattr(value, "_array", value))
+        if numbers.dtype.kind == "c":
+            raise TypeError("a complex number is no real one")
         if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
             numbers = numbers.astype(np.float32)
     except (TypeError, ValueError) as error:
