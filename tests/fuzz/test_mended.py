@@ -308,6 +308,40 @@ def test_dynamic_quantization_takes_tensors(value, dtype):
         pyqref.quantize_per_tensor_dynamic(value, dtype, False)
 
 
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_gradients_of_nothing(name):
+    """A tensor without elements has a gradient of its shape, whose strides mean nothing."""
+    x = pyqref.ones(0, 2, requires_grad=True)
+    getattr(pyqref if name in ("sigmoid", "tanh") else F, name)(x).sum().backward()
+    assert (0, 2) == x.grad.shape
+
+
+PARAMETERS = {
+    "softplus": ("beta", "threshold"),
+    "threshold": ("threshold", "value"),
+    "elu": ("alpha",),
+}
+PARAMETERS |= {
+    "leaky_relu": ("negative_slope",),
+    "hardshrink": ("lambd",),
+    "threshold_": ("value",),
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("value", [(0, 63), [1.0], "a", 1j])
+def test_parameters_of_activations_are_numbers(name, value):
+    """Each is named, on every kernel; several numbers are none."""
+    given = {"threshold": 0.0, "value": 0.0} if name.startswith("threshold") else {}
+    for parameter in PARAMETERS[name]:
+        for kernel in ("reference", pyqref.kernels.in_use()):
+            with (
+                pyqref.kernels.use(kernel),
+                pytest.raises(TypeError, match=rf"{name}\(\): {parameter} must be a number, got"),
+            ):
+                getattr(F, name)(pyqref.ones(3, 1), **{**given, parameter: value})
+
+
 LIMITED = """
 import resource, pyqref
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))

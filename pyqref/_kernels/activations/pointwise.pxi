@@ -40,13 +40,14 @@ cdef void run_tasks(Pointwise* p, int n_threads) noexcept nogil:
 cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b):
     """Whether two arrays have the same shape and strides, and elements of float32."""
     cdef int axis
+    cdef bint is_empty = cnp.PyArray_SIZE(a) == 0
     if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b) or cnp.PyArray_TYPE(b) != cnp.NPY_FLOAT32:
         return False
     for axis in range(cnp.PyArray_NDIM(a)):
         if cnp.PyArray_DIM(a, axis) != cnp.PyArray_DIM(b, axis):
             return False
         # Where there is one number, or none, the step to the next means nothing.
-        if cnp.PyArray_DIM(a, axis) <= 1:
+        if is_empty or cnp.PyArray_DIM(a, axis) <= 1:
             continue
         if cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
             return False

@@ -7,11 +7,12 @@ Each runs one operation of the tape (:mod:`pyqref.tape.activation`); with
 from __future__ import annotations
 
 import math
+from inspect import signature
 from typing import Any
 
 from ...tape import Operation, gated, unary
 from ...tape import activation as tape
-from ...tensor.arguments import as_flag
+from ...tensor.arguments import as_flag, as_number
 from ...tensor.dispatch import apply
 from ...tensor.inplace import apply_
 from ...tensor.wrong_arguments import explains_errors
@@ -58,6 +59,12 @@ def _run(
     require_floating(name, "input", input)
     if inplace is not False:
         inplace = as_flag(inplace, f"{name}(): inplace")
+    if any(type(each) is not float for each in parameters):
+        names = list(signature(globals()[name]).parameters)[1:]  # constants, if any, come last
+        parameters = tuple(
+            each if type(each) is float else as_number(each, f"{name}(): {names[place]}")
+            for place, each in enumerate(parameters)
+        )
     return (apply_ if inplace else apply)(operation, input, *parameters)
 
 
@@ -183,6 +190,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     >>> pyqref.nn.functional.celu(pyqref.tensor([-1000.0, 2.0]), alpha=0.5).tolist()
     [-0.5, 2.0]
     """
+    alpha = as_number(alpha, "celu(): alpha")
     require(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU")
     return _run("celu", tape.Elu, input, alpha, 1.0, 1.0 / alpha, inplace=inplace)
 
@@ -223,7 +231,8 @@ def gelu(input: Any, approximate: str = "none") -> Any:
         approximate in ("none", "tanh"),
         f"gelu(): approximate must be 'none' or 'tanh', got {approximate!r}",
     )
-    return _run("gelu", gated.Gelu, input, approximate)
+    require_floating("gelu", "input", input)
+    return apply(gated.Gelu, input, approximate)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
