@@ -44,16 +44,17 @@ def test_it_is_this_text(name: str) -> None:
     assert built >= source(name).stat().st_mtime, "python setup.py build_ext --inplace"
 
 
-def test_it_runs_as_python() -> None:
+def test_it_runs_as_python(tmp_path: Path) -> None:
     """With the same results, as where there is no compiler."""
     if all(origin(name) == source(name) for name in PYTHON):
         pytest.skip("nothing was compiled")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     command += ["-p", "kernels.from_source", "--as-python", ",".join(PYTHON)]
     command += [str(TESTS / each) for each in CHECKED]
-    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": path}
+    # Python finds no source tree beside an installation there.
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
-        command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
