@@ -63,7 +63,7 @@ class Sum(_Reduction):
     def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
         self.note(x, axes, keepdim)
         self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
-        return np.sum(x, axis=axes, keepdims=keepdim, dtype=dtype)
+        return np.sum(x, axis=axes, keepdims=keepdim, dtype=dtype or x.dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0]), None, None
@@ -121,7 +121,7 @@ class Prod(_Reduction):
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
         self.note(x, axes, keepdim)
-        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=dtype)
+        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=dtype or x.dtype)
         if self.needs[0]:
             self.save(x)
         return result
@@ -331,7 +331,8 @@ class Cumsum(Operation):
 
     def forward(self, x: Array, axis: int, dtype: Any = None) -> Array:
         self.axis = axis
-        return np.cumsum(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype or x.dtype)
+        dtype = dtype or x.dtype
+        return np.cumsum(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:
@@ -346,7 +347,8 @@ class Cumprod(Operation):
         self.axis = axis
         if self.needs[0]:
             self.save(x)
-        return np.cumprod(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype or x.dtype)
+        dtype = dtype or x.dtype
+        return np.cumprod(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:

@@ -174,7 +174,7 @@ def test_power_of_other_shapes():
         a.pow(b)
 
 
-@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, 1j, [1, "b"], [[1], [2, 3]]])
+@pytest.mark.parametrize("value", [pyqref.int64, "a", {1}, 1j, 10**400, [1, "b"], [[1], [2, 3]]])
 def test_only_numbers_are_assigned(value):
     """An assignment to a quantized tensor names what came, and writes nothing."""
     q = coarse()
@@ -340,6 +340,20 @@ def test_parameters_of_activations_are_numbers(name, value):
                 pytest.raises(TypeError, match=rf"{name}\(\): {parameter} must be a number, got"),
             ):
                 getattr(F, name)(pyqref.ones(3, 1), **{**given, parameter: value})
+
+
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod", "cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", [pyqref.uint8, pyqref.int8, pyqref.int16, pyqref.int32])
+def test_sums_have_the_dtype_that_is_asked_for(name, dtype):
+    """Narrow integers wrap around, as in torch; by default integers are summed as int64."""
+    x = pyqref.tensor([100.0, 100.0])
+    place = (0,) if name.startswith("cum") else ()
+    found = getattr(pyqref, name)(x, *place, dtype=dtype)
+    exact = 100 * 100 if name.endswith("prod") else 100 + 100
+    assert dtype is found.dtype
+    last = found.reshape(-1)[-1].item()
+    assert np.array(exact).astype(dtype.numpy_dtype).item() == last
+    assert pyqref.int64 is getattr(pyqref, name)(x.to(dtype), *place).dtype
 
 
 LIMITED = """

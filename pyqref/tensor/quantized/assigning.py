@@ -134,9 +134,10 @@ def numbers_of(value: Any, ndim: int) -> Array:
             raise TypeError("a complex number is no real one")
         if numbers.dtype.kind not in "biuf":  # what is no number is said before any is written
             numbers = numbers.astype(np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         wanted = f"what is assigned must be numbers, got {described(value)}"
-        raise type(error)(f"{wanted}: {error}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{wanted}: {error}") from None
     while numbers.ndim > ndim and numbers.shape[0] == 1:
         numbers = numbers[0]
     return numbers
