@@ -40,6 +40,8 @@ def twin_of(function: FunctionType) -> FunctionType:
     )
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__annotations__ = function.__annotations__
+    twin.__doc__, twin.__module__ = function.__doc__, function.__module__
+    twin.__qualname__ = function.__qualname__
     twin.__dict__.update(function.__dict__)
     return twin
 

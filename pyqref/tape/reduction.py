@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -60,10 +60,10 @@ class _Reduction(Operation):
 class Sum(_Reduction):
     """Sum over ``axes``."""
 
-    def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
-        return np.sum(x, axis=axes, keepdims=keepdim, dtype=dtype or x.dtype)
+        return np.sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0]), None, None
@@ -119,9 +119,9 @@ class Std(Var):
 class Prod(_Reduction):
     """Product over ``axes``."""
 
-    def forward(self, x: Array, axes: Axes, keepdim: bool, dtype: Any = None) -> Array:
+    def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
-        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=dtype or x.dtype)
+        result = np.prod(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
         if self.needs[0]:
             self.save(x)
         return result
@@ -329,10 +329,9 @@ class Logsumexp(_Reduction):
 class Cumsum(Operation):
     """Running sum along an axis."""
 
-    def forward(self, x: Array, axis: int, dtype: Any = None) -> Array:
+    def forward(self, x: Array, axis: int) -> Array:
         self.axis = axis
-        dtype = dtype or x.dtype
-        return np.cumsum(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
+        return np.cumsum(x, axis=axis, dtype=x.dtype) if x.ndim else x.copy()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:
@@ -343,12 +342,11 @@ class Cumsum(Operation):
 class Cumprod(Operation):
     """Running product along an axis."""
 
-    def forward(self, x: Array, axis: int, dtype: Any = None) -> Array:
+    def forward(self, x: Array, axis: int) -> Array:
         self.axis = axis
         if self.needs[0]:
             self.save(x)
-        dtype = dtype or x.dtype
-        return np.cumprod(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
+        return np.cumprod(x, axis=axis, dtype=x.dtype) if x.ndim else x.copy()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:

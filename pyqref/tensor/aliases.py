@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar, cast
+
+from .._insides.code_objects import twin_of
 
 __all__ = ["alias", "canonical"]
 
@@ -32,16 +33,9 @@ def alias(function: Function, name: str) -> Function:
     ('concat', False)
     """
     first = cast(FunctionType, function)
-    code = first.__code__.replace(co_name=name)
-    if sys.version_info >= (3, 11):
-        code = code.replace(co_qualname=name)
-    second = FunctionType(code, first.__globals__, name, first.__defaults__, first.__closure__)
-    second.__kwdefaults__ = first.__kwdefaults__
-    second.__annotations__ = first.__annotations__
-    second.__dict__.update(first.__dict__)
+    second = twin_of(first)
+    second.__name__ = second.__qualname__ = name
     second.__doc__ = f"Alias of :func:`{first.__name__}`: {first.__doc__}"
-    second.__module__ = first.__module__
-    second.__qualname__ = name
     second._alias_of = first  # type: ignore[attr-defined]
     return cast(Function, second)
 

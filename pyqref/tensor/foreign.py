@@ -26,7 +26,7 @@ def is_torch_tensor(value: Any) -> bool:
     >>> is_torch_tensor(pyqref.ones(1))
     False
     """
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy")
+    return comes_from_torch(value) and hasattr(value, "numpy")
 
 
 def comes_from_torch(value: Any) -> bool:
