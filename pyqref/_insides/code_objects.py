@@ -67,7 +67,7 @@ def _template(free_variables: int) -> CodeType:
 
 
 def detour(code: CodeType, target: Any, file: str) -> CodeType:
-    """What a function with this code runs so that its calls arrive at ``target.arrive``.
+    """Make the code that sends the calls of a function with this code to ``target.arrive``.
 
     Examples
     --------

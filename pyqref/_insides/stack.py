@@ -39,7 +39,7 @@ def caller(depth: int = 1) -> FrameType | None:
 
 
 def noted(frame: FrameType, name: str, make: Callable[[], Any]) -> Any:
-    """What stands under a name in the namespace of a frame, made when it is first asked for.
+    """Return the object that a frame keeps under a name, and make it at the first call.
 
     It ends together with the call that the frame belongs to.
 

@@ -245,7 +245,7 @@ cdef cnp.ndarray small_buffer(
 
 
 cdef class Memory:
-    """What an array lies in that begins at a cache line; it is freed when this is."""
+    """The memory of an array that begins at a cache line. It is freed together with this object."""
 
     cdef void* all
 
@@ -296,7 +296,7 @@ cdef cnp.ndarray buffer(
 
 
 def reuse_results(bint on):
-    """Whether results may lie where others lay, from now on; returns whether they might before."""
+    """Allow results to use the memory of earlier ones, or forbid it; return the setting before."""
     global is_reusing
     cdef bint before = is_reusing
     is_reusing = on

@@ -41,7 +41,7 @@ def sum_of_rows(x: FloatArray) -> FloatArray:
 
 
 def _largest(x: FloatArray) -> FloatArray:
-    """Of each row, of those that are no nan."""
+    """Return the largest number of each row; nan is left out."""
     return np.fmax.reduce(x, axis=1, keepdims=True, initial=_f32(-np.inf))
 
 

@@ -108,7 +108,7 @@ class IndexReduce(ScatterReduce):
 
 
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
-    """What changes no element that it is reduced with."""
+    """Return the number that changes no element when it is reduced with it."""
     if reduce in ("sum", "mean"):
         return dtype.type(0)
     if reduce == "prod":

@@ -29,7 +29,7 @@ cdef inline void set_parameters(
 cdef inline void load_parameters(
     LaneParameters* p, const FakeQuantize* f, Py_ssize_t channel
 ) noexcept nogil:
-    """Of as many channels as a vector has lanes."""
+    """Load the parameters of as many channels as a vector has lanes."""
     set_parameters(
         p, load_f32(f.scales + channel), load_f32(f.inverses + channel),
         load_f32(f.zero_points + channel),

@@ -88,7 +88,7 @@ def prepare_add(
     out: Grid,
     relu: bool,
 ) -> Callable[[Any, Any], Any]:
-    """What convolves ``x`` and adds ``added``, and whatever else has their shapes and dtypes.
+    """Make a function that convolves ``x`` and adds ``added``, or others of the same form.
 
     It holds the arrays that it is given, and runs the kernel that is in use now.
     """

@@ -57,7 +57,7 @@ def run_parts(
     shape: tuple[int, ...],
     scale: float | None,
 ) -> Run:
-    """What computes all parts of a result ``(B, *out, N)``, and returns it as ``(B, N, *out)``.
+    """Make a function that computes a result ``(B, *out, N)`` and returns it as ``(B, N, *out)``.
 
     With a ``scale``, of real numbers into real numbers. Weights and results are described to the
     kernel here, once for all calls.
@@ -121,7 +121,7 @@ def prepare(
     dilation: Sequence[int],
     scale: float | None = None,
 ) -> Run:
-    """What convolves ``x``, and whatever else has its shape and dtype, as :func:`conv2d` does.
+    """Make a function that convolves ``x``, or others of its form, as :func:`conv2d` does.
 
     It holds the arrays that it is given, and expects nobody to write to them. It runs the kernel
     that is in use now.

@@ -63,7 +63,7 @@ class InputGrid(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """What becomes of the sums, as in :class:`~pyqref.numerics.requantize.Requantization`.
+    """How sums become results, as in :class:`~pyqref.numerics.requantize.Requantization`.
 
     Attributes
     ----------

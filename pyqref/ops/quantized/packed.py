@@ -22,7 +22,7 @@ _reports: list[Callable[[PackedWeight, Any, float], None]] = []
 
 
 class Prepared(NamedTuple):
-    """What a checked call of an operation was made ready as: the next one is often like it.
+    """A checked call of an operation, kept because the next call is often like it.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PackedWeight:
         return {name: value for name, value in self.__dict__.items() if name != "prepared"}
 
     def call(self, *given: Any) -> tuple[Any, ...]:
-        """What a call is like: what it was given, and all that it finds here and may change."""
+        """Return the key of a call: its arguments, and the settings that it depends on."""
         bias, of_bias = self.bias_tensor, None
         if bias is not None:
             # The place of the elements, and how often they were changed.
@@ -214,7 +214,7 @@ class PackedLinear(PackedWeight):
         self._projections: list[_kernels.Projection | None] = [None, None]
 
     def prepare(self, x_zero_point: int, requant: Requantization) -> Callable[[Any], Any]:
-        """What makes output integers ``(..., N)`` of input integers ``(..., K)``."""
+        """Make a function from input integers ``(..., K)`` to output integers ``(..., N)``."""
         return partial(
             _kernels.linear,
             x_zero_point=x_zero_point,

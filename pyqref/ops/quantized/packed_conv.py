@@ -67,7 +67,7 @@ class PackedConv(PackedWeight):
     def prepare(
         self, x: Any, x_zero_point: int, requant: Requantization, scale: float | None = None
     ) -> Callable[[Any], Any]:
-        """What makes output integers ``(B, N, *out)`` of input integers ``(B, C, *in)`` as ``x``.
+        """Make a function from integers ``(B, C, *in)`` like ``x`` to integers ``(B, N, *out)``.
 
         With a ``scale``, of real numbers into real numbers, both on the grid of the input.
         """
@@ -79,7 +79,7 @@ class PackedConv(PackedWeight):
     def prepare_add(
         self, x: Any, x_grid: Grid, added: Any, added_grid: Grid, out: Grid, relu: bool
     ) -> Callable[[Any, Any], Any]:
-        """What makes output integers ``(B, N, *out)``, with others added before one rounding."""
+        """Make a function that convolves, adds other integers, and rounds once."""
         bias = None if self.bias_tensor is None else self.bias_tensor.numpy()
         weight = self.packed, self.weight_scales, self.weight_zero_points, bias
         steps = self.stride, self.padding, self.dilation

@@ -18,7 +18,7 @@ __all__ = ["follow_aliases", "of_one_name"]
 
 
 def of_one_name(operation: Any) -> Any:
-    """What stands for a function, or a method's name, where patterns and mappings are searched."""
+    """Replace an alias of a function, or of a method's name, by the name that patterns use."""
     if settings.conventions == "torch":
         return operation
     if isinstance(operation, str):
