@@ -16,6 +16,7 @@ Where it is absent
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import CodeType, FunctionType
@@ -29,19 +30,27 @@ def exchange(function: FunctionType, code: CodeType) -> None:
     function.__code__ = code
 
 
-def twin_of(function: FunctionType) -> FunctionType:
-    """Another function of the same code, which is not exchanged with that of the first."""
+def twin_of(function: FunctionType, name: str | None = None) -> FunctionType:
+    """Another function of the same code, which is not exchanged with that of the first.
+
+    Errors say the name in its code, so with a name of its own it has a code object of its own.
+    """
+    code = function.__code__
+    if name is not None:
+        code = code.replace(co_name=name)
+        if sys.version_info >= (3, 11):
+            code = code.replace(co_qualname=name)
     twin = FunctionType(
-        function.__code__,
+        code,
         function.__globals__,
-        function.__name__,
+        name or function.__name__,
         function.__defaults__,
         function.__closure__,
     )
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__annotations__ = function.__annotations__
     twin.__doc__, twin.__module__ = function.__doc__, function.__module__
-    twin.__qualname__ = function.__qualname__
+    twin.__qualname__ = name or function.__qualname__
     twin.__dict__.update(function.__dict__)
     return twin
 

@@ -33,8 +33,7 @@ def alias(function: Function, name: str) -> Function:
     ('concat', False)
     """
     first = cast(FunctionType, function)
-    second = twin_of(first)
-    second.__name__ = second.__qualname__ = name
+    second = twin_of(first, name)
     second.__doc__ = f"Alias of :func:`{first.__name__}`: {first.__doc__}"
     second._alias_of = first  # type: ignore[attr-defined]
     return cast(Function, second)
