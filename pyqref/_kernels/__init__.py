@@ -91,6 +91,9 @@ if TYPE_CHECKING:
     from .resize import nearest as nearest
     from .windows import channels_first as channels_first
     from .windows import channels_last as channels_last
+    from .windows import depthwise as depthwise
+    from .windows import depthwise_gradient as depthwise_gradient
+    from .windows import depthwise_weight_gradient as depthwise_weight_gradient
     from .windows import fold_rows as fold_rows
     from .windows import gradient_of_largest as gradient_of_largest
     from .windows import gradients_of_products as gradients_of_products
@@ -163,6 +166,9 @@ __getattr__ = on_first_use(
             "quantized_matmul",
         ),
         ".quantize": (
+            "depthwise",
+            "depthwise_gradient",
+            "depthwise_weight_gradient",
             "dequantize_per_channel",
             "dequantize_per_tensor",
             "quantize_per_channel",
@@ -181,6 +187,9 @@ __getattr__ = on_first_use(
         ".windows": (
             "channels_first",
             "channels_last",
+            "depthwise",
+            "depthwise_gradient",
+            "depthwise_weight_gradient",
             "fold_rows",
             "gradient_of_largest",
             "gradients_of_products",
@@ -213,6 +222,9 @@ __all__ = [
     "conv_add",
     "conv_sums",
     "conv_transpose",
+    "depthwise",
+    "depthwise_gradient",
+    "depthwise_weight_gradient",
     "dequantize_per_channel",
     "dequantize_per_tensor",
     "fake_quantize_per_channel",

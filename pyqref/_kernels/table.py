@@ -87,7 +87,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("quantize", ("affine",)),
         Operation("recurrent", ("recurrent",)),
         Operation("resize", ("interpolate",)),
-        Operation("windows", ("windows",)),
+        Operation("windows", ("windows", "float_depthwise")),
     )
 }
 

@@ -34,9 +34,20 @@ def sum_of_rows(x: FloatArray) -> FloatArray:
     places = np.zeros((rows, PLACES), _f32)
     for first in range(0, n, PLACES):
         places += padded[:, first : first + PLACES]
-    while places.shape[1] > 1:
-        half = places.shape[1] // 2
-        places = places[:, :half] + places[:, half:]
+    return sum_by_halves(places)
+
+
+def sum_by_halves(places: FloatArray) -> FloatArray:
+    """Sum over the last axis, which stays with length 1: the second half is added to the first.
+
+    Examples
+    --------
+    >>> sum_by_halves(np.float32([1, 2, 3, 4])).tolist()
+    [10.0]
+    """
+    while places.shape[-1] > 1:
+        half = places.shape[-1] // 2
+        places = places[..., :half] + places[..., half:]
     return places
 
 

@@ -29,7 +29,7 @@ from . import products
 from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
-from .windows import Windows, fold, pad_spatial, unfold
+from .windows import Windows, fold, unfold
 
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
@@ -219,37 +219,19 @@ class Convolution(Operation):
         return grad_x, None if x is None else of_blocks.total
 
     def _depthwise(self, x: Array, weight: Array, bias: Array | None) -> Array:
-        """One filter for each channel: multiply and add, one kernel position at a time."""
-        padded = pad_spatial(x, self.windows)
-        output_size = self.windows.output_size(self.size)
-        self.save(weight, padded if self.needs[1] else None, x.shape[1])
-        y = np.zeros((*x.shape[:2], *output_size), dtype=np.result_type(x, weight))
-        if bias is not None:
-            y += _per_channel(bias, y.ndim)
-        met = self._met(weight)
-        for position, where in self.windows.positions(output_size):
-            at: tuple[Any, ...] = (slice(None), 0, *position)
-            y += padded[where] * _per_channel(met[at], y.ndim)
-        return y
+        """One filter for each channel."""
+        self.save(weight, x if self.needs[1] else None, x.shape[1])
+        return _kernels.depthwise(x, self._met(weight)[:, 0], bias, self.windows)
 
     def _depthwise_backward(self, grad: Array) -> tuple[Array | None, ...]:
-        weight, padded, channels = self.saved
-        met = self._met(weight)
+        weight, x, _ = self.saved
         grad_x = grad_weight = None
         if self.needs[0]:
-            size = self.windows.padded_size(self.size)
-            grad_x = np.zeros((grad.shape[0], channels, *size), dtype=grad.dtype)
+            filters = self._met(weight)[:, 0]
+            grad_x = _kernels.depthwise_gradient(grad, filters, self.windows, self.size)
         if self.needs[1]:
-            grad_weight = np.empty_like(met)
-        axes = (0, *range(2, grad.ndim))
-        for position, where in self.windows.positions(grad.shape[2:]):
-            at: tuple[Any, ...] = (slice(None), 0, *position)
-            if grad_x is not None:
-                grad_x[where] += grad * _per_channel(met[at], grad.ndim)
-            if grad_weight is not None:
-                grad_weight[at] = (grad * padded[where]).sum(axis=axes)
-        if grad_x is not None:
-            grad_x = grad_x[self.windows.interior(self.size)]
+            total = _kernels.depthwise_weight_gradient(grad, x, self.windows)
+            grad_weight = total[:, np.newaxis]
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
 
 

@@ -125,3 +125,11 @@ def test_transposed_to_less_than_a_stride(compiled_kernel: str, along: int) -> N
     packed = _kernels.pack_conv_transpose(weight, window, (1, 1))
     actual = _kernels.conv_transpose(x, 3, packed, 0, requant, padding, (0, 0))
     assert_same_bits(expected, actual)
+
+
+@pytest.mark.parametrize("channels", [130, 160, 192, 250])
+def test_pixels_of_many_channels(kernel: str, channels: int) -> None:
+    """Pixels that are not neighbours are copied by pieces of a constant size."""
+    rng = np.random.default_rng(channels)
+    case = plane(1, channels, 11, channels, 3, stride=2, padding=1, groups=channels)
+    check(rng, np.moveaxis(integers(rng, (1, *case.size, channels), np.uint8), -1, 1), case)

@@ -1,5 +1,8 @@
 """Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
 
+from .float_depthwise import depthwise as depthwise
+from .float_depthwise import depthwise_gradient as depthwise_gradient
+from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
 from .maxima import gradient_of_largest as gradient_of_largest
 from .maxima import largest as largest
 from .products import gradients_of_products as gradients_of_products
@@ -12,6 +15,9 @@ from .rows import unfold_rows as unfold_rows
 __all__ = [
     "channels_first",
     "channels_last",
+    "depthwise",
+    "depthwise_gradient",
+    "depthwise_weight_gradient",
     "fold_rows",
     "gradient_of_largest",
     "gradients_of_products",

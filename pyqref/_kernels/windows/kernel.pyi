@@ -44,3 +44,28 @@ def gradients_of_products(
     step: int,
     n_threads: int,
 ) -> None: ...
+def depthwise(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray | None,
+    out: np.ndarray,
+    sizes: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...
+def depthwise_gradient(
+    grad: np.ndarray,
+    weight: np.ndarray,
+    out: np.ndarray,
+    sizes: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...
+def depthwise_weight_gradient(
+    grad: np.ndarray,
+    x: np.ndarray,
+    out: np.ndarray,
+    sizes: tuple[int, ...],
+    geometry: tuple[int, ...],
+    n_threads: int,
+) -> None: ...

@@ -8,6 +8,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, OF_UINT8, require_output, require_rows
 from pyqref._kernels._parallel cimport Task, is_ending, parallel_for, useful_threads
+from pyqref._kernels.simd.primitives cimport SIMD_LANES
 
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
@@ -250,3 +251,5 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
 include "products.pxi"
 # largest and gradient_of_largest
 include "maxima.pxi"
+# depthwise and its gradients
+include "depthwise.pxi"

@@ -1,0 +1,272 @@
+# Depthwise convolution of planes of floats, and its gradients: included by kernel.pyx.
+#
+# A line of x is copied with zeros beside it, and for a stride of s in s parts, each of every s-th
+# number: what a tap meets is then contiguous.
+
+cdef extern from "windows/depthwise.h":
+    enum:
+        PLACES
+    ctypedef struct Lines:
+        const float* x
+        float* out
+        Py_ssize_t x_line, out_line, width, taps
+        const Py_ssize_t* offsets
+        const float* weight
+        float bias
+    void depthwise_lines(const Lines* lines, Py_ssize_t count) nogil
+    void add_multiple(float* target, const float* x, float weight, Py_ssize_t n) nogil
+    void add_products(
+        float* places, const float* x, Py_ssize_t x_line, const float* g, Py_ssize_t g_line,
+        Py_ssize_t lines, Py_ssize_t n,
+    ) nogil
+    float sum_by_halves(float* places) nogil
+    void copy_every(float* target, const float* source, Py_ssize_t step, Py_ssize_t n) nogil
+    void spread_every(float* target, const float* source, Py_ssize_t step, Py_ssize_t n) nogil
+
+
+# Planes (batch, channels, height, width), filters (channels, kernel_y, kernel_x).
+cdef struct Depthwise:
+    const float* x
+    const float* weight
+    const float* bias               # or NULL
+    const float* grad
+    float* out
+    Py_ssize_t channels, height, width, out_height, out_width
+    Py_ssize_t kernel_y, kernel_x, stride_y, stride_x, dilation_y, dilation_x, before_y, before_x
+    Py_ssize_t part, line           # floats of a part of a copied line, and of all parts
+    Py_ssize_t copied               # lines that are copied at a time
+    Py_ssize_t strip, strips        # lines of results of a task, and tasks of a plane
+    Py_ssize_t* offsets             # of what each tap meets in the copied lines
+    float* scratch                  # of each thread
+    Py_ssize_t buffer
+
+
+cdef inline Py_ssize_t first_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
+    """Which number of a part is the first of the line, and not of the padding before it."""
+    return max((d.before_x - phase + d.stride_x - 1) // d.stride_x, <Py_ssize_t> 0)
+
+
+cdef inline Py_ssize_t count_of_part(const Depthwise* d, Py_ssize_t phase) noexcept nogil:
+    """How many numbers of the line are in a part."""
+    cdef Py_ssize_t x = first_of_part(d, phase) * d.stride_x + phase - d.before_x
+    return (d.width - x + d.stride_x - 1) // d.stride_x if x < d.width else 0
+
+
+cdef void copy_line_apart(const Depthwise* d, const float* line, float* target) noexcept nogil:
+    """One line of x, or of zeros where it is NULL, in parts."""
+    cdef Py_ssize_t phase, first, count
+    memset(target, 0, d.line * sizeof(float))
+    if line == NULL:
+        return
+    for phase in range(d.stride_x):
+        first = first_of_part(d, phase)
+        count = min(count_of_part(d, phase), d.part - first)
+        if count > 0:
+            copy_every(
+                target + phase * d.part + first,
+                line + first * d.stride_x + phase - d.before_x, d.stride_x, count,
+            )
+
+
+cdef void copy_lines_apart(
+    const Depthwise* d, const float* plane, Py_ssize_t first, Py_ssize_t count, float* target
+) noexcept nogil:
+    """Lines of the padded plane."""
+    cdef Py_ssize_t i, y
+    for i in range(count):
+        y = first + i - d.before_y
+        copy_line_apart(
+            d, plane + y * d.width if 0 <= y < d.height else NULL, target + i * d.line
+        )
+
+
+cdef inline Py_ssize_t lines_under(const Depthwise* d, Py_ssize_t count) noexcept nogil:
+    """Lines of the padded plane under so many lines of results."""
+    return (count - 1) * d.stride_y + (d.kernel_y - 1) * d.dilation_y + 1
+
+
+cdef void depthwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some lines of results of one plane."""
+    cdef const Depthwise* d = <const Depthwise*> context
+    cdef float* scratch = d.scratch + thread * d.buffer
+    cdef Py_ssize_t plane = index // d.strips
+    cdef Py_ssize_t channel = plane % d.channels
+    cdef Py_ssize_t first = index % d.strips * d.strip
+    cdef Py_ssize_t count = min(d.strip, d.out_height - first)
+    cdef Py_ssize_t done
+    cdef Lines l
+    copy_lines_apart(
+        d, d.x + plane * d.height * d.width, first * d.stride_y, lines_under(d, count), scratch
+    )
+    l.x, l.x_line, l.offsets = scratch, d.stride_y * d.line, d.offsets
+    l.taps = d.kernel_y * d.kernel_x
+    l.weight = d.weight + channel * l.taps
+    l.bias = 0 if d.bias == NULL else 0 + d.bias[channel]
+    l.out = d.out + (plane * d.out_height + first) * d.out_width
+    l.out_line = l.width = d.out_width
+    # Ctrl-C ends it between lines, where these are long.
+    done = 1 if l.width * l.taps >= LONG_LINE else count
+    while count > 0:
+        depthwise_lines(&l, min(done, count))
+        count -= done
+        if count > 0 and is_ending():
+            return
+        l.x += done * l.x_line
+        l.out += done * l.out_line
+
+
+cdef void depthwise_gradient_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some lines of the gradient of one plane: what each tap adds, in the order of the taps."""
+    cdef const Depthwise* d = <const Depthwise*> context
+    cdef float* line = d.scratch + thread * d.buffer
+    cdef Py_ssize_t plane = index // d.strips
+    cdef Py_ssize_t taps = d.kernel_y * d.kernel_x
+    cdef const float* weight = d.weight + plane % d.channels * taps
+    cdef const float* grad = d.grad + plane * d.out_height * d.out_width
+    cdef Py_ssize_t first = index % d.strips * d.strip
+    cdef float* out = d.out + (plane * d.height + first) * d.width
+    cdef Py_ssize_t i, ky, kx, y, x, phase
+    for i in range(first, min(first + d.strip, d.height)):
+        memset(line, 0, d.line * sizeof(float))
+        for ky in range(d.kernel_y):
+            y = i + d.before_y - ky * d.dilation_y
+            if y < 0 or y % d.stride_y or y // d.stride_y >= d.out_height:
+                continue
+            y //= d.stride_y
+            for kx in range(d.kernel_x):
+                add_multiple(
+                    line + d.offsets[kx], grad + y * d.out_width, weight[ky * d.kernel_x + kx],
+                    d.out_width,
+                )
+        for phase in range(d.stride_x):
+            x = first_of_part(d, phase)
+            spread_every(
+                out + x * d.stride_x + phase - d.before_x, line + phase * d.part + x, d.stride_x,
+                count_of_part(d, phase),
+            )
+        out += d.width
+        if is_ending():
+            return
+
+
+cdef void depthwise_weight_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Sums of one plane for each tap."""
+    cdef const Depthwise* d = <const Depthwise*> context
+    cdef float* scratch = d.scratch + thread * d.buffer
+    cdef Py_ssize_t taps = d.kernel_y * d.kernel_x
+    cdef float* places = scratch + d.copied * d.line
+    cdef const float* grad = d.grad + index * d.out_height * d.out_width
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t count, t
+    memset(places, 0, taps * PLACES * sizeof(float))
+    while first < d.out_height:
+        count = min(d.strip, d.out_height - first)
+        copy_lines_apart(
+            d, d.x + index * d.height * d.width, first * d.stride_y, lines_under(d, count), scratch
+        )
+        for t in range(taps):
+            add_products(
+                places + t * PLACES, scratch + d.offsets[t], d.stride_y * d.line,
+                grad + first * d.out_width, d.out_width, count, d.out_width,
+            )
+            if is_ending():
+                return
+        first += count
+    for t in range(taps):
+        d.out[index * taps + t] = sum_by_halves(places + t * PLACES)
+
+
+cdef int run_depthwise(
+    Depthwise* d, tuple sizes, tuple geometry, Task task, Py_ssize_t planes, int n_threads
+) except -1:
+    """``sizes``: height and width of x, of the results, and of the kernel."""
+    cdef Py_ssize_t ky, kx, taps, tasks
+    cdef bint folds = task == depthwise_gradient_task
+    d.height, d.width, d.out_height, d.out_width, d.kernel_y, d.kernel_x = sizes
+    d.stride_y, d.stride_x, d.dilation_y, d.dilation_x, d.before_y, d.before_x = geometry
+    taps = d.kernel_y * d.kernel_x
+    # A vector may be read behind the last; of a gradient, all of x and its padding has a place.
+    d.part = d.out_width + ((d.kernel_x - 1) * d.dilation_x) // d.stride_x + SIMD_LANES
+    if folds:
+        d.part = max(d.part, (d.width + d.before_x) // d.stride_x + 1)
+    d.line = d.part * d.stride_x
+    d.copied = 1
+    d.strip = max((SCRATCH // d.line - lines_under(d, 1)) // d.stride_y + 1, <Py_ssize_t> 1)
+    d.strip = min(d.strip, d.height if folds else d.out_height)
+    d.strips = ((d.height if folds else d.out_height) + d.strip - 1) // d.strip
+    if not folds:
+        d.copied = lines_under(d, d.strip)
+    d.buffer = d.copied * d.line + taps * PLACES
+    n_threads = useful_threads(
+        <double> planes * d.out_height * d.out_width * taps, PRODUCTS_PER_THREAD, n_threads
+    )
+    d.offsets = <Py_ssize_t*> malloc(taps * sizeof(Py_ssize_t))
+    d.scratch = <float*> malloc(d.buffer * n_threads * sizeof(float))
+    if d.offsets == NULL or d.scratch == NULL:
+        free(d.offsets)
+        free(d.scratch)
+        raise MemoryError()
+    for ky in range(d.kernel_y):
+        for kx in range(d.kernel_x):
+            d.offsets[ky * d.kernel_x + kx] = (
+                ky * d.dilation_y * d.line + kx * d.dilation_x % d.stride_x * d.part
+                + kx * d.dilation_x // d.stride_x
+            )
+    tasks = planes if task == depthwise_weight_task else planes * d.strips
+    with nogil:
+        parallel_for(task, d, tasks, n_threads)
+        free(d.offsets)
+        free(d.scratch)
+    return 0
+
+
+def depthwise(
+    cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray out, tuple sizes,
+    tuple geometry, int n_threads
+):
+    """Fill ``out (batch, channels, height, width)`` from ``x`` and ``weight (channels, taps)``.
+
+    All are float32, contiguous and not empty; ``bias`` has one number a channel, or is None.
+    ``sizes``: height and width of x, of ``out`` and of the kernel; ``geometry`` as for
+    :func:`unfold_rows`.
+    """
+    cdef Depthwise d
+    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), sizes[2], sizes[3]]
+    require_output("out", out, OF_FLOAT32, 4, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.x, d.weight = <const float*> cnp.PyArray_DATA(x), <const float*> cnp.PyArray_DATA(weight)
+    if bias is not None:
+        d.bias = <const float*> cnp.PyArray_DATA(bias)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_task, shape[0] * shape[1], n_threads)
+
+
+def depthwise_gradient(
+    cnp.ndarray grad, cnp.ndarray weight, cnp.ndarray out, tuple sizes, tuple geometry,
+    int n_threads
+):
+    """Fill ``out``, the gradient of x; ``sizes`` and ``geometry`` as for :func:`depthwise`."""
+    cdef Depthwise d
+    cdef cnp.npy_intp[4] shape = [
+        cnp.PyArray_DIM(grad, 0), cnp.PyArray_DIM(grad, 1), sizes[0], sizes[1]
+    ]
+    require_output("out", out, OF_FLOAT32, 4, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.grad = <const float*> cnp.PyArray_DATA(grad)
+    d.weight = <const float*> cnp.PyArray_DATA(weight)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_gradient_task, shape[0] * shape[1], n_threads)
+
+
+def depthwise_weight_gradient(
+    cnp.ndarray grad, cnp.ndarray x, cnp.ndarray out, tuple sizes, tuple geometry, int n_threads
+):
+    """Fill ``out (batch, channels, taps)``, the gradient of the filters from each image."""
+    cdef Depthwise d
+    cdef Py_ssize_t taps = <Py_ssize_t> sizes[4] * <Py_ssize_t> sizes[5]
+    cdef cnp.npy_intp[3] shape = [cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), taps]
+    require_output("out", out, OF_FLOAT32, 3, shape)
+    memset(&d, 0, sizeof(Depthwise))
+    d.grad, d.x = <const float*> cnp.PyArray_DATA(grad), <const float*> cnp.PyArray_DATA(x)
+    d.out, d.channels = <float*> cnp.PyArray_DATA(out), shape[1]
+    run_depthwise(&d, sizes, geometry, depthwise_weight_task, shape[0] * shape[1], n_threads)

@@ -1,0 +1,103 @@
+"""Depthwise convolution of floats, one filter for each channel: the order that kernels keep."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .float_softmax import PLACES, sum_by_halves
+from .types import FloatArray
+from .windows import Windows, pad_spatial
+
+__all__ = ["depthwise", "depthwise_gradient", "depthwise_weight_gradient"]
+
+
+def depthwise(
+    x: FloatArray, weight: FloatArray, bias: FloatArray | None, windows: Windows
+) -> FloatArray:
+    r"""Convolve each channel of ``x (N, C, *size)`` with its filter of ``weight (C, *kernel)``.
+
+    Equation ``eq-float-depthwise``: with :math:`\tilde x`, which is ``x`` and zeros beside it, and
+    the taps t of the kernel in their order,
+
+    .. math:: y_0 = b, \qquad
+              y_t = \mathrm{fl}\big(y_{t-1} + \mathrm{fl}(w_t \, \tilde x_{o s + t d - p})\big)
+
+    Examples
+    --------
+    >>> x, weight = np.float32([[[1, 2, 3]]]), np.float32([[1, 10]])
+    >>> depthwise(x, weight, None, Windows.make((2,), (1,), (0,), (1,))).tolist()
+    [[[21.0, 32.0]]]
+    """
+    padded = pad_spatial(x, windows)
+    size = windows.output_size(x.shape[2:])
+    y = np.zeros((*x.shape[:2], *size), np.result_type(x, weight))
+    if bias is not None:
+        y += _per_channel(bias, y.ndim)
+    for tap, where in windows.positions(size):
+        y += padded[where] * _per_channel(_filter_at(weight, tap), y.ndim)
+    return y
+
+
+def depthwise_gradient(
+    grad: FloatArray, weight: FloatArray, windows: Windows, size: tuple[int, ...]
+) -> FloatArray:
+    r"""Gradient of the images ``(N, C, *size)`` of :func:`depthwise`.
+
+    Equation ``eq-float-depthwise-gradient``: over the taps t in their order that meet x at an
+    output o, so that :math:`i = o s + t d - p`,
+
+    .. math:: g'_i \leftarrow \mathrm{fl}\big(g'_i + \mathrm{fl}(w_t \, g_o)\big)
+
+    Examples
+    --------
+    >>> grad, weight = np.float32([[[1, 1]]]), np.float32([[1, 10]])
+    >>> depthwise_gradient(grad, weight, Windows.make((2,), (1,), (0,), (1,)), (3,)).tolist()
+    [[[1.0, 11.0, 10.0]]]
+    """
+    total = np.zeros((*grad.shape[:2], *windows.padded_size(size)), grad.dtype)
+    for tap, where in windows.positions(grad.shape[2:]):
+        total[where] += grad * _per_channel(_filter_at(weight, tap), grad.ndim)
+    return total[windows.interior(size)]
+
+
+def depthwise_weight_gradient(grad: FloatArray, x: FloatArray, windows: Windows) -> FloatArray:
+    r"""Gradient of the filters ``(C, *kernel)`` of :func:`depthwise`.
+
+    Equation ``eq-float-depthwise-weight-gradient``: the products with a line l of the results of an
+    image n are added in 16 places, then by halves (``eq-sum-of-places``), then image by image:
+
+    .. math:: p_{n, j} = \sum_l \sum_k \mathrm{fl}\big(g_{n, l, 16 k + j} \,
+              \tilde x_{n, l, 16 k + j}(t)\big), \qquad g'_t = \sum_n S(p_n)
+
+    Examples
+    --------
+    >>> x, grad = np.float32([[[1, 2, 3]]]), np.float32([[[1, 1]]])
+    >>> depthwise_weight_gradient(grad, x, Windows.make((2,), (1,), (0,), (1,))).tolist()
+    [[3.0, 5.0]]
+    """
+    batch, channels, *lines, width = grad.shape
+    padded = pad_spatial(x, windows)
+    total = np.zeros((channels, *windows.kernel), grad.dtype)
+    blocks = np.zeros((*grad.shape[:-1], -(-width // PLACES) * PLACES), grad.dtype)
+    for tap, where in windows.positions(grad.shape[2:]):
+        blocks[..., :width] = grad * padded[where]
+        places = np.zeros((batch, channels, PLACES), grad.dtype)
+        rows = math.prod(lines) * blocks.shape[-1] // PLACES
+        for line in np.moveaxis(blocks.reshape(batch, channels, rows, PLACES), 2, 0):
+            places += line
+        for image in sum_by_halves(places):
+            _filter_at(total, tap)[...] += image[:, 0]
+    return total
+
+
+def _filter_at(weight: FloatArray, tap: tuple[int, ...]) -> FloatArray:
+    """What each filter has at a tap, a view."""
+    where: tuple[Any, ...] = (slice(None), *tap)
+    return weight[where]
+
+
+def _per_channel(values: FloatArray, ndim: int) -> FloatArray:
+    return values.reshape(-1, *(1,) * (ndim - 2))
