@@ -15,10 +15,11 @@ from ..dtypes import from_numpy_dtype
 from ..tape import indexing
 from .arguments import described
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, require_apart, require_own_places, store
+from .dispatch import apply
 from .foreign import kind_of, refuse_foreign
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
+from .storing import check_in_place, require_apart, require_own_places, store
 from .wrong_arguments import explains_errors
 
 __all__ = [

@@ -16,9 +16,10 @@ from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .arguments import described
 from .base import TensorBase
-from .dispatch import CATEGORY, apply, require_tensor
+from .dispatch import apply, require_tensor
 from .foreign import kind_of
 from .refusal import refuse_quantized
+from .storing import CATEGORY
 
 __all__ = [
     "cast",
