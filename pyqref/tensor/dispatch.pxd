@@ -14,4 +14,7 @@ cdef object _run(object operation, tuple args, dict kwargs)
 cdef object _run_quantized(object operation, tuple args, dict kwargs)
 
 
+cpdef object mark_view(TensorSlots output, TensorSlots source)
+
+
 cdef object _output(object node, bint recording, object index, object result)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import may_share_memory, ndarray
 
 from .._insides.numpy_errors import ERRORS, IGNORED
 from .._kernels.tensors import TensorSlots, is_recording
@@ -177,7 +177,7 @@ def _output(node: Operation, recording: bool, index: int, result: Any) -> Any:
     return wrap(array)
 
 
-def is_recorded(tensor: TensorSlots) -> bool:
+def is_recorded(tensor: Any) -> bool:
     """Whether :func:`apply` puts operations on this tensor into the graph.
 
     Where it does not, a function of small arrays calls the kernel itself: the way through
@@ -206,14 +206,17 @@ def mark_view(output: Any, source: Any) -> None:
     >>> x.tolist(), x._version
     ([[1.0, 1.0], [0.0, 0.0]], [1])
     """
-    if output._array.base is None and output._array is not source._array:
+    array = output._array
+    if array.base is None and array is not source._array:
         return
-    if not np.may_share_memory(output._array, source._array):
+    if not may_share_memory(array, source._array):
         return
-    output._base = source._base if source._base is not None else source
-    output._version = source._version
-    if output._base._epoch:  # which is 0 of a new tensor
-        output._epoch = output._base._epoch
+    base = source if source._base is None else source._base
+    changes = source._changes
+    output._base, output._changes = base, source._version if changes is None else changes
+    epoch = base._epoch
+    if output._epoch != epoch:  # mostly both are 0, and a class says so
+        output._epoch = epoch
 
 
 def require_tensor(name: str, argument: str, value: Any) -> None:

@@ -50,22 +50,29 @@ def _as_index(item: Any) -> Any:
     return array
 
 
-def _is_advanced(item: Any) -> bool:
-    return isinstance(item, (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range))
+_ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 
 def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
-    items = list(key) if isinstance(key, tuple) else [key]
-    items = [_as_index(each) if _is_advanced(each) else each for each in items]
-    used = sum(
-        each.ndim if isinstance(each, np.ndarray) and each.dtype == np.bool_ else 1
-        for each in items
-        if each is not None and each is not Ellipsis
-    )
+    items: list[Any] = []
+    used = 0
+    has_ellipsis = is_advanced = False
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, _ADVANCED):
+            index = _as_index(item)
+            items.append(index)
+            used += index.ndim if index.dtype == np.bool_ else 1
+            is_advanced = is_advanced or index.ndim > 0 or index.dtype == np.bool_
+            continue
+        items.append(item)
+        if item is Ellipsis:
+            has_ellipsis = True
+        elif item is not None:
+            used += 1
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    if not any(each is Ellipsis for each in items):
+    if not has_ellipsis:
         items.append(Ellipsis)
     basic: list[Any] = []
     advanced: list[Any] = []
@@ -96,15 +103,14 @@ def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tupl
         else:
             basic.append(_checked_integer(item, shape, position))
             position += 1
-    if not any(isinstance(each, np.ndarray) for each in advanced):
-        return tuple(basic), ()
-    return tuple(basic), tuple(advanced)
+    return tuple(basic), tuple(advanced) if is_advanced else ()
 
 
 def _checked_slice(item: slice) -> slice:
-    start, stop, step = (
-        None if each is None else int(each) for each in (item.start, item.stop, item.step)
-    )
+    start, stop, step = item.start, item.stop, item.step
+    start = None if start is None else int(start)
+    stop = None if stop is None else int(stop)
+    step = None if step is None else int(step)
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero; use flip() for reversed order")
     return slice(start, stop, step)

@@ -34,6 +34,8 @@ def check_in_place(target: TensorBase) -> None:
     if not is_grad_enabled():
         return
     base = target._base if target._base is not None else target
+    if base._goes_to is None and target._goes_to is None:
+        return
     if any(each._goes_to is not None and each.is_leaf for each in (base, target)):
         kind = "a leaf Variable" if base is target else "a view of a leaf Variable"
         raise RuntimeError(
