@@ -34,7 +34,7 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return tuple(range(ndim))
     several = dim if isinstance(dim, (tuple, list)) else (dim,)
-    axes = tuple(axis_of(each, ndim) for each in several)
+    axes = tuple([axis_of(each, ndim) for each in several])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {list(several)} appears multiple times in the list of dims")
     return axes if ndim else ()

@@ -80,6 +80,8 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         )
     for position, each in enumerate(filled):
         shape = each._array.shape
+        if shape == first:
+            continue
         if len(shape) != len(first):
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
