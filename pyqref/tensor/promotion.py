@@ -126,13 +126,14 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def promote(*operands: Any) -> list[Any]:
     """The operands in their common type; Python numbers become NumPy scalars."""
-    own = None
-    for each in operands:
-        if not isinstance(each, TensorBase) or own not in (None, each._array.dtype):
-            break
-        own = each._array.dtype
-    else:
-        return list(operands)
+    first = operands[0]
+    if isinstance(first, TensorBase):
+        own = first._array.dtype
+        for each in operands:
+            if not isinstance(each, TensorBase) or each._array.dtype != own:
+                break
+        else:
+            return list(operands)
     for each in operands:
         if isinstance(each, TensorBase) and each.is_quantized:
             return list(operands)
