@@ -103,7 +103,10 @@ def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tupl
         else:
             basic.append(_checked_integer(item, shape, position))
             position += 1
-    return tuple(basic), tuple(advanced) if is_advanced else ()
+    if not is_advanced:
+        return tuple(basic), ()
+    _check_together(advanced)
+    return tuple(basic), tuple(advanced)
 
 
 def _checked_slice(item: slice) -> slice:
@@ -148,6 +151,24 @@ def _check_advanced(item: Any, shape: tuple[int, ...], position: int, width: int
         )
 
 
+def _check_together(advanced: list[Any]) -> None:
+    """Index tensors are broadcast together; a mask stands for an index of the places it has."""
+    shapes: list[tuple[int, ...]] = []
+    for each in advanced:
+        if isinstance(each, np.ndarray):
+            is_mask = each.dtype == np.bool_
+            shapes += [(int(np.count_nonzero(each)),)] * each.ndim if is_mask else [each.shape]
+    if len(shapes) < 2:
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(each)) for each in shapes)
+        ) from None
+
+
 def basic_view(input: Any, basic: tuple[Any, ...]) -> Any:
     """The view for a basic key, as :func:`taken_apart` gives it."""
     return apply(indexing.Slice, input, basic)
@@ -157,12 +178,7 @@ def getitem(input: Any, key: Any) -> Any:
     """``input[key]``: a view for integers, slices, None and Ellipsis; else a copy."""
     basic, advanced = taken_apart(input._array.shape, key)
     result = apply(indexing.Slice, input, basic)
-    if not advanced:
-        return result
-    try:
-        return apply(indexing.Index, result, advanced)
-    except IndexError as error:
-        raise IndexError(f"shape mismatch: {error}") from None
+    return apply(indexing.Index, result, advanced) if advanced else result
 
 
 def setitem(input: Any, key: Any, value: Any) -> None:
@@ -250,6 +266,7 @@ def _places(shape: tuple[int, ...], indices: Any) -> tuple[Any, ...]:
         position += width
     if all(each is None for each in indices):
         raise IndexError("index_put: at least one of the indices must be a tensor")
+    _check_together(key)
     return tuple(key)
 
 
