@@ -32,5 +32,12 @@ def unpacks_into(frame: FrameType | None) -> int | None:
 
 
 def was_raised(last: TracebackType) -> bool:
-    """Whether the last step of a traceback is a ``raise``; True where nobody can tell."""
-    return _RAISE is None or last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+    """Whether the last step of a traceback is a ``raise``; True where nobody can tell.
+
+    False of a frame of compiled code, which has no instructions: Python that is compiled leaves
+    raising to functions that are not.
+    """
+    if _RAISE is None:
+        return True
+    # A raise is never the first instruction. Frames of compiled code are at none, or at the first.
+    return last.tb_lasti > 0 and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE

@@ -1,4 +1,4 @@
-# Room for results, as kernels make it themselves: one call from Python less.
+# Buffers for results, as kernels make them themselves: one call from Python less.
 #
 # ``out`` is the result itself, or else says its type: a dtype, or None for that of ``x``. Where
 # ``x`` is no array through whose memory a kernel walks, or the type none of those that the kernel
@@ -28,7 +28,7 @@ cdef enum Order:
 # with the channels last, or, where ``any_order``, in any order without gaps.
 cdef cnp.ndarray output_beside(x, int of, out, int kinds, bint any_order)
 
-# Rows (..., columns) for those of ``x``, which is in C order where room is to be made.
+# Rows (..., columns) for those of ``x``, which is in C order where a buffer is to be made.
 cdef cnp.ndarray output_for_rows(x, out, int kinds, Py_ssize_t columns)
 
 # Images (batch, channels, *sizes) of the type of ``x (batch, channels, *size)``, whose channels lie

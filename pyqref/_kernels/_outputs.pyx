@@ -1,4 +1,4 @@
-"""Room for results: where it lies in memory, and what a caller may bring for one.
+"""Buffers for results: where they lie in memory, and what a caller may bring for one.
 
 On a small activation a kernel is done sooner than NumPy's functions are called from Python.
 """
@@ -25,7 +25,7 @@ cdef enum:
     MOST_AXES = 32
 
 
-cdef cnp.ndarray room_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
+cdef cnp.ndarray buffer_with_channels_last(int ndim, cnp.npy_intp* sizes, cnp.dtype dtype):
     """The same with axis 1 varying fastest, the others in order."""
     cdef cnp.npy_intp[MOST_AXES] strides
     cdef cnp.npy_intp stride = dtype.itemsize
@@ -58,7 +58,7 @@ cpdef cnp.ndarray output_like(cnp.ndarray x, cnp.dtype dtype):
     if lies_in_c_order(x):
         return buffer(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
     if has_channels_last(x):
-        return room_with_channels_last(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
+        return buffer_with_channels_last(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), dtype)
     Py_INCREF(dtype)
     return PyArray_NewLikeArray(x, cnp.NPY_KEEPORDER, <cnp.PyArray_Descr*> dtype, 0)
 
@@ -261,4 +261,4 @@ cdef cnp.ndarray output_for_images(x, out, const cnp.npy_intp* sizes, bint eithe
         return out
     if in_c_order:
         return buffer(ndim, shape, array.dtype)
-    return room_with_channels_last(ndim, shape, array.dtype)
+    return buffer_with_channels_last(ndim, shape, array.dtype)

@@ -114,7 +114,7 @@ def _has_channels_last(x: np.ndarray) -> bool:
 def in_result_order(x: Any) -> np.ndarray:
     """Return ``x`` itself if it lies in C order or with the channels last, else a copy in C order.
 
-    That is the order in which a result lies; :func:`output_like` makes room for it.
+    That is the order in which a result lies; :func:`output_like` makes a buffer for it.
     """
     x = np.asarray(x)
     return x if lies_in_result_order(x) else copied(x, "C")
@@ -156,7 +156,7 @@ def laid_as(first: np.ndarray, other: np.ndarray) -> np.ndarray:
 def images(
     q: np.ndarray, sizes: tuple[int, ...], either: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Images that lie in C order or with their channels last, and room for a result that does so.
+    """Images in C order or with their channels last, and a buffer for a result that lies so.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def images(
 def side_by_side(
     arrays: tuple[np.ndarray, ...], axis: int
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, int]:
-    """Arrays to be joined along an axis, room for the result, and the rows all consist of.
+    """Arrays to be joined along an axis, a buffer for the result, and the rows all consist of.
 
     Where all of them have their channels last in memory, so has the result; else it lies in C
     order. A row of the result is made of a row of each array. No rows stand for an empty result.

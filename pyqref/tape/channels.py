@@ -35,7 +35,7 @@ def _channels(shape: tuple[int, ...], of: tuple[int, ...]) -> tuple[int, int, in
 
 def scaled(a: Any, b: Any, divides: bool = False) -> Any:
     """``a * b`` or ``a / b``, by threads where ``b`` has a number for each channel of many."""
-    if np.size(a) >= _MANY and (channels := _channels(a.shape, np.shape(b))) is not None:
+    if getattr(a, "size", 1) >= _MANY and (channels := _channels(a.shape, np.shape(b))) is not None:
         scaled = _kernels.scale_channels(a.reshape(channels), b.reshape(-1), None, divides)
         return scaled.reshape(a.shape)
     return a / b if divides else a * b

@@ -35,8 +35,9 @@ class Slice(Operation):
 
     def forward(self, x: Array, key: tuple[Any, ...]) -> Array:
         self.shape, self.key = x.shape, key
-        if any(isinstance(item, int) for item in key):
-            self.label = "SelectBackward0"
+        for item in key:
+            if isinstance(item, int):
+                self.label = "SelectBackward0"
         result = x[key]
         return result if isinstance(result, np.ndarray) else x[(*key, ...)]
 

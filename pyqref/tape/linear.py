@@ -27,7 +27,7 @@ class Linear(Operation):
         y = matmul(rows, weight.T)
         if bias is not None:
             y += bias
-        return np.asarray(y).reshape(*x.shape[:-1], *weight.shape[:-1])
+        return y.reshape(*x.shape[:-1], len(weight)) if x.ndim > 2 else y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         x, weight = self.saved

@@ -98,8 +98,9 @@ def extent(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
 
 def overlaps(array: Array) -> bool:
     """Whether an axis is repeated in memory, as by ``expand``."""
-    repeated = any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
-    return repeated and array.size > 0
+    if 0 not in array.strides or array.size == 0:
+        return False
+    return any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 def meets_partly(written: Array, read: Array) -> bool:

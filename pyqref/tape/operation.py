@@ -26,8 +26,6 @@ from numpy import ndarray
 
 from pyqref._kernels.tensors import becomes_grad
 
-from .._insides.numpy_errors import ERRORS, IGNORED
-
 __all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -128,14 +126,6 @@ class Operation:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result, an array or a tuple of arrays."""
         raise TypeError(f"{type(self).__name__} defines no forward")
-
-    def forward_quietly(self, *args: Any, **kwargs: Any) -> Any:
-        """The same where NumPy may find something to warn of."""
-        token = ERRORS.set(IGNORED)
-        try:
-            return self.forward(*args, **kwargs)
-        finally:
-            ERRORS.reset(token)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         """Gradients of the positional arguments of ``forward``, from those of the results.

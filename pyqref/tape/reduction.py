@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,9 @@ __all__ = [
 
 Axes: TypeAlias = tuple[int, ...]
 
+#: ``np.sum`` of arrays, without its look for other things.
+_sum: Any = np.add.reduce
+
 
 class _Reduction(Operation):
     """Remembers what was reduced, to spread a gradient back over it."""
@@ -63,7 +66,7 @@ class Sum(_Reduction):
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
-        return np.sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+        return np.asarray(_sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0]), None, None
@@ -75,8 +78,8 @@ class Mean(_Reduction):
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "MeanBackward0" if len(axes) == x.ndim else "MeanBackward1"
-        total = np.sum(x, axis=axes, keepdims=keepdim)
-        return total / total.dtype.type(self.count)
+        total = _sum(x, axis=axes, keepdims=keepdim)
+        return np.asarray(total / total.dtype.type(self.count))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0] / grads[0].dtype.type(self.count)), None, None

@@ -56,7 +56,7 @@ class View(_Reshaping):
     def forward(self, x: Array, shape: tuple[int, ...]) -> Array:
         self.shape = x.shape
         try:
-            return np.reshape(x, shape, copy=False)
+            return x.reshape(shape, copy=False)
         except ValueError:
             raise RuntimeError(
                 f"view size {list(shape)} is not compatible with input tensor's size "

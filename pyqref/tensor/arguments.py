@@ -165,10 +165,10 @@ def with_own_dtypes(arrays: list[Any]) -> list[Any]:
     >>> [type(each).__name__ for each in with_own_dtypes([x, np.float32(1), np.float64(2)])]
     ['ndarray', 'float32', 'float']
     """
-    known = {each.dtype for each in arrays if type(each) is np.ndarray}
+    known = [each.dtype for each in arrays if type(each) is np.ndarray]
     if not known:
         return arrays
-    return [
-        each.item() if isinstance(each, np.generic) and each.dtype not in known else each
-        for each in arrays
-    ]
+    for place, each in enumerate(arrays):
+        if isinstance(each, np.generic) and each.dtype not in known:
+            arrays[place] = each.item()
+    return arrays

@@ -11,7 +11,8 @@ from ..tape import bounds, elementwise, unary
 from .aliases import alias
 from .arguments import described
 from .base import ANY_TENSOR, TensorBase, wrap
-from .dispatch import apply, broadcast_error
+from .dispatch import apply
+from .failures import broadcast_error
 from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import fitting, promote, promoted, to_floating

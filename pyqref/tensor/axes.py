@@ -18,7 +18,7 @@ def axis_of(dim: Any, ndim: int) -> int:
     IndexError
         ``dim`` is not in [-ndim, ndim - 1].
     """
-    limit = max(ndim, 1)
+    limit = ndim or 1
     if type(dim) is not int:
         dim = as_integer(dim, "dim")
     if not -limit <= dim < limit:
@@ -34,7 +34,7 @@ def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return tuple(range(ndim))
     several = dim if isinstance(dim, (tuple, list)) else (dim,)
-    axes = tuple(axis_of(each, ndim) for each in several)
+    axes = tuple([axis_of(each, ndim) for each in several])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {list(several)} appears multiple times in the list of dims")
     return axes if ndim else ()
@@ -51,12 +51,14 @@ def shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     for length in shape:
+        if type(length) is not int:
+            break
+    else:
+        return shape
+    for length in shape:
         if isinstance(length, float) or not hasattr(length, "__index__"):
             raise TypeError(f"a shape must be made of ints, got {length!r} in {shape}")
-    return tuple(
-        length if type(length) is int else as_integer(length, "a length of the shape")
-        for length in shape
-    )
+    return tuple([as_integer(length, "a length of the shape") for length in shape])
 
 
 def require_rank(name: str, argument: str, tensor: Any, ndim: int) -> None:

@@ -13,7 +13,8 @@ from .._kernels.parts import output_for, parts, under
 from ..dtypes import per_tensor_affine
 from .aliases import alias
 from .base import TensorBase, wrap
-from .dispatch import broadcast_error, require_tensor
+from .dispatch import require_tensor
+from .failures import broadcast_error
 from .inplace import in_place
 from .promotion import promote
 from .refusal import refuse_quantized

@@ -14,11 +14,12 @@ from ..dtypes import dtype as dtype_
 from ..dtypes import preserve_format
 from ..tape.shape import Cast, Copy
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, require_apart, require_tensor, store
+from .dispatch import apply, require_tensor
 from .foreign import array_of_torch, is_torch_tensor
 from .layout import clone, contiguous
 from .memory import require_memory
 from .promotion import fitting
+from .storing import check_in_place, require_apart, store
 from .wrong_arguments import explains_errors
 
 __all__ = ["from_dlpack"]

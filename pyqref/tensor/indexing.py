@@ -15,10 +15,11 @@ from ..dtypes import from_numpy_dtype
 from ..tape import indexing
 from .arguments import described
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, require_apart, require_own_places, store
+from .dispatch import apply
 from .foreign import kind_of, refuse_foreign
 from .promotion import cast, fitting
 from .refusal import refuse_quantized, undefined_index
+from .storing import check_in_place, require_apart, require_own_places, store
 from .wrong_arguments import explains_errors
 
 __all__ = [
@@ -49,22 +50,29 @@ def _as_index(item: Any) -> Any:
     return array
 
 
-def _is_advanced(item: Any) -> bool:
-    return isinstance(item, (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range))
+_ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 
 def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
-    items = list(key) if isinstance(key, tuple) else [key]
-    items = [_as_index(each) if _is_advanced(each) else each for each in items]
-    used = sum(
-        each.ndim if isinstance(each, np.ndarray) and each.dtype == np.bool_ else 1
-        for each in items
-        if each is not None and each is not Ellipsis
-    )
+    items: list[Any] = []
+    used = 0
+    has_ellipsis = is_advanced = False
+    for item in key if isinstance(key, tuple) else (key,):
+        if isinstance(item, _ADVANCED):
+            index = _as_index(item)
+            items.append(index)
+            used += index.ndim if index.dtype == np.bool_ else 1
+            is_advanced = is_advanced or index.ndim > 0 or index.dtype == np.bool_
+            continue
+        items.append(item)
+        if item is Ellipsis:
+            has_ellipsis = True
+        elif item is not None:
+            used += 1
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    if not any(each is Ellipsis for each in items):
+    if not has_ellipsis:
         items.append(Ellipsis)
     basic: list[Any] = []
     advanced: list[Any] = []
@@ -95,15 +103,17 @@ def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tupl
         else:
             basic.append(_checked_integer(item, shape, position))
             position += 1
-    if not any(isinstance(each, np.ndarray) for each in advanced):
+    if not is_advanced:
         return tuple(basic), ()
+    _check_together(advanced)
     return tuple(basic), tuple(advanced)
 
 
 def _checked_slice(item: slice) -> slice:
-    start, stop, step = (
-        None if each is None else int(each) for each in (item.start, item.stop, item.step)
-    )
+    start, stop, step = item.start, item.stop, item.step
+    start = None if start is None else int(start)
+    stop = None if stop is None else int(stop)
+    step = None if step is None else int(step)
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero; use flip() for reversed order")
     return slice(start, stop, step)
@@ -141,6 +151,24 @@ def _check_advanced(item: Any, shape: tuple[int, ...], position: int, width: int
         )
 
 
+def _check_together(advanced: list[Any]) -> None:
+    """Index tensors are broadcast together; a mask stands for an index of the places it has."""
+    shapes: list[tuple[int, ...]] = []
+    for each in advanced:
+        if isinstance(each, np.ndarray):
+            is_mask = each.dtype == np.bool_
+            shapes += [(int(np.count_nonzero(each)),)] * each.ndim if is_mask else [each.shape]
+    if len(shapes) < 2:
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(each)) for each in shapes)
+        ) from None
+
+
 def basic_view(input: Any, basic: tuple[Any, ...]) -> Any:
     """The view for a basic key, as :func:`taken_apart` gives it."""
     return apply(indexing.Slice, input, basic)
@@ -150,12 +178,7 @@ def getitem(input: Any, key: Any) -> Any:
     """``input[key]``: a view for integers, slices, None and Ellipsis; else a copy."""
     basic, advanced = taken_apart(input._array.shape, key)
     result = apply(indexing.Slice, input, basic)
-    if not advanced:
-        return result
-    try:
-        return apply(indexing.Index, result, advanced)
-    except IndexError as error:
-        raise IndexError(f"shape mismatch: {error}") from None
+    return apply(indexing.Index, result, advanced) if advanced else result
 
 
 def setitem(input: Any, key: Any, value: Any) -> None:
@@ -243,6 +266,7 @@ def _places(shape: tuple[int, ...], indices: Any) -> tuple[Any, ...]:
         position += width
     if all(each is None for each in indices):
         raise IndexError("index_put: at least one of the indices must be a tensor")
+    _check_together(key)
     return tuple(key)
 
 

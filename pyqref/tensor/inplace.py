@@ -12,7 +12,8 @@ import numpy as np
 from .._kernels.parts import parts, under
 from ..tape import Array, Operation, is_grad_enabled
 from .base import TensorBase, wrap
-from .dispatch import apply, check_in_place, require_apart, store
+from .dispatch import apply
+from .storing import check_in_place, require_apart, store
 from .wrong_arguments import RAW, explained, is_raw
 
 __all__ = ["apply_", "change", "in_place"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tape.indexing import Slice
 from ..tape.shape import Cat, Stack
 from .aliases import alias
 from .arguments import as_integer, described
@@ -79,6 +80,8 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         )
     for position, each in enumerate(filled):
         shape = each._array.shape
+        if shape == first:
+            continue
         if len(shape) != len(first):
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
@@ -262,7 +265,8 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
             f"for dimension size {length}"
         )
     starts = range(0, length, size) if length else [0]
-    return tuple(narrow(input, axis, start, min(size, length - start)) for start in starts)
+    before = (slice(None),) * axis
+    return tuple([apply(Slice, input, (*before, slice(at, at + size))) for at in starts])
 
 
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:

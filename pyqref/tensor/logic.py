@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .base import ANY_TENSOR, wrap
-from .dispatch import broadcast_error, require_tensor
+from .dispatch import require_tensor
+from .failures import broadcast_error
 from .foreign import no_tensor
 from .inplace import in_place
 from .promotion import promote

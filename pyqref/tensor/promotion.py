@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from .._insides.numpy_errors import ERRORS, IGNORED
 from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .arguments import described
 from .base import TensorBase
-from .dispatch import CATEGORY, apply, require_tensor
+from .dispatch import apply, require_tensor
 from .foreign import kind_of
 from .refusal import refuse_quantized
+from .storing import CATEGORY
 
 __all__ = [
     "cast",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _default = float32
+_BOOL, _INT64 = np.dtype(np.bool_), np.dtype(np.int64)
 
 
 def get_default_dtype() -> dtype:
@@ -100,12 +103,12 @@ def _rank_and_type(operand: Any) -> tuple[int, np.dtype[Any]]:
         return (0 if operand._array.ndim else 1), operand._array.dtype
     if isinstance(operand, np.generic):
         return 2, operand.dtype if operand.dtype.kind != "f" else default_numpy_dtype()
-    if isinstance(operand, bool):
-        return 2, np.dtype(np.bool_)
-    if isinstance(operand, int):
-        return 2, np.dtype(np.int64)
     if isinstance(operand, float):
-        return 2, default_numpy_dtype()
+        return 2, _default.numpy_dtype
+    if isinstance(operand, bool):
+        return 2, _BOOL
+    if isinstance(operand, int):
+        return 2, _INT64
     raise TypeError(
         f"expected a tensor or a number, got {kind_of(operand)}; use pyqref.tensor(...) to make one"
     )
@@ -124,13 +127,16 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 def promote(*operands: Any) -> list[Any]:
     """The operands in their common type; Python numbers become NumPy scalars."""
     first = operands[0]
-    if isinstance(first, TensorBase) and all(
-        isinstance(each, TensorBase) and each._array.dtype == first._array.dtype
-        for each in operands[1:]
-    ):
-        return list(operands)
-    if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):
-        return list(operands)
+    if isinstance(first, TensorBase):
+        own = first._array.dtype
+        for each in operands:
+            if not isinstance(each, TensorBase) or each._array.dtype != own:
+                break
+        else:
+            return list(operands)
+    for each in operands:
+        if isinstance(each, TensorBase) and each.is_quantized:
+            return list(operands)
     return cast(_promoted(*operands), *operands)
 
 
@@ -148,9 +154,9 @@ def cast(numpy_dtype: np.dtype[Any], *operands: Any) -> list[Any]:
 
 def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
     """A Python number as a NumPy scalar; integers out of range wrap around."""
+    token = ERRORS.set(IGNORED)
     try:
-        with np.errstate(over="ignore"):
-            return numpy_dtype.type(value)
+        return numpy_dtype.type(value)
     except (TypeError, ValueError):
         raise TypeError(f"expected a tensor or a number, got {described(value)}") from None
     except OverflowError:
@@ -165,6 +171,8 @@ def scalar(value: Any, numpy_dtype: np.dtype[Any]) -> Any:
         return (
             np.array(value % (1 << bits)).astype(f"u{numpy_dtype.itemsize}").astype(numpy_dtype)[()]
         )
+    finally:
+        ERRORS.reset(token)
 
 
 def fitting(value: Any, numpy_dtype: np.dtype[Any]) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._insides.numpy_errors import quiet
 from .base import TensorBase, wrap
-from .dispatch import check_in_place, store
 from .random import _draw_type, _ends, _integers, _stream
 from .refusal import refuse_quantized
+from .storing import check_in_place, store
 from .wrong_arguments import explain_errors
 
 __all__ = ["bernoulli_", "exponential_", "normal_", "random_", "uniform_"]

@@ -43,11 +43,11 @@ __all__ = [
 
 def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     """The shape with its -1 worked out."""
-    known = math.prod(length for length in shape if length != -1)
     unknown = shape.count(-1)
     if unknown > 1:
         raise RuntimeError("only one dimension can be inferred")
-    if any(length < -1 for length in shape):
+    known = math.prod(shape) * (-1 if unknown else 1)
+    if min(shape, default=0) < -1:
         raise RuntimeError(f"invalid shape dimension {min(shape)}")
     if unknown and known == 0:
         raise RuntimeError(
@@ -56,7 +56,7 @@ def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
         )
     if numel != known and (not unknown or numel % known):
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
-    return tuple(numel // known if length == -1 else length for length in shape)
+    return shape if not unknown else tuple([numel // known if n == -1 else n for n in shape])
 
 
 def reshape(input: Any, *shape: Any) -> Any:

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -174,10 +175,9 @@ def test_the_c_library_is_told_at_the_first_use_of_a_kernel_and_not_by_an_import
 def test_numpy_is_quiet_by_its_documented_function_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """See also ``tests/insides/test_numpy_errors.py``."""
     from pyqref._insides import numpy_errors
-    from pyqref.tape import operation
 
     documented = numpy_errors.AsDocumented()
-    for place in (numpy_errors, operation):
+    for place in (numpy_errors, import_module("pyqref.tensor.dispatch")):
         monkeypatch.setattr(place, "ERRORS", documented)
         monkeypatch.setattr(place, "IGNORED", {"all": "ignore"})
     before = np.geterr()

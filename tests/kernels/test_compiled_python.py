@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ CHECKED = (
     "kernels/test_lines.py",
     "kernels/test_tensors.py",
     "tensor/test_promotion.py",
+    "tensor/test_wrong_arguments.py",
 )
 
 
@@ -42,6 +44,16 @@ def test_it_is_this_text(name: str) -> None:
         pytest.skip("nothing was compiled in place")
     built = origin(name).stat().st_mtime
     assert built >= source(name).stat().st_mtime, "python setup.py build_ext --inplace"
+
+
+@pytest.mark.parametrize("name", [each for each in PYTHON if "._kernels." not in each])
+def test_it_raises_nothing_itself(name: str) -> None:
+    """Whether an error is pyqref's own is read off the instruction that raised it: see failures.py.
+
+    What was raised before may be raised again.
+    """
+    found = ast.walk(ast.parse(source(name).read_text()))
+    assert not [each.lineno for each in found if isinstance(each, ast.Raise) and each.exc]
 
 
 def test_it_runs_as_python(tmp_path: Path) -> None:

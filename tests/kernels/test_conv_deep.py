@@ -122,9 +122,9 @@ def test_deep_groups_are_packed_one_by_one(each: int, centred: bool) -> None:
         deep = pack.pack_conv(np.broadcast_to(np.int8(1), shape), groups, centred=centred)
         assert deep.joined == 1
         assert not deep.in_strips
-        assert len(next(iter(split_sums.in_pieces(deep, centred=centred)))) == 2
+        assert len(next(iter(split_sums.split(deep, centred=centred)))) == 2
     for groups, size in ((4, 2), (4, 8)):
         shallow = pack.pack_conv(np.ones((size * groups, size, 3), np.int8), groups)
         assert shallow.joined > 1 or shallow.in_strips
         with pytest.raises(AssertionError):
-            next(iter(split_sums.in_pieces(shallow, centred=True)))
+            next(iter(split_sums.split(shallow, centred=True)))

@@ -9,7 +9,7 @@ from kernels.layers import integers
 from kernels.test_conv import PACK, RUN, Case, plane
 
 from pyqref import _kernels
-from pyqref._kernels.qconv.reals import output_for_bytes, spread_out
+from pyqref._kernels.qconv.reals import dequantize_in_place, output_for_bytes
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.affine import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics.requantize import requantization
@@ -80,5 +80,5 @@ def test_bytes_make_room_for_real_numbers(kernel: str, size: int, n_threads: int
     real, q = output_for_bytes((size,))
     q[...] = np.arange(size) % 251
     expected = dequantize_per_tensor(q.copy(), SCALE, ZERO_POINT)
-    spread_out(real, SCALE, ZERO_POINT)
+    dequantize_in_place(real, SCALE, ZERO_POINT)
     assert_same_bits(expected, real)

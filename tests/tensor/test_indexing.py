@@ -234,3 +234,21 @@ def test_searchsorted_row_by_row() -> None:
     assert [[2, 3], [1, 3]] == right.tolist()
     with pytest.raises(RuntimeError, match=r"got \[2, 3\] and \[2\]"):
         pyqref.searchsorted(rows, pyqref.tensor([3, 9]))
+
+
+@pytest.mark.parametrize("quantized", [False, True])
+def test_index_tensors_that_do_not_fit_together(quantized: bool) -> None:
+    """As torch says it, whatever is done with the elements; a mask counts as its places."""
+    x = pyqref.ones(3, 3)
+    if quantized:
+        x = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    two, three, mask = pyqref.tensor([0, 1]), pyqref.arange(3), pyqref.tensor([True, True, False])
+    calls = [
+        lambda: x[two, three],
+        lambda: x[mask, three],
+        lambda: x.__setitem__((two, three), 1.0),
+        lambda: x.clone().index_put_((mask, three), pyqref.tensor(1.0)),
+    ]
+    for call in calls:
+        with pytest.raises(IndexError, match=r"^shape mismatch: indexing tensors .* \[2\], \[3\]$"):
+            call()

@@ -99,3 +99,11 @@ def test_other_things_are_refused(other: Any) -> None:
         pyqref.ones(2) + other
     with pytest.raises(TypeError, match="expected a tensor or a number"):
         pyqref.add(pyqref.ones(2), other)
+
+
+def test_float64_beside_another_type() -> None:
+    """A NumPy dtype of float64 equals None; both operands come in float64 all the same."""
+    numbers = pyqref.tensor([1.5], dtype=pyqref.float64)
+    for whole in (pyqref.arange(3), pyqref.arange(3).to(pyqref.float32)):
+        for result in (pyqref.fmod(numbers, whole), pyqref.fmod(whole, numbers)):
+            assert result.dtype is pyqref.float64

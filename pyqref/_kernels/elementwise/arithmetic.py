@@ -31,7 +31,7 @@ def add(
 ) -> IntArray:
     """As :func:`pyqref.numerics.elementwise.add`.
 
-    Equations ``eq-quantized-add`` and ``eq-add-fixed-point``. The result is written to ``room``
+    Equations ``eq-quantized-add`` and ``eq-add-fixed-point``. The result is written to ``buffer``
     if that lies as ``a`` does.
     """
     kernel = registry.twin("elementwise")
@@ -86,7 +86,7 @@ def mul(
     relu: bool = False,
     buffer: IntArray | None = None,
 ) -> IntArray:
-    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``room`` as of add."""
+    """As :func:`pyqref.numerics.elementwise.mul` (``eq-quantized-mul``); ``buffer`` as of add."""
     kernel = registry.twin("elementwise")
     if kernel is None or not _are_bytes(a, b, out):
         return reference.mul(a, a_grid, b, b_grid, out, relu)
@@ -122,7 +122,7 @@ def _must_be_moved(a: IntArray, b: IntArray) -> bool:
 
 
 def _by_parts(run: Callable[..., IntArray], a: IntArray, b: IntArray) -> IntArray:
-    """``run(a, b, room)`` for some elements, then for others."""
+    """``run(a, b, buffer)`` for some elements, then for others."""
     a, b = np.broadcast_arrays(a, b)
     result = np.empty_like(a)
     for at in parts(a, most=_PART):
@@ -136,7 +136,7 @@ def _by_parts(run: Callable[..., IntArray], a: IntArray, b: IntArray) -> IntArra
 def _arrays(
     a: IntArray, b: IntArray, buffer: IntArray | None = None
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The arrays in one shape and order in memory, and room for the result."""
+    """The arrays in one shape and order in memory, and a buffer for the result."""
     if a.shape != b.shape:
         a, b = np.broadcast_arrays(a, b)
     left = dense(a)

@@ -69,7 +69,7 @@ cdef inline void fake_quantize_strip(
     cdef uint8_t* bit_mask = f.bit_mask
     cdef bint streams = f.streams
     cdef Py_ssize_t last = start + n
-    # Where marks fill whole bytes, some vectors at a time.
+    # Where bits of the mask fill whole bytes, some vectors at a time.
     cdef Py_ssize_t whole = last if not masked or start % 8 == 0 else start
     cdef f32v place
     cdef f32v low = set_f32(f.low)

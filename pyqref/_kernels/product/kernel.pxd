@@ -26,7 +26,7 @@ cdef extern from "product/tile_shape.h":
     ctypedef struct Tile:
         Py_ssize_t tiles
         const uint8_t** x
-        Py_ssize_t pitch, pieces, quads
+        Py_ssize_t pitch, segments, quads
         const int8_t* panel
         Py_ssize_t step
         const int8_t* ahead
@@ -114,21 +114,21 @@ cdef inline i32v requantize(
 ctypedef const uint8_t* Bytes
 
 
-# Where the bytes of rows lie that are written into scratch. Depths come in runs: of 64 for tile
-# registers, else a row is one run, padded to a multiple of four. Missing depths are zero.
+# Where the bytes of rows lie that are written into scratch. Depths come in slices: of 64 for tile
+# registers, else a row is one slice, padded to a multiple of four. Missing depths are zero.
 cdef struct Layout:
     Py_ssize_t row                  # bytes from a row to the next of its group
-    Py_ssize_t run                  # and from a run to the next
-    Py_ssize_t run_depth            # depths in a run
-    Py_ssize_t runs
+    Py_ssize_t slice_step           # and from a slice to the next
+    Py_ssize_t slice_depth          # depths in a slice
+    Py_ssize_t slices
     Py_ssize_t depth                # that matter: a multiple of four; weights of others are zero
     Py_ssize_t group                # bytes from a group of GROUP_ROWS rows to the next
-    Py_ssize_t pitch                # pointers from the first piece of a row to its second
+    Py_ssize_t pitch                # pointers from the first segment of a row to its second
 
 
 # Gives `count` rows from `first` as bytes, unsigned: sets pointers to where they already are,
-# or writes them into `scratch`. Each piece of a row has a pointer, those of the first pieces of all
-# rows before those of the second, and is readable up to a multiple of four bytes.
+# or writes them into `scratch`. Each segment of a row has a pointer, those of the first segments of
+# all rows before those of the second, and is readable up to a multiple of four bytes.
 ctypedef void (*GiveRows)(
     const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch,
     const Layout* layout, const uint8_t** rows,
@@ -142,20 +142,20 @@ ctypedef void (*MoveRows)(
 ) noexcept nogil
 
 # Up to 16 rows side by side whose depths lie equally far apart, wherever these are.
-cdef struct Run:
+cdef struct Span:
     const uint8_t* x                # the first depth of the first row
     Py_ssize_t row                  # which one of its block that is
     int rows
-    int known                       # of them, at first, that the run before has as well
+    int known                       # of them, at first, that the span before has as well
 
-# Gives `count` rows from `first`, both whole lines, as runs; returns how many there are.
-ctypedef Py_ssize_t (*GiveRuns)(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Run* runs,
+# Gives `count` rows from `first`, both whole lines, as spans; returns how many there are.
+ctypedef Py_ssize_t (*GiveSpans)(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Span* spans,
 ) noexcept nogil
 
-# How tile registers read rows as runs: NULL and 0 where they do not.
-cdef struct Runs:
-    GiveRuns give
+# How tile registers read rows as spans: NULL and 0 where they do not.
+cdef struct Spans:
+    GiveSpans give
     const Py_ssize_t* offsets       # of each 64 depths from the first
     Py_ssize_t row                  # bytes from a row to the next
     Py_ssize_t line                 # rows of a line; blocks have whole ones
@@ -169,7 +169,7 @@ cdef enum:
     LONG_PANEL = 1 << 22            # products of rows and a panel, for which it asks is_ending
     LEAST_BLOCK_ROWS = 192          # that results may not make fewer, where they are not scratch
     RESULT_BYTES = 1 << 18          # of a block, at most
-    BLOCK_POINTERS = 8192           # to pieces of these rows, at most
+    BLOCK_POINTERS = 8192           # to segments of these rows, at most
     BLOCK_ROWS_OF_TILES = 256       # rows where they are multiplied in tile registers
     GROUP_ROWS = 32                 # rows that tile registers multiply at a time
     SCRATCH_BYTES = 1 << 19         # that a block may take,
@@ -186,8 +186,8 @@ cdef struct Product:
     Py_ssize_t rows, columns, quads
     GiveRows give_rows              # writes into scratch
     GiveRows give_rows_in_place     # or points; NULL where that is impossible
-    bint whole_rows                 # written into scratch in one run, never in several
-    Py_ssize_t pieces               # of a row, equally long, where rows are not copied: else 1
+    bint whole_rows                 # written into scratch as one slice, never as several
+    Py_ssize_t segments               # of a row, equally long, where rows are not copied: else 1
     bint has_edges                  # whether rows in place take scratch for some
     # Of writing rows: with fewer columns than this for each row, threads share the rows.
     float row_price
@@ -196,7 +196,7 @@ cdef struct Product:
     const uint8_t* matrix
     const uint8_t* matrix_end       # of what may be read
     Py_ssize_t matrix_row           # bytes from a row to the next
-    Runs runs
+    Spans spans
     const int8_t* panels
     Epilogue* epilogue
     uint8_t* out
@@ -239,7 +239,7 @@ cdef void fill_epilogue(
 cdef void* data_or_null(array)
 
 cdef bint suits_tiles(const Product* p) noexcept nogil
-cdef Py_ssize_t scratch_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil
+cdef Py_ssize_t scratch_for_spans(const Spans* spans, Py_ssize_t rows) noexcept nogil
 cdef double work_of(const Product* p) noexcept nogil
 cdef int plan_product(Product* p, int n_threads) noexcept nogil
 cdef void cut(Product* p, int n_threads) noexcept nogil

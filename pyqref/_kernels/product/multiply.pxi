@@ -7,11 +7,11 @@ cdef inline int32_t sum_of(
     const uint8_t* row, const Layout* layout, Py_ssize_t depth
 ) noexcept nogil:
     cdef int32_t total = 0
-    cdef Py_ssize_t run, i
-    for run in range(layout.runs):
-        for i in range(min(layout.run_depth, depth - run * layout.run_depth)):
+    cdef Py_ssize_t slice, i
+    for slice in range(layout.slices):
+        for i in range(min(layout.slice_depth, depth - slice * layout.slice_depth)):
             total += row[i]
-        row += layout.run
+        row += layout.slice_step
     return total
 
 
@@ -36,7 +36,7 @@ cdef inline void fill_tile(
 ) noexcept nogil:
     """What the tiles of a panel have in common."""
     cdef const Epilogue* e = p.epilogue
-    tile.pitch, tile.pieces, tile.quads = p.block_rows, p.pieces, p.quads // p.pieces
+    tile.pitch, tile.segments, tile.quads = p.block_rows, p.segments, p.quads // p.segments
     tile.bias_multiplier = e.bias_multiplier
     tile.zero_point, tile.lower, tile.upper = e.zero_point, e.lower, e.upper
     tile.out_stride, tile.streams = p.out_stride * p.out_itemsize, p.streams
@@ -87,8 +87,8 @@ cdef void multiply_panel(
         alike = (higher if i < higher else tiles) - i
         tile.panel, tile.ahead, tile.ahead_step = panel, panel, 0
         if first_column == 0 and tile.quads >= 16 and row + 2 * most_rows < count:
-            x = rows[(p.pieces - 1) * p.block_rows + row + most_rows]
-            y = rows[(p.pieces - 1) * p.block_rows + row + 2 * most_rows]
+            x = rows[(p.segments - 1) * p.block_rows + row + most_rows]
+            y = rows[(p.segments - 1) * p.block_rows + row + 2 * most_rows]
             alike = 1
             if 0 < y - x < 256 * p.quads:
                 tile.ahead, tile.ahead_step = <const int8_t*> x, (y - x) // p.quads
@@ -156,7 +156,7 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     cdef Product* p = <Product*> context
     cdef uint8_t* scratch = p.scratch + thread * scratch_step(p.scratch_size)
     cdef const uint8_t** rows = <const uint8_t**> (scratch + p.pointers_at)
-    cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.pieces)
+    cdef int32_t* row_sums = <int32_t*> (rows + p.block_rows * p.segments)
     # Columns vary slowest: a thread keeps to its part of the weights.
     cdef Py_ssize_t first_row = first_row_of(p, index % p.blocks)
     cdef Py_ssize_t count = first_row_of(p, index % p.blocks + 1) - first_row
@@ -231,6 +231,6 @@ cdef void fill_product(
     p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
     p.out_itemsize = bytes_of_result(e)
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
-    p.pieces, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
+    p.segments, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
     p.most_scratch = SCRATCH_OF_TILES if HAS_TILES else SCRATCH_BYTES
-    memset(&p.runs, 0, sizeof(p.runs))
+    memset(&p.spans, 0, sizeof(p.spans))

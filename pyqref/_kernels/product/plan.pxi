@@ -22,19 +22,21 @@ cdef void lay_out(Product* p) noexcept nogil:
     cdef Py_ssize_t padded = padded_for_tiles(depth)
     cdef Layout* layout = &p.layout
     p.in_tiles = suits_tiles(p)
-    p.copies = p.runs.give == NULL and (p.in_tiles or p.give_rows_in_place == NULL)
+    p.copies = p.spans.give == NULL and (p.in_tiles or p.give_rows_in_place == NULL)
     if p.copies:
-        p.pieces = 1
-    layout.runs, layout.run_depth, layout.depth = 1, depth, depth
-    layout.row = layout.run = depth
+        p.segments = 1
+    layout.slices, layout.slice_depth, layout.depth = 1, depth, depth
+    layout.row = layout.slice_step = depth
     if p.in_tiles and p.whole_rows:
         # Rows whose distance is a multiple of 512 would meet in few sets of the cache.
         layout.row = padded + (0 if padded % 512 else TILE_DEPTH)
-        layout.run_depth = padded
+        layout.slice_depth = padded
     elif p.in_tiles:
-        layout.runs, layout.run_depth = padded // TILE_DEPTH, TILE_DEPTH
-        layout.row, layout.run = TILE_DEPTH, TILE_DEPTH * GROUP_ROWS
-    layout.group = layout.row * GROUP_ROWS if layout.runs == 1 else layout.run * layout.runs
+        layout.slices, layout.slice_depth = padded // TILE_DEPTH, TILE_DEPTH
+        layout.row, layout.slice_step = TILE_DEPTH, TILE_DEPTH * GROUP_ROWS
+    layout.group = layout.row * GROUP_ROWS
+    if layout.slices > 1:
+        layout.group = layout.slice_step * layout.slices
     if p.epilogue.weight_zero_points != NULL:
         p.matrix = NULL             # the sums of rows are wanted
     if p.columns > COLUMNS_IN_PLACE and depth > TILE_DEPTH:
@@ -56,7 +58,7 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     """
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t splits = min(panels, <Py_ssize_t> n_threads)
-    cdef Py_ssize_t buffer = SCRATCH_BYTES
+    cdef Py_ssize_t bytes_of_rows = SCRATCH_BYTES
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
     cdef Py_ssize_t widest = 0
     cdef Py_ssize_t i, end
@@ -72,17 +74,17 @@ cdef bint shares_columns(const Product* p, Py_ssize_t granule, int n_threads) no
     return of_columns <= 1.1 * of_rows
 
 
-cdef Py_ssize_t scratch_for_runs(const Runs* runs, Py_ssize_t rows) noexcept nogil:
+cdef Py_ssize_t scratch_for_spans(const Spans* spans, Py_ssize_t rows) noexcept nogil:
     """Bytes of scratch for the lines under some lines of rows, wherever they begin."""
-    cdef Py_ssize_t lines = rows // runs.line
-    cdef Py_ssize_t images = (lines + runs.lines - 2) // runs.lines + 1
-    return runs.copy * (lines * runs.step + images * runs.more)
+    cdef Py_ssize_t lines = rows // spans.line
+    cdef Py_ssize_t images = (lines + spans.lines - 2) // spans.lines + 1
+    return spans.copy * (lines * spans.step + images * spans.more)
 
 
 cdef inline Py_ssize_t granule_of(const Product* p) noexcept nogil:
     """Rows that are multiplied together."""
-    if p.runs.give != NULL:
-        return p.runs.line
+    if p.spans.give != NULL:
+        return p.spans.line
     if p.in_tiles:
         return GROUP_ROWS
     return TILE_ROWS if p.columns > (TILE_VECTORS - 1) * SIMD_LANES else NARROW_TILE_ROWS
@@ -93,17 +95,17 @@ cdef void cut(Product* p, int n_threads) noexcept nogil:
     cdef Py_ssize_t panels = (p.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
     cdef Py_ssize_t granule = granule_of(p)
     cdef Py_ssize_t most = BLOCK_ROWS_OF_TILES if p.in_tiles else BLOCK_ROWS
-    cdef Py_ssize_t buffer = p.most_scratch
+    cdef Py_ssize_t bytes_of_rows = p.most_scratch
     cdef Py_ssize_t granules = (p.rows + granule - 1) // granule
-    if p.runs.give != NULL:
+    if p.spans.give != NULL:
         most -= most % granule
-        while most > granule and scratch_for_runs(&p.runs, most) > buffer:
+        while most > granule and scratch_for_spans(&p.spans, most) > bytes_of_rows:
             most -= granule
     else:
         if not (p.copies or p.has_edges):
-            buffer = IN_PLACE_BYTES
-        most = min(most, buffer * GROUP_ROWS // (p.layout.group + 1))
-    most = min(most, BLOCK_POINTERS // p.pieces)
+            bytes_of_rows = IN_PLACE_BYTES
+        most = min(most, bytes_of_rows * GROUP_ROWS // (p.layout.group + 1))
+    most = min(most, BLOCK_POINTERS // p.segments)
     if p.put_rows != NULL:
         most = min(most, RESULT_BYTES // p.columns)
     elif not (p.in_tiles or p.streams):
@@ -151,10 +153,10 @@ cdef int plan_product(Product* p, int n_threads) noexcept nogil:
         groups = (p.block_rows + GROUP_ROWS - 1) // GROUP_ROWS
         size = groups * p.layout.group if p.in_tiles else p.block_rows * p.layout.row
         p.pointers_at = whole_lines(size + p.layout.row + COPIED_TOO_MUCH)
-    if p.runs.give != NULL:
-        p.pointers_at = whole_lines(scratch_for_runs(&p.runs, p.block_rows))
+    if p.spans.give != NULL:
+        p.pointers_at = whole_lines(scratch_for_spans(&p.spans, p.block_rows))
     p.results_at = p.pointers_at + whole_lines(p.block_rows * (
-        p.pieces * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
+        p.segments * <Py_ssize_t> sizeof(void*) + <Py_ssize_t> sizeof(int32_t)
     ))
     p.scratch_size = p.results_at
     if p.put_rows != NULL:

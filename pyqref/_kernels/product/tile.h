@@ -12,7 +12,7 @@
  * some rows at a time, which are finished while the products of the next are made. (Bytes are fewer
  * stores, but so many operations before them that products waited behind them.) */
 ALWAYS_INLINE ptrdiff_t last_quads(const Tile *tile) {
-    if (tile->pieces > 1) return 0;
+    if (tile->segments > 1) return 0;
     return tile->quads < LAST_QUADS ? tile->quads : LAST_QUADS;
 }
 
@@ -91,9 +91,9 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
         Place at = {tile->panel, tile->ahead};
         begin_tile(rows, vectors, sum, tile);
         expect_results(rows, vectors, tile);
-        for (ptrdiff_t piece = 0; tile = kept, piece < tile->pieces; ++piece) {
+        for (ptrdiff_t segment = 0; tile = kept, segment < tile->segments; ++segment) {
             at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
-                                tile->x + piece * tile->pitch, 0,
+                                tile->x + segment * tile->pitch, 0,
                                 tile->quads - (in_parts ? last_quads(tile) : 0), at, tile);
         }
         if (reals) {
@@ -121,8 +121,8 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
     }
 }
 
-/* The same for bytes of short rows, or of rows in short pieces as first layers of networks have them,
- * by all columns of a narrow panel. Products are few there: nothing is fetched beside them, neither
+/* The same for bytes of short rows, or of short segments of rows as first layers have them, by all
+ * columns of a narrow panel. Products are few there: nothing is fetched beside them, neither
  * at `ahead` nor where results go, and what all tiles have in common is read from memory once. */
 #define SHORT_QUADS 16
 ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given) {
@@ -133,7 +133,7 @@ ALWAYS_INLINE void multiply_short(const int rows, const int vectors, Tile *given
         const uint8_t *const *x = tile.x;
         Place at = {tile.panel, tile.ahead};
         begin_tile(rows, vectors, sum, &tile);
-        for (ptrdiff_t left = tile.pieces; left > 0; --left) {
+        for (ptrdiff_t left = tile.segments; left > 0; --left) {
             at = multiply_quads(0, rows, vectors, 0, 0, 0, sum, x, 0, tile.quads, at, &tile);
             x += tile.pitch;
         }

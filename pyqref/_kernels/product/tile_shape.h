@@ -101,9 +101,9 @@ typedef enum {
  * what they fetch: `tiles`, `x`, `out` and, where something is fetched, `ahead` move on. */
 typedef struct {
     ptrdiff_t tiles;            /* that are left to multiply */
-    const uint8_t *const *x;    /* pointers to the first piece of each row, */
+    const uint8_t *const *x;    /* pointers to the first segment of each row, */
     ptrdiff_t pitch;            /* so many pointers on to the second, and so forth */
-    ptrdiff_t pieces, quads;    /* of a row; quads of depths in a piece */
+    ptrdiff_t segments, quads;    /* of a row; quads of depths in a segment */
     const int8_t *panel;        /* for each quad, `step` bytes that begin with 4 weights a column */
     ptrdiff_t step;
     const int8_t *ahead;        /* what will be read soon, one or more lines for each quad */

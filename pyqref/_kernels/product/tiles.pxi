@@ -17,7 +17,7 @@ cdef extern from "simd/tiles.h":
 cdef enum:
     TILE_QUADS = 16
     ROWS_WORTH_TILES = 2            # fewer are multiplied by vectors
-    MOST_RUNS = BLOCK_ROWS_OF_TILES // 4    # of a block
+    MOST_SPANS = BLOCK_ROWS_OF_TILES // 4   # of a block
 
 
 # Rows of a part that one tile has.
@@ -63,14 +63,14 @@ cdef Py_ssize_t rows_in_reach(
     A tile reads 64 depths at a time: what follows a row meets weights that are zero.
     """
     cdef Py_ssize_t padded = padded_for_tiles(p.layout.depth)
-    cdef Py_ssize_t buffer
+    cdef Py_ssize_t rows
     if p.matrix == NULL:
         return 0
-    buffer = p.matrix_end - p.matrix - padded
-    buffer = buffer // p.matrix_row + 1 - first_row if buffer >= 0 else 0
-    if buffer >= count:
+    rows = p.matrix_end - p.matrix - padded
+    rows = rows // p.matrix_row + 1 - first_row if rows >= 0 else 0
+    if rows >= count:
         return count
-    return max(buffer, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
+    return max(rows, <Py_ssize_t> 0) // GROUP_ROWS * GROUP_ROWS
 
 
 # What lies ahead: the next panel, some of which is fetched with each step of this one.
@@ -101,23 +101,23 @@ cdef struct Block:
     Py_ssize_t first_row, count
     Py_ssize_t in_reach             # rows that are not copied
     Py_ssize_t tiles                # of rows
-    Run[MOST_RUNS] runs             # where these are runs
+    Span[MOST_SPANS] spans          # where these are spans
 
 
-cdef inline Run tile_of_rows(
+cdef inline Span tile_of_rows(
     const Product* p, const Block* block, uint8_t* scratch, Py_ssize_t index
 ) noexcept nogil:
     """A tile of a block; what is copied lies, or will lie, in scratch."""
-    cdef Run run
-    if p.runs.give != NULL:
-        return block.runs[index]
-    run.row, run.known = index * HEIGHT, 0
-    run.rows = <int> min(<Py_ssize_t> HEIGHT, block.count - run.row)
-    if run.row < block.in_reach:
-        run.x = p.matrix + (block.first_row + run.row) * p.matrix_row
+    cdef Span span
+    if p.spans.give != NULL:
+        return block.spans[index]
+    span.row, span.known = index * HEIGHT, 0
+    span.rows = <int> min(<Py_ssize_t> HEIGHT, block.count - span.row)
+    if span.row < block.in_reach:
+        span.x = p.matrix + (block.first_row + span.row) * p.matrix_row
     else:
-        run.x = place_of_row(scratch, &p.layout, run.row)
-    return run
+        span.x = place_of_row(scratch, &p.layout, span.row)
+    return span
 
 
 cdef void multiply_in_tiles(
@@ -137,7 +137,7 @@ cdef void multiply_in_tiles(
     cdef Part part, waiting
     cdef Strip* strip
     cdef Block block
-    cdef Run[2] run
+    cdef Span[2] span
     cdef Ahead ahead
     cdef Py_ssize_t steps = p.quads // TILE_QUADS
     cdef int rest = <int> (p.quads % TILE_QUADS)
@@ -151,12 +151,12 @@ cdef void multiply_in_tiles(
     cdef bint is_long = count * PANEL_COLUMNS * p.quads * 4 >= LONG_PANEL
     memset(&waiting, 0, sizeof(waiting))
     memset(&ahead, 0, sizeof(ahead))
-    memset(run, 0, sizeof(run))
+    memset(span, 0, sizeof(span))
     block.first_row, block.count = first_row, count
     block.in_reach = rows_in_reach(p, first_row, count)
-    if p.runs.give != NULL:
+    if p.spans.give != NULL:
         block.in_reach = count
-        block.tiles = p.runs.give(p.source, first_row, count, scratch, block.runs)
+        block.tiles = p.spans.give(p.source, first_row, count, scratch, block.spans)
     else:
         block.tiles = (count + HEIGHT - 1) // HEIGHT
     memset(row_sums, 0, block.in_reach * sizeof(int32_t))
@@ -188,38 +188,38 @@ cdef void multiply_in_tiles(
             index = 0
             while index < block.tiles:
                 row_tiles = 2 if index + 1 < block.tiles else 1
-                part.strips[1].rows = run[1].rows = 0
+                part.strips[1].rows = span[1].rows = 0
                 for i in range(row_tiles):
-                    run[i] = tile_of_rows(p, &block, scratch, index + i)
+                    span[i] = tile_of_rows(p, &block, scratch, index + i)
                     strip = &part.strips[i]
-                    at = run[i].row + run[i].known
-                    strip.rows = run[i].rows - run[i].known
-                    strip.sums = sums + (i * HEIGHT + run[i].known) * PANEL_COLUMNS
+                    at = span[i].row + span[i].known
+                    strip.rows = span[i].rows - span[i].known
+                    strip.sums = sums + (i * HEIGHT + span[i].known) * PANEL_COLUMNS
                     strip.row_sums = row_sums + at
                     strip.out = out + (
                         at * p.out_stride + first_column + column
                     ) * p.out_itemsize
-                if configured[0] != run[0].rows or configured[1] != run[1].rows:
-                    configured[0], configured[1] = run[0].rows, run[1].rows
+                if configured[0] != span[0].rows or configured[1] != span[1].rows:
+                    configured[0], configured[1] = span[0].rows, span[1].rows
                     tiles_configure(configured[0], configured[1])
-                if p.runs.give != NULL:
-                    x_row, x_step = p.runs.row, 0
-                elif run[0].row < block.in_reach:
+                if p.spans.give != NULL:
+                    x_row, x_step = p.spans.row, 0
+                elif span[0].row < block.in_reach:
                     x_row, x_step = p.matrix_row, TILE_DEPTH
                 else:
                     x_row = p.layout.row
-                    x_step = TILE_DEPTH if p.whole_rows else p.layout.run
+                    x_step = TILE_DEPTH if p.whole_rows else p.layout.slice_step
                     if panel == first_panel and column == 0:
                         take_rows(
-                            p, first_row + run[0].row, run[0].rows + run[1].rows,
-                            <uint8_t*> run[0].x, rows, row_sums + run[0].row,
+                            p, first_row + span[0].row, span[0].rows + span[1].rows,
+                            <uint8_t*> span[0].x, rows, row_sums + span[0].row,
                         )
                 tiles_clear()
                 w = p.panels + (first_column * p.quads + column) * 4
                 for step in range(steps):
-                    at = step * x_step if p.runs.give == NULL else p.runs.offsets[step]
+                    at = step * x_step if p.spans.give == NULL else p.spans.offsets[step]
                     tiles_multiply(
-                        row_tiles, column_tiles, run[0].x + at, run[1].x + at, x_row, w, w_quad
+                        row_tiles, column_tiles, span[0].x + at, span[1].x + at, x_row, w, w_quad
                     )
                     w += TILE_QUADS * w_quad
                     if step % pause == pause - 1:
@@ -228,7 +228,7 @@ cdef void multiply_in_tiles(
                 if rest:
                     at = steps * x_step
                     tiles_multiply(
-                        row_tiles, column_tiles, run[0].x + at, run[1].x + at, x_row,
+                        row_tiles, column_tiles, span[0].x + at, span[1].x + at, x_row,
                         rest_of_panel + column * 4, w_quad,
                     )
                 finish_some(p, &waiting, GROUP_ROWS)

@@ -116,7 +116,7 @@ def prepare_add(
 
         return run
     zero_points = zero_points_or_none(weight_zero_points)
-    walk = in_space(x.shape[2:], packed.shape[2:], *steps, size, size)
+    geometry = in_space(x.shape[2:], packed.shape[2:], *steps, size, size)
     finish = Finish(
         zero_points,
         np.atleast_1d(accumulator_scale(x_grid.scale, weight_scales)),
@@ -130,7 +130,7 @@ def prepare_add(
     )
     shift = 0 if added.dtype == _UINT8 else 128
     convolution = kernel.Convolution(
-        (part_of(packed, walk, centred=are_centred(zero_points)),),
+        (part_of(packed, geometry, centred=are_centred(zero_points)),),
         InputGrid(x.shape[1], x.dtype == np.int8, x_grid.zero_point),
         finish,
         Addend(added_grid.scale, added_grid.zero_point + shift, out.scale, relu),

@@ -3,7 +3,7 @@
 # before the next are.
 
 cdef enum:
-    BAND_BYTES = 3 << 17            # of such a copy, for each thread
+    COPY_BYTES = 3 << 17            # of such a copy, for each thread
 
 
 cdef inline Py_ssize_t extent(const Image* image, int axis, Py_ssize_t outputs) noexcept nogil:
@@ -14,8 +14,10 @@ cdef inline Py_ssize_t extent(const Image* image, int axis, Py_ssize_t outputs) 
     return min(seen, image.size[axis])
 
 
-cdef Py_ssize_t choose_tile(const Image* image, Py_ssize_t buffer, Py_ssize_t* tile) noexcept nogil:
-    """Outputs along each dimension whose pixels take some room, or one; bytes that they take."""
+cdef Py_ssize_t choose_tile(
+    const Image* image, Py_ssize_t most_bytes, Py_ssize_t* tile
+) noexcept nogil:
+    """Outputs along each dimension whose pixels take some bytes, or one; bytes that they take."""
     cdef Py_ssize_t rest, size, parts
     cdef int axis
     for axis in range(3):
@@ -24,9 +26,9 @@ cdef Py_ssize_t choose_tile(const Image* image, Py_ssize_t buffer, Py_ssize_t* t
         rest = image.channels
         rest *= extent(image, (axis + 1) % 3, tile[(axis + 1) % 3])
         rest *= extent(image, (axis + 2) % 3, tile[(axis + 2) % 3])
-        if rest * extent(image, axis, tile[axis]) <= buffer:
+        if rest * extent(image, axis, tile[axis]) <= most_bytes:
             continue
-        size = buffer // rest - 1 - (image.kernel[axis] - 1) * image.dilation[axis]
+        size = most_bytes // rest - 1 - (image.kernel[axis] - 1) * image.dilation[axis]
         size = size // image.stride[axis] + 1 if size >= 0 else 1
         parts = (image.out[axis] + size - 1) // size
         tile[axis] = (image.out[axis] + parts - 1) // parts
@@ -119,16 +121,16 @@ cdef int run_in_blocks(
     const Layer* layers, Py_ssize_t count, const Source* source, uint8_t* out, int n_threads
 ) except -1 nogil:
     """Run layers on images whose channels are not last, or that are no bytes."""
-    cdef Py_ssize_t buffer = <Py_ssize_t> BAND_BYTES * n_threads
+    cdef Py_ssize_t most_bytes = <Py_ssize_t> COPY_BYTES * n_threads
     cdef Py_ssize_t size = source.size[0] * source.size[1] * source.size[2] * source.channels
-    cdef Py_ssize_t images = min(buffer // max(size, <Py_ssize_t> 1), source.batch)
+    cdef Py_ssize_t images = min(most_bytes // max(size, <Py_ssize_t> 1), source.batch)
     cdef Py_ssize_t largest = images * size
     cdef Py_ssize_t i
     cdef Py_ssize_t[3] tile
     cdef uint8_t* copy
     if images == 0:
         for i in range(count):
-            largest = max(largest, choose_tile(&layers[i].image, buffer, tile))
+            largest = max(largest, choose_tile(&layers[i].image, most_bytes, tile))
     copy = <uint8_t*> malloc(largest + LINE)
     if copy == NULL:
         with gil:
@@ -140,7 +142,7 @@ cdef int run_in_blocks(
             )
         else:
             for i in range(count):
-                choose_tile(&layers[i].image, buffer, tile)
+                choose_tile(&layers[i].image, most_bytes, tile)
                 run_in_tiles(
                     &layers[i], source, <uint8_t*> next_line(copy), tile, out + layers[i].place,
                     n_threads,

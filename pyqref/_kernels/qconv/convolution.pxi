@@ -114,7 +114,7 @@ cdef class Convolution:
                     layer = &layers[count]
                     layer[0] = self.layers[i]
                     layer.image.x, layer.image.batch = source.x, source.batch
-                    layer.buffer = TILES_BYTES - (0 if is_last else BAND_BYTES)
+                    layer.buffer = TILES_BYTES - (0 if is_last else COPY_BYTES)
                     # A result smaller than the stride has phases without outputs.
                     if layer.image.out[0] and layer.image.out[1] and layer.image.out[2]:
                         count += 1

@@ -18,15 +18,15 @@ from pyqref.numerics.types import FloatArray, IntArray
 
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
-from .reals import of_equation, output_for_bytes, spread_out
+from .reals import dequantize_in_place, of_equation, output_for_bytes
 from .split_sums import reaches_far
 from .structs import InputGrid, Part, finish_of
 from .sums import conv_sums
 
-__all__ = ["Run", "conv1d", "conv2d", "conv3d", "prepare", "run_parts", "run_sums"]
+__all__ = ["Forward", "conv1d", "conv2d", "conv3d", "prepare", "run_parts", "run_sums"]
 
 #: From the elements of an input to those of the output.
-Run = Callable[[Any], Any]
+Forward = Callable[[Any], Any]
 
 #: For each number of axes, the order that puts channels first that are last.
 _CHANNELS_FIRST = {3: (0, 2, 1), 4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
@@ -40,7 +40,7 @@ def _geometry(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The size of the output, and what a kernel walks by."""
+    """The size of the output, and the geometry that a kernel wants."""
     out_size = tuple(
         (i + 2 * p - d * (k - 1) - 1) // s + 1
         for i, p, d, k, s in zip(size, padding, dilation, window, stride, strict=True)
@@ -56,7 +56,7 @@ def run_parts(
     requant: Requantization,
     shape: tuple[int, ...],
     scale: float | None,
-) -> Run:
+) -> Forward:
     """Make a function that computes a result ``(B, *out, N)`` and returns it as ``(B, N, *out)``.
 
     With a ``scale``, of real numbers into real numbers. Weights and results are described to the
@@ -87,7 +87,7 @@ def _run_of_reals(
 ) -> Any:
     result, out = output_for_bytes(shape)
     convolution.run(x, out, threads.limit)
-    spread_out(result, scale, zero_point)
+    dequantize_in_place(result, scale, zero_point)
     return result.transpose(order)
 
 
@@ -97,7 +97,7 @@ def run_sums(
     shape: tuple[int, ...],
     scale: float | None,
 ) -> Any:
-    """As :func:`run_parts` of what has no room there: of places, and sums to be finished there."""
+    """As :func:`run_parts` of what scratch is too small for: of places, and sums to be finished."""
     if scale is None:
         result = out = empty(shape, requant.storage)
     else:
@@ -106,7 +106,7 @@ def run_sums(
         for at, some in sums:
             out[places][at] = requantize(some, columns_of(requant, at[-1]))
     if scale is not None:
-        spread_out(result, scale, requant.output_zero_point)
+        dequantize_in_place(result, scale, requant.output_zero_point)
     return result.transpose(_CHANNELS_FIRST[len(shape)])
 
 
@@ -120,7 +120,7 @@ def prepare(
     padding: Sequence[int],
     dilation: Sequence[int],
     scale: float | None = None,
-) -> Run:
+) -> Forward:
     """Make a function that convolves ``x``, or others of its form, as :func:`conv2d` does.
 
     It holds the arrays that it is given, and expects nobody to write to them. It runs the kernel
@@ -138,7 +138,7 @@ def prepare(
             scale=scale,
         )
     zero_points = zero_points_or_none(weight_zero_points)
-    size, walk = _geometry(x.shape[2:], packed.shape[2:], *steps)
+    size, geometry = _geometry(x.shape[2:], packed.shape[2:], *steps)
     shape = (x.shape[0], *size, packed.shape[0])
     # Whether 32 bits hold all sums, and scratch what an output sees.
     if not fits(packed.depth, requant, weight_zero_points) or reaches_far(packed):
@@ -150,7 +150,7 @@ def prepare(
             scale,
         )
     grid = InputGrid(x.shape[1], x.dtype == np.int8, x_zero_point, scale or 1.0)
-    part = part_of(packed, walk, centred=are_centred(zero_points))
+    part = part_of(packed, geometry, centred=are_centred(zero_points))
     return run_parts(kernel, (part,), grid, zero_points, requant, shape, scale)
 
 

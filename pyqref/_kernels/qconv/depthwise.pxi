@@ -4,7 +4,7 @@
 # apart, under four taps. So four vectors of bytes, each what one tap takes for VECTOR_BYTES
 # outputs side by side, are woven into four vectors of quads. Two lines of outputs are computed
 # together: quads that lie under both serve both. Vectors of copied lines take no notice of where a
-# pixel ends: they go along runs of several pixels, for which weights are repeated.
+# pixel ends: they go along several pixels, for which weights are repeated.
 
 cdef enum:
     LINES_BYTES = 1 << 16           # of copies of lines, where that is enough for one output
@@ -68,10 +68,10 @@ cdef struct Depthwise:
     Py_ssize_t width                # channels that are computed at a time, or somewhat more
     Py_ssize_t segment              # outputs of a line whose pixels are copied at a time
     bint by_taps                    # how
-    Py_ssize_t most_vectors         # of a run
+    Py_ssize_t most_vectors         # of pixels computed together
     Py_ssize_t weights_size         # of each of them, in bytes
     Py_ssize_t pairs, pairs_a_plane, pairs_a_task   # of lines of outputs
-    bint is_scattered                  # whether there are gaps between the outputs of a line
+    bint is_scattered               # whether there are gaps between the outputs of a line
     Py_ssize_t itemsize             # bytes of an output, or of its sum, which is scattered
     uint8_t* scratch                # scratch_size bytes for each thread
     Py_ssize_t scratch_size
@@ -87,13 +87,13 @@ cdef struct Share:
 # What a thread works with; all of it lies in its scratch.
 cdef struct Work:
     Lines lines
-    Py_ssize_t run, n_vectors       # pixels of a run; the vectors that they are
+    Py_ssize_t pixels, n_vectors    # computed together; the vectors that they are
     DepthwiseVectors vectors        # what is computed next
-    int8_t* weights                 # [vector of the run][quad][VECTOR_BYTES][4]
-    int32_t* offset                 # [vector of the run][VECTOR_BYTES]
+    int8_t* weights                 # [vector][quad][VECTOR_BYTES][4]
+    int32_t* offset                 # [vector][VECTOR_BYTES]
     float* multiplier
     float* bias
-    uint8_t* buffer                   # for four taps, each repeated
+    uint8_t* buffer                 # for four taps, each repeated
     const uint8_t** streams
     const uint8_t** next            # lines that the next pair of lines of outputs wants
     Py_ssize_t n_next

@@ -7,7 +7,7 @@ cdef inline Py_ssize_t size_of_streams(const Depthwise* d) noexcept nogil:
 
 
 cdef inline void measure_copies(const Depthwise* d, Lines* lines, Py_ssize_t width) noexcept nogil:
-    """Say what room there is for lines: in place only for one of padding."""
+    """Say what buffers there are for lines: in place only for one of padding."""
     if d.in_place:
         measure_blank(lines, d.image, width, d.n_under, d.blank_size)
     else:
@@ -15,21 +15,21 @@ cdef inline void measure_copies(const Depthwise* d, Lines* lines, Py_ssize_t wid
 
 
 cdef inline Py_ssize_t place_of_vector(const Work* work, Py_ssize_t vector) noexcept nogil:
-    """Where in a run a vector begins: the last one ends with the run, unless that is short."""
-    cdef Py_ssize_t last = work.run * work.lines.width - VECTOR_BYTES
+    """Where in these pixels a vector begins: the last one ends with them, unless they are few."""
+    cdef Py_ssize_t last = work.pixels * work.lines.width - VECTOR_BYTES
     return max(min(vector * VECTOR_BYTES, last), <Py_ssize_t> 0)
 
 
 cdef void repeat_tap(
     const Depthwise* d, const Work* work, Py_ssize_t stream, int line, uint8_t* target
 ) noexcept nogil:
-    """The weights that a stream meets, for all pixels of a run."""
+    """The weights that a stream meets, for all pixels computed together."""
     cdef Py_ssize_t width = work.lines.width
     cdef Py_ssize_t tap = NO_TAP
     cdef Py_ssize_t i
     if stream < d.n_streams:
         tap = d.streams[stream].tap[line]
-    for i in range(work.run):
+    for i in range(work.pixels):
         if tap == NO_TAP:
             memset(target + i * width, 0, width)
         else:
@@ -80,8 +80,8 @@ cdef void prepare_columns(const Depthwise* d, Work* work) noexcept nogil:
             channel = channel + 1 if channel + 1 < width else 0
 
 
-cdef void choose_run(const Depthwise* d, Work* work) noexcept nogil:
-    """How many pixels are a run: so many that vectors overlap little, for few weights.
+cdef void choose_pixels(const Depthwise* d, Work* work) noexcept nogil:
+    """How many pixels are computed together: so many that vectors overlap little, for few weights.
 
     In place it is one.
     """
@@ -89,16 +89,16 @@ cdef void choose_run(const Depthwise* d, Work* work) noexcept nogil:
     cdef Py_ssize_t segments = (d.image.out[2] + d.segment - 1) // d.segment
     cdef Py_ssize_t longest = 1 if d.in_place else d.segment
     cdef Py_ssize_t lowest = -1
-    cdef Py_ssize_t run, vectors, cost
-    for run in range(1, longest + 1):
-        vectors = (run * width + VECTOR_BYTES - 1) // VECTOR_BYTES
-        if run > 1 and (vectors > d.most_vectors or width < d.image.channels):
+    cdef Py_ssize_t pixels, vectors, cost
+    for pixels in range(1, longest + 1):
+        vectors = (pixels * width + VECTOR_BYTES - 1) // VECTOR_BYTES
+        if pixels > 1 and (vectors > d.most_vectors or width < d.image.channels):
             break
-        if run * width < VECTOR_BYTES and run < d.segment:
+        if pixels * width < VECTOR_BYTES and pixels < d.segment:
             continue
-        cost = (d.segment + run - 1) // run * segments * d.pairs_a_task + PREPARING
+        cost = (d.segment + pixels - 1) // pixels * segments * d.pairs_a_task + PREPARING
         if lowest < 0 or cost * vectors < lowest:
-            lowest, work.run, work.n_vectors = cost * vectors, run, vectors
+            lowest, work.pixels, work.n_vectors = cost * vectors, pixels, vectors
 
 
 cdef inline Share share_of(
@@ -134,17 +134,17 @@ cdef void begin_channels(
     measure_copies(d, &work.lines, width)
     place_lines(&work.lines, work.lines_at)
     work.lines.channel = channel
-    choose_run(d, work)
+    choose_pixels(d, work)
     prepare_weights(d, work)
     prepare_columns(d, work)
-    v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, work.run * width)
+    v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, work.pixels * width)
     if d.in_place:
         v.x_step, v.out_step = image.stride[2] * image.channels, image.step[3]
     else:
-        rest = d.segment - work.run
-        v.count = (d.segment + work.run - 1) // work.run
-        v.x_step, v.x_last = work.run * width, rest * width
-        v.out_step, v.out_last = work.run * pixel * d.itemsize, rest * pixel * d.itemsize
+        rest = d.segment - work.pixels
+        v.count = (d.segment + work.pixels - 1) // work.pixels
+        v.x_step, v.x_last = work.pixels * width, rest * width
+        v.out_step, v.out_last = work.pixels * pixel * d.itemsize, rest * pixel * d.itemsize
     share_prefetching(d, work)
 
 

@@ -1,4 +1,4 @@
-"""What a kernel walks by: where outputs are, what they see, and which weights these meet."""
+"""The geometry of a convolution: where outputs are, what they see, and which weights these meet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def in_space(
     first: tuple[int, ...] | None = None,
     apart: tuple[int, ...] | None = None,
 ) -> tuple[int, ...]:
-    """What a kernel walks by: nine times depth, height and width.
+    """The geometry of a convolution: nine times depth, height and width.
 
     ``count`` outputs are computed, of a result as large as ``whole``: all of them, or from
     ``first`` those that are so far ``apart``.

@@ -38,7 +38,7 @@ cdef struct Grouped:
 
 
 # What a thread works with; all of it lies in its scratch.
-cdef struct Desk:
+cdef struct GroupedWork:
     Lines lines
     GroupedVectors vectors          # what is computed next
     int8_t* weights                 # [vector][quad][VECTOR_BYTES][4], in the order of quads
@@ -54,7 +54,7 @@ cdef inline Py_ssize_t place_in_width(const Grouped* g, Py_ssize_t vector) noexc
     return max(min(vector * VECTOR_BYTES, g.width - VECTOR_BYTES), <Py_ssize_t> 0)
 
 
-cdef void lay_strips(const Grouped* g, Desk* desk, Py_ssize_t channel) noexcept nogil:
+cdef void lay_strips(const Grouped* g, GroupedWork* work, Py_ssize_t channel) noexcept nogil:
     """Bring weights, and what finishes the sums, into the order of quads."""
     cdef Py_ssize_t strips = g.image.channels // STRIP
     cdef Py_ssize_t vector, first, part, quad, v, i, at
@@ -63,7 +63,7 @@ cdef void lay_strips(const Grouped* g, Desk* desk, Py_ssize_t channel) noexcept 
     cdef Columns columns
     for vector in range(g.vectors):
         first = channel + place_in_width(g, vector)
-        weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
+        weights = work.weights + vector * g.quads * 4 * VECTOR_BYTES
         for part in range(VECTOR_BYTES // STRIP):
             strip = g.strips + min(first // STRIP + part, strips - 1) * g.quads * 4 * STRIP
             for quad in range(g.quads):
@@ -75,44 +75,44 @@ cdef void lay_strips(const Grouped* g, Desk* desk, Py_ssize_t channel) noexcept 
         )
         for i in range(VECTOR_BYTES):
             at = vector * VECTOR_BYTES + place_in_quads(i)
-            desk.offset[at] = columns.offset[i]
-            desk.multiplier[at] = columns.multiplier[i]
-            desk.bias[at] = columns.bias[i]
+            work.offset[at] = columns.offset[i]
+            work.multiplier[at] = columns.multiplier[i]
+            work.bias[at] = columns.bias[i]
 
 
-cdef void find_taps(const Grouped* g, Desk* desk, const Position* p) noexcept nogil:
+cdef void find_taps(const Grouped* g, GroupedWork* work, const Position* p) noexcept nogil:
     """Where the bytes for each tap are, for a line of outputs."""
     cdef const Image* image = g.image
     cdef Py_ssize_t i, k
     for i in range(g.n_under):
-        desk.lines.lines[i] = line_under(
+        work.lines.lines[i] = line_under(
             image, p, i // image.kernel[1] * image.dilation[0],
             i % image.kernel[1] * image.dilation[1],
         )
-    copy_lines(&desk.lines, g.n_under)
+    copy_lines(&work.lines, g.n_under)
     for i in range(g.n_under):
         for k in range(image.kernel[2]):
-            desk.taps[i * image.kernel[2] + k] = (
-                desk.lines.lines[i] + place_of_tap(&desk.lines, k)
+            work.taps[i * image.kernel[2] + k] = (
+                work.lines.lines[i] + place_of_tap(&work.lines, k)
             )
 
 
-cdef void sit_down(const Grouped* g, Desk* desk, int thread) noexcept nogil:
+cdef void set_up_grouped(const Grouped* g, GroupedWork* work, int thread) noexcept nogil:
     """Lay a thread's things out in its scratch."""
     cdef uint8_t* scratch = g.scratch + thread * scratch_step(g.scratch_size)
     cdef Py_ssize_t size = 4 * VECTOR_BYTES * g.vectors
-    cdef GroupedVectors* v = &desk.vectors
-    desk.weights = <int8_t*> scratch
+    cdef GroupedVectors* v = &work.vectors
+    work.weights = <int8_t*> scratch
     scratch += size * g.quads
-    desk.offset = <int32_t*> scratch
-    desk.multiplier = <float*> (scratch + size)
-    desk.bias = <float*> (scratch + 2 * size)
+    work.offset = <int32_t*> scratch
+    work.multiplier = <float*> (scratch + size)
+    work.bias = <float*> (scratch + 2 * size)
     scratch += 3 * size
-    measure_lines(&desk.lines, g.image, g.width, g.segment, g.n_under, g.by_taps)
-    place_lines(&desk.lines, scratch)
-    desk.taps = <const uint8_t**> (scratch + size_of_lines(&desk.lines))
-    desk.results = <uint8_t*> (desk.taps + g.n_taps)
-    v.taps, v.n_taps = desk.taps, g.n_taps
+    measure_lines(&work.lines, g.image, g.width, g.segment, g.n_under, g.by_taps)
+    place_lines(&work.lines, scratch)
+    work.taps = <const uint8_t**> (scratch + size_of_lines(&work.lines))
+    work.results = <uint8_t*> (work.taps + g.n_taps)
+    v.taps, v.n_taps = work.taps, g.n_taps
     set_finish(&v.finish, g.epilogue)
     v.finish.bytes = min(<Py_ssize_t> VECTOR_BYTES, g.width)
     v.count, v.x_step = g.segment, g.width
@@ -130,33 +130,33 @@ cdef void grouped_task(void* context, Py_ssize_t index, int thread) noexcept nog
     cdef uint8_t* out
     cdef uint8_t* results
     cdef Position p
-    cdef Desk desk
-    sit_down(g, &desk, thread)
+    cdef GroupedWork work
+    set_up_grouped(g, &work, thread)
     while channel < image.channels:
         # The last channels, and the last segment of a line, may be computed once more.
         channel = min(channel, image.channels - g.width)
-        lay_strips(g, &desk, channel)
+        lay_strips(g, &work, channel)
         start = 0
         while start < image.out[2]:
             if is_ending():
                 return
             start = min(start, image.out[2] - g.segment)
-            begin_lines(&desk.lines, channel, start)
+            begin_lines(&work.lines, channel, start)
             for line in range(first, last):
                 p.at[1], p.at[2] = line % image.out[1], start
                 p.at[0] = line // image.out[1] % image.out[0]
                 p.image = line // (image.out[1] * image.out[0])
-                find_taps(g, &desk, &p)
+                find_taps(g, &work, &p)
                 out = g.out + place_of_result(image, &p) + channel
-                results = desk.results if g.is_scattered else out
+                results = work.results if g.is_scattered else out
                 for vector in range(g.vectors):
                     at = place_in_width(g, vector)
-                    desk.vectors.weights = desk.weights + vector * g.quads * 4 * VECTOR_BYTES
-                    desk.vectors.factors.offset = desk.offset + vector * VECTOR_BYTES
-                    desk.vectors.factors.multiplier = desk.multiplier + vector * VECTOR_BYTES
-                    desk.vectors.factors.bias = desk.bias + vector * VECTOR_BYTES
-                    desk.vectors.at = at
-                    grouped_vectors(&desk.vectors, image.inputs, results + at)
+                    work.vectors.weights = work.weights + vector * g.quads * 4 * VECTOR_BYTES
+                    work.vectors.factors.offset = work.offset + vector * VECTOR_BYTES
+                    work.vectors.factors.multiplier = work.multiplier + vector * VECTOR_BYTES
+                    work.vectors.factors.bias = work.bias + vector * VECTOR_BYTES
+                    work.vectors.at = at
+                    grouped_vectors(&work.vectors, image.inputs, results + at)
                 if g.is_scattered:
                     scatter_line(image, results, g.width, g.width, g.segment, out)
             start += g.segment

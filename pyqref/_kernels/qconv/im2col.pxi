@@ -63,8 +63,8 @@ cdef inline bint is_in(const Image* image, int axis, Py_ssize_t at) noexcept nog
     return 0 <= at < image.size[axis]
 
 
-# What a window takes of each line under it: pieces of memory.
-cdef struct Pieces:
+# What a window takes of each line under it: segments of memory.
+cdef struct Segments:
     Py_ssize_t count, size          # bytes of each
     Py_ssize_t padded               # the same, up to a multiple of four
     Py_ssize_t step                 # bytes from one to the next
@@ -78,17 +78,17 @@ cdef inline const uint8_t* end_of(const Image* image) noexcept nogil:
     return image.x + (pixels - 1) * image.channels + image.inputs
 
 
-cdef void cut_lines(const Image* image, Pieces* pieces) noexcept nogil:
-    pieces.count, pieces.size = image.kernel[2], image.inputs
-    pieces.step = image.dilation[2] * image.channels
+cdef void cut_lines(const Image* image, Segments* segments) noexcept nogil:
+    segments.count, segments.size = image.kernel[2], image.inputs
+    segments.step = image.dilation[2] * image.channels
     if image.dilation[2] == 1 and image.inputs == image.channels:
-        pieces.count, pieces.size = 1, image.kernel[2] * image.inputs
-    pieces.padded = (pieces.size + 3) // 4 * 4
-    pieces.line = pieces.count * pieces.size
-    pieces.end = end_of(image)
+        segments.count, segments.size = 1, image.kernel[2] * image.inputs
+    segments.padded = (segments.size + 3) // 4 * 4
+    segments.line = segments.count * segments.size
+    segments.end = end_of(image)
 
 
-cdef inline void copy_piece(
+cdef inline void copy_segment(
     uint8_t* row, const uint8_t* x, Py_ssize_t size, const uint8_t* end
 ) noexcept nogil:
     """Copies of a constant size are one load and one store: they may write more than asked for.
@@ -110,7 +110,7 @@ cdef inline void copy_piece(
 
 
 cdef inline uint8_t* copy_inner_window(
-    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     Py_ssize_t first, uint8_t* row,
 ) noexcept nogil:
     """A window none of whose columns is in the padding; ``first`` is where it begins, in bytes."""
@@ -118,23 +118,23 @@ cdef inline uint8_t* copy_inner_window(
     cdef const uint8_t* x
     for i in range(n_lines):
         if lines[i] == NULL:
-            memset(row, image.zero_point, pieces.line)
-            row += pieces.line
+            memset(row, image.zero_point, segments.line)
+            row += segments.line
         else:
             x = lines[i] + first
-            for k in range(pieces.count):
-                copy_piece(row, x, pieces.size, pieces.end)
-                row += pieces.size
-                x += pieces.step
+            for k in range(segments.count):
+                copy_segment(row, x, segments.size, segments.end)
+                row += segments.size
+                x += segments.step
     return row
 
 
 cdef inline void copy_plain_windows(
-    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     Py_ssize_t first, Py_ssize_t count, uint8_t* row, Py_ssize_t row_step, const int chunk,
 ) noexcept nogil:
-    """Windows side by side, none of whose pieces is longer than ``chunk`` bytes."""
-    cdef Py_ssize_t size = pieces.size
+    """Windows side by side, none of whose segments is longer than ``chunk`` bytes."""
+    cdef Py_ssize_t size = segments.size
     cdef Py_ssize_t step = image.stride[2] * image.channels
     cdef const uint8_t* x
     cdef uint8_t* target
@@ -143,38 +143,38 @@ cdef inline void copy_plain_windows(
         target = row
         for i in range(n_lines):
             x = lines[i] + first
-            for k in range(pieces.count):
+            for k in range(segments.count):
                 memcpy(target, x, chunk)
                 target += size
-                x += pieces.step
+                x += segments.step
         target[0] = target[1] = target[2] = 0   # up to a multiple of four
         first += step
         row += row_step
 
 
 cdef Py_ssize_t plain_windows(
-    const Image* image, const Pieces* pieces, const uint8_t** lines, Py_ssize_t n_lines,
+    const Image* image, const Segments* segments, const uint8_t** lines, Py_ssize_t n_lines,
     const Position* p,
 ) noexcept nogil:
     """How many windows from here ``copy_plain_windows`` may copy."""
-    cdef Py_ssize_t i, at, buffer
+    cdef Py_ssize_t i, at, inside
     cdef Py_ssize_t step = image.stride[2] * image.channels
     if n_lines != image.kernel[0] * image.kernel[1] or image.flip or reach(image, p, 2, 0) < 0:
         return 0
-    if not 0 < pieces.size <= COPIED_TOO_MUCH:
+    if not 0 < segments.size <= COPIED_TOO_MUCH:
         return 0
     for i in range(n_lines):
         if lines[i] == NULL:
             return 0
-    buffer = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
-    if buffer < 0:
+    inside = image.size[2] - 1 - reach(image, p, 2, image.kernel[2] - 1)
+    if inside < 0:
         return 0
-    at = reach(image, p, 2, 0) * image.channels + (pieces.count - 1) * pieces.step
+    at = reach(image, p, 2, 0) * image.channels + (segments.count - 1) * segments.step
     # The last line is the one nearest to the end of the image.
     return max(
         min(
-            min(buffer // image.stride[2] + 1, image.out[2] - p.at[2]),
-            (pieces.end - lines[n_lines - 1] - at - COPIED_TOO_MUCH) // step + 1,
+            min(inside // image.stride[2] + 1, image.out[2] - p.at[2]),
+            (segments.end - lines[n_lines - 1] - at - COPIED_TOO_MUCH) // step + 1,
         ),
         0,
     )
@@ -229,24 +229,24 @@ cdef void windows_copied(
     cdef Py_ssize_t r, line, k, n_lines, plain
     cdef Bytes[MOST_LINES] lines
     cdef uint8_t* row
-    cdef Pieces pieces
+    cdef Segments segments
     cdef Position p
-    cut_lines(image, &pieces)
+    cut_lines(image, &segments)
     locate(image, first, &p)
     n_lines = find_lines(image, &p, 0, lines)
     r = 0
     while r < count:
         rows[r] = row = place_of_row(scratch, layout, r)
-        plain = min(plain_windows(image, &pieces, lines, n_lines, &p), count - r)
+        plain = min(plain_windows(image, &segments, lines, n_lines, &p), count - r)
         plain = min(plain, GROUP_ROWS - r % GROUP_ROWS)
         if plain > 1:
             k = reach(image, &p, 2, 0) * image.channels
-            if pieces.size <= 16:
-                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 16)
-            elif pieces.size <= 32:
-                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 32)
+            if segments.size <= 16:
+                copy_plain_windows(image, &segments, lines, n_lines, k, plain, row, layout.row, 16)
+            elif segments.size <= 32:
+                copy_plain_windows(image, &segments, lines, n_lines, k, plain, row, layout.row, 32)
             else:
-                copy_plain_windows(image, &pieces, lines, n_lines, k, plain, row, layout.row, 64)
+                copy_plain_windows(image, &segments, lines, n_lines, k, plain, row, layout.row, 64)
             for k in range(plain):
                 rows[r + k] = row + k * layout.row
             r += plain
@@ -260,7 +260,7 @@ cdef void windows_copied(
         while True:
             if is_inner(image, &p):
                 row = copy_inner_window(
-                    image, &pieces, lines, n_lines, reach(image, &p, 2, 0) * image.channels, row
+                    image, &segments, lines, n_lines, reach(image, &p, 2, 0) * image.channels, row
                 )
             else:
                 row = copy_outer_window(image, &p, lines, n_lines, row)
@@ -268,11 +268,11 @@ cdef void windows_copied(
             if line == all_lines:
                 break
             n_lines = find_lines(image, &p, line, lines)
-        for k in range(layout.depth - pieces.line * all_lines):
+        for k in range(layout.depth - segments.line * all_lines):
             row[k] = 0
         if image.flip:
             row = place_of_row(scratch, layout, r - 1)
-            for k in range(pieces.line * all_lines):
+            for k in range(segments.line * all_lines):
                 row[k] ^= image.flip
         advance(image, &p)
         if p.at[2] == 0 or all_lines > MOST_LINES:

@@ -14,9 +14,9 @@ from pyqref._kernels.cache cimport (
 from pyqref._kernels.product.kernel cimport (
     ADDED, BLOCK_ROWS_OF_TILES, BYTES, COPIED_TOO_MUCH, DEEPEST_TILES, GROUP_ROWS, HAS_TILES,
     HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, SUMS, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
-    Columns, Epilogue, Layout, Product, Run, Runs, Tile, bytes_of_result, fill_epilogue,
+    Columns, Epilogue, Layout, Product, Span, Spans, Tile, bytes_of_result, fill_epilogue,
     finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
-    prefetch_bytes, scratch_for_runs, suits_tiles, work_of,
+    prefetch_bytes, scratch_for_spans, suits_tiles, work_of,
 )
 from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
@@ -64,7 +64,7 @@ cdef struct Groups:
     Py_ssize_t outputs              # of a group
     Py_ssize_t joined               # of the layer's groups that each of these is made of
     Py_ssize_t panels_size          # bytes of the weights of a group
-    Py_ssize_t room_size            # those of them that are laid out only now
+    Py_ssize_t joined_size          # those of them that are laid out only now
     uint8_t* scratch                # for each thread, where threads have groups of their own
     Py_ssize_t scratch_size
 
@@ -91,7 +91,7 @@ cdef struct Group:
 cdef void take_group(
     const Groups* g, Py_ssize_t index, int8_t* buffer, Group* own
 ) noexcept nogil:
-    """Describe one group; its weights may be laid out in ``room``. ``own`` is not to be moved."""
+    """Describe one group; its weights may be laid out in ``buffer``. ``own`` is not to be moved."""
     cdef Product* p = &own.product
     cdef Image* image = &own.image
     cdef Py_ssize_t taps = g.image.kernel[0] * g.image.kernel[1] * g.image.kernel[2]
@@ -120,7 +120,7 @@ cdef void group_task(void* context, Py_ssize_t index, int thread) noexcept nogil
     cdef Py_ssize_t task
     take_group(g, index, <int8_t*> scratch, &own)
     plan_product(&own.product, 1)
-    own.product.scratch = scratch + g.room_size
+    own.product.scratch = scratch + g.joined_size
     for task in range(own.product.blocks * own.product.column_splits):
         if task > 0 and is_ending():
             return
@@ -141,7 +141,7 @@ cdef int multiply_groups(Groups* g, Py_ssize_t groups, int n_threads) except -1 
     cdef uint8_t* scratch = NULL
     cdef Group own
     cdef Py_ssize_t index
-    g.scratch_size = g.room_size
+    g.scratch_size = g.joined_size
     if groups > 1 and n_threads > 1:
         beside = threads_beside(g, groups, n_threads)
     if beside > 1:
@@ -172,15 +172,15 @@ cdef int each_group(
     """One matrix product a group; ``outputs`` of each."""
     cdef Groups g
     cdef Product* p = &g.product
-    cdef Pieces pieces
+    cdef Segments segments
     cdef Py_ssize_t[MOST_STEPS] offsets
     cdef int8_t* padded = NULL
     g.image, g.epilogue, g.weights, g.outputs, g.joined = image, e, weights, outputs, joined
     p.rows, p.columns, p.quads = rows, outputs, (e.depth + 3) // 4
     p.give_rows, p.whole_rows, p.row_price = windows_copied, True, INFINITY
-    p.give_rows_in_place, p.matrix, p.pieces, p.has_edges = NULL, NULL, 1, False
+    p.give_rows_in_place, p.matrix, p.segments, p.has_edges = NULL, NULL, 1, False
     p.most_scratch = SCRATCH_BYTES
-    memset(&p.runs, 0, sizeof(p.runs))
+    memset(&p.spans, 0, sizeof(p.spans))
     if is_matrix(image):
         p.matrix_row = image.channels
     p.source, p.epilogue, p.panels = image, e, weights
@@ -191,27 +191,27 @@ cdef int each_group(
         p.put_rows, p.out_stride = scatter_windows, outputs
         if e.store == ADDED:
             p.fetch_rows = fetch_windows
-    cut_lines(image, &pieces)
-    if joined > 1 and pieces.padded > pieces.size:
-        pieces.size = 0             # joined weights are laid out without gaps
-    if suits_runs(p, image):
-        fill_runs(&p.runs, image, offsets)
-    elif not suits_tiles(p) and lie_apart(image, &pieces, e):
+    cut_lines(image, &segments)
+    if joined > 1 and segments.padded > segments.size:
+        segments.size = 0             # joined weights are laid out without gaps
+    if suits_spans(p, image):
+        fill_spans(&p.spans, image, offsets)
+    elif not suits_tiles(p) and lie_apart(image, &segments, e):
         p.give_rows_in_place = windows_in_place
-        p.pieces = image.kernel[0] * image.kernel[1] * pieces.count
-        p.quads, p.has_edges = p.pieces * pieces.padded // 4, has_edges(image, &pieces)
+        p.segments = image.kernel[0] * image.kernel[1] * segments.count
+        p.quads, p.has_edges = p.segments * segments.padded // 4, has_edges(image, &segments)
     g.panels_size = (outputs + 15) // 16 * 64 * p.quads
-    g.room_size = g.panels_size if joined > 1 else 0
+    g.joined_size = g.panels_size if joined > 1 else 0
     try:
-        if p.pieces > 1 and pieces.padded > pieces.size:
-            # Each piece begins with a quad of its own.
+        if p.segments > 1 and segments.padded > segments.size:
+            # Each segment begins with a quad of its own.
             padded = <int8_t*> malloc(g.panels_size + LINE)
             if padded == NULL:
                 with gil:
                     raise MemoryError()
             p.panels = <int8_t*> next_line(padded)
-            pad_pieces(
-                weights, outputs, (e.depth + 3) // 4, p.pieces, pieces.size, <int8_t*> p.panels
+            pad_segments(
+                weights, outputs, (e.depth + 3) // 4, p.segments, segments.size, <int8_t*> p.panels
             )
         multiply_groups(&g, groups, n_threads)
     finally:

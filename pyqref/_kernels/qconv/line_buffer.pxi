@@ -32,7 +32,7 @@ cdef struct Lines:
     Py_ssize_t first, outputs       # which outputs of a line
     Py_ssize_t most                 # lines under a window
     Py_ssize_t n_copies             # that are kept: of all of them, or of none
-    Py_ssize_t phases               # runs of pixels that are `stride` apart
+    Py_ssize_t phases               # sets of pixels that are `stride` apart
     Py_ssize_t apart                # pixels from the beginning of one to that of the next
     Py_ssize_t pixels, phase_size   # of each; the bytes from one to the next
     Py_ssize_t line_size
@@ -87,23 +87,24 @@ cdef void begin_lines(Lines* l, Py_ssize_t channel, Py_ssize_t first) noexcept n
 
 
 cdef Py_ssize_t outputs_at_once(
-    const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t buffer
+    const Image* image, Py_ssize_t width, Py_ssize_t most, bint by_taps, Py_ssize_t most_bytes
 ) noexcept nogil:
-    """Outputs of a line whose copies take some room, or one; the line in equal parts."""
+    """Outputs of a line whose copies take some bytes, or one; the line in equal parts."""
     cdef Lines lines
     cdef Py_ssize_t outputs, parts
     measure_lines(&lines, image, width, 1, most, by_taps)
-    outputs = max((buffer // most - lines.line_size) // (width * lines.phases), <Py_ssize_t> 0) + 1
+    outputs = (most_bytes // most - lines.line_size) // (width * lines.phases)
+    outputs = max(outputs, <Py_ssize_t> 0) + 1
     parts = (image.out[2] + outputs - 1) // outputs
     return (image.out[2] + parts - 1) // parts
 
 
 cdef bint are_far_apart(
-    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t buffer
+    const Image* image, Py_ssize_t width, Py_ssize_t most, Py_ssize_t most_bytes
 ) noexcept nogil:
-    """Whether what each tap takes is less than all that they reach over, for what has room."""
+    """Whether what each tap takes is less than all that they reach over, for what fits."""
     cdef Lines lines
-    cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, buffer)
+    cdef Py_ssize_t outputs = outputs_at_once(image, width, most, False, most_bytes)
     measure_lines(&lines, image, width, outputs, most, False)
     return image.dilation[2] > 1 and image.kernel[2] * outputs < lines.phases * lines.pixels
 

@@ -90,7 +90,7 @@ class PackedConv:
 
 
 def _groups_to_join(groups: int, outputs: int, depth: int) -> int:
-    """The largest number of groups that divides all, has few outputs and takes little room."""
+    """The largest number of groups that divides all, has few outputs and takes little memory."""
     most = max(1, _JOINED_OUTPUTS // max(1, outputs))
     most = max(1, min(most, _JOINED_BYTES // (_JOINED_OUTPUTS * max(1, depth))))
     return max(each for each in range(1, most + 1) if groups % each == 0)

@@ -21,7 +21,7 @@ cdef void quantize_stretch(
 ) noexcept nogil:
     """Some channels of n pixels that follow one another; bytes are transposed in blocks.
 
-    ``room`` is how many bytes from ``out`` on are of these pixels, or of what is written later.
+    ``buffer`` is how many bytes from ``out`` on are of these pixels, or of what is written later.
     """
     cdef uint8_t[TRANSPOSED * STRETCH] rows
     cdef Py_ssize_t i = 0

@@ -19,7 +19,7 @@ from pyqref._kernels.quantize.affine import (
 )
 from pyqref.numerics.types import FloatArray, IntArray
 
-__all__ = ["of_equation", "output_for_bytes", "spread_out"]
+__all__ = ["of_equation", "output_for_bytes", "dequantize_in_place"]
 
 _FLOAT32 = np.dtype(np.float32)
 #: Bytes that are copied before real numbers take their place.
@@ -32,7 +32,7 @@ def output_for_bytes(shape: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
     return real, real.reshape(-1).view(np.uint8)[3 * real.size :].reshape(shape)
 
 
-def spread_out(real: FloatArray, scale: float, zero_point: int) -> None:
+def dequantize_in_place(real: FloatArray, scale: float, zero_point: int) -> None:
     """Replace the bytes in the last quarter of an array by real numbers (``eq-affine-dequantize``).
 
     Three quarters of those that are left at a time: their numbers end before the next byte.
@@ -41,7 +41,7 @@ def spread_out(real: FloatArray, scale: float, zero_point: int) -> None:
     --------
     >>> real, integers = output_for_bytes((3,))
     >>> integers[...] = 1, 2, 5
-    >>> spread_out(real, 0.5, 1)
+    >>> dequantize_in_place(real, 0.5, 1)
     >>> real
     array([0. , 0.5, 2. ], dtype=float32)
     """

@@ -15,15 +15,15 @@ from pyqref.numerics.types import IntArray
 
 from .pack import PackedConv, pack_conv
 
-__all__ = ["Piece", "at_once", "in_pieces", "reaches_far"]
+__all__ = ["Term", "unsplit", "split", "reaches_far"]
 
-#: Bytes of weights that are packed anew at a time, depths of a piece, and taps of a depthwise one.
+#: Bytes of weights that are packed anew at a time, depths of a term, and taps of a depthwise one.
 _PANELS, _DEPTH, _TAPS = 1 << 17, 1 << 10, 1 << 9
 #: Bytes of scratch.
 _FAR = 1 << 19
 
 
-class Piece(NamedTuple):
+class Term(NamedTuple):
     """Some taps and channels of some outputs.
 
     Attributes
@@ -41,8 +41,8 @@ class Piece(NamedTuple):
     weights: PackedConv
 
 
-#: Outputs, and what gives the pieces whose sums are theirs.
-Cut = Iterator[tuple[slice, Callable[[], Iterable[Piece]]]]
+#: Outputs, and what gives the terms whose sums are theirs.
+Split = Iterator[tuple[slice, Callable[[], Iterable[Term]]]]
 
 
 def reaches_far(packed: PackedConv) -> bool:
@@ -55,11 +55,11 @@ def reaches_far(packed: PackedConv) -> bool:
     return packed.is_depthwise and packed.depth * (weights + min(outputs, 128)) > _FAR
 
 
-def at_once(packed: PackedConv, *, centred: bool) -> Cut:
+def unsplit(packed: PackedConv, *, centred: bool) -> Split:
     """All depths at once: strips, and depthwise weights with zero points, are packed anew."""
     first = (0,) * len(packed.shape[2:])
     if not packed.in_strips and (centred or not packed.is_depthwise):
-        yield slice(packed.shape[0]), lambda: [Piece(first, slice(None), packed)]
+        yield slice(packed.shape[0]), lambda: [Term(first, slice(None), packed)]
         return
     weight, inputs = packed.weight, packed.shape[1]
     outputs = packed.shape[0] // packed.groups
@@ -67,15 +67,15 @@ def at_once(packed: PackedConv, *, centred: bool) -> Cut:
     for start in range(0, packed.groups, groups):
         stop = min(start + groups, packed.groups)
         rows = slice(start * outputs, stop * outputs)
-        piece = Piece(
+        term = Term(
             first,
             slice(start * inputs, stop * inputs),
             pack_conv(weight[rows], stop - start, centred=False),
         )
-        yield rows, partial(list, [piece])
+        yield rows, partial(list, [term])
 
 
-def in_pieces(packed: PackedConv, *, centred: bool) -> Cut:
+def split(packed: PackedConv, *, centred: bool) -> Split:
     """So few depths at a time that 32 bits hold the sums, and scratch what an output sees.
 
     These are some taps of a depthwise weight, or what is packed anew for the outputs of one panel.
@@ -92,10 +92,10 @@ def in_pieces(packed: PackedConv, *, centred: bool) -> Cut:
         for first in range(0, outputs, PANEL):
             columns = slice(first, min(first + PANEL, outputs))
             rows = slice(group * outputs + columns.start, group * outputs + columns.stop)
-            yield rows, partial(_pieces, packed, group, columns)
+            yield rows, partial(_terms, packed, group, columns)
 
 
-def _taps(packed: PackedConv) -> Iterator[Piece]:
+def _taps(packed: PackedConv) -> Iterator[Term]:
     """Some taps of a depthwise weight, as they are, and then others."""
     outputs, window = packed.shape[0], packed.shape[2:]
     taps = packed.panels.reshape(packed.depth, -1)
@@ -108,11 +108,11 @@ def _taps(packed: PackedConv) -> Iterator[Piece]:
         weights = PackedConv(
             some.reshape(-1), sums, (outputs, 1, *shape), outputs, is_depthwise=True
         )
-        yield Piece(first, slice(None), weights)
+        yield Term(first, slice(None), weights)
 
 
-def _pieces(packed: PackedConv, group: int, columns: slice) -> Iterator[Piece]:
-    """All pieces of some outputs of a group."""
+def _terms(packed: PackedConv, group: int, columns: slice) -> Iterator[Term]:
+    """All terms of some outputs of a group."""
     inputs = packed.shape[1]
     depths = np.broadcast_to(np.int8(0), (*packed.shape[2:], inputs))
     for box in parts(depths, most=_DEPTH):
@@ -121,7 +121,7 @@ def _pieces(packed: PackedConv, group: int, columns: slice) -> Iterator[Piece]:
         rows = _rows(packed, group, columns, start, start + prod((*window, channels)))
         panels = pack_linear(rows)
         begin = group * inputs + box[-1].start
-        yield Piece(
+        yield Term(
             tuple(each.start for each in box[:-1]),
             slice(begin, begin + channels),
             PackedConv(panels.panels, panels.sums, (len(rows), channels, *window), 1),

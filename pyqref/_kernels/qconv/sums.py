@@ -18,7 +18,7 @@ from pyqref.numerics.types import IntArray
 
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
-from .split_sums import Piece, at_once, in_pieces, reaches_far
+from .split_sums import Term, reaches_far, split, unsplit
 from .structs import InputGrid, finish_of_sums
 
 __all__ = ["conv_sums"]
@@ -68,8 +68,8 @@ def conv_sums(
         )
         return
     has_buffer = fits(packed.depth, None, weight_zero_points) and not reaches_far(packed)
-    cut, centred = at_once if has_buffer else in_pieces, not np.any(weight_zero_points)
-    for outputs, pieces in cut(packed, centred=centred):
+    cut, centred = unsplit if has_buffer else split, not np.any(weight_zero_points)
+    for outputs, terms in cut(packed, centred=centred):
         zero_points = zero_points_or_none(
             weight_zero_points if weight_zero_points.size == 1 else weight_zero_points[outputs]
         )
@@ -87,7 +87,7 @@ def conv_sums(
                 whole[at].shape[1:-1],
                 scale,
             )
-            yield (*at[:-1], outputs), reduce(_added, map(sums_of, pieces()))
+            yield (*at[:-1], outputs), reduce(_added, map(sums_of, terms()))
 
 
 def _added(some: IntArray, more: IntArray) -> IntArray:
@@ -104,21 +104,21 @@ def _sums_of(
     dilation: Sequence[int],
     count: tuple[int, ...],
     scale: float | None,
-    piece: Piece,
+    term: Term,
 ) -> IntArray:
     """What some taps and channels add to the first ``count`` outputs."""
-    walk = in_space(
+    geometry = in_space(
         x.shape[2:],
-        piece.weights.shape[2:],
+        term.weights.shape[2:],
         tuple(stride),
-        tuple(p - f * d for p, f, d in zip(padding, piece.first, dilation, strict=True)),
+        tuple(p - f * d for p, f, d in zip(padding, term.first, dilation, strict=True)),
         tuple(dilation),
         count,
         count,
     )
-    sums = empty((len(x), *count, piece.weights.shape[0]), _INT32)
-    part = part_of(piece.weights, walk, centred=are_centred(zero_points))
-    x = x[:, piece.channels]
+    sums = empty((len(x), *count, term.weights.shape[0]), _INT32)
+    part = part_of(term.weights, geometry, centred=are_centred(zero_points))
+    x = x[:, term.channels]
     grid = InputGrid(x.shape[1], x.dtype == np.int8, x_zero_point, scale or 1.0)
     kernel.Convolution((part,), grid, finish_of_sums(zero_points)).run(x, sums, threads.limit)
     return sums

@@ -5,18 +5,18 @@
 
 cdef enum:
     COPYING = 10                    # cycles in which 64 bytes of a window are copied
-    SHORTEST_RUN = 4                # outputs; fewer use little of a tile
+    SHORTEST_SPAN = 4               # outputs; fewer use little of a tile
     MOST_STEPS = DEEPEST_TILES // TILE_DEPTH
 
 
-cdef inline Py_ssize_t runs_of_line(const Image* image) noexcept nogil:
+cdef inline Py_ssize_t spans_of_line(const Image* image) noexcept nogil:
     return (image.out[2] + HEIGHT - 1) // HEIGHT
 
 
-cdef inline Py_ssize_t outputs_of_run(const Image* image) noexcept nogil:
+cdef inline Py_ssize_t outputs_of_span(const Image* image) noexcept nogil:
     """All are equally high: shapes of tiles take long to change. The last one may begin earlier."""
-    cdef Py_ssize_t runs = runs_of_line(image)
-    return (image.out[2] + runs - 1) // runs
+    cdef Py_ssize_t spans = spans_of_line(image)
+    return (image.out[2] + spans - 1) // spans
 
 
 cdef inline Py_ssize_t under_windows(
@@ -36,10 +36,10 @@ cdef bint reach_over_edges(const Image* image) noexcept nogil:
     return False
 
 
-cdef bint suits_runs(const Product* p, const Image* image) noexcept nogil:
-    """Whether tile registers read windows as runs, and this is worth more than whole tiles are."""
-    cdef Py_ssize_t outputs = outputs_of_run(image)
-    cdef Runs runs
+cdef bint suits_spans(const Product* p, const Image* image) noexcept nogil:
+    """Whether tile registers read windows as spans, and this is worth more than whole tiles are."""
+    cdef Py_ssize_t outputs = outputs_of_span(image)
+    cdef Spans spans
     if not suits_tiles(p) or is_matrix(image) or image.flip or p.put_rows != NULL:
         return False
     if p.epilogue.weight_zero_points != NULL:   # the sums of rows are wanted
@@ -48,29 +48,29 @@ cdef bint suits_runs(const Product* p, const Image* image) noexcept nogil:
         return False
     if image.inputs != image.channels or image.inputs % TILE_DEPTH:
         return False
-    if not SHORTEST_RUN <= outputs or image.out[2] > BLOCK_ROWS_OF_TILES:
+    if not SHORTEST_SPAN <= outputs or image.out[2] > BLOCK_ROWS_OF_TILES:
         return False
     # Two tiles by two of 16 columns are 64 cycles, however few rows they have.
     if p.columns * (HEIGHT - outputs) > HEIGHT * COPYING * outputs:
         return False
-    fill_runs(&runs, image, NULL)
-    return scratch_for_runs(&runs, image.out[2]) <= SCRATCH_BYTES
+    fill_spans(&spans, image, NULL)
+    return scratch_for_spans(&spans, image.out[2]) <= SCRATCH_BYTES
 
 
-cdef void fill_runs(Runs* runs, const Image* image, Py_ssize_t* offsets) noexcept nogil:
-    """How windows are read as runs; ``offsets`` are filled where they are wanted."""
+cdef void fill_spans(Spans* spans, const Image* image, Py_ssize_t* offsets) noexcept nogil:
+    """How windows are read as spans; ``offsets`` are filled where they are wanted."""
     cdef Py_ssize_t pixel = image.channels
     cdef Py_ssize_t line = image.size[2] * pixel
     cdef Py_ssize_t step = 0
     cdef Py_ssize_t y, x, i
-    runs.give, runs.offsets = give_runs, offsets
-    runs.row, runs.line = image.stride[2] * pixel, image.out[2]
-    runs.copy = runs.step = runs.more = 0
-    runs.lines = image.out[1]
+    spans.give, spans.offsets = give_spans, offsets
+    spans.row, spans.line = image.stride[2] * pixel, image.out[2]
+    spans.copy = spans.step = spans.more = 0
+    spans.lines = image.out[1]
     if reach_over_edges(image):
-        line = runs.copy = under_windows(image, 2, image.out[2]) * pixel
-        runs.step = image.stride[1]
-        runs.more = max(under_windows(image, 1, 1) - image.stride[1], <Py_ssize_t> 0)
+        line = spans.copy = under_windows(image, 2, image.out[2]) * pixel
+        spans.step = image.stride[1]
+        spans.more = max(under_windows(image, 1, 1) - image.stride[1], <Py_ssize_t> 0)
     if offsets == NULL:
         return
     for y in range(image.kernel[1]):
@@ -102,12 +102,12 @@ cdef void copy_between_edges(
     memset(target + inside * pixel, image.zero_point, (count - before - inside) * pixel)
 
 
-cdef Py_ssize_t give_runs(
-    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Run* runs
+cdef Py_ssize_t give_spans(
+    const void* source, Py_ssize_t first, Py_ssize_t count, uint8_t* scratch, Span* spans
 ) noexcept nogil:
     cdef const Image* image = <const Image*> source
     cdef Py_ssize_t pixel = image.channels
-    cdef Py_ssize_t outputs = outputs_of_run(image)
+    cdef Py_ssize_t outputs = outputs_of_span(image)
     cdef Py_ssize_t pitch = image.size[2] * pixel   # from a line of the image to the next
     cdef Py_ssize_t index = 0
     cdef Py_ssize_t row = 0
@@ -129,13 +129,13 @@ cdef Py_ssize_t give_runs(
         else:
             lines = line_under(image, &p, 0, 0) - image.padding[2] * pixel
         for i in range(under):
-            for k in range(runs_of_line(image)):
+            for k in range(spans_of_line(image)):
                 at = k * outputs
-                runs[index].known = <int> max(at + outputs - image.out[2], <Py_ssize_t> 0)
-                runs[index].rows = <int> outputs
-                runs[index].row = row + at - runs[index].known
-                runs[index].x = (
-                    lines + (at - runs[index].known) * image.stride[2] * pixel
+                spans[index].known = <int> max(at + outputs - image.out[2], <Py_ssize_t> 0)
+                spans[index].rows = <int> outputs
+                spans[index].row = row + at - spans[index].known
+                spans[index].x = (
+                    lines + (at - spans[index].known) * image.stride[2] * pixel
                 )
                 index += 1
             lines += image.stride[1] * pitch

@@ -23,7 +23,7 @@ from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-from .convolution import Run, run_parts, run_sums
+from .convolution import Forward, run_parts, run_sums
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv, pack_conv
 from .reals import of_equation
@@ -249,7 +249,7 @@ def prepare_transposed(
     padding: Sequence[int],
     output_padding: Sequence[int],
     scale: float | None = None,
-) -> Run:
+) -> Forward:
     """As :func:`~.convolution.prepare`, for :func:`conv_transpose`."""
     kernel = registry.twin("qconv")
     paddings = tuple(padding), tuple(output_padding)

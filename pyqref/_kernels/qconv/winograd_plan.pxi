@@ -13,7 +13,7 @@ cdef extern from "qconv/winograd.h":
 cdef enum:
     WHOLE_CHANNELS = 32             # inputs are a multiple of it
     TOGETHER = 12                   # tiles that are multiplied at a time
-    FEW_TILES = 16                  # whose sums are worth less room for channels
+    FEW_TILES = 16                  # whose sums are worth less memory for channels
     TILE_SUMS = TILE_OUTPUTS * TILE_OUTPUTS * PANEL_COLUMNS
     # From a position to the next a line more than it has: all lie in other sets of the caches.
     APART = LINE // 2               # numbers of 16 bits

@@ -88,37 +88,37 @@ cdef void rows_quantized(
 ) noexcept nogil:
     cdef const Reals* reals = <const Reals*> source
     cdef const float* x
-    cdef uint8_t* run
+    cdef uint8_t* target
     cdef Py_ssize_t r, left, n, at, some
     cdef float[GATHERED] buffer
     cdef const uint8_t* q
     for r in range(count):
-        rows[r] = run = place_of_row(scratch, layout, r)
+        rows[r] = target = place_of_row(scratch, layout, r)
         left = reals.depth
         if reals.quantized != NULL:
             q = reals.quantized + place_in(reals, reals.first + first + r)
             while left > 0:
-                n = min(left, layout.run_depth)
-                memcpy(run, q, n)
-                memset(run + n, 0, layout.run_depth - n)
+                n = min(left, layout.slice_depth)
+                memcpy(target, q, n)
+                memset(target + n, 0, layout.slice_depth - n)
                 left -= n
                 q += n
-                run += layout.run
+                target += layout.slice_step
             continue
         x = row_of(reals, reals.first + first + r)
         while left > 0:
-            n, at = min(left, layout.run_depth), 0
+            n, at = min(left, layout.slice_depth), 0
             while at < n:
                 some = most_at_once(reals, n - at)
                 quantize_bytes(
-                    side_by_side(reals, x, some, buffer), run + at, some, reals.inverse,
+                    side_by_side(reals, x, some, buffer), target + at, some, reals.inverse,
                     reals.offset, 0, 255,
                 )
                 x += some * reals.step
                 at += some
-            memset(run + n, 0, layout.run_depth - n)
+            memset(target + n, 0, layout.slice_depth - n)
             left -= n
-            run += layout.run
+            target += layout.slice_step
 
 
 cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):

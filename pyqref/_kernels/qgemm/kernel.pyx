@@ -37,15 +37,15 @@ cdef void rows_in_place(
         rows[r] = matrix.x + (first + r) * matrix.depth
 
 
-cdef inline void copy_run(uint8_t* run, const uint8_t* x, uint8_t flip) noexcept nogil:
-    """A run of a row for tile registers."""
+cdef inline void copy_slice(uint8_t* target, const uint8_t* x, uint8_t flip) noexcept nogil:
+    """A slice of a row for tile registers."""
     cdef int k
     if flip:
         for k in range(TILE_DEPTH):
-            run[k] = x[k] ^ flip
+            target[k] = x[k] ^ flip
         return
     for k in range(TILE_DEPTH // (4 * SIMD_LANES)):
-        store_i32(<int32_t*> run + k * SIMD_LANES, load_i32(<const int32_t*> x + k * SIMD_LANES))
+        store_i32(<int32_t*> target + k * SIMD_LANES, load_i32(<const int32_t*> x + k * SIMD_LANES))
 
 
 cdef void rows_copied(
@@ -54,30 +54,30 @@ cdef void rows_copied(
 ) noexcept nogil:
     cdef const Matrix* matrix = <const Matrix*> source
     cdef const uint8_t* x
-    cdef uint8_t* run
+    cdef uint8_t* target
     cdef Py_ssize_t r, k, left
     for r in range(count):
         x = matrix.x + (first + r) * matrix.depth
-        rows[r] = run = place_of_row(scratch, layout, r)
+        rows[r] = target = place_of_row(scratch, layout, r)
         left = matrix.depth
         while left > 0:
-            if layout.run_depth == TILE_DEPTH <= left:
-                copy_run(run, x, matrix.flip)
+            if layout.slice_depth == TILE_DEPTH <= left:
+                copy_slice(target, x, matrix.flip)
             else:
-                for k in range(min(left, layout.run_depth)):
-                    run[k] = x[k] ^ matrix.flip
-                for k in range(left, layout.run_depth):
-                    run[k] = 0
-            left -= layout.run_depth
-            x += layout.run_depth
-            run += layout.run
+                for k in range(min(left, layout.slice_depth)):
+                    target[k] = x[k] ^ matrix.flip
+                for k in range(left, layout.slice_depth):
+                    target[k] = 0
+            left -= layout.slice_depth
+            x += layout.slice_depth
+            target += layout.slice_step
 
 
 def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
     """Bytes ``x (..., depth)`` times packed weights into ``out (..., columns)``, contiguous.
 
-    Where ``out`` is a dtype room is made, or None returned if ``x`` is not contiguous. ``weight``:
-    see ``fill_product``.
+    Where ``out`` is a dtype a buffer is made, or None returned if ``x`` is not contiguous.
+    ``weight``: see ``fill_product``.
 
     Returns the result. Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
     """
@@ -108,8 +108,8 @@ def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
     """Real ``x (..., depth)`` times packed weights into ``out (..., columns)``, float32.
 
     ``eq-dynamic-input``, then ``eq-linear-dynamic``. ``x`` is contiguous, or lies in any order as
-    ``(groups, rows, depth)``. Where ``out`` is a dtype room is made, or None returned if ``x`` is
-    not contiguous. ``weight``: see ``fill_dynamic``.
+    ``(groups, rows, depth)``. Where ``out`` is a dtype a buffer is made, or None
+    returned if ``x`` is not contiguous. ``weight``: see ``fill_dynamic``.
 
     Returns the result, and the smallest and largest number of ``x``; where one of them is not
     finite there is no grid, and nothing is written.

@@ -25,7 +25,7 @@ __all__ = ["quantized_matmul"]
 
 #: Bytes of either matrix, and results, of a block; the most depths, columns of one.
 _BYTES, _RESULTS, _DEPTH, _COLUMNS = 1 << 17, 1 << 15, 2048, 512
-#: Rows whose sums over more depths are held, for the columns of one panel.
+#: Rows whose sums over more depths are buffered, for the columns of one panel.
 _ROWS = 256
 
 

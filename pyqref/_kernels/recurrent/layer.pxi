@@ -1,6 +1,6 @@
 # A layer over whole sequences, both projections included: included by kernel.pyx.
 #
-# Inputs are projected some steps at a time, hidden states some rows at a time, so that what is held
+# Inputs are projected some steps at a time, hidden states some rows at a time, so that the scratch
 # does not grow with the sequences; on the grids of all inputs, and of all rows of a state.
 
 
@@ -81,7 +81,7 @@ def recurrent_layer(
     the inputs. ``x`` is contiguous, or lies in any order as ``(groups, rows, depth)``; where it has
     a ``grid``, a scale and a zero point, its rows are bytes, which ``outputs`` may replace.
     ``of_input`` and ``of_hidden`` are the largest integer and the weight, as in ``fill_dynamic``;
-    ``from_input`` and ``from_hidden`` room for some rows ``(kind * size,)`` of either projection.
+    ``from_input`` and ``from_hidden`` are buffers for some rows ``(kind * size,)`` of either.
 
     Returns the smallest and largest number of what has no grid, where the loop ends, and whether
     it is the input; else 0, 0 and False.

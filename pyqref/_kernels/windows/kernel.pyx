@@ -22,7 +22,7 @@ cdef extern from "simd/transpose.h":
 cdef enum:
     WORK_PER_THREAD = 1 << 16   # elements that are worth a thread
     PRODUCTS_PER_THREAD = 1 << 20   # multiplications that are
-    SCRATCH = 1 << 18           # floats of the lines of an image that are held at a time
+    SCRATCH = 1 << 18           # floats of the lines of an image that scratch holds
     BLOCK = 64                  # rows of a matrix that a task transposes
     ASKS_AFTER = 1 << 12        # lines of windows, or numbers added, for which it asks is_ending
 
@@ -181,7 +181,7 @@ cdef void fold_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 
 cdef void lay_out(Windows* w, cnp.ndarray images, tuple windows, tuple geometry, bint folds):
-    """All but the rows and the scratch, of which each thread needs ``room`` floats."""
+    """All but the rows and the scratch, of which each thread needs ``buffer`` floats."""
     cdef Py_ssize_t line, most, height, reach
     w.images = <float*> cnp.PyArray_DATA(images)
     w.channels = cnp.PyArray_DIM(images, 1)

@@ -125,7 +125,7 @@ cdef void run_products(
     p.rows = <float*> malloc((rows + buffer) * n_threads * sizeof(float))
     if p.rows == NULL:
         raise MemoryError()
-    # One thread may fold while another unfolds: each has its room, whichever of both it does.
+    # One thread may fold while another unfolds: each has its scratch, whichever of both it does.
     p.unfolds.buffer = p.folds.buffer = buffer
     p.unfolds.scratch = p.folds.scratch = p.rows + rows * n_threads
     with nogil:

@@ -64,7 +64,9 @@ def require_same_dtype(function: str, name: str, value: Any, **others: Any) -> N
     if value.is_quantized:
         return
     for other_name, other in others.items():
-        if other is not None and not other.is_quantized and other.dtype is not value.dtype:
+        if other is None or other._array.dtype is value._array.dtype or other.is_quantized:
+            continue
+        if other.dtype is not value.dtype:
             raise RuntimeError(
                 f"{function}(): expected {name} and {other_name} to have the same dtype, "
                 f"got {value.dtype} and {other.dtype}"
@@ -73,7 +75,7 @@ def require_same_dtype(function: str, name: str, value: Any, **others: Any) -> N
 
 def require_shape(function: str, name: str, value: Any, expected: Sequence[int]) -> None:
     """``value`` is None or has exactly this shape."""
-    if value is not None and tuple(value.shape) != tuple(expected):
+    if value is not None and value._array.shape != tuple(expected):
         raise RuntimeError(
             f"{function}(): expected {name} of shape {list(expected)}, got {shape_text(value)}"
         )

@@ -41,14 +41,15 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     require_tensor("linear", "bias", bias, optional=True)
     if not input.is_quantized:
         require_same_dtype("linear", "input", input, weight=weight, bias=bias)
-        if not (input.ndim >= 1 and weight.ndim in (1, 2) and input.shape[-1] == weight.shape[-1]):
+        rows, columns = input._array.shape, weight._array.shape
+        if not (rows and len(columns) in (1, 2) and rows[-1] == columns[-1]):
             depth = weight.shape[-1] if weight.ndim else "?"
             raise RuntimeError(
                 f"linear(): expected input of shape [*, {depth}] "
                 f"for weight of shape {shape_text(weight)}, got {shape_text(input)}"
             )
-        require_shape("linear", "bias", bias, weight.shape[:-1])
-        if weight.ndim == 1:
+        require_shape("linear", "bias", bias, columns[:-1])
+        if len(columns) == 1:
             bias = None if bias is None else bias.reshape(1)
             return apply(tape.Linear, input, weight.unsqueeze(0), bias).squeeze(-1)
     return apply(tape.Linear, input, weight, bias)

@@ -18,8 +18,9 @@ from ...tape import Array
 from .. import conversion, indexing
 from ..arguments import as_number, described
 from ..base import TensorBase, quantized_leaf, set_quantized_type, wrap, wrap_quantized
-from ..dispatch import mark_view, require_apart, require_own_places
+from ..dispatch import mark_view
 from ..printing import array_text, ends, tensor_repr, with_suffixes
+from ..storing import require_apart, require_own_places
 from ..tensor import Tensor
 from ..wrong_arguments import explains_errors
 from .assigning import numbers_of, put_numbers

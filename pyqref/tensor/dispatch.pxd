@@ -1,0 +1,20 @@
+# Types of what stands in dispatch.py.
+
+cimport cython
+from pyqref._kernels.tensors cimport TensorSlots
+
+
+@cython.locals(
+    tensor=TensorSlots, arrays=list, edges=list, has_tensor=cython.bint, has_number=cython.bint,
+    recording=cython.bint,
+)
+cdef object _run(object operation, tuple args, dict kwargs)
+
+
+cdef object _run_quantized(object operation, tuple args, dict kwargs)
+
+
+cpdef object mark_view(TensorSlots output, TensorSlots source)
+
+
+cdef object _output(object node, bint recording, object index, object result)
