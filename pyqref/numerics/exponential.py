@@ -171,8 +171,8 @@ def exp_below(x: Any) -> FloatArray:
 def one_plus_power(x: FloatArray) -> FloatArray:
     r"""One plus the exponential function of ``-x``, every operation in float32.
 
-    Equation ``eq-one-plus-exp``, with n and r as in ``eq-exp-below`` for :math:`-x`, and C of degree
-    4, whose coefficients make the largest relative error of the exponential function least:
+    Equation ``eq-one-plus-exp``, with n and r as in ``eq-exp-below`` for :math:`-x`, and C of
+    degree 4, whose coefficients make the largest relative error of the exponential function least:
 
     .. math:: 1 + e^{-x} = (1 + 2^n) + \big(2^n (r + (r^2 C(r) + \delta)) + \varepsilon\big)
 
