@@ -30,7 +30,6 @@ _LOG2_E = 1.4426950408889634
 _LN2 = 0.6931471805599453
 #: 1/2!, 1/3!, ..., 1/8!.
 _SERIES = tuple(1 / factorial for factorial in (2, 6, 24, 120, 720, 5040, 40320))
-_SERIES_F32 = tuple(map(_f32, _SERIES[:-1]))
 #: Between these no power of two of a double is subnormal or infinite.
 _LOWEST, _HIGHEST = -708.0, 709.0
 #: 1.5 * 2^52 leaves no room for a fraction; then the lowest bits are n + 1023.
@@ -143,10 +142,10 @@ def expm1(x: Any) -> FloatArray:
 def exp_below(x: Any) -> FloatArray:
     r"""The exponential function of numbers that are not positive, every operation in float32.
 
-    Equation ``eq-exp-below``, with n and E as in ``eq-exp``, one term less, and :math:`\ln 2` in
-    two parts:
+    Equation ``eq-exp-below``, with n as in ``eq-exp``, :math:`\ln 2` in two parts, and C of degree
+    4, whose coefficients make the largest relative error least:
 
-    .. math:: e^x = 2^n + 2^n E(r), \qquad
+    .. math:: e^x = 2^n + 2^n (r + r^2 C(r)), \qquad
               r = (x - n \tfrac{355}{512}) - n (\ln 2 - \tfrac{355}{512})
 
     It is 0 below :math:`-126.5 \ln 2 = -87.7`.
@@ -161,8 +160,8 @@ def exp_below(x: Any) -> FloatArray:
     n = shifted - WHOLE_F32
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
     square = r * r
-    c2, c3, c4, c5, c6, c7 = _SERIES_F32
-    p = square * (r * c7 + c6) + (r * c5 + c4)
+    c2, c3, c4, c5, c6 = _FITTED
+    p = square * c6 + (r * c5 + c4)
     p = square * p + (r * c3 + c2)
     power = power_of_two(np.asarray(shifted))
     return np.asarray(power + power * (r + square * p))
@@ -171,8 +170,7 @@ def exp_below(x: Any) -> FloatArray:
 def one_plus_power(x: FloatArray) -> FloatArray:
     r"""One plus the exponential function of ``-x``, every operation in float32.
 
-    Equation ``eq-one-plus-exp``, with n and r as in ``eq-exp-below`` for :math:`-x`, and C of
-    degree 4, whose coefficients make the largest relative error of the exponential function least:
+    Equation ``eq-one-plus-exp``, with n, r and C as in ``eq-exp-below`` for :math:`-x`:
 
     .. math:: 1 + e^{-x} = (1 + 2^n) + \big(2^n (r + (r^2 C(r) + \delta)) + \varepsilon\big)
 

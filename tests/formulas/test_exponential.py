@@ -66,12 +66,24 @@ def rounded_expm1(x: Fraction) -> Fraction:
     return f64(f64(power * e) + f64(power - 1))
 
 
+#: C of eq-exp-below, from its constant on.
+FITTED = [f32(Fraction(c)) for c in ("0.49999993", "0.1666652", "0.04166839", "0.00836874")]
+FITTED.append(f32(Fraction("0.00138146")))
+
+
+def fitted(r: Fraction) -> Fraction:
+    """``r^2 C(r)``, every operation rounded."""
+    square = f32(r * r)
+    first, second = (f32(f32(r * FITTED[k + 1]) + FITTED[k]) for k in (0, 2))
+    return f32(square * f32(f32(square * f32(f32(square * FITTED[4]) + second)) + first))
+
+
 def rounded_exp_below(x: Fraction) -> Fraction:
     x, first = max(x, Fraction(-88)), Fraction(355, 512)
     n = rne(f32(x * f32(1 / LN2)) + 127) - 127
     r = f32(f32(x - f32(n * first)) - f32(n * f32(LN2 - first)))
     power = Fraction(2) ** n if n >= -126 else Fraction(0)
-    return f32(power + f32(power * series(r, 7, f32)))
+    return f32(power + f32(power * f32(r + fitted(r))))
 
 
 def test_eq_exp__each_operation_rounded() -> None:
@@ -97,21 +109,13 @@ def test_eq_tanh_expm1__each_operation_rounded() -> None:
     assert expected == fractions(exponential.tanh(X))
 
 
-#: C of eq-one-plus-exp, from its constant on.
-FITTED = [f32(Fraction(c)) for c in ("0.49999993", "0.1666652", "0.04166839", "0.00836874")]
-FITTED.append(f32(Fraction("0.00138146")))
-
-
 def rounded_one_plus_exp(x: Fraction) -> Fraction:
     first = Fraction(355, 512)
     y = min(max(-x, Fraction(-88)), f32(Fraction("88.37")))
     n = rne(f32(y * f32(1 / LN2)) + 127) - 127
     rough, rest = f32(y - f32(n * first)), f32(n * f32(LN2 - first))
     r = f32(rough - rest)
-    square = f32(r * r)
-    pairs = [f32(f32(r * FITTED[k + 1]) + FITTED[k]) for k in (0, 2)]
-    p = f32(f32(square * f32(f32(square * FITTED[4]) + pairs[1])) + pairs[0])
-    p = f32(f32(square * p) + f32(f32(rough - r) - rest))
+    p = f32(fitted(r) + f32(f32(rough - r) - rest))
     power = Fraction(2) ** n if n >= -126 else Fraction(0)
     start = f32(1 + power)
     left = f32(1 - f32(start - power))
