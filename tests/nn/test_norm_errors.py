@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pyqref
-from pyqref.nn import functional as F  # noqa: N812
+from pyqref.nn import functional as F
 
 #: Root mean square errors of torch 2.13 on the numbers below, in 2^-24 of the largest number:
 #: of the result, and of the gradients of the argument, the weight and the bias.

@@ -75,7 +75,7 @@ def normalize_rows(
     cnp.ndarray x, weight, bias, double eps, bint has_mean, cnp.ndarray out, cnp.ndarray centers,
     cnp.ndarray factors, int n_threads,
 ):
-    """Rows less their means, unless these are to be 0, over what remains; times weight, plus bias."""
+    """Rows less their means, if they have any, over what remains; times weight, plus bias."""
     cdef NormRows r = rows_of(x, None, centers, factors, out, weight)
     require_output_beside("out", out, OF_FLOAT32, x)
     r.bias, r.eps, r.has_mean = floats_of(bias), eps, has_mean
