@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from .activations import prelu as prelu
     from .activations import softmax as softmax
     from .activations import softmax_gradient as softmax_gradient
+    from .channels import gradient_of_columns as gradient_of_columns
     from .channels import gradient_of_normalized as gradient_of_normalized
+    from .channels import gradient_of_rows as gradient_of_rows
     from .channels import moments_of_channels as moments_of_channels
+    from .channels import moments_of_rows as moments_of_rows
+    from .channels import normalize_rows as normalize_rows
     from .channels import scale_channels as scale_channels
     from .channels import sums_of_channels as sums_of_channels
     from .elementwise import add as add
@@ -114,8 +118,12 @@ __getattr__ = on_first_use(
             "softmax_gradient",
         ),
         ".channels": (
+            "gradient_of_columns",
             "gradient_of_normalized",
+            "gradient_of_rows",
             "moments_of_channels",
+            "moments_of_rows",
+            "normalize_rows",
             "scale_channels",
             "sums_of_channels",
         ),
@@ -234,8 +242,10 @@ __all__ = [
     "get_num_threads",
     "glu",
     "glu_gradient",
+    "gradient_of_columns",
     "gradient_of_largest",
     "gradient_of_normalized",
+    "gradient_of_rows",
     "gradients_of_products",
     "group_norm",
     "gru_step",
@@ -255,9 +265,11 @@ __all__ = [
     "min_max",
     "min_max_per_channel",
     "moments_of_channels",
+    "moments_of_rows",
     "mul",
     "multiply_windows",
     "nearest",
+    "normalize_rows",
     "pack_conv1d",
     "pack_conv2d",
     "pack_conv3d",

@@ -75,7 +75,7 @@ OPERATIONS: dict[str, Operation] = {
             "activations",
             ("exponential", "float_activation", "float_softmax", "logarithm", "normal"),
         ),
-        Operation("channels", ("channels", "moments")),
+        Operation("channels", ("channels", "float_normalization", "moments")),
         Operation("elementwise", ("elementwise",)),
         Operation("fake_quantize", ("fake_quantize",)),
         Operation("normalization", ("normalization",)),

@@ -11,7 +11,11 @@ __all__ = ["gradient_of_normalized", "scale_channels", "sums_of_channels"]
 
 
 def scale_channels(
-    x: FloatArray, scale: FloatArray, shift: FloatArray | None = None, divides: bool = False
+    x: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray | None = None,
+    divides: bool = False,
+    center: FloatArray | None = None,
 ) -> FloatArray:
     """``x * scale``, ``x * scale + shift`` or, where it ``divides``, ``x / scale``.
 
@@ -21,6 +25,8 @@ def scale_channels(
         Numbers ``(N, C, L)``.
     scale, shift
         One number for each channel. What is divided is not shifted.
+    center
+        Numbers to take from x first; they need a shift.
 
     Examples
     --------
@@ -28,6 +34,8 @@ def scale_channels(
     [[[2.0, 4.0], [30.0, 40.0]]]
     """
     with np.errstate(all="ignore"):
+        if center is not None:
+            x = x - center[:, np.newaxis]
         y: FloatArray = x / scale[:, np.newaxis] if divides else x * scale[:, np.newaxis]
         if shift is not None:
             y += shift[:, np.newaxis]

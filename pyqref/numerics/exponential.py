@@ -14,14 +14,22 @@ import numpy as np
 
 from .types import FloatArray
 
-__all__ = ["exp", "exp_below", "exp_in_double", "expm1", "expm1_in_double", "sigmoid", "tanh"]
+__all__ = [
+    "exp",
+    "exp_below",
+    "exp_in_double",
+    "expm1",
+    "expm1_in_double",
+    "one_plus_power",
+    "sigmoid",
+    "tanh",
+]
 
 _f32 = np.float32
 _LOG2_E = 1.4426950408889634
 _LN2 = 0.6931471805599453
 #: 1/2!, 1/3!, ..., 1/8!.
 _SERIES = tuple(1 / factorial for factorial in (2, 6, 24, 120, 720, 5040, 40320))
-_SERIES_F32 = tuple(map(_f32, _SERIES[:-1]))
 #: Between these no power of two of a double is subnormal or infinite.
 _LOWEST, _HIGHEST = -708.0, 709.0
 #: 1.5 * 2^52 leaves no room for a fraction; then the lowest bits are n + 1023.
@@ -30,6 +38,11 @@ WHOLE = 1.5 * 2**52 + 1023
 #: so that its products with whole numbers are exact.
 WHOLE_F32 = _f32(1.5 * 2**23 + 127)
 _LN2_HIGH, _LN2_LOW = _f32(355 / 512), _f32(_LN2 - 355 / 512)
+#: From the square on, of a polynomial that comes within 3.1e-9 of the exponential function.
+_FITTED = tuple(map(_f32, (0.49999993, 0.1666652, 0.04166839, 0.00836874, 0.00138146)))
+#: Up to here 2^n is finite.
+_HIGHEST_F32 = _f32(88.37)
+_ONE = _f32(1)
 #: Where tanh is 1 in float32: at 9.02 and beyond.
 _TANH_IS_ONE = _f32(10)
 
@@ -129,10 +142,10 @@ def expm1(x: Any) -> FloatArray:
 def exp_below(x: Any) -> FloatArray:
     r"""The exponential function of numbers that are not positive, every operation in float32.
 
-    Equation ``eq-exp-below``, with n and E as in ``eq-exp``, one term less, and :math:`\ln 2` in
-    two parts:
+    Equation ``eq-exp-below``, with n as in ``eq-exp``, :math:`\ln 2` in two parts, and C of degree
+    4, whose coefficients make the largest relative error least:
 
-    .. math:: e^x = 2^n + 2^n E(r), \qquad
+    .. math:: e^x = 2^n + 2^n (r + r^2 C(r)), \qquad
               r = (x - n \tfrac{355}{512}) - n (\ln 2 - \tfrac{355}{512})
 
     It is 0 below :math:`-126.5 \ln 2 = -87.7`.
@@ -147,33 +160,63 @@ def exp_below(x: Any) -> FloatArray:
     n = shifted - WHOLE_F32
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
     square = r * r
-    c2, c3, c4, c5, c6, c7 = _SERIES_F32
-    p = square * (r * c7 + c6) + (r * c5 + c4)
+    c2, c3, c4, c5, c6 = _FITTED
+    p = square * c6 + (r * c5 + c4)
     p = square * p + (r * c3 + c2)
     power = power_of_two(np.asarray(shifted))
     return np.asarray(power + power * (r + square * p))
 
 
-def sigmoid_parts(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Numerator and denominator of ``eq-sigmoid``."""
-    e = exp_below(_f32(0) - np.abs(x))
-    return np.where(x < 0, e, _f32(1)), _f32(1) + e
+def one_plus_power(x: FloatArray) -> FloatArray:
+    r"""One plus the exponential function of ``-x``, every operation in float32.
+
+    Equation ``eq-one-plus-exp``, with n, r and C as in ``eq-exp-below`` for :math:`-x`:
+
+    .. math:: 1 + e^{-x} = (1 + 2^n) + \big(2^n (r + (r^2 C(r) + \delta)) + \varepsilon\big)
+
+    :math:`\delta` and :math:`\varepsilon` are what the roundings of r and of :math:`1 + 2^n` leave
+    out. Below -88.37 it is infinite.
+
+    Examples
+    --------
+    >>> one_plus_power(np.float32([0, 1000, -1000])).tolist()
+    [2.0, 1.0, inf]
+    """
+    y = np.minimum(np.maximum(_f32(0) - x, _f32(-88)), _HIGHEST_F32)
+    shifted = y * _f32(_LOG2_E) + WHOLE_F32
+    n = shifted - WHOLE_F32
+    rough, rest = y - n * _LN2_HIGH, n * _LN2_LOW
+    r = rough - rest
+    square = r * r
+    c2, c3, c4, c5, c6 = _FITTED
+    p = square * c6 + (r * c5 + c4)
+    p = square * p + (r * c3 + c2)
+    e = r + (square * p + ((rough - r) - rest))
+    power = power_of_two(np.asarray(shifted))
+    start = _ONE + power
+    total = start + (power * e + (_ONE - (start - power)))
+    return np.where(x < -_HIGHEST_F32, _f32(np.inf), total)
 
 
 def sigmoid(x: Any) -> FloatArray:
     r"""The logistic function, every operation in float32.
 
-    Equation ``eq-sigmoid``, with the exponential function of ``eq-exp-below``:
+    Equation ``eq-sigmoid``, with the divisor of ``eq-one-plus-exp``:
 
-    .. math:: \sigma(x) = \frac{\min(1, e^x)}{1 + e^{-|x|}}
+    .. math:: \sigma(x) = \frac{1}{1 + e^{-x}}
+
+    Notes
+    -----
+    Error bound ``eq-exp-error``: :math:`2.9 \cdot 2^{-24}` of the result; 1.64 units in the last
+    place are the most that was found.
 
     Examples
     --------
     >>> sigmoid(np.float32([0, 1000, -1000]))
     array([0.5, 1. , 0. ], dtype=float32)
     """
-    above, below = sigmoid_parts(np.asarray(x, _f32))
-    return np.asarray(above / below)
+    with np.errstate(all="ignore"):
+        return np.asarray(_ONE / one_plus_power(np.asarray(x, _f32)))
 
 
 def tanh(x: Any) -> FloatArray:

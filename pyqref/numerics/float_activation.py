@@ -34,8 +34,7 @@ def _mish_power(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _gated(a: FloatArray, x: FloatArray) -> FloatArray:
-    above, below = exponential.sigmoid_parts(x)
-    return np.asarray(a * above / below)
+    return np.asarray(a / exponential.one_plus_power(x))
 
 
 def activation(
@@ -49,7 +48,7 @@ def activation(
         \begin{aligned}
         \text{gelu: } & x\,T(|x|) \text{ below 0, else } x - x\,T(x) &
         \text{gelu\_tanh: } & x / (1 + e^{-x (c_1 + c_3 x^2)}) \\
-        \text{silu: } & x\,\sigma(x) &
+        \text{silu: } & x / (1 + e^{-x}) &
         \text{mish: } & x\, \tfrac{t}{t + 2}, \; t = e^x (e^x + 2) \\
         \text{softplus: } & \tfrac1\beta \log(1 + e^{\beta x}) &
         \text{elu: } & \alpha\lambda\,(e^{\gamma x} - 1) \text{ below 0, else } \lambda x
@@ -225,7 +224,7 @@ def glu(a: FloatArray, gate: FloatArray) -> FloatArray:
 
     Equation ``eq-glu``:
 
-    .. math:: y = a\, \sigma(b)
+    .. math:: y = a / (1 + e^{-b})
 
     Examples
     --------
@@ -243,7 +242,7 @@ def glu_gradients(
 
     Equation ``eq-glu-gradients``:
 
-    .. math:: g_a = g\, \sigma(b), \qquad g_b = (g\, a) \cdot \sigma(b)\,(1 - \sigma(b))
+    .. math:: g_a = g / (1 + e^{-b}), \qquad g_b = (g\, a) \cdot \sigma(b)\,(1 - \sigma(b))
 
     Examples
     --------

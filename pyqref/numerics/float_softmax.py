@@ -18,7 +18,7 @@ _f32 = np.float32
 def sum_of_rows(x: FloatArray) -> FloatArray:
     r"""Sum of each row of ``x`` ``(rows, n)``, in an order that suits vectors of 4, 8 and 16.
 
-    Equation ``eq-sum-of-places``, every sum in float32:
+    Equation ``eq-sum-of-places``, every sum in the type of x:
 
     .. math:: p_j = \sum_k x_{16 k + j}, \qquad
               S = ((p_0 + p_8) + (p_4 + p_{12})) + \dots
@@ -29,9 +29,9 @@ def sum_of_rows(x: FloatArray) -> FloatArray:
     array([[190.]], dtype=float32)
     """
     rows, n = x.shape
-    padded = np.zeros((rows, -(-n // PLACES) * PLACES), _f32)
+    padded = np.zeros((rows, -(-n // PLACES) * PLACES), x.dtype)
     padded[:, :n] = x
-    places = np.zeros((rows, PLACES), _f32)
+    places = np.zeros((rows, PLACES), x.dtype)
     for first in range(0, n, PLACES):
         places += padded[:, first : first + PLACES]
     return sum_by_halves(places)

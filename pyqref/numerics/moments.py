@@ -9,7 +9,7 @@ from .types import FloatArray
 __all__ = ["moments_of_channels", "sums"]
 
 #: Sums of a channel are made side by side, one for each of so many neighbours, and then added.
-LANES = 8
+LANES = 16
 
 
 def moments_of_channels(x: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -34,54 +34,71 @@ class Nll(Operation):
         reduction: str,
     ) -> Array:
         self.axis = 1 if log_p.ndim > 1 else 0
-        counts = target != ignore_index
-        index = np.expand_dims(np.where(counts, target, 0), self.axis)
-        weights = counts.astype(log_p.dtype)
-        if weight is not None:
-            weights *= weight[index.squeeze(self.axis)]
-        chosen = np.take_along_axis(log_p, index, self.axis).squeeze(self.axis)
-        loss = np.where(counts, -chosen * weights, 0)
+        is_counted = target != ignore_index
+        counts = None if is_counted.all() else is_counted
+        index = (target if counts is None else np.where(counts, target, 0)).astype(np.intp)
+        places = _places(log_p.shape, index)
+        one = log_p.dtype.type(1)
+        weights: Any = one if weight is None else weight[index]
+        if counts is not None:
+            weights = weights * counts
+        loss = _counted(np.take(log_p, places) * -weights, counts)
         spread = None
         if label_smoothing > 0:
             spread = self._spread(log_p, weight, counts, label_smoothing)
             smooth = (spread * log_p).sum(axis=self.axis)
-            loss = (1 - label_smoothing) * loss - np.where(counts, smooth, 0)
-        scale: Any = log_p.dtype.type(1)
+            loss = (1 - label_smoothing) * loss - _counted(smooth, counts)
+        scale = total = one
         if reduction == "mean":
-            with np.errstate(divide="ignore"):
-                scale = 1 / weights.sum()
-        self.shape, self.reduction = log_p.shape, reduction
-        self.save(index, -(1 - label_smoothing) * weights, spread, scale, counts)
-        if reduction == "none":
-            return loss
-        with np.errstate(invalid="ignore"):
-            return loss.sum() * scale if reduction == "sum" else loss.sum() / weights.sum()
+            is_one = weight is None and counts is None
+            total = log_p.dtype.type(target.size) if is_one else weights.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if reduction == "mean":
+                scale = 1 / total
+            self.shape, self.reduction = log_p.shape, reduction
+            self.save(places, -(1 - label_smoothing) * weights, spread, scale, counts)
+            return loss if reduction == "none" else loss.sum() / total
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        index, slope, spread, scale, counts = self.saved
+        places, slope, spread, scale, counts = self.saved
         grad = grads[0] * scale
         grad_log_p = np.zeros(self.shape, dtype=slope.dtype)
-        place = np.expand_dims(grad * slope, self.axis)
-        np.put_along_axis(grad_log_p, index, place, self.axis)
+        grad_log_p.reshape(-1)[places] = grad * slope
         if spread is not None:
             grad = np.expand_dims(grad, self.axis) if self.reduction == "none" else grad
             grad_log_p -= grad * spread
         # 0 also where the mean is over no place, and the gradient nan
-        if counts.all():
+        if counts is None:
             return (grad_log_p,)
         return (np.where(np.expand_dims(counts, self.axis), grad_log_p, 0),)
 
     def _spread(
-        self, log_p: Array, weight: Array | None, counts: Array, label_smoothing: float
+        self, log_p: Array, weight: Array | None, counts: Array | None, label_smoothing: float
     ) -> Array:
         """What label smoothing gives to every class at the places that count."""
         classes = log_p.shape[self.axis]
         share = np.full(classes, label_smoothing / classes, dtype=log_p.dtype)
         if weight is not None:
             share *= weight
-        if self.axis == 0:
-            return share * counts
-        return share.reshape(-1, *(1,) * (log_p.ndim - 2)) * np.expand_dims(counts, 1)
+        if self.axis:
+            share = share.reshape(-1, *(1,) * (log_p.ndim - 2))
+        return share if counts is None else share * np.expand_dims(counts, self.axis)
+
+
+def _places(shape: tuple[int, ...], index: Array) -> Array:
+    """Where in C order the class ``index`` of each place is, in an array ``(N, C, *size)``."""
+    if len(shape) == 1:
+        return index
+    size = math.prod(shape[2:])
+    first = np.arange(shape[0], dtype=np.intp) * (shape[1] * size)
+    if size == 1:
+        return first.reshape(first.size, *(1,) * (index.ndim - 1)) + index
+    pixels = np.arange(size, dtype=np.intp).reshape(shape[2:])
+    return first.reshape(first.size, *(1,) * (index.ndim - 1)) + index * size + pixels
+
+
+def _counted(x: Array, counts: Array | None) -> Array:
+    return x if counts is None else np.where(counts, x, 0)
 
 
 class ProbabilityNll(Operation):

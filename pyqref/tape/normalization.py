@@ -2,39 +2,20 @@
 
 The layers differ only in the axes over which mean and variance are taken: the batch
 and the pixels (:class:`BatchNorm`), the trailing axes (:class:`LayerNorm`), or a group
-of channels and the pixels (:class:`GroupNorm`). Means are accumulated in double.
+of channels and the pixels (:class:`GroupNorm`). Kernels accumulate the sums in double.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from pyqref import _kernels
 
-from .operation import Array, Operation, unbroadcast
+from .operation import Array, Operation
 
 __all__ = ["BatchNorm", "GroupNorm", "LayerNorm", "RmsNorm"]
-
-
-def mean(x: Array, axes: tuple[int, ...]) -> Array:
-    """Mean over ``axes``, kept as axes of length 1, accumulated in double; nan over no elements."""
-    total = x.sum(axis=axes, keepdims=True, dtype=np.float64)
-    return (total / np.float64(math.prod(x.shape[axis] for axis in axes))).astype(x.dtype)
-
-
-def moments(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
-    """Mean and (biased) variance over ``axes``, kept as axes of length 1."""
-    center = mean(x, axes)
-    centered = x - center
-    return center, mean(centered * centered, axes)
-
-
-def normalized_gradient(grad: Array, x_hat: Array, inv_std: Array, axes: tuple[int, ...]) -> Array:
-    """Gradient of ``x`` from that of ``x_hat = (x - mean(x)) / std(x)``."""
-    return inv_std * (grad - mean(grad, axes) - x_hat * mean(grad * x_hat, axes))
 
 
 class BatchNorm(Operation):
@@ -71,11 +52,18 @@ class BatchNorm(Operation):
             assert running_mean is not None
             assert running_var is not None
             center, variance = running_mean, running_var
-        inv_std = 1 / np.sqrt(variance + eps)
-        scale = inv_std if weight is None else inv_std * weight
-        shift = -center * scale if bias is None else bias - center * scale
+        if training:
+            wide = 1 / np.sqrt(variance.astype(np.float64) + eps)
+            inv_std = wide.astype(x.dtype)
+            scale = (wide if weight is None else wide * weight).astype(x.dtype)
+            shift = np.zeros_like(scale) if bias is None else bias
+            y = _kernels.scale_channels(_channels(x), scale, shift, False, center)
+        else:
+            inv_std = 1 / np.sqrt(variance + eps)
+            scale = inv_std if weight is None else inv_std * weight
+            shift = -center * scale if bias is None else bias - center * scale
+            y = _kernels.scale_channels(_channels(x), scale, shift)
         self.save(x, center.copy(), inv_std, scale)
-        y = _kernels.scale_channels(_channels(x), scale, shift)
         return y.reshape(x.shape).astype(x.dtype, copy=False)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -114,30 +102,51 @@ class LayerNorm(Operation):
     shape, or are None.
     """
 
+    has_mean = True
+    is_quiet = True
+    makes_gradients = True
+
     def forward(
         self, x: Array, weight: Array | None, bias: Array | None, eps: float, axes_count: int
     ) -> Array:
-        self.axes = tuple(range(-axes_count, 0))
-        center, variance = moments(x, self.axes)
-        inv_std = 1 / np.sqrt(variance + eps)
-        x_hat = (x - center) * inv_std
-        self.save(x_hat, inv_std, weight)
-        y = x_hat if weight is None else x_hat * weight
-        return y if bias is None else y + bias
+        self.axes_count = axes_count
+        rows = _rows(x, axes_count)
+        weight = None if weight is None else weight.reshape(-1)
+        bias = None if bias is None else bias.reshape(-1)
+        y, center, factor = _kernels.normalize_rows(rows, weight, bias, eps, self.has_mean)
+        self.save(x, weight, center, factor)
+        return y.reshape(x.shape)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        x_hat, inv_std, weight = self.saved
-        grad = grads[0]
-        shape = x_hat.shape[-len(self.axes) :]
-        grad_x = None
+        x, weight, center, factor = self.saved
+        rows, grad = _rows(x, self.axes_count), _rows(grads[0], self.axes_count)
+        shape = x.shape[x.ndim - self.axes_count :]
+        of_x = of_weight = of_bias = None
         if self.needs[0]:
-            scaled = grad if weight is None else grad * weight
-            grad_x = normalized_gradient(scaled, x_hat, inv_std, self.axes)
-        return (
-            grad_x,
-            unbroadcast(grad * x_hat, shape) if self.needs[1] else None,
-            unbroadcast(grad, shape) if self.needs[2] else None,
-        )
+            of_x = _kernels.gradient_of_rows(grad, rows, weight, center, factor, self.has_mean)
+            of_x = of_x.reshape(x.shape)
+        if self.needs[1] or self.needs[2]:
+            of_weight, of_bias = (
+                each.reshape(shape)
+                for each in _kernels.gradient_of_columns(grad, rows, center, factor)
+            )
+        return of_x, of_weight, of_bias
+
+
+class RmsNorm(LayerNorm):
+    """``RmsNorm(x, weight, bias, eps, axes_count)``.
+
+    ``x`` over the root of the mean of its squares along the last ``axes_count`` axes,
+    times ``weight`` if that is not None; ``bias`` is None.
+    """
+
+    has_mean = False
+
+
+def _rows(x: Array, axes_count: int) -> Array:
+    """``x`` as ``(rows, n)``, where n numbers lie along the last axes."""
+    n = math.prod(x.shape[x.ndim - axes_count :])
+    return x.reshape(math.prod(x.shape[: x.ndim - axes_count]), n)
 
 
 class GroupNorm(Operation):
@@ -148,55 +157,54 @@ class GroupNorm(Operation):
     groups as channels this is instance normalization.
     """
 
+    makes_gradients = True
+
     def forward(
         self, x: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float
     ) -> Array:
-        groups = x.reshape(x.shape[0], num_groups, math.prod(x.shape[1:]) // num_groups)
-        center, variance = moments(groups, (2,))
-        inv_std = 1 / np.sqrt(variance + eps)
-        x_hat = (groups - center) * inv_std
-        column = (1, -1, *(1,) * (x.ndim - 2))
-        self.save(x_hat, inv_std, None if weight is None else weight.reshape(column))
-        y = x_hat.reshape(x.shape)
+        batch, channels = x.shape[:2]
+        size = math.prod(x.shape[1:]) // num_groups
+        center, variance = _kernels.moments_of_rows(x.reshape(batch * num_groups, size))
+        # From here on a number for each channel of each sample.
+        repeated = channels // num_groups
+        center = np.repeat(center, repeated)
+        wide = np.repeat(1 / np.sqrt(variance.astype(np.float64) + eps), repeated)
+        factor = scale = wide.astype(x.dtype)
         if weight is not None:
-            y = y * weight.reshape(column)
-        return y if bias is None else y + bias.reshape(column)
+            scale = (wide * np.tile(weight, batch)).astype(x.dtype)
+        shift = np.zeros_like(factor) if bias is None else np.tile(bias, batch)
+        self.groups = batch * num_groups, size
+        self.save(x, center, factor, scale, weight)
+        y = _kernels.scale_channels(_lines(x), scale, shift, False, center)
+        return y.reshape(x.shape)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        x_hat, inv_std, weight = self.saved
-        grad = grads[0]
-        axes = (0, *range(2, grad.ndim))
-        grad_x: Any = None
+        saved, center, factor, scale, weight = self.saved
+        x, grad = _lines(saved), _lines(grads[0])
+        groups, size = self.groups
+        repeated = factor.size // max(groups, 1)
+        of_x: Array | None = None
+        sums, products = _kernels.sums_of_channels(grad, x, center)
+        products *= factor
         if self.needs[0]:
-            scaled = grad if weight is None else grad * weight
-            grad_x = normalized_gradient(scaled.reshape(x_hat.shape), x_hat, inv_std, (2,))
-            grad_x = grad_x.reshape(grad.shape)
-        return (
-            grad_x,
-            None,
-            (grad * x_hat.reshape(grad.shape)).sum(axis=axes) if self.needs[2] else None,
-            grad.sum(axis=axes) if self.needs[3] else None,
+            # scale * grad - factor * mean(weight * (grad + normalized * its mean product))
+            means = []
+            for each in (sums, products):
+                if weight is not None:
+                    each = each * np.tile(weight, len(saved))
+                mean = each.reshape(groups, repeated).sum(axis=1, dtype=np.float64) / np.float64(
+                    size
+                )
+                means.append(factor * np.repeat(mean.astype(x.dtype), repeated))
+            arguments = scale, center, factor * means[1], means[0]
+            of_x = _kernels.gradient_of_normalized(grad, x, *arguments).reshape(saved.shape)
+        of_weight, of_bias = (
+            each.reshape(saved.shape[:2]).sum(axis=0, dtype=np.float64).astype(x.dtype)
+            for each in (products, sums)
         )
+        return of_x, None, of_weight, of_bias
 
 
-class RmsNorm(Operation):
-    """``RmsNorm(x, weight, eps, axes_count)``.
-
-    ``x`` over the root of the mean of its squares along the last ``axes_count`` axes,
-    times ``weight`` if that is not None.
-    """
-
-    def forward(self, x: Array, weight: Array | None, eps: float, axes_count: int) -> Array:
-        self.axes = tuple(range(-axes_count, 0))
-        inv_rms = 1 / np.sqrt(mean(x * x, self.axes) + eps)
-        x_hat = x * inv_rms
-        self.save(x_hat, inv_rms, weight)
-        return x_hat if weight is None else x_hat * weight
-
-    def backward(self, *grads: Array) -> tuple[Array | None, ...]:
-        x_hat, inv_rms, weight = self.saved
-        grad = grads[0]
-        scaled = grad if weight is None else grad * weight
-        grad_x = inv_rms * (scaled - x_hat * mean(scaled * x_hat, self.axes))
-        shape = x_hat.shape[-len(self.axes) :]
-        return grad_x, unbroadcast(grad * x_hat, shape) if self.needs[1] else None
+def _lines(x: Array) -> Array:
+    """``(N, C, *size)`` as ``(1, N C, L)``."""
+    return x.reshape(1, x.shape[0] * x.shape[1], math.prod(x.shape[2:]))

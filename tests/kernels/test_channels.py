@@ -8,9 +8,10 @@ from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
 from pyqref.numerics import channels as reference
+from pyqref.numerics import float_normalization as rows_reference
 from pyqref.numerics.moments import moments_of_channels as reference_moments
 
-#: Lines around the eight lanes, of one number, long ones, more channels than a task takes, nothing.
+#: Lines around the 16 places, of one number, long ones, more channels than a task takes, nothing.
 SHAPES = [
     (2, 3, 5),
     (1, 1, 1),
@@ -20,6 +21,7 @@ SHAPES = [
     (3, 300, 1),
     (2, 70, 7),
     (3, 33, 8),
+    (3, 9, 16),
     (2, 0, 3),
     (0, 3, 4),
     (2, 3, 0),
@@ -91,10 +93,11 @@ def test_channels_are_scaled(
     x, scale = numbers(*shape, special=special), numbers(shape[1])
     last = np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
     for each in (x, last, x.astype(np.float64)):
-        for shift, divides in ((None, False), (None, True), (scale + np.float32(1), False)):
+        more = scale + np.float32(1)
+        for rule in ((None, False), (None, True), (more, False), (more, False, -scale)):
             assert_same_bits(
-                reference.scale_channels(each, scale, shift, divides),
-                _kernels.scale_channels(each, scale, shift, divides),
+                reference.scale_channels(each, scale, *rule),
+                _kernels.scale_channels(each, scale, *rule),
             )
 
 
@@ -110,3 +113,37 @@ def test_gradient_of_normalized(
         assert_same_bits(
             reference.gradient_of_normalized(*arrays), _kernels.gradient_of_normalized(*arrays)
         )
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 255, 256, 257, 1001])
+@pytest.mark.parametrize("rows", [0, 1, 3, 70])
+def test_rows_are_normalized(kernel: str, rows: int, n: int, n_threads: int) -> None:
+    """Around vectors, steps and blocks; with and without a mean, a weight and a bias."""
+    x, g = numbers(rows, n) + np.float32(3), numbers(rows, n, special=n > 200)
+    weight, bias = numbers(n), numbers(n) - np.float32(1)
+    for w, b, has_mean in ((weight, bias, True), (None, None, False), (weight, None, True)):
+        expected = rows_reference.normalize_rows(x, w, b, 1e-5, has_mean)
+        for one, other in zip(
+            expected, _kernels.normalize_rows(x, w, b, 1e-5, has_mean), strict=True
+        ):
+            assert_same_bits(one, other)
+        given = g, x, w, *expected[1:], has_mean
+        assert_same_bits(rows_reference.gradient_of_rows(*given), _kernels.gradient_of_rows(*given))
+    given = g, x, *expected[1:]
+    for one, other in zip(
+        (*rows_reference.gradient_of_columns(*given), *rows_reference.moments_of_rows(g)),
+        (*_kernels.gradient_of_columns(*given), *_kernels.moments_of_rows(g)),
+        strict=True,
+    ):
+        assert_same_bits(one, other)
+
+
+def test_other_types_are_normalized_by_the_twin() -> None:
+    """Doubles keep their type, and columns in another order are copied."""
+    x = numbers(4, 6)
+    for each in (x.astype(np.float64), np.asfortranarray(x)):
+        expected = rows_reference.normalize_rows(each, None, None, 1e-5)
+        actual = _kernels.normalize_rows(each, None, None, 1e-5)
+        for one, other in zip(expected, actual, strict=True):
+            assert one.dtype == each.dtype
+            assert_same_bits(one, other)

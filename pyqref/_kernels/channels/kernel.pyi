@@ -15,6 +15,7 @@ def scale(
     x: np.ndarray,
     scales: np.ndarray,
     shifts: np.ndarray | None,
+    centers: np.ndarray | None,
     out: np.ndarray,
     divides: bool,
     n_threads: int,
@@ -24,5 +25,38 @@ def gradient(
     x: np.ndarray,
     parameters: np.ndarray,
     out: np.ndarray,
+    n_threads: int,
+) -> None: ...
+def moments_of_rows(
+    x: np.ndarray, means: np.ndarray, variances: np.ndarray, n_threads: int
+) -> None: ...
+def normalize_rows(
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+    eps: float,
+    has_mean: bool,
+    out: np.ndarray,
+    centers: np.ndarray,
+    factors: np.ndarray,
+    n_threads: int,
+) -> None: ...
+def gradient_of_rows(
+    grad: np.ndarray,
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    has_mean: bool,
+    centers: np.ndarray,
+    factors: np.ndarray,
+    out: np.ndarray,
+    n_threads: int,
+) -> None: ...
+def gradient_of_columns(
+    grad: np.ndarray,
+    x: np.ndarray,
+    centers: np.ndarray,
+    factors: np.ndarray,
+    of_weight: np.ndarray,
+    of_bias: np.ndarray,
     n_threads: int,
 ) -> None: ...

@@ -4,6 +4,7 @@ cdef enum Rule:
     MULTIPLY    # x * scale
     DIVIDE      # x / scale
     SHIFT       # x * scale + shift
+    CENTER      # (x - center) * scale + shift
     GRADIENT    # x * scale - (y - center) * factor - shift
 
 
@@ -26,6 +27,8 @@ cdef inline float scaled(
         return x * scale
     if rule == SHIFT:
         return x * scale + shift
+    if rule == CENTER:
+        return (x - center) * scale + shift
     if rule == DIVIDE:
         return x / scale
     return x * scale - (y - center) * factor - shift
@@ -40,7 +43,7 @@ cdef inline void scale_strip(
     cdef float* out = s.out + start
     cdef const float* scales = s.scales + channel
     cdef const float* shifts = s.shifts + channel if rule >= SHIFT else scales
-    cdef const float* centers = s.centers + channel if rule == GRADIENT else scales
+    cdef const float* centers = s.centers + channel if rule >= CENTER else scales
     cdef const float* factors = s.factors + channel if rule == GRADIENT else scales
     cdef float scale = scales[0]
     cdef float shift = shifts[0]
@@ -80,6 +83,8 @@ cdef void scaling_task(void* context, Py_ssize_t index, int thread) noexcept nog
         scale_lines(&s, first, last, MULTIPLY)
     elif s.rule == SHIFT:
         scale_lines(&s, first, last, SHIFT)
+    elif s.rule == CENTER:
+        scale_lines(&s, first, last, CENTER)
     elif s.rule == DIVIDE:
         scale_lines(&s, first, last, DIVIDE)
     else:
@@ -104,13 +109,16 @@ cdef int run_scaling(Scaling* s, cnp.ndarray x, cnp.ndarray out, int n_threads) 
 
 
 def scale(
-    cnp.ndarray x, cnp.ndarray scales, shifts, cnp.ndarray out, bint divides, int n_threads
+    cnp.ndarray x, cnp.ndarray scales, shifts, centers, cnp.ndarray out, bint divides,
+    int n_threads,
 ):
-    """``x * scale``, plus ``shift`` where there are any, or ``x / scale``."""
+    """``x * scale``, plus ``shift`` where there are any, of ``x - center``; or ``x / scale``."""
     cdef Scaling s
     s.scales, s.rule = <const float*> cnp.PyArray_DATA(scales), DIVIDE if divides else MULTIPLY
     if shifts is not None:
         s.shifts, s.rule = <const float*> cnp.PyArray_DATA(shifts), SHIFT
+    if centers is not None:
+        s.centers, s.rule = <const float*> cnp.PyArray_DATA(centers), CENTER
     run_scaling(&s, x, out, n_threads)
 
 

@@ -15,16 +15,21 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def scale_channels(
-    x: FloatArray, scale: FloatArray, shift: FloatArray | None = None, divides: bool = False
+    x: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray | None = None,
+    divides: bool = False,
+    center: FloatArray | None = None,
 ) -> FloatArray:
     """As :func:`pyqref.numerics.channels.scale_channels`."""
     kernel = registry.twin("channels")
     # Where channels are last in memory, they are in the result of NumPy, too.
-    if kernel is None or not x.flags.c_contiguous or not _are_float32(x, scale, shift):
-        return reference.scale_channels(x, scale, shift, divides)
+    if kernel is None or not x.flags.c_contiguous or not _are_float32(x, scale, shift, center):
+        return reference.scale_channels(x, scale, shift, divides, center)
     out = empty(x.shape, _FLOAT32)
     shift = None if shift is None else contiguous(shift)
-    kernel.scale(x, contiguous(scale), shift, out, divides, threads.limit)
+    center = None if center is None else contiguous(center)
+    kernel.scale(x, contiguous(scale), shift, center, out, divides, threads.limit)
     return out
 
 

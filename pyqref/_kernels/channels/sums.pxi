@@ -1,23 +1,25 @@
 # Sums over channels, in double: included by the body.
 
-cdef extern from "simd/doubles.h":
-    ctypedef struct eight_doubles:
+cdef extern from "channels/places.h":
+    ctypedef struct Places:
         pass
-    void add_themselves(eight_doubles* sums, const float* a) nogil
-    void add_squares(eight_doubles* sums, const float* a, float center) nogil
-    void add_products(
-        eight_doubles* sums, const float* a, const float* b, float center
+    enum:
+        PLACES          # sums of a channel that are made side by side
+    cdef enum Term:     # what is added up
+        ITSELF
+        SQUARE
+        PRODUCT
+    void add_number(
+        Term term, double* first, double* second, const float* a, const float* b, float center
     ) nogil
+    void add_line(
+        Term term, Places* first, Places* second, const float* a, const float* b, float center,
+        Py_ssize_t n,
+    ) nogil
+    double sum_of_doubles(const double* sums) nogil
 
 cdef enum:
-    LANES = 8       # sums of a channel that are made side by side
     BLOCK = 128     # sums of short lines that are made side by side
-
-# What is added up.
-cdef enum Term:
-    ITSELF      # a
-    SQUARE      # (a - center) ** 2
-    PRODUCT     # a, and a * (b - center)
 
 
 cdef struct Sums:
@@ -31,76 +33,38 @@ cdef struct Sums:
     Py_ssize_t batch, channels, length, channels_per_task
 
 
-cdef inline double sum_of_lanes(const double* s) noexcept nogil:
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
-
-
-cdef inline void add_number(
-    double* first, double* second, const float* a, const float* b, float center, Term term
-) noexcept nogil:
-    cdef float centered
-    if term != SQUARE:
-        first[0] += a[0]
-    if term == SQUARE:
-        centered = a[0] - center
-        second[0] += <double> centered * centered
-    elif term == PRODUCT:
-        centered = b[0] - center
-        second[0] += <double> a[0] * centered
-
-
-cdef inline void add_eight(
-    eight_doubles* first, eight_doubles* second, const float* a, const float* b, float center,
-    Term term
-) noexcept nogil:
-    if term != SQUARE:
-        add_themselves(first, a)
-    if term == SQUARE:
-        add_squares(second, a, center)
-    elif term == PRODUCT:
-        add_products(second, a, b, center)
-
-
 cdef inline void finish(
     const Sums* s, Py_ssize_t channel, const double* first, const double* second, Term term
 ) noexcept nogil:
     if term != SQUARE:
-        s.first[channel] = <float> (sum_of_lanes(first) / s.count)
+        s.first[channel] = <float> (sum_of_doubles(first) / s.count)
     if term != ITSELF:
-        s.second[channel] = <float> (sum_of_lanes(second) / s.count)
+        s.second[channel] = <float> (sum_of_doubles(second) / s.count)
 
 
 cdef inline void add_channel(
     const Sums* s, Py_ssize_t channel, const float* centers, Term term
 ) noexcept nogil:
-    """Line by line, each number to the lane of its place modulo 8."""
-    cdef eight_doubles first, second
+    """Line by line, each number to the place that it has modulo 16."""
+    cdef Places first, second
     cdef float center = 0 if term == ITSELF else centers[channel]
-    cdef Py_ssize_t whole = s.length // LANES * LANES
-    cdef Py_ssize_t image, at, i
+    cdef Py_ssize_t image, at
     memset(&first, 0, sizeof(first))
     memset(&second, 0, sizeof(second))
     for image in range(s.batch):
         at = (image * s.channels + channel) * s.length
-        for i in range(0, whole, 8):
-            add_eight(&first, &second, s.a + at + i, s.b + at + i, center, term)
-        at += whole
-        for i in range(s.length - whole):
-            add_number(
-                <double*> &first + i, <double*> &second + i, s.a + at + i, s.b + at + i, center,
-                term,
-            )
+        add_line(term, &first, &second, s.a + at, s.b + at, center, s.length)
     finish(s, channel, <double*> &first, <double*> &second, term)
 
 
 cdef inline void add_short_lines(
     const Sums* s, Py_ssize_t channel, Py_ssize_t count, const float* centers, Term term
 ) noexcept nogil:
-    """The same for lines of at most 8 numbers, those of some channels side by side."""
+    """The same for lines of at most 16 numbers, those of some channels side by side."""
     cdef double[BLOCK] first
     cdef double[BLOCK] second
     cdef float[BLOCK] of_each
-    cdef double[2][LANES] lanes
+    cdef double[2][PLACES] places
     cdef Py_ssize_t n = count * s.length
     cdef Py_ssize_t image, at, i
     memset(first, 0, sizeof(first))
@@ -110,19 +74,19 @@ cdef inline void add_short_lines(
     for image in range(s.batch):
         at = (image * s.channels + channel) * s.length
         for i in range(n):
-            add_number(first + i, second + i, s.a + at + i, s.b + at + i, of_each[i], term)
-    memset(lanes, 0, sizeof(lanes))
+            add_number(term, first + i, second + i, s.a + at + i, s.b + at + i, of_each[i])
+    memset(places, 0, sizeof(places))
     for i in range(count):
-        memcpy(lanes[0], first + i * s.length, s.length * sizeof(double))
-        memcpy(lanes[1], second + i * s.length, s.length * sizeof(double))
-        finish(s, channel + i, lanes[0], lanes[1], term)
+        memcpy(places[0], first + i * s.length, s.length * sizeof(double))
+        memcpy(places[1], second + i * s.length, s.length * sizeof(double))
+        finish(s, channel + i, places[0], places[1], term)
 
 
 cdef inline void add_channels(
     const Sums* s, Py_ssize_t index, const float* centers, Term term
 ) noexcept nogil:
     cdef Py_ssize_t channel = index * s.channels_per_task
-    if s.length <= LANES:
+    if s.length <= PLACES:
         add_short_lines(
             s, channel, min(s.channels_per_task, s.channels - channel), centers, term
         )
@@ -152,7 +116,7 @@ cdef int run_sums(
     s.batch, s.channels = cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(a, 1)
     s.length = cnp.PyArray_DIM(a, 2)
     s.channels_per_task = 1
-    if s.length <= LANES:
+    if s.length <= PLACES:
         s.channels_per_task = BLOCK // max(s.length, <Py_ssize_t> 1)
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(a), WORK_PER_THREAD, n_threads)
     with nogil:

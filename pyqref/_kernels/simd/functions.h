@@ -59,6 +59,12 @@ FUNCTION f32v exp_of(f32v x) {
     return narrow_f64(exp_f64(widen_f32(x)));
 }
 
+/* C of `eq-exp-below`: `e^r` is nearly `1 + r + r^2 C(r)`. */
+FUNCTION f32v fitted(f32v r, f32v square) {
+    f32v p = add_f32(mul_f32(square, set_f32(0.00138146f)), pair_f32(r, 0.00836874f, 0.04166839f));
+    return add_f32(mul_f32(square, p), pair_f32(r, 0.1666652f, 0.49999993f));
+}
+
 /* `eq-exp-below` of numbers that are not positive, in float32 throughout; nan stays. */
 FUNCTION f32v exp_below(f32v x) {
     f32v y = max_f32(set_f32(-88), x);
@@ -67,31 +73,35 @@ FUNCTION f32v exp_below(f32v x) {
     f32v r = sub_f32(y, mul_f32(n, set_f32(355.0f / 512)));
     r = sub_f32(r, mul_f32(n, set_f32((float)(LN_2 - 355.0 / 512))));
     f32v square = mul_f32(r, r);
-    f32v p = pair_f32(r, (float)(1.0 / 5040), (float)(1.0 / 720));
-    p = add_f32(mul_f32(square, p), pair_f32(r, (float)(1.0 / 120), (float)(1.0 / 24)));
-    p = add_f32(mul_f32(square, p), pair_f32(r, (float)(1.0 / 6), 0.5f));
-    r = add_f32(r, mul_f32(square, p));
+    r = add_f32(r, mul_f32(square, fitted(r, square)));
     y = exponent_f32(shifted);
     return add_f32(y, mul_f32(y, r));
 }
 
-/* `eq-sigmoid`: the numerator and the denominator. */
-FUNCTION f32v sigmoid_parts(f32v x, f32v *above) {
-    f32v e = exp_below(sub_f32(set_f32(0), abs_f32(x)));
-    above[0] = if_less(x, set_f32(0), e, set_f32(1));
-    return add_f32(set_f32(1), e);
+/* `eq-one-plus-exp`; nan stays. */
+FUNCTION f32v one_plus_power(f32v x) {
+    f32v one = set_f32(1), infinity = div_f32(one, set_f32(0));
+    f32v y = min_f32(set_f32(88.37f), max_f32(set_f32(-88), sub_f32(set_f32(0), x)));
+    f32v shifted = add_f32(mul_f32(y, set_f32((float)LOG2_E)), set_f32(WHOLE_F32));
+    f32v n = sub_f32(shifted, set_f32(WHOLE_F32)), power = exponent_f32(shifted);
+    f32v rough = sub_f32(y, mul_f32(n, set_f32(355.0f / 512)));
+    f32v rest = mul_f32(n, set_f32((float)(LN_2 - 355.0 / 512)));
+    f32v r = sub_f32(rough, rest), square = mul_f32(r, r), start = add_f32(one, power);
+    f32v p = mul_f32(square, fitted(r, square));
+    p = add_f32(p, sub_f32(sub_f32(rough, r), rest));
+    p = mul_f32(power, add_f32(r, p));
+    p = add_f32(p, sub_f32(one, sub_f32(start, power)));
+    return if_less(x, set_f32(-88.37f), infinity, add_f32(start, p));
 }
 
 /* `eq-sigmoid`. */
 FUNCTION f32v sigmoid_of(f32v x) {
-    f32v above, below = sigmoid_parts(x, &above);
-    return div_f32(above, below);
+    return div_f32(set_f32(1), one_plus_power(x));
 }
 
-/* x times its sigmoid. */
+/* A number times the sigmoid of x. */
 FUNCTION f32v gated(f32v a, f32v x) {
-    f32v above, below = sigmoid_parts(x, &above);
-    return div_f32(mul_f32(a, above), below);
+    return div_f32(a, one_plus_power(x));
 }
 
 /* `eq-bell` of a square up to 176.1, where the result is 0. */

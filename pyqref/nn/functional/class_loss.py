@@ -33,18 +33,20 @@ def _check_classes(function: str, input: Any, target: Any, weight: Any, ignore_i
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
         )
-    require(
-        list(target.shape) == expected,
-        f"{function}(): expected target of shape {expected} for input of shape "
-        f"{shape_text(input)}, got {shape_text(target)}",
-    )
-    require(
-        target._array.dtype.kind in "iu",
-        f"{function}(): expected target of dtype int64 (class indices), got {target.dtype}",
-    )
+    if list(target.shape) != expected:
+        raise RuntimeError(
+            f"{function}(): expected target of shape {expected} for input of shape "
+            f"{shape_text(input)}, got {shape_text(target)}"
+        )
+    if target._array.dtype.kind not in "iu":
+        raise RuntimeError(
+            f"{function}(): expected target of dtype int64 (class indices), got {target.dtype}"
+        )
     require_same_dtype(function, "input", input, weight=weight)
     require_shape(function, "weight", weight, (classes,))
     array = target._array
+    if not array.size or (array.min() >= 0 and array.max() < classes):
+        return
     wrong = array[((array < 0) | (array >= classes)) & (array != ignore_index)]
     if wrong.size:
         raise IndexError(

@@ -217,16 +217,16 @@ def _normalized_axes(
     function: str, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any
 ) -> int:
     require_floating(function, "input", input)
-    shape = tuple(normalized_shape)
-    require(
-        len(shape) >= 1,
-        f"{function}(): expected normalized_shape to be at least 1-dimensional, got {list(shape)}",
-    )
-    require(
-        input.ndim >= len(shape) and tuple(input.shape[input.ndim - len(shape) :]) == shape,
-        f"Given normalized_shape={list(shape)}, expected input with shape "
-        f"[*, {', '.join(map(str, shape))}], but got input of size {shape_text(input)}",
-    )
+    shape, whole = tuple(normalized_shape), tuple(input.shape)
+    if not shape:
+        raise RuntimeError(
+            f"{function}(): expected normalized_shape to be at least 1-dimensional, got []"
+        )
+    if whole[-len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, shape))}], but got input of size {shape_text(input)}"
+        )
     require_shape(function, "weight", weight, shape)
     require_shape(function, "bias", bias, shape)
     return len(shape)
@@ -271,7 +271,7 @@ def rms_norm(
     if eps is None:
         eps = np.finfo(input._array.dtype).eps.item()
     eps = as_number(eps, "rms_norm: eps")
-    return apply(tape.RmsNorm, input, weight, eps, axes)
+    return apply(tape.RmsNorm, input, weight, None, eps, axes)
 
 
 def local_response_norm(

@@ -1,0 +1,81 @@
+"""Rows normalized by the kernel in use; other types go to the twins in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous, empty
+from pyqref.numerics import float_normalization as reference
+from pyqref.numerics.types import FloatArray
+
+__all__ = ["gradient_of_columns", "gradient_of_rows", "moments_of_rows", "normalize_rows"]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.float_normalization.moments_of_rows`."""
+    kernel = registry.twin("channels")
+    if kernel is None or x.dtype != _FLOAT32:
+        return reference.moments_of_rows(x)
+    means, variances = np.empty(len(x), _FLOAT32), np.empty(len(x), _FLOAT32)
+    kernel.moments_of_rows(contiguous(x), means, variances, threads.limit)
+    return means, variances
+
+
+def normalize_rows(
+    x: FloatArray,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    eps: float,
+    has_mean: bool = True,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.float_normalization.normalize_rows`."""
+    kernel = registry.twin("channels")
+    if kernel is None or not _are_float32(x, weight, bias):
+        return reference.normalize_rows(x, weight, bias, eps, has_mean)
+    out = empty(x.shape, _FLOAT32)
+    centers, factors = np.empty(len(x), _FLOAT32), np.empty(len(x), _FLOAT32)
+    arrays = contiguous(x), _flat(weight), _flat(bias)
+    kernel.normalize_rows(*arrays, eps, has_mean, out, centers, factors, threads.limit)
+    return out, centers, factors
+
+
+def gradient_of_rows(
+    grad: FloatArray,
+    x: FloatArray,
+    weight: FloatArray | None,
+    center: FloatArray,
+    factor: FloatArray,
+    has_mean: bool = True,
+) -> FloatArray:
+    """As :func:`pyqref.numerics.float_normalization.gradient_of_rows`."""
+    kernel = registry.twin("channels")
+    if kernel is None or not _are_float32(grad, x, weight):
+        return reference.gradient_of_rows(grad, x, weight, center, factor, has_mean)
+    out = empty(x.shape, _FLOAT32)
+    arrays = contiguous(grad), contiguous(x), _flat(weight)
+    kernel.gradient_of_rows(*arrays, has_mean, center, factor, out, threads.limit)
+    return out
+
+
+def gradient_of_columns(
+    grad: FloatArray, x: FloatArray, center: FloatArray, factor: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """As :func:`pyqref.numerics.float_normalization.gradient_of_columns`."""
+    kernel = registry.twin("channels")
+    if kernel is None or not _are_float32(grad, x):
+        return reference.gradient_of_columns(grad, x, center, factor)
+    of_weight, of_bias = np.empty(x.shape[1], _FLOAT32), np.empty(x.shape[1], _FLOAT32)
+    arrays = contiguous(grad), contiguous(x), center, factor
+    kernel.gradient_of_columns(*arrays, of_weight, of_bias, threads.limit)
+    return of_weight, of_bias
+
+
+def _are_float32(*arrays: FloatArray | None) -> bool:
+    return all(each is None or each.dtype == _FLOAT32 for each in arrays)
+
+
+def _flat(x: FloatArray | None) -> FloatArray | None:
+    return None if x is None else contiguous(x)

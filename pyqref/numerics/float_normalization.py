@@ -1,0 +1,184 @@
+"""Layer and RMS normalization of rows of floats, and the gradients: the order that kernels keep.
+
+Group and instance norm take the moments of :mod:`.moments` and the products of :mod:`.channels`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .float_softmax import sum_of_rows
+from .types import FloatArray
+
+__all__ = [
+    "gradient_of_columns",
+    "gradient_of_rows",
+    "moments_of_rows",
+    "normalize_rows",
+    "sum_of_blocks",
+]
+
+#: Numbers that are added side by side, and how often until double takes over.
+SPREAD, STEPS = 32, 8
+
+
+def sum_of_blocks(x: FloatArray) -> FloatArray:
+    r"""Sum of each row of ``x`` ``(rows, n)``, short sums in its type and those of them in double.
+
+    Equation ``eq-sum-of-blocks``, where each p is of at most 8 numbers of block b, of 256 numbers:
+
+    .. math::
+        p_{b, j} = \sum_k x_{256 b + 32 k + j}, \qquad
+        P_j = \sum_b \mathrm{fl}_{64}\big(p_{b, j} + p_{b, j + 16}\big), \qquad
+        S = ((P_0 + P_8) + (P_4 + P_{12})) + \dots
+
+    Examples
+    --------
+    >>> sum_of_blocks(np.arange(20, dtype=np.float32)[np.newaxis])
+    array([[190.]])
+    """
+    rows, n = x.shape
+    size = STEPS * SPREAD
+    padded = np.zeros((rows, -(-n // size) * size), x.dtype)
+    padded[:, :n] = x
+    blocks = padded.reshape(rows, padded.shape[1] // size, STEPS, SPREAD)
+    places = np.zeros((rows, SPREAD // 2))
+    for block in blocks.swapaxes(0, 1):
+        short = np.zeros((rows, SPREAD), x.dtype)
+        for step in block.swapaxes(0, 1):
+            short += step
+        places += short[:, : SPREAD // 2] + short[:, SPREAD // 2 :]
+    return sum_of_rows(places)
+
+
+def _means(x: FloatArray) -> FloatArray:
+    """Mean of each row, rounded to its type; nan of rows without numbers."""
+    return (sum_of_blocks(x) / np.float64(x.shape[1])).astype(x.dtype)
+
+
+def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and (biased) variance of each row of ``x`` ``(rows, n)``.
+
+    Equation ``eq-float-norm-moments``, with the sums of ``eq-sum-of-blocks``:
+
+    .. math::
+        \mu = \mathrm{fl}\Big(\tfrac1n \sum_i x_i\Big), \qquad
+        v = \mathrm{fl}\Big(\tfrac1n \sum_i (x_i - \mu)^2\Big)
+
+    Examples
+    --------
+    >>> [each.tolist() for each in moments_of_rows(np.float32([[1, 3]]))]
+    [[2.0], [1.0]]
+    """
+    with np.errstate(all="ignore"):
+        center = _means(x)
+        centered = x - center
+        return center[:, 0], _means(centered * centered)[:, 0]
+
+
+def normalize_rows(
+    x: FloatArray,
+    weight: FloatArray | None,
+    bias: FloatArray | None,
+    eps: float,
+    has_mean: bool = True,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    r"""Rows less their means, over the root of what remains of their squares.
+
+    Equation ``eq-float-norm``, with the moments of ``eq-float-norm-moments``, or where there is no
+    mean with 0 and the mean of the squares; f is worked out in double and rounded once:
+
+    .. math:: y_i = ((x_i - \mu) \cdot f) \cdot w_i + b_i, \qquad f = 1 / \sqrt{v + \epsilon}
+
+    Parameters
+    ----------
+    x
+        ``(rows, n)``.
+    weight, bias
+        ``(n,)``, or None.
+    eps
+        What is added to v.
+    has_mean
+        False for RMS norm, which takes nothing from x.
+
+    Returns
+    -------
+    tuple
+        y, and of each row :math:`\mu` and f.
+
+    Examples
+    --------
+    >>> y, center, factor = normalize_rows(np.float32([[0, 4]]), None, None, 0.0)
+    >>> y.tolist(), center.tolist(), factor.tolist()
+    ([[-1.0, 1.0]], [2.0], [0.5])
+    """
+    with np.errstate(all="ignore"):
+        center = _means(x) if has_mean else np.zeros((len(x), 1), x.dtype)
+        centered = x - center
+        variance = _means(centered * centered).astype(np.float64)
+        factor = (1 / np.sqrt(variance + eps)).astype(x.dtype)
+        y = centered * factor
+        if weight is not None:
+            y = y * weight
+        if bias is not None:
+            y = y + bias
+        return y, center[:, 0], factor[:, 0]
+
+
+def gradient_of_rows(
+    grad: FloatArray,
+    x: FloatArray,
+    weight: FloatArray | None,
+    center: FloatArray,
+    factor: FloatArray,
+    has_mean: bool = True,
+) -> FloatArray:
+    r"""Gradient of the rows given to :func:`normalize_rows`, from that of y.
+
+    Equation ``eq-float-norm-gradient``, with the sums of ``eq-sum-of-blocks``,
+    :math:`s_i = g_i w_i` and :math:`\hat x_i = (x_i - \mu) f`:
+
+    .. math::
+        g'_i = f \cdot ((s_i - A) - \hat x_i B), \qquad
+        A = \mathrm{fl}\Big(\tfrac1n \sum_i s_i\Big), \quad
+        B = \mathrm{fl}\Big(\tfrac1n \sum_i s_i \hat x_i\Big)
+
+    Without a mean A is 0.
+
+    Examples
+    --------
+    >>> x = np.float32([[0, 4, 2]])
+    >>> one = np.float32([1])
+    >>> gradient_of_rows(x, x, None, 2 * one, one / 2).tolist()
+    [[-0.3333333134651184, 0.3333333134651184, 0.0]]
+    """
+    with np.errstate(all="ignore"):
+        scaled = grad if weight is None else grad * weight
+        normal = (x - center[:, np.newaxis]) * factor[:, np.newaxis]
+        mean = _means(scaled) if has_mean else x.dtype.type(0)
+        slope = _means(scaled * normal)
+        return np.asarray(factor[:, np.newaxis] * ((scaled - mean) - normal * slope))
+
+
+def gradient_of_columns(
+    grad: FloatArray, x: FloatArray, center: FloatArray, factor: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""Gradients of the weight and of the bias given to :func:`normalize_rows`.
+
+    Equation ``eq-float-norm-weight-gradient``, row by row in double, and rounded once:
+
+    .. math:: g_w = \sum_r g_r \hat x_r, \qquad g_b = \sum_r g_r
+
+    Examples
+    --------
+    >>> x, one = np.float32([[0, 4], [6, 8]]), np.float32([1, 1])
+    >>> [each.tolist() for each in gradient_of_columns(x, x, one, one)]
+    [[30.0, 68.0], [6.0, 12.0]]
+    """
+    with np.errstate(all="ignore"):
+        normal = (x - center[:, np.newaxis]) * factor[:, np.newaxis]
+        of_weight, of_bias = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        for each, product in zip(grad.astype(np.float64), normal, strict=True):
+            of_bias += each
+            of_weight += each * product
+        return of_weight.astype(x.dtype), of_bias.astype(x.dtype)
