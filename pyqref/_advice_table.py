@@ -68,9 +68,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "models layer by layer"
         ),
         (
-            "quantization._numeric_suite_fx quantization.ns ao.ns._numeric_suite_fx ao.ns.fx "
-            "ao.quantization.ns ao.quantization.fx._model_report "
-            "quantization.fx._model_report"
+            "quantization._numeric_suite_fx.* ao.ns._numeric_suite_fx.* ao.ns.fx.* "
+            "ao.quantization.fx._model_report quantization.fx._model_report"
         ),
     ),
     (

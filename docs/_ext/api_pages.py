@@ -22,6 +22,7 @@ PACKAGES = [
     "pyqref.quantization.backend_config",
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",
+    "pyqref.quantization.fx.numeric_suite",
     "pyqref.nn.quantized",
     "pyqref.nn.quantized.functional",
     "pyqref.nn.quantized.dynamic",
