@@ -221,7 +221,6 @@ quantization.quantize_fx: Scope ScopeContextManager get_tensorrt_backend_config
 quantization.stubs: QConfig
 quantization.utils: Node QuantType
   _assert_and_get_unique_device=quantization.fx.utils.assert_and_get_unique_device
-  _get_path_of_module=quantization.eager.paths.path_of_module
   _parent_name=quantization.fx.paths.split_path
 utils.data._utils.collate: default_collate default_convert
 utils.data.dataloader: Dataset Sampler

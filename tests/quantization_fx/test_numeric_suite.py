@@ -141,6 +141,62 @@ def test_as_torch(kind: str) -> None:
             np.testing.assert_allclose(flat(ours[what][layer]), flat(ratios), atol=1e-3, rtol=0)
 
 
+def trained(library: Any) -> tuple[Any, Any, Any]:
+    """A model with batch norms prepared for training, the converted one, and a batch."""
+    nn, quantization = library.nn, library.ao.quantization
+    model = nn.Sequential(nn.Conv2d(2, 3, 2), nn.BatchNorm2d(3), nn.ReLU(), nn.Conv2d(3, 2, 1))
+    rng = np.random.default_rng(0)
+    for each in model.parameters():
+        value = rng.standard_normal(tuple(each.shape)).astype(np.float32)
+        each.data.copy_(library.from_numpy(value))
+    x = library.from_numpy(rng.standard_normal((3, 2, 5, 5)).astype(np.float32))
+    mapping = quantization.get_default_qat_qconfig_mapping("fbgemm")
+    prepared = quantization.quantize_fx.prepare_qat_fx(model.train(), mapping, (x,))
+    prepared(x)
+    prepared.eval()
+    return prepared, quantization.quantize_fx.convert_fx(copy.deepcopy(prepared)), x
+
+
+def test_a_trained_model_as_torch() -> None:
+    """Weights of fused layers with batch norm are compared as they stand, as torch does it."""
+    torch = pytest.importorskip("torch")
+    found = []
+    for library in (torch, pyqref):
+        ns = suite(library)
+        with quiet():
+            prepared, quantized, x = trained(library)
+            a, b = ns.add_loggers("a", prepared, "b", quantized, ns.OutputLogger)
+            a(x), b(x)
+        both = [ns.extract_weights("a", prepared, "b", quantized)]
+        both.append(ns.extract_logger_info(a, b, ns.OutputLogger, "b"))
+        error = import_module(f"{library.__name__}.ao.ns.fx.utils").compute_sqnr
+        for results in both:
+            ns.extend_logger_results_with_comparison(results, "a", "b", error, "sqnr")
+        found.append(
+            {
+                (layer, kind): flat(by_model["b"][0]["sqnr"])
+                for results in both
+                for layer, of_pair in results.items()
+                for kind, by_model in of_pair.items()
+            }
+        )
+    assert found[0].keys() == found[1].keys()
+    for key, ratios in found[0].items():
+        np.testing.assert_allclose(found[1][key], ratios, atol=1e-3, rtol=0)
+
+
+def test_weights_of_a_reference_model() -> None:
+    """They are those that it computes with: on the grid, and equal to the quantized ones."""
+    ns, quantization = suite(pyqref), pyqref.ao.quantization
+    with quiet():
+        prepared, quantized, _ = forms(pyqref, "convolutions")
+        reference = quantization.quantize_fx.convert_to_reference_fx(copy.deepcopy(prepared))
+    results = ns.extract_weights("reference", reference, "int8", quantized)
+    ns.extend_logger_results_with_comparison(results, "reference", "int8", compute_sqnr, "sqnr")
+    assert 3 == len(results)
+    assert all(np.isinf(flat(each["weight"]["int8"][0]["sqnr"])[0]) for each in results.values())
+
+
 def test_outputs_are_those_of_the_layers() -> None:
     """What the loggers hold is what hooks on the modules see; :mod:`pyqref.measure` agrees."""
     ns = suite(pyqref)

@@ -125,12 +125,14 @@ def _weights(model: GraphModule, node: Node, own: Extractors) -> list[Any]:
 
 
 def _of_module(module: Any) -> Any:
-    if isinstance(module, _FusedModule) and len(module) > 0:
+    if isinstance(module, _FusedModule) and not hasattr(module, "weight"):
         module = module[0]
     recurrent = _of_recurrent(module)
     if recurrent:
         return recurrent
     weight = getattr(module, "weight", None)
+    if hasattr(module, "get_weight"):  # of a reference module, which keeps the float weight, too
+        weight = module.get_weight()
     weight = weight() if callable(weight) and not isinstance(weight, Tensor) else weight
     is_norm = isinstance(weight, Tensor) and weight.ndim < 2  # one number a channel
     return None if is_norm or weight is None else weight.detach()
@@ -138,8 +140,8 @@ def _of_module(module: Any) -> Any:
 
 def _of_recurrent(module: Any) -> list[Any]:
     """The weights of a recurrent layer: from the input, then from the state, layer by layer."""
-    if hasattr(module, "get_weight"):
-        weights = module.get_weight()
+    weights = module.get_weight() if hasattr(module, "get_weight") else None
+    if isinstance(weights, dict):
         return [
             value.detach() for _, value in sorted(weights.items(), key=_layer) if value is not None
         ]
