@@ -48,6 +48,13 @@ class OutputLogger(Module):
         Whether anything is remembered.
     save_activations
         Whether the values are; without, a comparison only remembers its number.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> logger = OutputLogger("relu", "relu", "a", "base_op", "", "", "node_output", 0, 0, None)
+    >>> logger(pyqref.ones(1)), logger.stats
+    (tensor([1.]), [tensor([1.])])
     """
 
     _is_impure = True
@@ -104,6 +111,15 @@ class OutputComparisonLogger(OutputLogger):
         One number a call, in dB.
     comparison_fn
         What gives it: :func:`compute_sqnr`.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> names = ("relu", "relu", "a", "base_op", "", "", "node_output")
+    >>> logger = OutputComparisonLogger(*names, 0, 0, None)
+    >>> _ = logger(pyqref.ones(1), pyqref.ones(1))
+    >>> logger.comparisons
+    [tensor(inf)]
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -213,7 +213,15 @@ def convert_n_shadows_model(
 
     Examples
     --------
-    See :func:`prepare_n_shadows_model`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> from pyqref.quantization.backend_config import get_native_backend_config
+    >>> mapping = ns.QConfigMultiMapping().set_global([pyqref.quantization.default_qconfig])
+    >>> model, batch = pyqref.nn.Sequential(pyqref.nn.ReLU()).eval(), (pyqref.ones(2),)
+    >>> many = ns.prepare_n_shadows_model(model, batch, mapping, get_native_backend_config())
+    >>> _ = many(*batch)
+    >>> ns.convert_n_shadows_model(many)(*batch)
+    tensor([1., 1.])
     """
     convert = custom_convert_fn or convert_fx
     for name, each in list(model.named_children()):

@@ -23,7 +23,9 @@ def extract_results_n_shadows_model(model: Module) -> Results:
 
     Examples
     --------
-    See :func:`prepare_n_shadows_model`.
+    >>> from pyqref import nn
+    >>> extract_results_n_shadows_model(nn.Sequential())  # a model without loggers
+    {}
     """
     return collect((model,), OutputLogger)
 

@@ -54,7 +54,14 @@ def add_loggers(
 
     Examples
     --------
-    See :mod:`pyqref.quantization.fx.numeric_suite`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> one, two = (pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU())) for _ in "ab")
+    >>> a, b = ns.add_loggers("a", one, "b", two, ns.OutputLogger)
+    >>> _ = a(pyqref.ones(1)), b(pyqref.ones(1))
+    >>> results = ns.extract_logger_info(a, b, ns.OutputLogger, "b")
+    >>> list(results)
+    ['_0']
     """
     require_two_names(name_a, name_b)
     models = traced(model_a), traced(model_b)
@@ -155,7 +162,14 @@ def extract_logger_info(
 
     Examples
     --------
-    See :mod:`pyqref.quantization.fx.numeric_suite`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> one, two = (pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU())) for _ in "ab")
+    >>> a, b = ns.add_loggers("a", one, "b", two, ns.OutputLogger)
+    >>> _ = a(pyqref.ones(1)), b(pyqref.ones(1))
+    >>> results = ns.extract_logger_info(a, b, ns.OutputLogger, "b")
+    >>> list(results)
+    ['_0']
     """
     found = collect((model_a, model_b), logger_cls)
     return rekeyed(found, model_name_to_use_for_layer_names)

@@ -107,7 +107,15 @@ def extend_logger_results_with_comparison(
 
     Examples
     --------
-    See :mod:`pyqref.quantization.fx.numeric_suite`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> one, two = (pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU())) for _ in "ab")
+    >>> a, b = ns.add_loggers("a", one, "b", two, ns.OutputLogger)
+    >>> _ = a(pyqref.ones(1)), b(pyqref.ones(1))
+    >>> results = ns.extract_logger_info(a, b, ns.OutputLogger, "b")
+    >>> ns.extend_logger_results_with_comparison(results, "a", "b", ns.compute_sqnr, "sqnr")
+    >>> results["_0"]["node_output"]["b"][0]["sqnr"]
+    [tensor(inf)]
     """
     for layer, of_pair in results.items():
         for by_model in of_pair.values():

@@ -76,7 +76,13 @@ def add_shadow_loggers(
 
     Examples
     --------
-    See :mod:`pyqref.quantization.fx.numeric_suite`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> one, two = (pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU())) for _ in "ab")
+    >>> both = ns.add_shadow_loggers("a", one, "b", two, ns.OutputLogger)
+    >>> _ = both(pyqref.ones(1))
+    >>> list(ns.extract_shadow_logger_info(both, ns.OutputLogger, "b"))
+    ['_0']
     """
     require_two_names(name_a, name_b)
     if node_type_to_io_type_map is not None:
@@ -201,6 +207,12 @@ def extract_shadow_logger_info(
 
     Examples
     --------
-    See :mod:`pyqref.quantization.fx.numeric_suite`.
+    >>> import pyqref
+    >>> from pyqref.quantization.fx import numeric_suite as ns
+    >>> one, two = (pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU())) for _ in "ab")
+    >>> both = ns.add_shadow_loggers("a", one, "b", two, ns.OutputLogger)
+    >>> _ = both(pyqref.ones(1))
+    >>> list(ns.extract_shadow_logger_info(both, ns.OutputLogger, "b"))
+    ['_0']
     """
     return rekeyed(collect((model_a_shadows_b,), logger_cls), model_name_to_use_for_layer_names)

@@ -48,6 +48,13 @@ class NSSubgraph(NamedTuple):
         The last node: the result is its value.
     base_op_node
         The node that says which operation it is.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> model = pyqref.fx.symbolic_trace(pyqref.nn.Sequential(pyqref.nn.ReLU()))
+    >>> get_matching_subgraph_pairs(model, model)["base_op_ReLU_0"][0]
+    NSSubgraph(start_node=_0, end_node=_0, base_op_node=_0)
     """
 
     start_node: Node
@@ -56,7 +63,17 @@ class NSSubgraph(NamedTuple):
 
 
 class GraphMatchingException(Exception):  # noqa: N818
-    """Two models do not have the same operations one by one."""
+    """Two models do not have the same operations one by one.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> one, two = (pyqref.fx.symbolic_trace(f) for f in (pyqref.relu, pyqref.abs))
+    >>> get_matching_subgraph_pairs(one, two)
+    Traceback (most recent call last):
+    ...
+    pyqref.quantization.fx.numeric_suite.subgraphs.GraphMatchingException: relu (relu) of ...
+    """
 
 
 class NSTracer(QuantizationTracer):
@@ -66,6 +83,14 @@ class NSTracer(QuantizationTracer):
     ----------
     skipped_module_names, skipped_module_classes
         Modules that stay whole.
+
+    Examples
+    --------
+    >>> from pyqref import nn
+    >>> from pyqref.quantization import MinMaxObserver
+    >>> model = nn.Sequential(nn.ReLU(), MinMaxObserver())
+    >>> [node.name for node in NSTracer([], []).trace(model).nodes]
+    ['input_1', '_0', '_1', 'output']
     """
 
     def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:

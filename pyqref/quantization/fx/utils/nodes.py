@@ -27,6 +27,11 @@ class NodeInfo(NamedTuple):
     ----------
     op, target
         As of :class:`~pyqref.fx.Node`.
+
+    Examples
+    --------
+    >>> NodeInfo("call_method", "relu")
+    NodeInfo(op='call_method', target='relu')
     """
 
     op: str
