@@ -144,8 +144,10 @@ from .tensor import baddbmm as baddbmm
 from .tensor import bernoulli as bernoulli
 from .tensor import bincount as bincount
 from .tensor import bitwise_and as bitwise_and
+from .tensor import bitwise_left_shift as bitwise_left_shift
 from .tensor import bitwise_not as bitwise_not
 from .tensor import bitwise_or as bitwise_or
+from .tensor import bitwise_right_shift as bitwise_right_shift
 from .tensor import bitwise_xor as bitwise_xor
 from .tensor import bmm as bmm
 from .tensor import broadcast_tensors as broadcast_tensors
@@ -749,8 +751,10 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "bincount",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "bmm",
     "bool",

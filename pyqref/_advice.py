@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from ._advice_table import PACKAGES, TABLE
+from ._advice_packages import PACKAGES
+from ._advice_table import TABLE
 
 __all__ = ["advice", "package_advice", "rows"]
 

@@ -7,7 +7,7 @@ for all below it too; one that ends in ``.*`` only for what is below it and miss
 
 from __future__ import annotations
 
-__all__ = ["PACKAGES", "TABLE"]
+__all__ = ["TABLE"]
 
 _EAGER = "pyqref runs each operation when it is called, and has nothing to compile"
 _LINALG = (
@@ -51,6 +51,73 @@ TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
+            "prepare_fx and convert_fx of torch.ao.quantization.quantize_fx do that; read or "
+            "change the graph that they give, whose observers and layers are modules of it"
+        ),
+        (
+            "ao.quantization.fx.* ao.quantization.quantize_fx.* "
+            "ao.quantization.backend_config._qnnpack_pt2e"
+        ),
+    ),
+    (
+        (
+            "scale the channels of one layer and the inputs of the next by hand, or give the "
+            "layers a qconfig with per-channel weights: pyqref equalizes nothing"
+        ),
+        "ao.quantization._equalize ao.quantization.fx._equalize",
+    ),
+    (
+        (
+            "calibrate on more data, or train with prepare_qat: pyqref corrects no biases; "
+            "pyqref.measure.layer_sqnr shows the layers that need it"
+        ),
+        "ao.quantization._correct_bias",
+    ),
+    (
+        (
+            "use MinMaxObserver for one range, or PerChannelMinMaxObserver for one of each "
+            "channel: pyqref has no ranges of blocks, groups or tokens; torchao has them"
+        ),
+        (
+            "ao.quantization.observer.AffineQuantizedObserverBase "
+            "ao.quantization.observer.Granularity ao.quantization.observer.MappingType "
+            "ao.quantization.observer.PerAxis ao.quantization.observer.PerBlock "
+            "ao.quantization.observer.PerGroup ao.quantization.observer.PerRow "
+            "ao.quantization.observer.PerTensor ao.quantization.observer.PerToken "
+            "ao.quantization.observer.TorchAODType ao.quantization.observer.ZeroPointDomain "
+            "ao.quantization.observer.get_block_size ao.quantization._quantized_conversions"
+        ),
+    ),
+    (
+        (
+            "use torch.nn.utils.prune: masks by magnitude, structured or not, and of one's own; or "
+            "multiply the weight by a mask in a parametrization"
+        ),
+        "ao.pruning ao.sparsity ao.nn.sparse",
+    ),
+    (
+        (
+            "write it as a loop over model.graph.nodes, or as a subclass of torch.fx.Interpreter "
+            "or torch.fx.Transformer; torch.fx.passes has ShapeProp, split_module and PassManager"
+        ),
+        (
+            "fx.passes.* fx.experimental.* fx.annotate fx.config fx.tensor_type fx.traceback "
+            "fx._graph_pickler fx._lazy_graph_module fx._pytree fx._utils fx._compatibility"
+        ),
+    ),
+    (
+        (
+            "torch.fx.symbolic_trace(model) gives a graph of the calls as they are written; pyqref "
+            "has no tracer of operators and no symbolic shapes"
+        ),
+        (
+            "fx.experimental.proxy_tensor fx.experimental.symbolic_shapes "
+            "fx.experimental.meta_tracer fx.experimental.sym_node "
+            "fx.passes.fake_tensor_prop fx.passes.reinplace"
+        ),
+    ),
+    (
+        (
             "pyqref quantizes Python modules, not TorchScript: use "
             "torch.ao.quantization.quantize_fx (prepare_fx, convert_fx), or "
             "quantize_dynamic(model) for the dynamic case"
@@ -68,9 +135,8 @@ TABLE: tuple[tuple[str, str], ...] = (
             "models layer by layer"
         ),
         (
-            "quantization._numeric_suite_fx quantization.ns ao.ns._numeric_suite_fx ao.ns.fx "
-            "ao.quantization.ns ao.quantization.fx._model_report "
-            "quantization.fx._model_report"
+            "quantization._numeric_suite_fx.* ao.ns._numeric_suite_fx.* ao.ns.fx.* "
+            "ao.quantization.fx._model_report quantization.fx._model_report"
         ),
     ),
     (
@@ -188,7 +254,83 @@ TABLE: tuple[tuple[str, str], ...] = (
             "write the operation in NumPy or Cython and register it with "
             "pyqref.library.register('mylib::name')"
         ),
-        "utils.cpp_extension classes utils.dlpack.*",
+        (
+            "utils.cpp_extension classes utils.dlpack.* library.* _library _custom_op "
+            "utils._triton _ops ScriptObject Tag"
+        ),
+    ),
+    (
+        (
+            "take gradients with torch.autograd.grad or torch.autograd.functional.jacobian, and "
+            "second derivatives as finite differences of them: pyqref records no backward pass"
+        ),
+        "autograd.functional.* autograd.forward_ad autograd.gradgradcheck autograd.graph.*",
+    ),
+    (
+        "use an if: pyqref runs each operation when it is called, so a tensor has its value",
+        "cond while_loop",
+    ),
+    (
+        "use concurrent.futures of Python: pyqref runs no futures of its own",
+        "futures",
+    ),
+    (
+        (
+            "write a function of your own that calls torch's: pyqref lets no other class or mode "
+            "take its functions over"
+        ),
+        (
+            "overrides.* utils._python_dispatch Tensor.__torch_function__ "
+            "Tensor._make_wrapper_subclass"
+        ),
+    ),
+    (
+        (
+            "leave the setting out, or print what you look for: pyqref keeps no logs and compiles "
+            "nothing"
+        ),
+        "_logging utils.flop_counter.*",
+    ),
+    (
+        (
+            "call numpy.testing.assert_allclose or torch.testing.assert_close: torch's own tests "
+            "are no part of pyqref"
+        ),
+        "testing._internal utils.benchmark.*",
+    ),
+    (
+        (
+            "save and load whole state dicts with torch.save and torch.load; a file is read only "
+            "as far as its tensors are used"
+        ),
+        "serialization.* utils.serialization utils.swap_tensors __future__ Tensor.module_load",
+    ),
+    (
+        "test with isinstance(result, tuple): results with several values are named tuples",
+        "return_types.*",
+    ),
+    (
+        "use quantize for static quantization: a function quantize_static has never been in torch",
+        "quantization.quantize_static",
+    ),
+    (
+        (
+            "leave the choice out: torch.nn.functional.scaled_dot_product_attention has one "
+            "implementation here"
+        ),
+        "nn.attention.*",
+    ),
+    (
+        "use torch.autocast('cpu')",
+        "cpu.amp",
+    ),
+    (
+        "use torch.from_dlpack(x): a tensor carries the protocol itself",
+        "to_dlpack",
+    ),
+    (
+        "use torch.arange(start, end + step, step)",
+        "range",
     ),
     (
         "install tensorboardX: it writes the same files, and needs no torch",
@@ -244,25 +386,3 @@ TABLE: tuple[tuple[str, str], ...] = (
         ),
     ),
 )
-
-#: Packages beside torch that scripts import, and what to do where they are not installed.
-PACKAGES = {
-    "torchvision": "pip install torchvision --no-deps (and pillow): it runs on pyqref under "
-    "the alias",
-    "torchaudio": "read sound with scipy.io.wavfile, and compute spectra with numpy.fft",
-    "torchtext": "read the files with Python's own open and csv, and count words with "
-    "collections.Counter",
-    "torchdata": "use torch.utils.data: Dataset, IterableDataset, DataLoader",
-    "torchao": "use torch.ao.quantization: quantize_ of weights is quantize_dynamic or a "
-    "weight-only qconfig there",
-    "torchinfo": "pip install torchinfo --no-deps, or print(model)",
-    "torchsummary": "pip install torchsummary --no-deps, or print(model)",
-    "torchmetrics": "write the metric with torch: (prediction == target).float().mean()",
-    "pytorch_lightning": "write the training loop: forward, loss.backward(), optimizer.step()",
-    "lightning": "write the training loop: forward, loss.backward(), optimizer.step()",
-    "functorch": "loop over the batch and torch.stack the results",
-    "executorch": "pyqref has no mobile runtime: run the model with pyqref run",
-    "torch_xla": "pyqref runs on the CPU: leave the device out",
-    "torch_directml": "pyqref runs on the CPU: leave the device out",
-    "apex": "train in float32: pyqref has no mixed precision",
-}

@@ -18,7 +18,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ._lazy import importing
+from ._lazy import importing, no_attribute
 from ._other_paths_table import TABLE
 
 __all__ = ["paths"]
@@ -109,10 +109,12 @@ def _complete(module: ModuleType) -> None:
             try:
                 return own(name)
             except AttributeError:
-                if name not in more:
+                if name not in more and f"{path}.{name}" not in paths():
                     raise
         if name not in more:
-            raise AttributeError(f"module {path!r} has no attribute {name!r}")
+            if f"{path}.{name}" in paths():
+                return _imported(f"{path}.{name}")
+            raise no_attribute(path, name)
         value = _name(path, name)
         setattr(module, name, value)
         return value
@@ -152,8 +154,7 @@ class _Completed:
 
     def exec_module(self, module: ModuleType) -> None:
         self.loader.exec_module(module)
-        if paths()[module.__name__]:
-            _complete(module)
+        _complete(module)
 
 
 class _Same:

@@ -17,6 +17,7 @@ FLOORS: dict[str, float] = {
     "pyqref._lazy": 0,
     "pyqref._insides": 0,
     "pyqref._advice": 0,
+    "pyqref._advice_packages": 0,
     "pyqref._advice_table": 0,
     "pyqref._other_paths": 0,
     "pyqref._other_paths_table": 0,

@@ -16,7 +16,7 @@ from .gradcheck import GradcheckError as GradcheckError
 from .gradcheck import gradcheck as gradcheck
 
 if not TYPE_CHECKING:  # a type checker knows the names that are there
-    __getattr__ = on_first_use(__name__, {}, modules=("profiler",))
+    __getattr__ = on_first_use(__name__, {}, modules=("functional", "profiler"))
 
 __all__ = [
     "Function",

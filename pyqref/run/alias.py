@@ -24,6 +24,7 @@ from pyqref._insides.stack import caller
 
 from .._advice import advice, package_advice
 from ..backends import quantized as settings
+from .missing import advised, refuse_import, unadvised
 from .torch_module import TORCH_VERSION, TorchModule, pyqref
 
 __all__ = [
@@ -40,11 +41,23 @@ TORCH = "torch"
 SHIM = str(Path(__file__).parent / "shim")
 
 
+class _Top(TorchModule):
+    """The module ``torch``, which tells what to do where a program imports a name it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            refuse_import(self.__name__, name, caller())
+            raise
+
+
 class _Loader(importlib.abc.Loader):
     """Hands over a module that exists already, and leaves it as it was."""
 
-    def __init__(self, module: ModuleType) -> None:
+    def __init__(self, module: ModuleType, name: str) -> None:
         self.module = module
+        self.name = name
         self.spec = module.__spec__
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
@@ -54,6 +67,7 @@ class _Loader(importlib.abc.Loader):
         if module.__name__ != TORCH:
             # The import system has just written the spec of the alias over the module's own.
             module.__spec__ = self.spec
+            advised(module, self.name)
 
 
 class _Distribution(importlib.metadata.Distribution):
@@ -72,7 +86,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Finds ``torch`` and everything below it in pyqref."""
 
     def __init__(self) -> None:
-        self.top = TorchModule(TORCH)
+        self.top = _Top(TORCH)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -85,7 +99,9 @@ class _Finder(importlib.abc.MetaPathFinder):
                 return None
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         is_package = hasattr(module, "__path__")
-        return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=is_package)
+        return importlib.util.spec_from_loader(
+            fullname, _Loader(module, fullname), is_package=is_package
+        )
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:
         """What ``importlib.metadata`` asks for."""
@@ -252,6 +268,7 @@ def uninstall_as_torch() -> None:
         sys.path.remove(SHIM)
     for name in [each for each in sys.modules if each.split(".")[0] == TORCH]:
         del sys.modules[name]
+    unadvised()
     settings.conventions = _State.conventions
     _State.finder = None
 

@@ -157,8 +157,10 @@ from .linalg import tensordot as tensordot
 from .linalg import trace as trace
 from .linalg import vdot as vdot
 from .logic import bitwise_and as bitwise_and
+from .logic import bitwise_left_shift as bitwise_left_shift
 from .logic import bitwise_not as bitwise_not
 from .logic import bitwise_or as bitwise_or
+from .logic import bitwise_right_shift as bitwise_right_shift
 from .logic import bitwise_xor as bitwise_xor
 from .logic import logical_and as logical_and
 from .logic import logical_not as logical_not
@@ -385,8 +387,10 @@ __all__ = [
     "bernoulli",
     "bincount",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "bmm",
     "broadcast_tensors",

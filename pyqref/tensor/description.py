@@ -16,6 +16,7 @@ from .base import TensorBase, wrap
 from .dispatch import require_tensor
 from .foreign import kind_of
 from .size import Size
+from .storage import TypedStorage, UntypedStorage
 
 __all__ = ["Description"]
 
@@ -121,6 +122,14 @@ class Description(TensorBase):
     def storage_offset(self) -> builtins.int:
         """Position of the first element in the storage, in elements."""
         return (address(self._array) - address(storage_of(self._array))) // self._array.itemsize
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The bytes that this tensor and its views lie in."""
+        return UntypedStorage(self._array)
+
+    def storage(self) -> TypedStorage:
+        """The elements that this tensor and its views lie in."""
+        return TypedStorage(self._array, self.dtype)
 
     def data_ptr(self) -> builtins.int:
         """Address of the first element."""

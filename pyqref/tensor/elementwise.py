@@ -103,6 +103,10 @@ class ElementwiseMethods:
     bitwise_or_ = logic.bitwise_or_
     bitwise_xor = logic.bitwise_xor
     bitwise_xor_ = logic.bitwise_xor_
+    bitwise_left_shift = logic.bitwise_left_shift
+    bitwise_left_shift_ = logic.bitwise_left_shift_
+    bitwise_right_shift = logic.bitwise_right_shift
+    bitwise_right_shift_ = logic.bitwise_right_shift_
     bitwise_not = logic.bitwise_not
     bitwise_not_ = logic.bitwise_not_
     logical_and = logic.logical_and

@@ -16,8 +16,10 @@ from .refusal import refuse_quantized
 
 __all__ = [
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "logical_and",
     "logical_not",
@@ -83,6 +85,49 @@ def bitwise_xor(input: Any, other: Any) -> Any:
     [5, 2]
     """
     return _bitwise(np.bitwise_xor, input, other)
+
+
+def bitwise_left_shift(input: Any, other: Any) -> Any:
+    """``input << other``; 0 for a shift by all bits, or by less than none.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_left_shift(pyqref.tensor([1, 3]), 4).tolist()
+    [16, 48]
+    """
+    return _bitwise(left_shift, input, other)
+
+
+def bitwise_right_shift(input: Any, other: Any) -> Any:
+    """``input >> other``, which keeps the sign; the sign alone for a shift by all bits.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.bitwise_right_shift(pyqref.tensor([48, -1]), 4).tolist()
+    [3, -1]
+    """
+    return _bitwise(right_shift, input, other)
+
+
+def _steps(input: Any, other: Any) -> tuple[Any, int]:
+    """Shifts within the bits of a type, those outside being all of them; and how many it has."""
+    if np.result_type(input, other).kind == "b":
+        raise RuntimeError("shifts are not defined for bool tensors; convert them with x.int()")
+    bits = 8 * np.result_type(input, other).itemsize
+    steps = np.asarray(other)
+    return np.where((steps < 0) | (steps >= bits), bits, steps).astype(steps.dtype), bits
+
+
+def left_shift(input: Any, other: Any) -> Any:
+    steps, _ = _steps(input, other)
+    return np.left_shift(input, steps)
+
+
+def right_shift(input: Any, other: Any) -> Any:
+    steps, _ = _steps(input, other)
+    return np.right_shift(input, steps)
 
 
 def bitwise_not(input: Any) -> Any:
@@ -158,6 +203,8 @@ def logical_not(input: Any) -> Any:
 bitwise_and_ = in_place(bitwise_and)
 bitwise_or_ = in_place(bitwise_or)
 bitwise_xor_ = in_place(bitwise_xor)
+bitwise_left_shift_ = in_place(bitwise_left_shift)
+bitwise_right_shift_ = in_place(bitwise_right_shift)
 bitwise_not_ = in_place(bitwise_not)
 logical_and_ = in_place(logical_and)
 logical_or_ = in_place(logical_or)

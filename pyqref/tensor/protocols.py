@@ -152,6 +152,10 @@ class Protocols(Description):
     __and__ = __rand__ = operator(logic.bitwise_and)
     __or__ = __ror__ = operator(logic.bitwise_or)
     __xor__ = __rxor__ = operator(logic.bitwise_xor)
+    __lshift__ = operator(logic.bitwise_left_shift)
+    __rlshift__ = reflected(logic.bitwise_left_shift)
+    __rshift__ = operator(logic.bitwise_right_shift)
+    __rrshift__ = reflected(logic.bitwise_right_shift)
     __eq__ = operator(comparison.eq)
     __ne__ = operator(comparison.ne)
     __lt__ = operator(comparison.lt)
@@ -168,6 +172,8 @@ class Protocols(Description):
     __iand__ = logic.bitwise_and_
     __ior__ = logic.bitwise_or_
     __ixor__ = logic.bitwise_xor_
+    __ilshift__ = logic.bitwise_left_shift_
+    __irshift__ = logic.bitwise_right_shift_
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
 

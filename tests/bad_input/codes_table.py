@@ -78,16 +78,18 @@ _ONE = _many(
     "logsigmoid mish relu6 selu selu_ silu softplus softshrink hardshrink softsign tanhshrink "
     "bernoulli bincount numel get_device is_complex is_floating_point is_signed typename "
     "is_tensor contiguous cpu detach dim is_contiguous is_inference is_pinned nelement ndimension "
-    "pin_memory storage_offset element_size tolist qscheme dequantize int_repr bool byte char "
-    "double float half int long short numpy data_ptr stride size type register_hook retain_grad",
+    "pin_memory storage storage_offset untyped_storage element_size tolist qscheme dequantize "
+    "int_repr bool byte char double float half int long short numpy data_ptr stride size type "
+    "register_hook retain_grad",
     c(X),
 )
 _TWO = _many(
-    "atan2 bitwise_and bitwise_or bitwise_xor dist eq equal fmax fmin ge greater greater_equal gt "
-    "hypot isclose allclose isin le less less_equal logaddexp logical_and logical_or logical_xor "
-    "lt maximum minimum ne not_equal xlogy is_same_size l1_loss mse_loss smooth_l1_loss "
-    "huber_loss kl_div soft_margin_loss hinge_embedding_loss binary_cross_entropy_with_logits "
-    "cdist result_type cosine_similarity pairwise_distance expand_as reshape_as view_as type_as",
+    "atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor dist eq "
+    "equal fmax fmin ge greater greater_equal gt hypot isclose allclose isin le less less_equal "
+    "logaddexp logical_and logical_or logical_xor lt maximum minimum ne not_equal xlogy "
+    "is_same_size l1_loss mse_loss smooth_l1_loss huber_loss kl_div soft_margin_loss "
+    "hinge_embedding_loss binary_cross_entropy_with_logits cdist result_type cosine_similarity "
+    "pairwise_distance expand_as reshape_as view_as type_as",
     c(X, Y),
 )
 _OTHERS: dict[str, tuple[Call, ...]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -113,6 +114,17 @@ def test_does_it_fit(
     ):
         assert 1 == main(["inspect", str(path), "--model", name])
         assert words in capsys.readouterr().err
+
+
+def test_a_model_that_is_written_for_torch(tmp_path: Path) -> None:
+    """Its module imports torch, which is pyqref there, whether a torch is installed or not."""
+    (tmp_path / "theirs.py").write_text(
+        "import torch.nn as nn\ndef Net(): return nn.Linear(2, 2)\n"
+    )
+    pyqref.save(pyqref.nn.Linear(2, 2).state_dict(), tmp_path / "x")
+    command = [sys.executable, "-m", "pyqref", "inspect", "x", "--model", "theirs:Net"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "fits        theirs:Net: yes" in done.stdout, done.stderr
 
 
 def test_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

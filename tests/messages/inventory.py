@@ -90,7 +90,7 @@ def trees() -> dict[str, ast.Module]:
         str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
         # Tables: of names of torch, and of what to do instead (tests/run/test_advice_followed.py).
-        if path.name not in ("_advice_table.py", "_other_paths_table.py")
+        if path.name not in ("_advice_packages.py", "_advice_table.py", "_other_paths_table.py")
     }
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import pyqref
 from pyqref._advice import advice, package_advice, rows
-from pyqref._advice_table import PACKAGES, TABLE
+from pyqref._advice_packages import PACKAGES
+from pyqref._advice_table import TABLE
 
 
 def _is_here(name: str) -> bool:

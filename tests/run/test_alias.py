@@ -197,3 +197,33 @@ def test_walking_through_the_packages_installs_nothing() -> None:
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("from torch import fft", "cannot import name 'fft' from 'torch'; use numpy.fft"),
+        ("from torch.onnx import export", "'export' from 'torch.onnx'; pyqref writes no ONNX"),
+        ("from torch.utils import tensorboard", "from 'torch.utils'; install tensorboardX"),
+        (
+            "from torch.ao.quantization import quantize_pt2e",
+            "use torch.ao.quantization.quantize_fx",
+        ),
+        ("from torch.nn import Lineer", "from 'torch.nn'; is it Linear?"),
+        ("from torch.nn.functional import nowhere", "pyqref does not have it"),
+        ("from torch.ao.ns.fx.utils import get_node_input_qparams", "pyqref.measure.layer_sqnr"),
+        ("from torch.fx.passes.splitter_base import Subgraph", "a loop over model.graph.nodes"),
+        ("import torch.ao.quantization.fx.quantize_handler", "prepare_fx and convert_fx"),
+        ("import torch.fx.experimental.symbolic_shapes", "torch.fx.symbolic_trace"),
+        ("import torch.ao.pruning", "torch.nn.utils.prune"),
+    ],
+)
+def test_an_import_of_what_is_not_here(torch, statement, message):
+    """It says what to do; ``hasattr`` of the same name is False, and nothing is left behind."""
+    with pytest.raises(ImportError, match=re.escape(message)):
+        exec(statement, {})
+    assert not hasattr(torch, "fft")
+    uninstall_as_torch()
+    for name in ("nn", "nn.functional", "onnx", "utils"):
+        asked = vars(importlib.import_module(f"pyqref.{name}")).get("__getattr__")
+        assert "pyqref.run.missing" != getattr(asked, "__module__", "")

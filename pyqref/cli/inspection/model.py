@@ -6,9 +6,11 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pyqref.nn import Module
+from pyqref.run import as_torch, is_installed
 
 __all__ = ["ModelError", "fits", "named_model"]
 
@@ -24,7 +26,8 @@ def named_model(name: str) -> Module:
     ----------
     name
         Module and class, or a function without arguments that returns a model. Only this module
-        is imported, as Python would from the folder one is in.
+        is imported, as Python would from the folder one is in; if it imports ``torch``, that is
+        pyqref.
 
     Raises
     ------
@@ -43,10 +46,11 @@ def named_model(name: str) -> Module:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        found: Any = importlib.import_module(module)
-        for step in attribute.split("."):
-            found = getattr(found, step)
-        model = found if isinstance(found, Module) else found()
+        with _torch():
+            found: Any = importlib.import_module(module)
+            for step in attribute.split("."):
+                found = getattr(found, step)
+            model = found if isinstance(found, Module) else found()
     except Exception as error:
         raise ModelError(
             f"{name} cannot be made: {type(error).__name__}: {error}; name a class or function "
@@ -55,6 +59,11 @@ def named_model(name: str) -> Module:
     if not isinstance(model, Module):
         raise ModelError(f"{name} gives a {type(model).__name__}, not a module of pyqref")
     return model
+
+
+def _torch() -> AbstractContextManager[Any]:
+    """Lets the module of a model import pyqref as torch, unless a torch is there already."""
+    return nullcontext() if "torch" in sys.modules and not is_installed() else as_torch()
 
 
 def fits(model: Module, state: Mapping[str, Any]) -> str:
