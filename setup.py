@@ -42,6 +42,7 @@ DIRECTIVES: dict[str, dict[str, bool]] = {
         "wraparound": False,
         "cdivision": True,
         "initializedcheck": False,
+        "binding": False,  # functions of C: half of what was compiled made them look like Python's
     },
     ".py": {"annotation_typing": False, "auto_pickle": False},
 }
