@@ -191,26 +191,7 @@ static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
     EACH(i32v, U32(OF(c)) + U32(OF(a)) * U32(OF(b)));
 }
 
-/* Where a fraction has room, adding 2^23 to the magnitude rounds it, ties to even. */
-static inline f32v round_f32(f32v a) {
-    const f32v size = abs_f32(a), whole = set_f32(8388608.0f);
-    const f32v rounded = copy_sign_f32(sub_f32(add_f32(size, whole), whole), a);
-    return choose_f32(is_less(size, whole), rounded, a);
-}
-#if defined(__GNUC__)
-static inline f32v to_f32(i32v a) { return __builtin_convertvector(a, f32v); }
-static inline i32v whole_i32(f32v a) { return __builtin_convertvector(a, i32v); }
-#else
-static inline f32v to_f32(i32v a) { EACH_LANE(f32v, (float)LANE(a, i)); }
-static inline i32v whole_i32(f32v a) { EACH_LANE(i32v, (int32_t)LANE(a, i)); }
-#endif
-static inline i32v to_i32(f32v a) { return whole_i32(round_f32(a)); }
-static inline i32v truncate_i32(f32v a) {
-    EACH_LANE(i32v, LANE(a, i) >= -2147483648.0f && LANE(a, i) < 2147483648.0f ? (int32_t)LANE(a, i)
-                                                                               : INT32_MIN);
-}
-
-#include "simd/portable_doubles.h"
+#include "simd/portable_conversions.h"
 
 static inline i32v shl_i32(i32v a, const int n) { EACH(i32v, U32(OF(a)) << n); }
 static inline i32v shr_i32(i32v a, const int n) { EACH(i32v, OF(a) >> n); }
@@ -340,6 +321,18 @@ static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
         for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
     }
 }
+#if defined(__SSE2__)
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                                    const uint8_t *c, const uint8_t *d) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)a), y = _mm_loadu_si128((const __m128i *)b);
+    const __m128i z = _mm_loadu_si128((const __m128i *)c), w = _mm_loadu_si128((const __m128i *)d);
+    const __m128i xy[2] = {_mm_unpacklo_epi8(x, y), _mm_unpackhi_epi8(x, y)};
+    const __m128i zw[2] = {_mm_unpacklo_epi8(z, w), _mm_unpackhi_epi8(z, w)};
+    const __m128i all[4] = {_mm_unpacklo_epi16(xy[0], zw[0]), _mm_unpackhi_epi16(xy[0], zw[0]),
+                            _mm_unpacklo_epi16(xy[1], zw[1]), _mm_unpackhi_epi16(xy[1], zw[1])};
+    memcpy(quads, all, sizeof all);
+}
+#else
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     for (int v = 0; v < 4; ++v, a += SIMD_LANES, b += SIMD_LANES, c += SIMD_LANES, d += SIMD_LANES) {
@@ -350,6 +343,7 @@ static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint
         quads[v] = quad;
     }
 }
+#endif
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     quads_v quads[4];

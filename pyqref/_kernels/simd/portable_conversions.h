@@ -1,8 +1,27 @@
-/* Doubles for portable.h, which includes this file: one for each lane, in parts of two where a
- * compiler has vectors, of one where it has none. */
-#ifndef PYQREF_PORTABLE_DOUBLES_H
-#define PYQREF_PORTABLE_DOUBLES_H
+/* Conversions and doubles for portable.h, which includes this file. */
+#ifndef PYQREF_PORTABLE_CONVERSIONS_H
+#define PYQREF_PORTABLE_CONVERSIONS_H
 
+/* Where a fraction has room, adding 2^23 to the magnitude rounds it, ties to even. */
+static inline f32v round_f32(f32v a) {
+    const f32v size = abs_f32(a), whole = set_f32(8388608.0f);
+    const f32v rounded = copy_sign_f32(sub_f32(add_f32(size, whole), whole), a);
+    return choose_f32(is_less(size, whole), rounded, a);
+}
+#if defined(__GNUC__)
+static inline f32v to_f32(i32v a) { return __builtin_convertvector(a, f32v); }
+static inline i32v whole_i32(f32v a) { return __builtin_convertvector(a, i32v); }
+#else
+static inline f32v to_f32(i32v a) { EACH_LANE(f32v, (float)LANE(a, i)); }
+static inline i32v whole_i32(f32v a) { EACH_LANE(i32v, (int32_t)LANE(a, i)); }
+#endif
+static inline i32v to_i32(f32v a) { return whole_i32(round_f32(a)); }
+static inline i32v truncate_i32(f32v a) {
+    EACH_LANE(i32v, LANE(a, i) >= -2147483648.0f && LANE(a, i) < 2147483648.0f ? (int32_t)LANE(a, i)
+                                                                               : INT32_MIN);
+}
+
+/* One double for each lane, in parts of two where a compiler has vectors, else of one. */
 #if defined(__GNUC__)
 typedef double part_f64 VECTOR;
 typedef int64_t part_i64 VECTOR;
@@ -98,7 +117,10 @@ static inline f64v high_bits_plus(f64v a, int64_t added) {
 }
 static inline f64v sum_to_odd(f64v a, f64v b) IN_PARTS(add_to_odd, a, b)
 /* A double holds the product exactly, and rounding an odd sum to float cannot meet a false tie. */
-static inline f32v fma_f32(f32v a, f32v b, f32v c) {
+#if defined(__GNUC__)
+__attribute__((noinline)) /* it is forty instructions long */
+#endif
+static f32v fma_f32(f32v a, f32v b, f32v c) {
     return narrow_f64(sum_to_odd(mul_f64(widen_f32(a), widen_f32(b)), widen_f32(c)));
 }
 
