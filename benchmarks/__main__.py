@@ -11,7 +11,6 @@ they are installed.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sys
@@ -28,8 +27,19 @@ from threadpoolctl import threadpool_limits
 import pyqref
 from pyqref import kernels
 
-from . import activations, convolutions, elements, layers, models, onnx_models, peaks, scaling
+from . import (
+    activations,
+    convolutions,
+    elements,
+    floats,
+    layers,
+    models,
+    onnx_models,
+    peaks,
+    scaling,
+)
 from .charts import bars, geometric_means, roofline, threads_of
+from .files import text_of
 from .pinning import Pinned
 from .race import Result, run
 
@@ -39,6 +49,7 @@ GROUPS = {
     "activations": activations.activations,
     "numbers": elements.numbers,
     "smallest": elements.smallest,
+    "floats": floats.floats,
     "recurrent": models.recurrent,
     "models": models.inference,
     "training": models.training,
@@ -183,7 +194,7 @@ def main() -> None:
         console.print(f"{kind:<38} mean {mean:6.2f}  smallest {low:6.2f}  of {count}")
     console.print(f"import pyqref: {extra * 1e3:.0f} ms more than import numpy")
     if options.json:
-        options.json.write_text(json.dumps(measured, indent=1) + "\n")
+        options.json.write_text(text_of(measured))
     if options.chart:
         draw(measured, options.chart)
 

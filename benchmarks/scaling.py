@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from . import convolutions, elements, layers, models
+from .files import text_of
 from .pinning import PROCESSORS
 from .race import Race
 
@@ -85,7 +86,7 @@ def main() -> None:
             command += ["--threads", str(threads), "--json", str(file)]
             subprocess.run(command + ["--quick"] * options.quick, check=True)
             measured.append(json.loads(file.read_text()))
-            options.json.write_text(json.dumps(measured, indent=1) + "\n")
+            options.json.write_text(text_of(measured))
 
 
 if __name__ == "__main__":

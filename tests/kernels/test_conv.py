@@ -252,6 +252,14 @@ def test_few_channels_and_many_pixels(
         check(rng, case, channels_last=True, relu=taps == 3)
 
 
+@pytest.mark.parametrize("channels", [130, 160, 192, 250])
+def test_pixels_of_many_channels(kernel: str, channels: int) -> None:
+    """Pixels that are not neighbours are copied by pieces of a constant size."""
+    rng = np.random.default_rng(channels)
+    case = plane(1, channels, 11, channels, 3, stride=2, padding=1, groups=channels)
+    check(rng, case, channels_last=True)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_layers(kernel: str, seed: int) -> None:
     """Whatever a layer may be, dense, grouped or depthwise."""

@@ -9,6 +9,7 @@ import pytest
 from kernels.compare import assert_same_bits
 
 from pyqref import _kernels
+from pyqref._kernels.normalization import rows
 from pyqref.numerics import normalization
 from pyqref.numerics.elementwise import Grid
 
@@ -63,6 +64,25 @@ def test_large_images_with_their_channels_last(kernel: str, shape: tuple[int, ..
     for groups in (2, channels):
         arguments = (q, grid(np.uint8, 0.1, 3), groups, w, b, 1e-5, grid(np.uint8, 0.03, 4))
         assert_same_bits(normalization.group_norm(*arguments), _kernels.group_norm(*arguments))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_rows_in_pieces(compiled_kernel: str, monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
+    """A long row that is not in C order: the sums of its pieces are those of the row."""
+    monkeypatch.setattr(rows, "_ROW", 100)
+    monkeypatch.setattr(rows, "_PIECE", 40)
+    rng = np.random.default_rng(4)
+    q = integers(dtype, 9, 20, 7).transpose(2, 0, 1)
+    w, b = rng.standard_normal((2, *q.shape)).astype(np.float32)
+    given, out = grid(dtype, 0.1, 3), grid(dtype, 0.02, 4)
+    for weight, bias in ((w, b), (None, b), (w[:, :1, :1], None), (None, None)):
+        result = np.empty(q.shape, dtype)
+        rows.layer_norm_of_row(q, given, weight, bias, 1e-5, out, result)
+        full = [
+            None if f is None else np.broadcast_to(f, q.shape).reshape(-1) for f in (weight, bias)
+        ]
+        expected = normalization.layer_norm(q.reshape(1, -1), given, *full, 1e-5, out)
+        assert_same_bits(expected.reshape(q.shape), result)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 15, 16, 17, 33, 64, 100, 128, 130])
