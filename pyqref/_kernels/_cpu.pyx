@@ -21,4 +21,4 @@ def features():
         "dotprod": CPU_DOTPROD,
         "i8mm": CPU_I8MM,
     }
-    return frozenset(name for name, bit in names.items() if found & bit)
+    return frozenset([name for name, bit in names.items() if found & bit])

@@ -1,8 +1,11 @@
-/* Primitives in plain C, for every processor: 4 lanes in a struct, which compilers turn into
- * the vectors of their baseline where they can. */
+/* Primitives in C, for every processor: 4 lanes. A vector is one of GNU C, which gcc and clang turn
+ * into those of their baseline. For other compilers it is a struct, and each operation a loop. */
 #ifndef PYQREF_SIMD_H
 #define PYQREF_SIMD_H
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,16 +18,56 @@
 #define PAIR_PRICE 1
 #define LANES_IN_LOOPS
 
-typedef struct { float lane[SIMD_LANES]; } f32v;
-typedef struct { int32_t lane[SIMD_LANES]; } i32v;
-typedef struct { int16_t k[4]; } inputs_v;              /* four activations */
-typedef struct { int8_t lane[SIMD_LANES][4]; } weights_v; /* four weights of each of 4 columns */
-
-/* One loop over the lanes: `result.lane[i] = expression` for a result of the given type. */
-#define EACH_LANE(type, expression)                                  \
-    type result;                                                     \
-    for (int i = 0; i < SIMD_LANES; ++i) result.lane[i] = expression; \
+/* `EACH(type, OF(a) + OF(b))` is an expression for all lanes of vectors, as one operation where
+ * compilers have vectors. A comparison is a mask: all bits of a lane are set, or none. */
+#if defined(__GNUC__)
+#define VECTOR __attribute__((vector_size(16)))
+typedef float f32v VECTOR;
+typedef int32_t i32v VECTOR;
+typedef uint32_t u32v VECTOR;
+typedef int16_t i16v VECTOR;
+typedef uint16_t u16v VECTOR;
+#define LANE(a, i) (a)[i]
+#define OF(a) (a)
+#define EACH(type, expression) return (type)(expression)
+#define U32(a) ((u32v)(a))
+#define I32(a) ((i32v)(a))
+#define U16(a) ((u16v)(a))
+#define I16(a) ((i16v)(a))
+#define IS(comparison) (comparison)
+#else
+typedef struct { float lane[4]; } f32v;
+typedef struct { int32_t lane[4]; } i32v;
+typedef struct { int16_t lane[8]; } i16v;
+#define LANE(a, i) (a).lane[i]
+#define OF(a) LANE(a, i)
+#define EACH(type, expression) \
+    type result;               \
+    for (int i = 0; i < (int)(sizeof result / sizeof LANE(result, 0)); ++i) \
+        LANE(result, i) = expression; \
     return result
+#define U32(a) ((uint32_t)(a))
+#define I32(a) ((int32_t)(a))
+#define U16(a) ((uint16_t)(a))
+#define I16(a) ((int16_t)(a))
+#define IS(comparison) -(int32_t)(comparison)
+#endif
+/* Lane by lane: `expression` of i. */
+#define EACH_LANE(type, expression)                                        \
+    type result;                                                           \
+    for (int i = 0; i < SIMD_LANES; ++i) LANE(result, i) = expression;     \
+    return result
+
+/* The bits of vectors as integers, and back. */
+static inline i32v bits_of(f32v a) { i32v bits; memcpy(&bits, &a, sizeof a); return bits; }
+static inline f32v with_bits(i32v a) { f32v real; memcpy(&real, &a, sizeof a); return real; }
+/* x where the mask is set, else y. */
+static inline i32v choose(i32v mask, i32v x, i32v y) {
+    EACH(i32v, (OF(mask) & OF(x)) | (~OF(mask) & OF(y)));
+}
+static inline f32v choose_f32(i32v mask, f32v x, f32v y) {
+    return with_bits(choose(mask, bits_of(x), bits_of(y)));
+}
 
 static inline f32v set_f32(float value) { EACH_LANE(f32v, value); }
 static inline f32v load_f32(const float *source) { EACH_LANE(f32v, source[i]); }
@@ -36,162 +79,126 @@ static inline i32v set_i32(int32_t value) { EACH_LANE(i32v, value); }
 static inline i32v load_i32(const int32_t *source) { EACH_LANE(i32v, source[i]); }
 static inline void store_i32(int32_t *target, i32v value) { memcpy(target, &value, sizeof value); }
 
+#if defined(__SSE2__)
+/* What x86-64 always has, and GNU C no operator for. */
+static inline i32v four_bytes(const void *source) {
+    int32_t four;
+    memcpy(&four, source, sizeof four);
+    return (i32v)_mm_cvtsi32_si128(four);
+}
+static inline i32v load_u8(const uint8_t *source) {
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i halves = _mm_unpacklo_epi8((__m128i)four_bytes(source), zero);
+    return (i32v)_mm_unpacklo_epi16(halves, zero);
+}
+static inline i32v load_s8(const int8_t *source) {
+    const __m128i bytes = (__m128i)four_bytes(source), halves = _mm_unpacklo_epi8(bytes, bytes);
+    return (i32v)_mm_unpacklo_epi16(halves, halves) >> 24;
+}
+static inline void store_low_bytes(uint8_t *target, i32v value) {
+    const __m128i low = (__m128i)(value & 255), halves = _mm_packs_epi32(low, low);
+    const int32_t four = _mm_cvtsi128_si32(_mm_packus_epi16(halves, halves));
+    memcpy(target, &four, sizeof four);
+}
+static inline f32v min_f32(f32v a, f32v b) { return (f32v)_mm_min_ps((__m128)a, (__m128)b); }
+static inline f32v max_f32(f32v a, f32v b) { return (f32v)_mm_max_ps((__m128)a, (__m128)b); }
+static inline f32v sqrt_f32(f32v a) { return (f32v)_mm_sqrt_ps((__m128)a); }
+static inline uint32_t bits_of_mask(i32v mask) { return (uint32_t)_mm_movemask_ps((__m128)mask); }
+static inline i32v pair_products(i16v a, i16v b) {
+    return (i32v)_mm_madd_epi16((__m128i)a, (__m128i)b);
+}
+#else
 static inline i32v load_u8(const uint8_t *source) { EACH_LANE(i32v, source[i]); }
 static inline i32v load_s8(const int8_t *source) { EACH_LANE(i32v, source[i]); }
 static inline void store_low_bytes(uint8_t *target, i32v value) {
-    for (int i = 0; i < SIMD_LANES; ++i) target[i] = (uint8_t)(uint32_t)value.lane[i];
-}
-
-/* The double holds the product exactly; the sum is rounded to odd (its exact error, by Knuth's
- * two-sum, tells when and which way), so that rounding it to float cannot meet a false tie. */
-static inline float fma_once(float a, float b, float c) {
-    double product = (double)a * b, addend = c, total = product + addend;
-    double back = total - product;
-    double error = (product - (total - back)) + (addend - back);
-    int64_t bits;
-    memcpy(&bits, &total, sizeof bits);
-    if (error != 0 && !(bits & 1) && total - total == 0) {
-        bits += (error > 0) == (total > 0) ? 1 : -1;
-        memcpy(&total, &bits, sizeof bits);
-    }
-    return (float)total;
-}
-static inline float power_once(int32_t n) {
-    uint32_t bits = ((uint32_t)n + 127u) << 23;
-    float power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-static inline float round_once(float a) {
-    /* Adding 1.5 * 2^52 leaves no room for a fraction: the sum is rounded, ties to even. */
-    const double buffer = 6755399441055744.0;
-    return a > -4503599627370496.0f && a < 4503599627370496.0f
-               ? copysignf((float)(((double)a + buffer) - buffer), a)
-               : a;
-}
-
-static inline f32v add_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] + b.lane[i]); }
-static inline f32v sub_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] - b.lane[i]); }
-static inline f32v mul_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] * b.lane[i]); }
-static inline f32v div_f32(f32v a, f32v b) { EACH_LANE(f32v, a.lane[i] / b.lane[i]); }
-static inline f32v sqrt_f32(f32v a) { EACH_LANE(f32v, sqrtf(a.lane[i])); }
-static inline f32v fma_f32(f32v a, f32v b, f32v c) {
-    EACH_LANE(f32v, fma_once(a.lane[i], b.lane[i], c.lane[i]));
+    for (int i = 0; i < SIMD_LANES; ++i) target[i] = (uint8_t)(uint32_t)LANE(value, i);
 }
 static inline f32v min_f32(f32v a, f32v b) {
-    EACH_LANE(f32v, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]);
+    EACH_LANE(f32v, LANE(a, i) < LANE(b, i) ? LANE(a, i) : LANE(b, i));
 }
 static inline f32v max_f32(f32v a, f32v b) {
-    EACH_LANE(f32v, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]);
+    EACH_LANE(f32v, LANE(a, i) > LANE(b, i) ? LANE(a, i) : LANE(b, i));
 }
-static inline f32v round_f32(f32v a) { EACH_LANE(f32v, round_once(a.lane[i])); }
-static inline f32v if_nan(f32v a, f32v other) {
-    EACH_LANE(f32v, a.lane[i] == a.lane[i] ? a.lane[i] : other.lane[i]);
+static inline f32v sqrt_f32(f32v a) { EACH_LANE(f32v, sqrtf(LANE(a, i))); }
+static inline uint32_t bits_of_mask(i32v mask) {
+    const int32_t low = (LANE(mask, 0) & 1) | (LANE(mask, 1) & 2);
+    return (uint32_t)(low | (LANE(mask, 2) & 4) | (LANE(mask, 3) & 8));
 }
-static inline f32v abs_f32(f32v a) { EACH_LANE(f32v, fabsf(a.lane[i])); }
+static inline i32v low_half(i32v a) { EACH(i32v, I32(U32(OF(a)) << 16) >> 16); }
+static inline i32v high_half(i32v a) { EACH(i32v, OF(a) >> 16); }
+static inline i32v mul_i32(i32v a, i32v b);
+static inline i32v pair_products(i16v a, i16v b) {
+    i32v x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    const i32v low = mul_i32(low_half(x), low_half(y));
+    const i32v high = mul_i32(high_half(x), high_half(y));
+    EACH(i32v, U32(OF(low)) + U32(OF(high)));
+}
+#endif
+
+static inline i32v and_i32(i32v a, i32v b) { EACH(i32v, OF(a) & OF(b)); }
+static inline i32v is_less(f32v a, f32v b) { EACH(i32v, IS(OF(a) < OF(b))); }
+static inline i32v is_equal(f32v a, f32v b) { EACH(i32v, IS(OF(a) == OF(b))); }
+static inline i32v is_less_equal(f32v a, f32v b) { EACH(i32v, IS(OF(a) <= OF(b))); }
+static inline i32v has_bits(i32v a, i32v b) { EACH(i32v, IS((OF(a) & OF(b)) == OF(b))); }
+static inline i32v is_same(i32v a, i32v b) { EACH(i32v, IS(OF(a) == OF(b))); }
+
+static inline f32v add_f32(f32v a, f32v b) { EACH(f32v, OF(a) + OF(b)); }
+static inline f32v sub_f32(f32v a, f32v b) { EACH(f32v, OF(a) - OF(b)); }
+static inline f32v mul_f32(f32v a, f32v b) { EACH(f32v, OF(a) * OF(b)); }
+static inline f32v div_f32(f32v a, f32v b) { EACH(f32v, OF(a) / OF(b)); }
+static inline f32v if_nan(f32v a, f32v other) { return choose_f32(is_equal(a, a), a, other); }
+static inline f32v abs_f32(f32v a) { return choose_f32(set_i32(INT32_MAX), a, set_f32(0)); }
 static inline f32v if_unequal(f32v a, i32v x, i32v y) {
-    EACH_LANE(f32v, x.lane[i] != y.lane[i] ? a.lane[i] : 0.0f);
+    return choose_f32(is_same(x, y), set_f32(0), a);
 }
 static inline f32v copy_sign_f32(f32v a, f32v sign) {
-    EACH_LANE(f32v, copysignf(a.lane[i], sign.lane[i]));
+    return choose_f32(set_i32(INT32_MAX), a, sign);
 }
-static inline f32v power_of_two(i32v n) { EACH_LANE(f32v, power_once(n.lane[i])); }
 static inline float least_f32(f32v a) {
-    float result = a.lane[0];
-    for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] < result ? a.lane[i] : result;
+    float result = LANE(a, 0);
+    for (int i = 1; i < SIMD_LANES; ++i) result = LANE(a, i) < result ? LANE(a, i) : result;
     return result;
 }
 static inline float greatest_f32(f32v a) {
-    float result = a.lane[0];
-    for (int i = 1; i < SIMD_LANES; ++i) result = a.lane[i] > result ? a.lane[i] : result;
+    float result = LANE(a, 0);
+    for (int i = 1; i < SIMD_LANES; ++i) result = LANE(a, i) > result ? LANE(a, i) : result;
     return result;
 }
 static inline f32v least_of_rows(const f32v *rows) { EACH_LANE(f32v, least_f32(rows[i])); }
 static inline f32v greatest_of_rows(const f32v *rows) { EACH_LANE(f32v, greatest_f32(rows[i])); }
 static inline int any_i32(i32v a) {
     int32_t any = 0;
-    for (int i = 0; i < SIMD_LANES; ++i) any |= a.lane[i];
+    for (int i = 0; i < SIMD_LANES; ++i) any |= LANE(a, i);
     return any != 0;
 }
-static inline i32v is_nan(f32v a) { EACH_LANE(i32v, a.lane[i] != a.lane[i]); }
+static inline i32v is_nan(f32v a) { EACH(i32v, IS(OF(a) != OF(a)) & 1); }
 static inline uint32_t lanes_inside(f32v a, f32v low, f32v high) {
-    uint32_t bits = 0;
-    for (int i = 0; i < SIMD_LANES; ++i)
-        bits |= (uint32_t)((a.lane[i] >= low.lane[i]) & (a.lane[i] <= high.lane[i])) << i;
-    return bits;
+    return bits_of_mask(and_i32(is_less_equal(low, a), is_less_equal(a, high)));
 }
 static inline f32v lanes_of(const int32_t *source, uint32_t bits) {
-    int32_t lane[SIMD_LANES];
-    f32v result;
-    for (int i = 0; i < SIMD_LANES; ++i) lane[i] = source[i] & -(int32_t)(bits >> i & 1);
-    memcpy(&result, lane, sizeof lane);
-    return result;
+    static const int32_t bit[SIMD_LANES] = {1, 2, 4, 8};
+    const i32v mask = has_bits(set_i32((int32_t)bits), load_i32(bit));
+    return with_bits(and_i32(load_i32(source), mask));
 }
 
-static inline i32v add_i32(i32v a, i32v b) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] + (uint32_t)b.lane[i]));
-}
-static inline i32v sub_i32(i32v a, i32v b) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] - (uint32_t)b.lane[i]));
-}
-static inline i32v mul_i32(i32v a, i32v b) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i]));
-}
-static inline i32v or_i32(i32v a, i32v b) { EACH_LANE(i32v, a.lane[i] | b.lane[i]); }
+static inline i32v add_i32(i32v a, i32v b) { EACH(i32v, U32(OF(a)) + U32(OF(b))); }
+static inline i32v sub_i32(i32v a, i32v b) { EACH(i32v, U32(OF(a)) - U32(OF(b))); }
+static inline i32v mul_i32(i32v a, i32v b) { EACH(i32v, U32(OF(a)) * U32(OF(b))); }
+static inline i32v or_i32(i32v a, i32v b) { EACH(i32v, OF(a) | OF(b)); }
 static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)c.lane[i] + (uint32_t)(a.lane[i] * b.lane[i])));
+    EACH(i32v, U32(OF(c)) + U32(OF(a)) * U32(OF(b)));
 }
 
-static inline f32v to_f32(i32v a) { EACH_LANE(f32v, (float)a.lane[i]); }
-static inline i32v to_i32(f32v a) { EACH_LANE(i32v, (int32_t)round_once(a.lane[i])); }
-static inline i32v truncate_i32(f32v a) {
-    EACH_LANE(i32v, a.lane[i] >= -2147483648.0f && a.lane[i] < 2147483648.0f ? (int32_t)a.lane[i]
-                                                                             : INT32_MIN);
-}
+#include "simd/portable_conversions.h"
 
-/* Doubles, one for each lane. */
-typedef struct { double lane[SIMD_LANES]; } f64v;
-static inline double low_bits_up(double a) {
-    uint64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    bits <<= 52;
-    memcpy(&a, &bits, sizeof bits);
-    return a;
-}
-static inline double bits_plus_shifted(double a, int64_t added) {
-    uint64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    bits = ((bits + (uint64_t)added) >> 52) | 0x4330000000000000u;
-    memcpy(&a, &bits, sizeof bits);
-    return a;
-}
-static inline f64v set_f64(double value) { EACH_LANE(f64v, value); }
-static inline f64v widen_f32(f32v a) { EACH_LANE(f64v, (double)a.lane[i]); }
-static inline f32v narrow_f64(f64v a) { EACH_LANE(f32v, (float)a.lane[i]); }
-static inline f64v add_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] + b.lane[i]); }
-static inline f64v sub_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] - b.lane[i]); }
-static inline f64v mul_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] * b.lane[i]); }
-static inline f64v div_f64(f64v a, f64v b) { EACH_LANE(f64v, a.lane[i] / b.lane[i]); }
-static inline f64v min_f64(f64v a, f64v b) {
-    EACH_LANE(f64v, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]);
-}
-static inline f64v max_f64(f64v a, f64v b) {
-    EACH_LANE(f64v, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]);
-}
-static inline f64v exponent_from_low_bits(f64v a) { EACH_LANE(f64v, low_bits_up(a.lane[i])); }
-static inline f64v high_bits_plus(f64v a, int64_t added) {
-    EACH_LANE(f64v, bits_plus_shifted(a.lane[i], added));
-}
-static inline float low_bits_up_f32(float a) {
-    uint32_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    bits <<= 23;
-    memcpy(&a, &bits, sizeof bits);
-    return a;
-}
-static inline f32v exponent_f32(f32v a) { EACH_LANE(f32v, low_bits_up_f32(a.lane[i])); }
+static inline i32v shl_i32(i32v a, const int n) { EACH(i32v, U32(OF(a)) << n); }
+static inline i32v shr_i32(i32v a, const int n) { EACH(i32v, OF(a) >> n); }
+static inline f32v exponent_f32(f32v a) { return with_bits(shl_i32(bits_of(a), 23)); }
+static inline f32v power_of_two(i32v n) { return with_bits(shl_i32(add_i32(n, set_i32(127)), 23)); }
 static inline f32v if_less(f32v a, f32v b, f32v x, f32v y) {
-    EACH_LANE(f32v, a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]);
+    return choose_f32(is_less(a, b), x, y);
 }
 
 static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32v b, f32v c,
@@ -206,11 +213,13 @@ static inline void store_rounded_u8(uint8_t *first, uint8_t *second, f32v a, f32
 
 typedef struct { uint8_t lane[4 * SIMD_LANES]; } bytes_v;
 static inline bytes_v pack_rounded_u8(f32v a, f32v b, f32v c, f32v d, int zero_point) {
+    const f32v low = set_f32((float)-zero_point), high = set_f32((float)(255 - zero_point));
+    const i32v zero = set_i32(zero_point);
     const f32v all[4] = {a, b, c, d};
     bytes_v bytes;
-    for (int i = 0; i < 4 * SIMD_LANES; ++i) {
-        float real = round_once(all[i / SIMD_LANES].lane[i % SIMD_LANES]) + (float)zero_point;
-        bytes.lane[i] = (uint8_t)(real < 0 ? 0 : real > 255 ? 255 : real);
+    for (int v = 0; v < 4; ++v) {
+        const i32v whole = to_i32(min_f32(max_f32(all[v], low), high));
+        store_low_bytes(bytes.lane + v * SIMD_LANES, add_i32(whole, zero));
     }
     return bytes;
 }
@@ -233,8 +242,8 @@ static inline void store_rounded_bytes(uint8_t *target, f32v a, f32v b, f32v c, 
 static inline int all_below(f32v a, f32v b, f32v c, f32v d, f32v bound) {
     int all = 1;
     for (int i = 0; i < SIMD_LANES; ++i)
-        all &= (a.lane[i] < bound.lane[i]) & (b.lane[i] < bound.lane[i]) &
-               (c.lane[i] < bound.lane[i]) & (d.lane[i] < bound.lane[i]);
+        all &= (LANE(a, i) < LANE(bound, i)) & (LANE(b, i) < LANE(bound, i)) &
+               (LANE(c, i) < LANE(bound, i)) & (LANE(d, i) < LANE(bound, i));
     return all;
 }
 static inline void store_quarters(uint8_t *target, bytes_v bytes, const int first,
@@ -243,56 +252,64 @@ static inline void store_quarters(uint8_t *target, bytes_v bytes, const int firs
     memcpy(target, bytes.lane + first * SIMD_LANES, (size_t)count);
 }
 
-static inline inputs_v broadcast_inputs(const uint8_t *source) {
-    inputs_v x = {{source[0], source[1], source[2], source[3]}};
-    return x;
-}
-static inline weights_v load_weights(const int8_t *source) {
-    weights_v w;
-    memcpy(&w, source, sizeof w);
-    return w;
-}
-static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] +
-                              (uint32_t)(x.k[0] * w.lane[i][0] + x.k[1] * w.lane[i][1] +
-                                         x.k[2] * w.lane[i][2] + x.k[3] * w.lane[i][3])));
-}
-
 /* Products of 16 bits, two a lane, for transformed convolutions. */
 #define PAIR_ROWS 2
-typedef struct { int16_t half[2 * SIMD_LANES]; } i16v;
-#define EACH_HALF(expression)                                                              \
-    i16v result;                                                                           \
-    for (int i = 0; i < 2 * SIMD_LANES; ++i) result.half[i] = (int16_t)(expression);       \
+#define EACH_HALF(expression)                                                       \
+    i16v result;                                                                    \
+    for (int i = 0; i < 2 * SIMD_LANES; ++i) LANE(result, i) = (int16_t)(expression); \
     return result
 static inline i16v set_i16(int16_t value) { EACH_HALF(value); }
-static inline i16v load_i16(const int16_t *source) { EACH_HALF(source[i]); }
+static inline i16v load_i16(const int16_t *source) {
+    i16v a;
+    memcpy(&a, source, sizeof a);
+    return a;
+}
 static inline void store_i16(int16_t *target, i16v value) { memcpy(target, &value, sizeof value); }
 static inline i16v widen_u8(const uint8_t *source) { EACH_HALF(source[i]); }
 static inline i16v widen_pairs(const int8_t *source, const int second) {
     EACH_HALF(source[i / 2 * 4 + i % 2 + 2 * second]);
 }
-static inline i16v add_i16(i16v a, i16v b) { EACH_HALF(a.half[i] + b.half[i]); }
-static inline i16v sub_i16(i16v a, i16v b) { EACH_HALF(a.half[i] - b.half[i]); }
-static inline i16v shl_i16(i16v a, const int n) { EACH_HALF(a.half[i] * (1 << n)); }
-static inline i32v shl_i32(i32v a, const int n) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)a.lane[i] << n));
+static inline i16v add_i16(i16v a, i16v b) { EACH(i16v, I16(U16(OF(a)) + U16(OF(b)))); }
+static inline i16v sub_i16(i16v a, i16v b) { EACH(i16v, I16(U16(OF(a)) - U16(OF(b)))); }
+static inline i16v shl_i16(i16v a, const int n) { EACH(i16v, I16(U16(OF(a)) << n)); }
+static inline i16v broadcast_pair(const int16_t *source) {
+    int32_t pair;
+    i16v all;
+    memcpy(&pair, source, sizeof pair);
+    const i32v words = set_i32(pair);
+    memcpy(&all, &words, sizeof all);
+    return all;
 }
-static inline i32v shr_i32(i32v a, const int n) {
-    /* Rounded down, also where compilers shift negative numbers otherwise. */
-    EACH_LANE(i32v, a.lane[i] < 0 ? ~(~a.lane[i] >> n) : a.lane[i] >> n);
-}
-static inline i16v broadcast_pair(const int16_t *source) { EACH_HALF(source[i % 2]); }
-static inline i32v dot2(i32v sum, i16v a, i16v b) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] + (uint32_t)(a.half[2 * i] * b.half[2 * i]) +
-                              (uint32_t)(a.half[2 * i + 1] * b.half[2 * i + 1])));
-}
+static inline i32v dot2(i32v sum, i16v a, i16v b) { return add_i32(sum, pair_products(a, b)); }
 
+/* Products of bytes, four a lane: those of each half of 16 bits first. */
+typedef struct { i16v low, high; } weights_v, inputs_v; /* bytes of each half */
 typedef struct { uint8_t lane[SIMD_LANES][4]; } quads_v;
+static inline i16v low_byte(i16v a) { EACH(i16v, OF(a) & 255); }
+static inline i16v top_byte(i16v a) { EACH(i16v, I16(U16(OF(a)) >> 8)); }
+static inline i16v top_signed(i16v a) { EACH(i16v, OF(a) >> 8); }
+static inline inputs_v unsigned_bytes(i16v halves) {
+    const inputs_v x = {low_byte(halves), top_byte(halves)};
+    return x;
+}
+static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
+    return dot2(dot2(sum, x.low, w.low), x.high, w.high);
+}
+static inline inputs_v broadcast_inputs(const uint8_t *source) {
+    int16_t pair[2];
+    memcpy(pair, source, sizeof pair);
+    return unsigned_bytes(broadcast_pair(pair));
+}
+static inline weights_v load_weights(const int8_t *source) {
+    i16v halves;
+    memcpy(&halves, source, sizeof halves);
+    const weights_v w = {top_signed(shl_i16(halves, 8)), top_signed(halves)};
+    return w;
+}
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) {
-    EACH_LANE(i32v, (int32_t)((uint32_t)sum.lane[i] +
-                              (uint32_t)(x.lane[i][0] * w.lane[i][0] + x.lane[i][1] * w.lane[i][1] +
-                                         x.lane[i][2] * w.lane[i][2] + x.lane[i][3] * w.lane[i][3])));
+    i16v halves;
+    memcpy(&halves, &x, sizeof halves);
+    return dot4(sum, unsigned_bytes(halves), w);
 }
 static inline quads_v load_quads(const uint8_t *source) {
     quads_v x;
@@ -304,6 +321,18 @@ static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
         for (int i = 0; i < SIMD_LANES; ++i) memcpy(quads[v].lane[i], source + 4 * v, 4);
     }
 }
+#if defined(__SSE2__)
+static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
+                                    const uint8_t *c, const uint8_t *d) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)a), y = _mm_loadu_si128((const __m128i *)b);
+    const __m128i z = _mm_loadu_si128((const __m128i *)c), w = _mm_loadu_si128((const __m128i *)d);
+    const __m128i xy[2] = {_mm_unpacklo_epi8(x, y), _mm_unpackhi_epi8(x, y)};
+    const __m128i zw[2] = {_mm_unpacklo_epi8(z, w), _mm_unpackhi_epi8(z, w)};
+    const __m128i all[4] = {_mm_unpacklo_epi16(xy[0], zw[0]), _mm_unpackhi_epi16(xy[0], zw[0]),
+                            _mm_unpacklo_epi16(xy[1], zw[1]), _mm_unpackhi_epi16(xy[1], zw[1])};
+    memcpy(quads, all, sizeof all);
+}
+#else
 static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
                                const uint8_t *c, const uint8_t *d) {
     for (int v = 0; v < 4; ++v, a += SIMD_LANES, b += SIMD_LANES, c += SIMD_LANES, d += SIMD_LANES) {
@@ -314,6 +343,7 @@ static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint
         quads[v] = quad;
     }
 }
+#endif
 static inline void interleave_u8(uint8_t *target, const uint8_t *a, const uint8_t *b,
                                  const uint8_t *c, const uint8_t *d, int flip) {
     quads_v quads[4];
