@@ -108,7 +108,8 @@ def fake_quantize_per_tensor(
         else:
             shifted = round_half_even(fma32(x, inverse, offset))
     y, mask = fake_quantize_grid(shifted, np.float32(scale), offset, quant_min, quant_max)
-    return np.asarray(y.astype(np.float32), kind), np.asarray(mask) if masked else None
+    with np.errstate(over="ignore"):  # a scale near the largest float32
+        return np.asarray(y.astype(np.float32), kind), np.asarray(mask) if masked else None
 
 
 def fake_quantize_per_channel(
@@ -168,7 +169,8 @@ def fake_quantize_per_channel(
         else:
             shifted = round_half_even(x * reciprocal32(scale) + offset)
     y, mask = fake_quantize_grid(shifted, scale, offset, quant_min, quant_max)
-    return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask if masked else None
+    with np.errstate(over="ignore"):
+        return y.astype(np.promote_types(kind, np.float32)).astype(kind), mask if masked else None
 
 
 def straight_through(gradient: FloatArray, mask: BoolArray) -> FloatArray:

@@ -356,6 +356,19 @@ def test_sums_have_the_dtype_that_is_asked_for(name, dtype):
     assert pyqref.int64 is getattr(pyqref, name)(x.to(dtype), *place).dtype
 
 
+@pytest.mark.parametrize("channels", [False, True])
+def test_fake_quantization_by_a_huge_scale(channels):
+    """Results past float32 are infinite, without a word of NumPy; warnings are errors here."""
+    x = pyqref.tensor([[float("inf"), -float("inf"), 1.0]])
+    if channels:
+        scales, points = pyqref.full((3,), 3e38), pyqref.zeros(3, dtype=pyqref.int32)
+        y = pyqref.fake_quantize_per_channel_affine(x, scales, points, 1, 0, 255)
+    else:
+        scale, point = pyqref.tensor(3e38), pyqref.tensor(200, dtype=pyqref.int32)
+        y = pyqref.fake_quantize_per_tensor_affine(x, scale, point, 0, 255)
+    assert not pyqref.isnan(y).any()
+
+
 LIMITED = """
 import resource, pyqref
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
