@@ -8,10 +8,10 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products. Without, windows are laid out as
-rows with the channels last, which is the same product transposed and less to copy piece by piece:
-some images at a time, and once more on the way back, so that rows stay in the processor's cache
-and are never all there.
+With groups, the matrices are one batch of independent products. Without, columns are laid out for
+some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the processor's
+cache. Windows of images with few pixels, and those of the way back, are laid out as rows with the
+channels last, some images at a time.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from pyqref import _kernels
 
 from . import products
+from .columns import are_rows_faster, multiply_columns
 from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
@@ -106,7 +107,11 @@ class Convolution(Operation):
         if floating and weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
         if floating and groups == 1:
-            return self._of_rows(x, weight, bias)
+            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+            if are_rows_faster(x, self.windows):
+                return self._of_rows(x, weight, bias)
+            filters = self._met(weight).reshape(len(weight), -1)
+            return multiply_columns(x, self.windows, filters, bias)
         matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
         columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
         self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
@@ -154,7 +159,6 @@ class Convolution(Operation):
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one row for each window."""
-        self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
         filters, size = _filters(self._met(weight)), self.windows.output_size(self.size)
         product = self._product_of_rows(x, filters, math.prod(size))
         if bias is not None:
