@@ -30,7 +30,16 @@ cdef inline Py_ssize_t places_before(Py_ssize_t end, Py_ssize_t stride, Py_ssize
     """How many of the places ``0, stride, ...``, at most ``n``, lie before ``end``."""
     if end <= 0:
         return 0
+    if stride == 1:                 # without a division
+        return min(end, n)
     return min((end + stride - 1) // stride, n)
+
+
+cdef inline void zero_floats(float* target, Py_ssize_t n) noexcept nogil:
+    if n == 1:                      # most padding
+        target[0] = 0
+    elif n > 0:
+        memset(target, 0, n * sizeof(float))
 
 
 cdef inline void lay_column(
@@ -50,16 +59,14 @@ cdef inline void lay_column(
             inside = places_before(-start, w.stride_x, n)
             end = places_before(w.width - start, w.stride_x, n)
         if end <= inside:
-            memset(target, 0, n * sizeof(float))
+            zero_floats(target, n)
         else:
-            if inside > 0:
-                memset(target, 0, inside * sizeof(float))
+            zero_floats(target, inside)
             gather(
                 target + inside, plane + line * w.width + start + inside * w.stride_x, w.stride_x,
                 end - inside,
             )
-            if end < n:
-                memset(target + end, 0, (n - end) * sizeof(float))
+            zero_floats(target + end, n - end)
         target += n
         first += n
         x = 0
