@@ -26,7 +26,7 @@ typedef struct {
     int function;
     const float *a, *b, *c;
     float *out;
-    ptrdiff_t rows, size, head, tasks_a_row;
+    ptrdiff_t rows, size, head, tasks_a_row, rows_a_task;
     ptrdiff_t step_a, step_b, step_c, step_out; /* from row to row */
     const float *slopes;                        /* of rows, the first constant; or NULL */
     ptrdiff_t period;                           /* rows after which they repeat */
