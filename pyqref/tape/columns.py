@@ -42,10 +42,10 @@ def are_rows_faster(x: Array, windows: Windows) -> bool:
 
 
 def multiply_columns(x: Array, windows: Windows, filters: Array, bias: Array | None) -> Array:
-    """Return ``filters (outputs, C * K)`` times the windows, plus the bias: ``(N, outputs, *size)``.
+    """Return ``filters (outputs, C * K)`` times the windows, plus the bias.
 
-    Which pixels and outputs are multiplied at a time depends on the shapes alone, and so do the
-    bits of the result.
+    The result is ``(N, outputs, *size)``. Which pixels and outputs are multiplied at a time depends
+    on the shapes alone, and so do the bits of the result.
 
     Examples
     --------

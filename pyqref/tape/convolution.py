@@ -9,9 +9,9 @@ matrix product, and everything else follows:
   ``grad_W = x @ unfold(grad_y)^T``.
 
 With groups, the matrices are one batch of independent products. Without, columns are laid out for
-some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the processor's
-cache. Windows of images with few pixels, and those of the way back, are laid out as rows with the
-channels last, some images at a time.
+some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the
+processor's cache. Windows of images with few pixels, and those of the way back, are laid out as
+rows with the channels last, some images at a time.
 """
 
 from __future__ import annotations

@@ -61,9 +61,7 @@ def test_the_layers_above_multiply_the_same(geometry: Any) -> None:
     for at in np.ndindex(count):
         window = tuple(
             slice(i * s, i * s + d * (k - 1) + 1, d)
-            for i, k, s, d in zip(
-                at, windows.kernel, windows.stride, windows.dilation, strict=True
-            )
+            for i, k, s, d in zip(at, windows.kernel, windows.stride, windows.dilation, strict=True)
         )
         part = padded[(slice(None), slice(None), *window)]
         expected[(..., *at)] = np.tensordot(part, filters, (range(1, 4), range(1, 4))) + 1
