@@ -26,7 +26,9 @@ cdef inline void gather(
             target[i] = source[stride * i]
 
 
-cdef inline Py_ssize_t places_before(Py_ssize_t end, Py_ssize_t stride, Py_ssize_t n) noexcept nogil:
+cdef inline Py_ssize_t places_before(
+    Py_ssize_t end, Py_ssize_t stride, Py_ssize_t n
+) noexcept nogil:
     """How many of the places ``0, stride, ...``, at most ``n``, lie before ``end``."""
     if end <= 0:
         return 0
