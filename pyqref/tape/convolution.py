@@ -37,6 +37,8 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 #: Windows that are laid out at a time: so many numbers, but not less than so many rows.
 _BLOCK, _FEWEST_ROWS = 1 << 17, 128
+#: Pixels of an image for which its gradients are products of their own.
+_MANY_PIXELS = 512
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -73,6 +75,7 @@ class Convolution(Operation):
     """
 
     makes_gradients = True
+    are_many_pixels = False
 
     def forward(
         self,
@@ -108,6 +111,8 @@ class Convolution(Operation):
             return self._depthwise(x, weight, bias)
         if floating and groups == 1:
             self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+            length = math.prod(self.size)
+            self.are_many_pixels = self.windows.are_pixels() and length >= _MANY_PIXELS
             if are_rows_faster(x, self.windows):
                 return self._of_rows(x, weight, bias)
             filters = self._met(weight).reshape(len(weight), -1)
@@ -123,6 +128,8 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
+        elif self.groups == 1 and self.are_many_pixels:
+            grad_x, grad_weight, grad_bias = self._of_pixels_backward(grads[0])
         elif self.groups == 1:
             grad_x, grad_weight, grad_bias = self._of_rows_backward(grads[0])
         else:
@@ -191,6 +198,27 @@ class Convolution(Operation):
             shape = (len(total), *self.windows.kernel, self.weight_shape[1])
             grad_weight = _kernels.channels_first(total.reshape(shape))
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+    def _of_pixels_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        """Images are the matrices of their pixels: nothing is laid out."""
+        weight, x = self.saved
+        grad_x = total = None
+        if weight is not None:
+            filters = np.ascontiguousarray(self._met(weight).reshape(len(weight), -1).T)
+            grad_x = multiply_columns(grad, self.windows, filters, None)
+        if x is not None:
+            shape, length = self.weight_shape[:2], math.prod(self.size)
+            of_images = products.OrderedSum(shape, grad.dtype)
+
+            def fill(images: slice, pixels: slice, multiply: Any) -> None:
+                of_outputs, of_channels = (
+                    each[images.start].reshape(-1, length) for each in (grad, x)
+                )
+                of_images.add(images, multiply(of_outputs, of_channels.T))
+
+            _run_by_blocks(fill, len(x), length, 1, math.prod(shape))
+            total = of_images.total.reshape(*shape, *self.windows.kernel)
+        return grad_x, total, spatial_sum(grad) if self.needs[2] else None
 
     def _gradients_of_rows(
         self, grad: Array, matrix: Array, filters: Array | None, x: Array | None

@@ -10,6 +10,7 @@ import pytest
 from kernels.compare import assert_same_bits
 from kernels.test_window_rows import GEOMETRIES, numbers
 
+import pyqref
 from pyqref import _kernels
 from pyqref.numerics.windows import Windows
 from pyqref.tape import columns
@@ -88,3 +89,21 @@ def test_large_layers_are_shared_by_threads() -> None:
     assert (208, 128) == columns._sizes_of_task(1, 14 * 14, 2304, 256)
     assert (208, 256) == columns._sizes_of_task(8, 14 * 14, 2304, 256)
     assert (16, 8) == columns._sizes_of_task(1, 4, 8, 8)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("kernel_size", [(1, 1), (3, 1)])
+def test_gradients_of_many_pixels(batch: int, kernel_size: tuple[int, int]) -> None:
+    """Those of whole numbers, which are exact, are those of small images side by side."""
+    x, grad = np.arange(batch * 1200.0).reshape(batch, 2, 1, 600) % 7, np.arange(3.0)
+    weight = np.arange(6.0 * kernel_size[0]).reshape(3, 2, *kernel_size)
+    given, by = (pyqref.from_numpy(each).requires_grad_() for each in (x, weight))
+    padding = (kernel_size[0] // 2, 0)
+    y = pyqref.nn.functional.conv2d(given, by, padding=padding)
+    y.backward(pyqref.from_numpy(np.broadcast_to(grad[:, None, None], y.shape).copy()))
+    middle = kernel_size[0] // 2
+    expected = np.zeros_like(weight)
+    expected[:, :, middle, 0] = np.outer(grad, x.sum((0, 2, 3)))
+    assert np.array_equal(expected, by.grad.numpy())
+    of_pixel = grad @ weight[:, :, middle, 0]
+    assert np.array_equal(np.broadcast_to(of_pixel[:, None, None], x.shape), given.grad.numpy())
