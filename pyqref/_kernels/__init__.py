@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from .windows import gradient_of_largest as gradient_of_largest
     from .windows import gradients_of_products as gradients_of_products
     from .windows import largest as largest
+    from .windows import multiply_columns as multiply_columns
     from .windows import multiply_windows as multiply_windows
     from .windows import unfold_rows as unfold_rows
 
@@ -202,6 +203,7 @@ __getattr__ = on_first_use(
             "gradient_of_largest",
             "gradients_of_products",
             "largest",
+            "multiply_columns",
             "multiply_windows",
             "unfold_rows",
         ),
@@ -267,6 +269,7 @@ __all__ = [
     "moments_of_channels",
     "moments_of_rows",
     "mul",
+    "multiply_columns",
     "multiply_windows",
     "nearest",
     "normalize_rows",

@@ -8,10 +8,10 @@ matrix product, and everything else follows:
 - transposed convolution, its adjoint: ``y = fold(W^T @ x)``; ``grad_x = W @ unfold(grad_y)``;
   ``grad_W = x @ unfold(grad_y)^T``.
 
-With groups, the matrices are one batch of independent products. Without, windows are laid out as
-rows with the channels last, which is the same product transposed and less to copy piece by piece:
-some images at a time, and once more on the way back, so that rows stay in the processor's cache
-and are never all there.
+With groups, the matrices are one batch of independent products. Without, columns are laid out for
+some pixels of an image at a time (:mod:`~pyqref.tape.columns`), so that they stay in the
+processor's cache. Windows of images with few pixels, and those of the way back, are laid out as
+rows with the channels last, some images at a time.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from pyqref import _kernels
 
 from . import products
+from .columns import are_rows_faster, multiply_columns
 from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
@@ -36,6 +37,8 @@ __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
 
 #: Windows that are laid out at a time: so many numbers, but not less than so many rows.
 _BLOCK, _FEWEST_ROWS = 1 << 17, 128
+#: Pixels of an image for which its gradients are products of their own.
+_MANY_PIXELS = 512
 
 
 def channels_first(x: Array, groups: int) -> Array:
@@ -72,6 +75,7 @@ class Convolution(Operation):
     """
 
     makes_gradients = True
+    are_many_pixels = False
 
     def forward(
         self,
@@ -106,7 +110,13 @@ class Convolution(Operation):
         if floating and weight.shape[0] == weight.shape[1] * groups == groups:
             return self._depthwise(x, weight, bias)
         if floating and groups == 1:
-            return self._of_rows(x, weight, bias)
+            self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
+            length = math.prod(self.size)
+            self.are_many_pixels = self.windows.are_pixels() and length >= _MANY_PIXELS
+            if are_rows_faster(x, self.windows):
+                return self._of_rows(x, weight, bias)
+            filters = self._met(weight).reshape(len(weight), -1)
+            return multiply_columns(x, self.windows, filters, bias)
         matrices = self._met(weight).reshape(groups, weight.shape[0] // groups, -1)
         columns = unfold(x, self.windows).reshape(groups, matrices.shape[2], -1)
         self.save(weight if self.needs[0] else None, columns if self.needs[1] else None)
@@ -118,6 +128,8 @@ class Convolution(Operation):
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if self.saved[2:]:
             grad_x, grad_weight, grad_bias = self._depthwise_backward(grads[0])
+        elif self.groups == 1 and self.are_many_pixels:
+            grad_x, grad_weight, grad_bias = self._of_pixels_backward(grads[0])
         elif self.groups == 1:
             grad_x, grad_weight, grad_bias = self._of_rows_backward(grads[0])
         else:
@@ -154,7 +166,6 @@ class Convolution(Operation):
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product with one row for each window."""
-        self.save(weight if self.needs[0] else None, x if self.needs[1] else None)
         filters, size = _filters(self._met(weight)), self.windows.output_size(self.size)
         product = self._product_of_rows(x, filters, math.prod(size))
         if bias is not None:
@@ -187,6 +198,27 @@ class Convolution(Operation):
             shape = (len(total), *self.windows.kernel, self.weight_shape[1])
             grad_weight = _kernels.channels_first(total.reshape(shape))
         return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+
+    def _of_pixels_backward(self, grad: Array) -> tuple[Array | None, ...]:
+        """Images are the matrices of their pixels: nothing is laid out."""
+        weight, x = self.saved
+        grad_x = total = None
+        if weight is not None:
+            filters = np.ascontiguousarray(self._met(weight).reshape(len(weight), -1).T)
+            grad_x = multiply_columns(grad, self.windows, filters, None)
+        if x is not None:
+            shape, length = self.weight_shape[:2], math.prod(self.size)
+            of_images = products.OrderedSum(shape, grad.dtype)
+
+            def fill(images: slice, pixels: slice, multiply: Any) -> None:
+                of_outputs, of_channels = (
+                    each[images.start].reshape(-1, length) for each in (grad, x)
+                )
+                of_images.add(images, multiply(of_outputs, of_channels.T))
+
+            _run_by_blocks(fill, len(x), length, 1, math.prod(shape))
+            total = of_images.total.reshape(*shape, *self.windows.kernel)
+        return grad_x, total, spatial_sum(grad) if self.needs[2] else None
 
     def _gradients_of_rows(
         self, grad: Array, matrix: Array, filters: Array | None, x: Array | None

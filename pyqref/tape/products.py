@@ -27,7 +27,7 @@ from pyqref import _kernels
 from .._insides.numpy_errors import quiet
 from .operation import Array
 
-__all__ = ["OrderedSum", "held_back", "matmul", "multiply", "run"]
+__all__ = ["OrderedSum", "held_back", "is_large", "matmul", "multiply", "run"]
 
 #: Multiplications below which no BLAS uses threads.
 _SMALL = 1 << 18
@@ -58,6 +58,17 @@ def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
         tasks = [functools.partial(multiply, *each) for each in _cut(a, b, out, step)]
         _share(tasks, _kernels.get_num_threads())
         return out
+
+
+def is_large(multiplications: int) -> bool:
+    """Whether one product of so many multiplications is worth being shared by threads.
+
+    Examples
+    --------
+    >>> is_large(64 * 64), is_large(1 << 30)
+    (False, True)
+    """
+    return multiplications >= _LARGE
 
 
 def run(tasks: Sequence[Callable[[Any], object]], multiplications: int) -> None:

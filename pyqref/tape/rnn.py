@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref.numerics.recurrent import steps
 
 from .operation import Array, Operation
@@ -34,6 +35,39 @@ def project(x: Array, weight: Array, *biases: Array | None) -> Array:
 def column_sum(grad: Array, wanted: bool) -> Array | None:
     """Gradient of a bias."""
     return grad.sum(axis=0) if wanted else None
+
+
+def tanh(x: Array) -> Array:
+    """The function of the kernels' steps, where they cover ``x``."""
+    found = _kernels.activation("tanh", x)
+    return np.tanh(x) if found is None else found
+
+
+def activated(sums: Array, hidden: int, index: int) -> Array:
+    """Sigmoids of sums ``(total, gates * hidden)``, but the tanh of the gate of this index."""
+    part = slice(index * hidden, (index + 1) * hidden)
+    gates = sigmoid(sums)
+    gates[:, part] = tanh(sums[:, part])
+    return gates
+
+
+def lstm_step(from_input: Array, from_hidden: Array, cell: Array) -> tuple[Array, Array]:
+    """Hidden state and cell state after a step: in kernels, where these are of float32."""
+    if from_input.dtype == from_hidden.dtype == cell.dtype == np.float32:
+        return _kernels.lstm_step(from_input, from_hidden, cell)
+    i, f, g, o = np.split(activated(from_input + from_hidden, cell.shape[1], 2), 4, axis=1)
+    cell = f * cell + i * g
+    return o * tanh(cell), cell
+
+
+def gru_step(from_input: Array, from_hidden: Array, hidden: Array) -> Array:
+    """Hidden state after a step: in kernels, where it is of float32."""
+    if from_input.dtype == from_hidden.dtype == hidden.dtype == np.float32:
+        return _kernels.gru_step(from_input, from_hidden, hidden)
+    of_input, of_hidden = np.split(from_input, 3, axis=1), np.split(from_hidden, 3, axis=1)
+    r, z = (sigmoid(a + b) for a, b in zip(of_input[:2], of_hidden[:2], strict=True))
+    new = tanh(of_input[2] + r * of_hidden[2])
+    return new + z * (hidden - new)
 
 
 class RnnLayer(Operation):
@@ -108,26 +142,24 @@ class LstmLayer(Operation):
         reverse: bool,
     ) -> tuple[Array, Array, Array]:
         self.batch_sizes, self.reverse = batch_sizes, reverse
-        hidden = c0.shape[1]
-        gates = project(x, w_ih, b_ih, b_hh)
+        gates, keeps = project(x, w_ih, b_ih, b_hh), any(self.needs)
         output = np.empty((len(x), h0.shape[1]), dtype=gates.dtype)
-        h_before = np.empty_like(output)
-        c_before = np.empty((len(x), hidden), dtype=gates.dtype)
-        tanh_c, raw = np.empty_like(c_before), np.empty_like(c_before)
+        h_before, c_before, c_after, raw = (
+            np.empty((len(x) if keeps else 0, each.shape[1]), gates.dtype)
+            for each in (h0, c0, c0, c0)
+        )
         h, c = h0.copy(), c0.copy()
         for rows, n in steps(batch_sizes, reverse):
-            h_before[rows], c_before[rows] = h[:n], c[:n]
-            z = gates[rows]
-            z += h[:n] @ w_hh.T
-            g = np.tanh(z[:, 2 * hidden : 3 * hidden])
-            z[...] = sigmoid(z)
-            z[:, 2 * hidden : 3 * hidden] = g
-            c[:n] = z[:, hidden : 2 * hidden] * c[:n] + z[:, :hidden] * g
-            np.tanh(c[:n], out=tanh_c[rows])
-            np.multiply(z[:, 3 * hidden :], tanh_c[rows], out=raw[rows])
-            output[rows] = raw[rows] if w_hr is None else raw[rows] @ w_hr.T
-            h[:n] = output[rows]
-        self.save(x, w_ih, w_hh, w_hr, gates, h_before, c_before, tanh_c, raw)
+            z, from_hidden = gates[rows], h[:n] @ w_hh.T
+            shown, new = lstm_step(z, from_hidden, c[:n])
+            if keeps:
+                z += from_hidden
+                h_before[rows], c_before[rows], c_after[rows], raw[rows] = h[:n], c[:n], new, shown
+            output[rows] = shown if w_hr is None else shown @ w_hr.T
+            h[:n], c[:n] = output[rows], new
+        if keeps:
+            gates, tanh_c = activated(gates, c0.shape[1], 2), tanh(c_after)
+            self.save(x, w_ih, w_hh, w_hr, gates, h_before, c_before, tanh_c, raw)
         return output, h, c
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -186,22 +218,21 @@ class GruLayer(Operation):
     ) -> tuple[Array, Array]:
         self.batch_sizes, self.reverse = batch_sizes, reverse
         hidden = h0.shape[1]
-        gates = project(x, w_ih, b_ih)
+        gates, keeps = project(x, w_ih, b_ih), any(self.needs)
         output = np.empty((len(x), hidden), dtype=gates.dtype)
-        before, candidate = np.empty_like(output), np.empty_like(output)
+        before, candidate = np.empty((2, len(x) if keeps else 0, hidden), gates.dtype)
         h = h0.copy()
         for rows, n in steps(batch_sizes, reverse):
-            before[rows] = h[:n]
-            from_h = project(h[:n], w_hh, b_hh)
-            gate = gates[rows]
-            gate[:, : 2 * hidden] = sigmoid(gate[:, : 2 * hidden] + from_h[:, : 2 * hidden])
-            candidate[rows] = from_h[:, 2 * hidden :]
-            new = gate[:, 2 * hidden :]
-            new += gate[:, :hidden] * candidate[rows]
-            np.tanh(new, out=new)
-            h[:n] = new + gate[:, hidden : 2 * hidden] * (h[:n] - new)
-            output[rows] = h[:n]
-        self.save(x, w_ih, w_hh, gates, before, candidate)
+            gate, from_h = gates[rows], project(h[:n], w_hh, b_hh)
+            new = gru_step(gate, from_h, h[:n])
+            if keeps:
+                gate[:, : 2 * hidden] += from_h[:, : 2 * hidden]
+                before[rows], candidate[rows] = h[:n], from_h[:, 2 * hidden :]
+            output[rows] = h[:n] = new
+        if keeps:
+            reset = sigmoid(gates[:, :hidden])
+            gates[:, 2 * hidden :] += reset * candidate
+            self.save(x, w_ih, w_hh, activated(gates, hidden, 2), before, candidate)
         return output, h
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:

@@ -159,6 +159,8 @@ def exercise() -> None:
                 _kernels.gradients_of_products(
                     product, windows, filters, on_image, on_image.shape, 1, 1
                 )
+            bias = np.ones(size, np.float32)
+            _kernels.multiply_columns(on_image, windows, filters, bias, 7, max(size // 2, 1), 1)
             _, winner = _kernels.largest(on_image, windows, count)
             grad = np.ones(winner.shape, np.float32)
             _kernels.gradient_of_largest(grad, winner, windows, (5, 4))

@@ -232,6 +232,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         multiply_windows,
         {"multiply_windows": (2,), "gradients_of_products": (2, 4)},
     ),
+    "columns": (
+        "windows",
+        lambda: _kernels.multiply_columns(PIXELS, WINDOWS, reals(4, 27), reals(4), 8, 2, 1),
+        {"multiply_columns": (3,)},
+    ),
     "lstm step": (
         "recurrent",
         lambda: _kernels.lstm_step(reals(2, 24), reals(2, 24), reals(2, 6)),

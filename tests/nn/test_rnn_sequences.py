@@ -110,3 +110,25 @@ def test_bad_lengths(lengths: list[int], message: str) -> None:
     """Lengths that are unsorted, zero, too long or too few are named."""
     with pytest.raises(RuntimeError, match=message):
         sequences.pack_padded_sequence(pyqref.zeros(3, 2, 4), lengths)
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_the_same_bits_without_gradients(kind: str) -> None:
+    """Without gradients nothing is kept for them, and that changes no result."""
+    pyqref.manual_seed(0)
+    layer = getattr(nn, kind)(4, 3, num_layers=2, bidirectional=True)
+    packed = sequences.pack_sequence(_sequences(), enforce_sorted=False)
+    expected, _ = layer(packed)
+    with pyqref.no_grad():
+        actual, _ = layer(packed)
+    assert np.array_equal(expected.data.detach().numpy(), actual.data.numpy())
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_steps_of_other_types_have_the_same_equation(kind: str) -> None:
+    """Steps of float32 are worked out by kernels, those of float64 by NumPy."""
+    pyqref.manual_seed(0)
+    layer, x = getattr(nn, kind)(4, 3), _sequences()[1]
+    expected, _ = layer(x)
+    actual, _ = layer.double()(x.double())
+    _close(expected.double(), actual)

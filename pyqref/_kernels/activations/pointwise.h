@@ -26,7 +26,7 @@ typedef struct {
     int function;
     const float *a, *b, *c;
     float *out;
-    ptrdiff_t rows, size, head, tasks_a_row;
+    ptrdiff_t rows, size, head, tasks_a_row, rows_a_task;
     ptrdiff_t step_a, step_b, step_c, step_out; /* from row to row */
     const float *slopes;                        /* of rows, the first constant; or NULL */
     ptrdiff_t period;                           /* rows after which they repeat */
@@ -189,18 +189,33 @@ FUNCTION void put(float *target, f32v value, ptrdiff_t left) {
     }
 }
 
+/* Whole vectors, then those numbers that fill none, as one in between: the loop is compiled once. */
 FUNCTION void walk(const int function, const Pointwise *p, const float *a, const float *b,
                    const float *c, float *out, ptrdiff_t size) {
-    for (ptrdiff_t i = 0; i < size; i += SIMD_LANES) {
-        const ptrdiff_t left = size - i;
-        const f32v x = take(a + i, left);
-        if (function < GLU) {
-            put(out + i, value_of(function, p, x), left);
-        } else {
-            const f32v z = take((function == GATE_GRADIENT ? c : b) + i, left);
-            put(out + i, gradient_of(function, p, x, take(b + i, left), z), left);
+    float few[3][SIMD_LANES] = {{0}};
+    ptrdiff_t whole = size / SIMD_LANES * SIMD_LANES;
+    const size_t left = (size_t)(size - whole) * sizeof(float);
+    float *end = out + whole;
+    for (;;) {
+        for (ptrdiff_t i = 0; i < whole; i += SIMD_LANES) {
+            const f32v x = load_f32(a + i);
+            if (function < GLU) {
+                store_f32(out + i, value_of(function, p, x));
+            } else {
+                const f32v z = load_f32((function == GATE_GRADIENT ? c : b) + i);
+                store_f32(out + i, gradient_of(function, p, x, load_f32(b + i), z));
+            }
         }
+        if (out == few[0] || left == 0) break;
+        memcpy(few[0], a + whole, left);
+        if (function >= GLU) memcpy(few[1], b + whole, left);
+        if (function == GATE_GRADIENT) memcpy(few[2], c + whole, left);
+        a = out = few[0];
+        b = few[1];
+        c = few[2];
+        whole = SIMD_LANES;
     }
+    memcpy(end, few[0], left);
 }
 
 /* Numbers side by side of a row. */

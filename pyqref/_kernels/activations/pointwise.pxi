@@ -7,7 +7,7 @@ cdef extern from "activations/pointwise.h":
         const float* b
         const float* c
         float* out
-        Py_ssize_t rows, size, head, tasks_a_row
+        Py_ssize_t rows, size, head, tasks_a_row, rows_a_task
         Py_ssize_t step_a, step_b, step_c, step_out
         const float* slopes
         Py_ssize_t period
@@ -24,17 +24,26 @@ cdef enum:
 cdef void pointwise_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const Pointwise* p = <const Pointwise*> context
     cdef Py_ssize_t piece = index % p.tasks_a_row
-    run_pointwise(
-        p, index // p.tasks_a_row, task_start(piece, p.size, p.head, CHUNK),
-        task_start(piece + 1, p.size, p.head, CHUNK),
-    )
+    cdef Py_ssize_t row = index // p.tasks_a_row * p.rows_a_task
+    cdef Py_ssize_t last = min(row + p.rows_a_task, p.rows)
+    while row < last:
+        run_pointwise(
+            p, row, task_start(piece, p.size, p.head, CHUNK),
+            task_start(piece + 1, p.size, p.head, CHUNK),
+        )
+        row += 1
 
 
 cdef void run_tasks(Pointwise* p, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> p.rows * p.size, NUMBERS_PER_THREAD, n_threads)
     p.head = elements_to_line(p.out, sizeof(float), p.size)
     p.tasks_a_row = count_tasks(p.size, p.head, CHUNK)
-    parallel_for(pointwise_task, p, p.rows * p.tasks_a_row, n_threads)
+    p.rows_a_task = 1
+    if p.tasks_a_row == 1:          # many short rows
+        p.rows_a_task = CHUNK // max(p.size, <Py_ssize_t> 1) + 1
+    parallel_for(
+        pointwise_task, p, (p.rows + p.rows_a_task - 1) // p.rows_a_task * p.tasks_a_row, n_threads
+    )
 
 
 cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b):

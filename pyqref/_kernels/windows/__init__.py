@@ -1,5 +1,6 @@
 """Windows of float images as rows of a matrix: as in :mod:`pyqref.numerics.windows`."""
 
+from .columns import multiply_columns as multiply_columns
 from .float_depthwise import depthwise as depthwise
 from .float_depthwise import depthwise_gradient as depthwise_gradient
 from .float_depthwise import depthwise_weight_gradient as depthwise_weight_gradient
@@ -22,6 +23,7 @@ __all__ = [
     "gradient_of_largest",
     "gradients_of_products",
     "largest",
+    "multiply_columns",
     "multiply_windows",
     "unfold_rows",
 ]

@@ -33,6 +33,18 @@ def multiply_windows(
     step: int,
     n_threads: int,
 ) -> None: ...
+def multiply_columns(
+    images: np.ndarray,
+    filters: np.ndarray,
+    bias: np.ndarray | None,
+    out: np.ndarray,
+    windows: tuple[int, ...],
+    geometry: tuple[int, ...],
+    are_pixels: bool,
+    step: int,
+    share: int,
+    n_threads: int,
+) -> None: ...
 def gradients_of_products(
     grad: np.ndarray,
     filters: np.ndarray | None,

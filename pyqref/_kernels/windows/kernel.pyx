@@ -249,6 +249,8 @@ def fold_rows(cnp.ndarray rows, cnp.ndarray images, tuple geometry, int n_thread
 
 # multiply_windows and gradients_of_products, by the tasks above
 include "products.pxi"
+# multiply_columns
+include "columns.pxi"
 # largest and gradient_of_largest
 include "maxima.pxi"
 # depthwise and its gradients

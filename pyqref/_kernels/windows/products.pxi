@@ -20,27 +20,29 @@ cdef inline Matrix matrix_of(float* at, Py_ssize_t row, Py_ssize_t column) noexc
 
 
 cdef void multiply_matrices(
-    Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns
+    Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns,
+    Py_ssize_t out_row
 ) noexcept nogil:
-    """``out = a @ b``, contiguous; so many rows at a time that Ctrl-C is noticed."""
+    """``out = a @ b``, with rows ``out_row`` apart; some at a time, so that Ctrl-C is noticed."""
     cdef Py_ssize_t most = max(LONGEST_PRODUCT // (depth * columns) // 16 * 16, <Py_ssize_t> 128)
     cdef Py_ssize_t count
     while rows > 0:
         count = min(rows, most)
-        multiply_rows(a, b, out, count, depth, columns)
+        multiply_rows(a, b, out, count, depth, columns, out_row)
         rows -= count
         if rows > 0 and is_ending():
             return
         a.at += count * a.row
-        out += count * columns
+        out += count * out_row
 
 
 cdef void multiply_rows(
-    Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns
+    Matrix a, Matrix b, float* out, Py_ssize_t rows, Py_ssize_t depth, Py_ssize_t columns,
+    Py_ssize_t out_row
 ) noexcept nogil:
     cdef void* operands[3]
     cdef cnp.npy_intp[4] sizes = [1, rows, depth, columns]
-    cdef cnp.npy_intp[9] steps = [0, 0, 0, a.row, a.column, b.row, b.column, columns, 1]
+    cdef cnp.npy_intp[9] steps = [0, 0, 0, a.row, a.column, b.row, b.column, out_row, 1]
     cdef int i
     operands[0], operands[1], operands[2] = a.at, b.at, out
     for i in range(3, 9):
@@ -81,7 +83,7 @@ cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept no
     run_block(&p.unfolds, unfold_task, first, count, rows, thread)
     multiply_matrices(
         matrix_of(rows, p.depth, 1), matrix_of(p.filters, 1, p.depth),
-        p.matrix + first * p.length * p.outputs, count * p.length, p.depth, p.outputs,
+        p.matrix + first * p.length * p.outputs, count * p.length, p.depth, p.outputs, p.outputs,
     )
 
 
@@ -94,7 +96,7 @@ cdef void gradients_task(void* context, Py_ssize_t index, int thread) noexcept n
     if p.filters != NULL:
         multiply_matrices(
             matrix_of(part, p.outputs, 1), matrix_of(p.filters, p.depth, 1), rows,
-            count * p.length, p.outputs, p.depth,
+            count * p.length, p.outputs, p.depth, p.depth,
         )
         run_block(&p.folds, fold_task, first, count, rows, thread)
     if p.sums != NULL:
@@ -102,6 +104,7 @@ cdef void gradients_task(void* context, Py_ssize_t index, int thread) noexcept n
         multiply_matrices(
             matrix_of(part, 1, p.outputs), matrix_of(rows, p.depth, 1),
             p.sums + index * p.outputs * p.depth, p.outputs, count * p.length, p.depth,
+            p.depth,
         )
 
 

@@ -39,10 +39,10 @@ def multiply_windows(
     out = np.empty((len(x) * math.prod(count), len(filters)), _FLOAT32)
     if out.size:
         kernel.multiply_windows(
-            _image(contiguous(x)),
+            image_of(contiguous(x)),
             contiguous(filters),
             out,
-            (*_plane(count), *_plane(windows.kernel)),
+            (*plane_of(count), *plane_of(windows.kernel)),
             geometry_of(windows),
             step,
             n_threads,
@@ -77,10 +77,10 @@ def gradients_of_products(
     kernel.gradients_of_products(
         contiguous(grad),
         None if filters is None else contiguous(filters),
-        None if images is None else _image(images),
-        None if x is None else _image(contiguous(x)),
+        None if images is None else image_of(images),
+        None if x is None else image_of(contiguous(x)),
         sums,
-        (*_plane(count), *_plane(windows.kernel)),
+        (*plane_of(count), *plane_of(windows.kernel)),
         geometry_of(windows),
         step,
         n_threads,
@@ -103,11 +103,11 @@ def _kernel_of(windows: Windows, size: tuple[int, ...], *arrays: FloatArray) -> 
     return kernel if kernel.has_products() else None
 
 
-def _plane(size: tuple[int, ...]) -> tuple[int, ...]:
+def plane_of(size: tuple[int, ...]) -> tuple[int, ...]:
     """Height and width; a line is a plane of one line."""
     return size if len(size) == 2 else (1, *size)
 
 
-def _image(x: FloatArray) -> FloatArray:
+def image_of(x: FloatArray) -> FloatArray:
     """``(batch, channels, height, width)``."""
     return x if x.ndim == 4 else x[:, :, None]

@@ -142,12 +142,14 @@ def prelu(input: Any, weight: Any) -> Any:
     require_floating("prelu", "input", input)
     require_tensor("prelu", "weight", weight)
     require_same_dtype("prelu", "input", input, weight=weight)
-    channels = input.shape[1] if input.ndim > 1 else (input.shape[0] if input.ndim else 1)
-    require(
-        weight.ndim <= 1 and weight.numel() in (1, channels),
-        f"prelu(): weight must have 1 element or {channels}, one for each channel of input, "
-        f"got shape {shape_text(weight)}",
-    )
+    shape, of_weight = input.shape, weight.shape
+    channels = shape[1] if len(shape) > 1 else (shape[0] if shape else 1)
+    if of_weight not in ((), (1,), (channels,)):
+        require(
+            False,
+            f"prelu(): weight must have 1 element or {channels}, one for each channel of input, "
+            f"got shape {shape_text(weight)}",
+        )
     return apply(gated.Prelu, input, weight)
 
 
