@@ -94,6 +94,10 @@ if TYPE_CHECKING:
     from .recurrent import rnn_step as rnn_step
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
+    from .tables import embedding_bag as embedding_bag
+    from .tables import embedding_rows as embedding_rows
+    from .tables import float_bag as float_bag
+    from .tables import float_rows as float_rows
     from .windows import channels_first as channels_first
     from .windows import channels_last as channels_last
     from .windows import depthwise as depthwise
@@ -194,6 +198,7 @@ __getattr__ = on_first_use(
             "rnn_step",
         ),
         ".resize": ("bilinear", "nearest"),
+        ".tables": ("embedding_bag", "embedding_rows", "float_bag", "float_rows"),
         ".windows": (
             "channels_first",
             "channels_last",
@@ -237,8 +242,12 @@ __all__ = [
     "depthwise_weight_gradient",
     "dequantize_per_channel",
     "dequantize_per_tensor",
+    "embedding_bag",
+    "embedding_rows",
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
+    "float_bag",
+    "float_rows",
     "fold_rows",
     "fused_average",
     "get_num_threads",
