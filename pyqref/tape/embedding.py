@@ -56,7 +56,7 @@ class EmbeddingBag(Operation):
         scale_grad_by_freq: bool,
     ) -> Array:
         self.shape, self.mode, self.scale_grad_by_freq = weight.shape, mode, scale_grad_by_freq
-        ends = np.cumsum(lengths)
+        ends = lengths.cumsum()
         starts = ends - lengths
         y = _kernels.float_bag(weight, indices, starts, ends, per_sample_weights, mode)
         if not any(self.needs):

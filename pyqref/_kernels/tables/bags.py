@@ -108,4 +108,4 @@ def _rows(table: Any) -> Any:
 
 
 def _places(indices: IntArray) -> IntArray:
-    return contiguous(indices.astype(_INT64, copy=False))
+    return contiguous(indices if indices.dtype == _INT64 else indices.astype(_INT64))
