@@ -1,0 +1,87 @@
+"""Where the first few elements of a sorted axis are, without sorting all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .operation import Array
+
+__all__ = ["first_places", "sorted_places"]
+
+#: So many are looked for one after the other; more are told by the last of them.
+FEW = 16
+
+
+def sorted_places(x: Array, axis: int, descending: bool) -> Array:
+    """Where each element in order is; equal ones keep their order, nan is the largest.
+
+    Examples
+    --------
+    >>> sorted_places(np.array([2, 1, 2]), 0, True).tolist()
+    [0, 2, 1]
+    """
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    index = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(index, axis)
+
+
+def first_places(x: Array, axis: int, descending: bool, count: int) -> Array:
+    """The first ``count`` of :func:`sorted_places`.
+
+    Examples
+    --------
+    >>> first_places(np.array([2, 3, 2, 1, 3]), 0, True, 3).tolist()
+    [1, 4, 0]
+    """
+    length = x.shape[axis]
+    index = None
+    if 0 < count <= length // 4 and x.size:
+        lines = np.moveaxis(x, axis, -1)
+        rows = np.array(lines, order="C").reshape(-1, length)
+        few = count <= FEW
+        index = (_one_by_one if few else _by_the_last)(rows, descending, count)
+    if index is None:
+        places = sorted_places(x, axis, descending)
+        return places[(slice(None),) * axis + (slice(0, count),)]
+    return np.moveaxis(index.reshape(*lines.shape[:-1], count), -1, axis)
+
+
+def _end(dtype: np.dtype[np.generic], largest: bool) -> object:
+    """The largest or smallest number of a type."""
+    if dtype.kind == "f":
+        return np.inf if largest else -np.inf
+    if dtype.kind == "b":
+        return largest
+    return np.iinfo(dtype).max if largest else np.iinfo(dtype).min
+
+
+def _one_by_one(rows: Array, descending: bool, count: int) -> Array | None:
+    """The first extreme of each row, which is then replaced by what comes last.
+
+    None where that cannot be told from others, as where there is a nan. ``rows`` is written to.
+    """
+    find = np.argmax if descending else np.argmin
+    last, line = _end(rows.dtype, not descending), np.arange(len(rows))
+    index = np.empty((len(rows), count), np.int64)
+    for step in range(count):
+        index[:, step] = found = find(rows, axis=1)
+        values = rows[line, found]
+        if (values == last).any() or (values != values).any():
+            return None
+        rows[line, found] = last
+    return index
+
+
+def _by_the_last(rows: Array, descending: bool, count: int) -> Array | None:
+    """All before the last of them, and of those that equal it the first ones; None for nan."""
+    if rows.dtype.kind == "f" and np.isnan(rows).any():
+        return None
+    at = rows.shape[1] - count if descending else count - 1
+    last = np.partition(rows, at, axis=1)[:, at, np.newaxis]
+    before, equal = (rows > last if descending else rows < last), rows == last
+    missing = count - before.sum(axis=1, keepdims=True)
+    chosen = before | (equal & (np.cumsum(equal, axis=1) <= missing))
+    index = np.nonzero(chosen)[1].reshape(len(rows), count)
+    order = sorted_places(np.take_along_axis(rows, index, 1), 1, descending)
+    return np.take_along_axis(index, order, 1)
