@@ -10,6 +10,8 @@ __all__ = ["first_places", "sorted_places"]
 
 #: So many are looked for one after the other; more are told by the last of them.
 FEW = 16
+#: In lines so long numbers are first compared with the largest of so many.
+LONG, GROUP = 1 << 12, 32
 
 
 def sorted_places(x: Array, axis: int, descending: bool) -> Array:
@@ -38,9 +40,12 @@ def first_places(x: Array, axis: int, descending: bool, count: int) -> Array:
     index = None
     if 0 < count <= length // 4 and x.size:
         lines = np.moveaxis(x, axis, -1)
-        rows = np.array(lines, order="C").reshape(-1, length)
-        few = count <= FEW
-        index = (_one_by_one if few else _by_the_last)(rows, descending, count)
+        rows = np.array(lines, order="C").reshape(-1, length)  # a copy
+        if length >= max(LONG, 2 * GROUP * count):
+            find = _by_groups
+        else:
+            find = _one_by_one if count <= FEW else _by_the_last
+        index = find(rows, descending, count)
     if index is None:
         places = sorted_places(x, axis, descending)
         return places[(slice(None),) * axis + (slice(0, count),)]
@@ -70,6 +75,27 @@ def _one_by_one(rows: Array, descending: bool, count: int) -> Array | None:
         if (values == last).any() or (values != values).any():
             return None
         rows[line, found] = last
+    return index
+
+
+def _by_groups(rows: Array, descending: bool, count: int) -> Array | None:
+    """Sorts those that reach what ``count`` of the groups reach; None for nan.
+
+    As many numbers are no worse than that, which is therefore no better than the last one.
+    """
+    groups = rows.shape[1] // GROUP
+    parted = rows[:, : GROUP * groups].reshape(len(rows), GROUP, groups)
+    best = parted.max(axis=1) if descending else parted.min(axis=1)
+    rest = rows[:, GROUP * groups :]
+    if (best != best).any() or (rest != rest).any():
+        return None
+    at = groups - count if descending else count - 1
+    bound = np.partition(best, at, axis=1)[:, at, np.newaxis]
+    reached = rows >= bound if descending else rows <= bound
+    index = np.empty((len(rows), count), np.int64)
+    for line, row, hits in zip(index, rows, reached, strict=True):
+        (places,) = hits.nonzero()
+        line[:] = places[sorted_places(row[places], 0, descending)[:count]]
     return index
 
 
