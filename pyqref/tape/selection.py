@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .operation import Array
@@ -52,7 +54,7 @@ def first_places(x: Array, axis: int, descending: bool, count: int) -> Array:
     return np.moveaxis(index.reshape(*lines.shape[:-1], count), -1, axis)
 
 
-def _end(dtype: np.dtype[np.generic], largest: bool) -> object:
+def _end(dtype: np.dtype[Any], largest: bool) -> Any:
     """The largest or smallest number of a type."""
     if dtype.kind == "f":
         return np.inf if largest else -np.inf

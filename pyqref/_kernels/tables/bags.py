@@ -63,8 +63,8 @@ def embedding_bag(
         return _joined(kernel, given, weights, "sum", shape)
     result = np.empty(shape, _FLOAT32)
     for bags, _ in parts(result, whole=(1,)):
-        given = q, scales, offsets, indices, starts[bags], ends[bags], weights
-        result[bags] = reference.bag(*given)
+        limits = starts[bags], ends[bags]
+        result[bags] = reference.bag(q, scales, offsets, indices, *limits, weights)
     return result
 
 
