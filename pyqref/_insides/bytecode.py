@@ -5,7 +5,8 @@ What
 Why
     ``a, b = x`` asks a traced value for an iterator and never says how many elements it wants;
     torch reads the same instruction. And whether an error was raised by a ``raise`` or by Python
-    itself decides if its message is one that we wrote.
+    itself decides if its message is one that we wrote. And a module may answer ``from module
+    import name`` with an error of its own, which ``hasattr`` does not expect.
 Where it is absent
     Unpacking a traced value is refused as any other loop over one, and errors keep the words
     that Python gave them.
@@ -16,9 +17,10 @@ from __future__ import annotations
 import dis
 from types import FrameType, TracebackType
 
-__all__ = ["unpacks_into", "was_raised"]
+__all__ = ["imports_a_name", "unpacks_into", "was_raised"]
 
 _RAISE: int | None = dis.opmap.get("RAISE_VARARGS")
+_IMPORT_FROM: int | None = dis.opmap.get("IMPORT_FROM")
 _UNPACK = "UNPACK_SEQUENCE"
 
 
@@ -29,6 +31,13 @@ def unpacks_into(frame: FrameType | None) -> int | None:
             if each.offset == frame.f_lasti:
                 return each.arg if each.opname == _UNPACK else None
     return None
+
+
+def imports_a_name(frame: FrameType | None) -> bool:
+    """Whether a frame runs ``from module import name``; False where nobody can tell."""
+    if frame is None or frame.f_lasti < 0:
+        return False
+    return frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM
 
 
 def was_raised(last: TracebackType) -> bool:

@@ -7,18 +7,17 @@ from such an import, and from nowhere else: ``hasattr`` expects the other.
 
 from __future__ import annotations
 
-import opcode
 from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
+from pyqref._insides.bytecode import imports_a_name
 from pyqref._insides.stack import caller
 
 from .names import what_to_do
 
 __all__ = ["advised", "refuse_import", "unadvised"]
 
-_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 #: Modules that were given a ``__getattr__``, with the one that they had.
 _given: dict[str, tuple[ModuleType, Any]] = {}
 
@@ -40,9 +39,7 @@ def refuse_import(module: str, name: str, frame: FrameType | None) -> None:
     ImportError
         If it was asked for by an import.
     """
-    if frame is None or frame.f_lasti < 0 or name.startswith("__"):
-        return
-    if frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM:
+    if not name.startswith("__") and imports_a_name(frame):
         message = f"cannot import name {name!r} from {module!r}; {what_to_do(f'{module}.{name}')}"
         raise ImportError(message, name=module)
 

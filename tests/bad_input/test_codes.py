@@ -13,6 +13,7 @@ from bad_input.codes_table import OPERATORS, Call, calls_of, functions, methods
 
 import pyqref
 from pyqref import PerChannelQuantizer, QuantizedTensor, Tensor
+from pyqref.tensor.storage import TypedStorage, UntypedStorage
 
 KINDS = {
     "quint8": (pyqref.quint8, 9),
@@ -56,6 +57,8 @@ ABOUT: dict[str, Callable[[Any], Any]] = {
     "empty_like": lambda q: pyqref.make_quantized(np.zeros_like(q._array), q._quantizer),
     "result_type": lambda a, b: {each.dtype: a.dtype for each in (a,)}[b.dtype],
     "data_ptr": lambda q: q._array.ctypes.data,
+    "storage": lambda q: TypedStorage(q._array, q.dtype),
+    "untyped_storage": lambda q: UntypedStorage(q._array),
 }
 
 
@@ -147,6 +150,8 @@ def _is_same(expected: Any, actual: Any) -> bool:
         )
     if isinstance(expected, np.ndarray):
         return np.array_equal(expected, actual)
+    if isinstance(expected, UntypedStorage):
+        return type(expected) is type(actual) and expected.tolist() == actual.tolist()
     return bool(expected == actual or expected != expected)
 
 

@@ -23,7 +23,7 @@ _WORDS = ("'none'", "'mean'", "'sum'", "'floor'", "'trunc'", "'constant'", "'ref
 _WORDS += ("'replicate'", "'circular'", "'nearest'", "'bilinear'", "'linear'", "'tanh'", "'max'")
 #: Sizes that these answer after long and honest work; larger ones they must refuse.
 _LARGE = frozenset({"127", "128", "255", "256", "300", "2.0**24", "100", "63", "64", "65"})
-_LARGE_WORK = re.compile(r"3d|nn\..*\.[A-Z]\w+$|pool|upsample|interpolate|randperm|_indices")
+_LARGE_WORK = re.compile(r"3d|nn\..*\.[A-Z]\w+$|pool|upsample|interpolate|randperm|_indices|chunk")
 
 
 @dataclass

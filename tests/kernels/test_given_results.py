@@ -168,12 +168,47 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
     "scale": (
         "channels",
         lambda: _kernels.scale_channels(LINES, reals(5), reals(5)),
-        {"scale": (3,)},
+        {"scale": (4,)},
     ),
     "normalized": (
         "channels",
         lambda: _kernels.gradient_of_normalized(LINES, LINES, *[reals(5)] * 4),
         {"gradient": (3,)},
+    ),
+    "moments of rows": (
+        "channels",
+        lambda: _kernels.moments_of_rows(reals(3, 20)),
+        {"moments_of_rows": (1, 2)},
+    ),
+    "rows normalized": (
+        "channels",
+        lambda: _kernels.normalize_rows(reals(3, 20), None, None, 1e-5),
+        {"normalize_rows": (5, 6, 7)},
+    ),
+    "gradient of rows": (
+        "channels",
+        lambda: _kernels.gradient_of_rows(reals(3, 20), reals(3, 20), None, reals(3), reals(3)),
+        {"gradient_of_rows": (6,)},
+    ),
+    "gradient of columns": (
+        "channels",
+        lambda: _kernels.gradient_of_columns(reals(3, 20), reals(3, 20), reals(3), reals(3)),
+        {"gradient_of_columns": (4, 5)},
+    ),
+    "depthwise": (
+        "windows",
+        lambda: _kernels.depthwise(PIXELS, reals(3, 3, 3), None, WINDOWS),
+        {"depthwise": (3,)},
+    ),
+    "depthwise gradient": (
+        "windows",
+        lambda: _kernels.depthwise_gradient(PIXELS, reals(3, 3, 3), WINDOWS, (6, 5)),
+        {"depthwise_gradient": (2,)},
+    ),
+    "depthwise gradient of filters": (
+        "windows",
+        lambda: _kernels.depthwise_weight_gradient(PIXELS, PIXELS, WINDOWS),
+        {"depthwise_weight_gradient": (2,)},
     ),
     "transpose": ("windows", lambda: _kernels.channels_last(PIXELS), {"transpose": (1,)}),
     "unfold": ("windows", lambda: _kernels.unfold_rows(PIXELS, WINDOWS), {"unfold_rows": (1,)}),
