@@ -195,14 +195,19 @@ def side_by_side(
         In [0, ndim).
     """
     ndim = arrays[0].ndim
-    in_c_order = all(each.flags.c_contiguous for each in arrays)
-    last = not in_c_order and all(_has_channels_last(each) for each in arrays)
+    # Loops, not generators: this runs compiled for the smallest tensors.
+    in_c_order = last = True
+    for each in arrays:
+        in_c_order = in_c_order and each.flags.c_contiguous
+        last = last and _has_channels_last(each)
+    last = last and not in_c_order
     if last:
         order = _CHANNELS_LAST[ndim]
         axis = order.index(axis)
         arrays = tuple([each.transpose(order) for each in arrays])
     shape = list(arrays[0].shape)
-    shape[axis] = sum(each.shape[axis] for each in arrays)
+    for each in arrays[1:]:
+        shape[axis] += each.shape[axis]
     result = empty(tuple(shape), arrays[0].dtype)
     rows = prod(shape[:axis]) if result.size else 0
     if last:
