@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .channels import normalize_rows as normalize_rows
     from .channels import scale_channels as scale_channels
     from .channels import sums_of_channels as sums_of_channels
+    from .channels import totals_of_rows as totals_of_rows
     from .elementwise import add as add
     from .elementwise import cat as cat
     from .elementwise import clamp as clamp
@@ -93,6 +94,10 @@ if TYPE_CHECKING:
     from .recurrent import rnn_step as rnn_step
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
+    from .tables import embedding_bag as embedding_bag
+    from .tables import embedding_rows as embedding_rows
+    from .tables import float_bag as float_bag
+    from .tables import float_rows as float_rows
     from .windows import channels_first as channels_first
     from .windows import channels_last as channels_last
     from .windows import depthwise as depthwise
@@ -127,6 +132,7 @@ __getattr__ = on_first_use(
             "normalize_rows",
             "scale_channels",
             "sums_of_channels",
+            "totals_of_rows",
         ),
         ".elementwise": ("add", "cat", "clamp", "look_up", "mul", "relu", "relu6"),
         ".fake_quantize": (
@@ -193,6 +199,7 @@ __getattr__ = on_first_use(
             "rnn_step",
         ),
         ".resize": ("bilinear", "nearest"),
+        ".tables": ("embedding_bag", "embedding_rows", "float_bag", "float_rows"),
         ".windows": (
             "channels_first",
             "channels_last",
@@ -237,8 +244,12 @@ __all__ = [
     "depthwise_weight_gradient",
     "dequantize_per_channel",
     "dequantize_per_tensor",
+    "embedding_bag",
+    "embedding_rows",
     "fake_quantize_per_channel",
     "fake_quantize_per_tensor",
+    "float_bag",
+    "float_rows",
     "fold_rows",
     "fused_average",
     "get_num_threads",
@@ -297,5 +308,6 @@ __all__ = [
     "straight_through",
     "sums_of_channels",
     "together",
+    "totals_of_rows",
     "unfold_rows",
 ]

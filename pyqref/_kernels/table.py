@@ -87,6 +87,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("quantize", ("affine",)),
         Operation("recurrent", ("recurrent",)),
         Operation("resize", ("interpolate",)),
+        Operation("tables", ("embedding", "float_embedding")),
         Operation("windows", ("windows", "float_depthwise")),
     )
 }

@@ -1,4 +1,4 @@
-"""Layer and RMS normalization of rows of floats, and the gradients: the order that kernels keep.
+"""Sums, layer and RMS normalization of rows of floats: the order that kernels keep.
 
 Group and instance norm take the moments of :mod:`.moments` and the products of :mod:`.channels`.
 """
@@ -16,6 +16,7 @@ __all__ = [
     "moments_of_rows",
     "normalize_rows",
     "sum_of_blocks",
+    "totals_of_rows",
 ]
 
 #: Numbers that are added side by side, and how often until double takes over.
@@ -51,9 +52,28 @@ def sum_of_blocks(x: FloatArray) -> FloatArray:
     return sum_of_rows(places)
 
 
+def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
+    r"""Sum of each row of ``x`` ``(rows, n)``, over ``count``, rounded to its type.
+
+    Equation ``eq-float-total``, with the S of ``eq-sum-of-blocks``:
+
+    .. math:: y = \mathrm{fl}(S / n)
+
+    where n is 1 for a sum, and for a mean the length of the rows; the mean of no numbers is nan.
+
+    Examples
+    --------
+    >>> x = np.float32([[1, 2], [3, 6]])
+    >>> totals_of_rows(x).tolist(), totals_of_rows(x, 2).tolist()
+    ([3.0, 9.0], [1.5, 4.5])
+    """
+    with np.errstate(all="ignore"):
+        return (sum_of_blocks(x)[:, 0] / np.float64(count)).astype(x.dtype)
+
+
 def _means(x: FloatArray) -> FloatArray:
-    """Mean of each row, rounded to its type; nan of rows without numbers."""
-    return (sum_of_blocks(x) / np.float64(x.shape[1])).astype(x.dtype)
+    """Mean of each row, as a column."""
+    return totals_of_rows(x, x.shape[1])[:, np.newaxis]
 
 
 def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from .operation import Array, Operation
+from .reduction import total
 
 __all__ = ["AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_bounds"]
 
@@ -41,7 +42,8 @@ class AdaptiveAvgPool(Operation):
         self.size = x.shape[-spatial:]
         self.whole = all(count == 1 for count in output_size)
         if self.whole:
-            return x.mean(axis=tuple(range(-spatial, 0)), keepdims=True)
+            axes = tuple(range(x.ndim - spatial, x.ndim))
+            return total(x, axes, True, math.prod(self.size))
         self.matrices = [
             averaging_matrix(length, count, x.dtype)
             for length, count in zip(self.size, output_size, strict=True)

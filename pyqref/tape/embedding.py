@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
 
 __all__ = ["Embedding", "EmbeddingBag"]
@@ -22,7 +24,7 @@ class Embedding(Operation):
         self.shape = weight.shape
         self.padding_idx, self.scale_grad_by_freq = padding_idx, scale_grad_by_freq
         self.save(indices)
-        return weight[indices]
+        return _kernels.float_rows(weight, indices)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (indices,) = self.saved
@@ -54,24 +56,18 @@ class EmbeddingBag(Operation):
         scale_grad_by_freq: bool,
     ) -> Array:
         self.shape, self.mode, self.scale_grad_by_freq = weight.shape, mode, scale_grad_by_freq
-        rows = weight[indices]
+        ends = lengths.cumsum()
+        starts = ends - lengths
+        y = _kernels.float_bag(weight, indices, starts, ends, per_sample_weights, mode)
+        if not any(self.needs):
+            return y
+        rows = weight[indices] if self.needs[4] or mode == "max" else None
         bags = np.repeat(np.arange(len(lengths)), lengths)
-        filled = lengths > 0
-        starts = (np.cumsum(lengths) - lengths)[filled]
-        y = np.zeros((len(lengths), weight.shape[1]), dtype=weight.dtype)
-        self.winners = None
-        if mode == "max":
-            if len(starts):
-                y[filled] = np.maximum.reduceat(rows, starts)
-                self.winners = _first_equal(rows, y[bags], starts)
-        elif len(starts):
-            scaled = rows if per_sample_weights is None else rows * per_sample_weights[:, None]
-            y[filled] = np.add.reduceat(scaled, starts)
         divisor = np.maximum(lengths, 1)[:, None].astype(weight.dtype) if mode == "mean" else None
-        if divisor is not None:
-            y /= divisor
+        self.filled, self.winners = lengths > 0, None
+        if rows is not None and mode == "max" and len(rows):
+            self.winners = _first_equal(rows, y[bags], starts[self.filled])
         self.save(indices, bags, per_sample_weights, divisor, rows if self.needs[4] else None)
-        self.filled = filled
         return y
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
@@ -95,6 +91,7 @@ class EmbeddingBag(Operation):
 
 
 def _first_equal(rows: Array, largest: Array, starts: Array) -> Array:
-    """For each bag and column, the first row that holds the largest value."""
+    """For each bag and column, the first row that holds the largest value, or nan."""
     place = np.arange(len(rows))[:, None]
-    return np.minimum.reduceat(np.where(rows == largest, place, len(rows) - 1), starts)
+    holds = (rows == largest) | np.isnan(rows)
+    return np.minimum.reduceat(np.where(holds, place, len(rows) - 1), starts)

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref._kernels.parts import taken
 
 from .operation import Array, Operation, unbroadcast
+from .selection import first_places, sorted_places
 
 __all__ = [
     "Argsort",
@@ -236,12 +237,10 @@ class Sort(Operation):
         if x.ndim == 0:
             self.index = np.zeros((), dtype=np.int64)
             return x.copy(), self.index.copy()
-        key = np.flip(x, axis) if descending else x
-        index = np.argsort(key, axis=axis, kind="stable")
-        if descending:
-            index = x.shape[axis] - 1 - np.flip(index, axis)
-        if count is not None:
-            index = index[(slice(None),) * axis + (slice(0, count),)]
+        if count is None:
+            index = sorted_places(x, axis, descending)
+        else:
+            index = first_places(x, axis, descending, count)
         self.index = np.ascontiguousarray(index)
         return np.take_along_axis(x, self.index, axis), self.index.copy()
 

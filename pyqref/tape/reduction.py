@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref._kernels.parts import first_extreme
 
 from .operation import Array, Operation
@@ -38,6 +39,25 @@ Axes: TypeAlias = tuple[int, ...]
 
 #: ``np.sum`` of arrays, without its look for other things.
 _sum: Any = np.add.reduce
+_FLOAT32 = np.dtype(np.float32)
+
+
+def total(x: Array, axes: Axes, keepdim: bool, count: int = 1) -> Array:
+    """Sum over ``axes``, divided by ``count``.
+
+    Of float32 over the last axes, lying in C order, ``eq-float-total``; else in NumPy's order.
+    """
+    kept = x.ndim - len(axes)
+    if x.dtype == _FLOAT32 and axes and min(axes) == kept and x.flags.c_contiguous:
+        shape = x.shape[:kept]
+        if not (kept == 1 and x.ndim == 2):
+            x = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))
+        y = _kernels.totals_of_rows(x, count)
+        if kept == 1 and not keepdim:
+            return y
+        return y.reshape((*shape, *(1,) * len(axes)) if keepdim else shape)
+    result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+    return np.asarray(result if count == 1 else result / result.dtype.type(count))
 
 
 class _Reduction(Operation):
@@ -66,7 +86,7 @@ class Sum(_Reduction):
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "SumBackward0" if len(axes) == x.ndim else "SumBackward1"
-        return np.asarray(_sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype))
+        return total(x, axes, keepdim)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0]), None, None
@@ -78,8 +98,7 @@ class Mean(_Reduction):
     def forward(self, x: Array, axes: Axes, keepdim: bool) -> Array:
         self.note(x, axes, keepdim)
         self.label = "MeanBackward0" if len(axes) == x.ndim else "MeanBackward1"
-        total = _sum(x, axis=axes, keepdims=keepdim)
-        return np.asarray(total / total.dtype.type(self.count))
+        return total(x, axes, keepdim, self.count)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return self.spread(grads[0] / grads[0].dtype.type(self.count)), None, None

@@ -10,6 +10,7 @@ import pytest
 from formulas.exact import clamp, f32, fma, fractions, rational, rne
 
 from pyqref.numerics import embedding
+from pyqref.numerics.float_embedding import float_bag
 
 RNG = np.random.default_rng(0)
 
@@ -167,3 +168,19 @@ def test_eq_embedding_search__keeps_a_range_without_a_better_one() -> None:
     """Integers fall on the 16 steps: no error to lower."""
     row = np.arange(16).astype(np.float32)
     assert (0.0, 15.0) == embedding.search_row_range(row, 4)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_eq_float_bag__row_by_row(mode: str) -> None:
+    """Fused products are added one after the other; a mean is rounded once more."""
+    x = RNG.standard_normal((6, 3)).astype(np.float32)
+    indices, starts, ends = RNG.integers(0, 6, 9), np.array([0, 0, 4]), np.array([0, 4, 9])
+    weights = RNG.standard_normal(9).astype(np.float32) if mode == "sum" else np.ones(9, np.float32)
+    y = float_bag(x, indices, starts, ends, weights if mode == "sum" else None, mode)
+    for bag, row in enumerate(y):
+        for column, actual in enumerate(row):
+            total = Fraction(0)
+            for i in range(starts[bag], ends[bag]):
+                total = fma(rational(weights[i]), rational(x[indices[i], column]), total)
+            count = max(int(ends[bag] - starts[bag]), 1) if mode == "mean" else 1
+            assert f32(total / count) == rational(actual)

@@ -47,6 +47,17 @@ def test_eq_sum_of_blocks__long_rows_keep_digits() -> None:
     assert abs(numerics.sum_of_blocks(x)[0, 0] - exact) <= SUM_BOUND * 2**-24 * exact
 
 
+def test_eq_float_total__fractions() -> None:
+    """Sums and means are S over their count, which is rounded once."""
+    for count in (1, X.shape[1]):
+        for total, sum_ in zip(
+            numerics.totals_of_rows(X, count), numerics.sum_of_blocks(X)[:, 0], strict=True
+        ):
+            exact = Fraction(float(sum_)) / count
+            assert abs(Fraction(float(total)) - exact) <= U * abs(exact) * (1 + 2 * U)
+    assert np.isnan(numerics.totals_of_rows(np.zeros((2, 0), np.float32), 0)).all()
+
+
 def test_eq_float_norm_moments__fractions() -> None:
     for row, center, variance in zip(X, *numerics.moments_of_rows(X), strict=True):
         x = fractions(row)

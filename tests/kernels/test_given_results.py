@@ -175,6 +175,16 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.gradient_of_normalized(LINES, LINES, *[reals(5)] * 4),
         {"gradient": (3,)},
     ),
+    "totals of rows": (
+        "channels",
+        lambda: _kernels.totals_of_rows(reals(3, 20)),
+        {"totals_of_rows": (2,)},
+    ),
+    "bags of rows": (
+        "tables",
+        lambda: _kernels.float_bag(reals(3, 20), *[np.array([0, 1])] * 2, np.array([1, 2])),
+        {"join_bags": (8,)},
+    ),
     "moments of rows": (
         "channels",
         lambda: _kernels.moments_of_rows(reals(3, 20)),

@@ -1,4 +1,4 @@
-"""Float images channel by channel, and rows that are normalized.
+"""Float images channel by channel, and rows that are added up or normalized.
 
 As in :mod:`pyqref.numerics.channels` and :mod:`pyqref.numerics.float_normalization`.
 """
@@ -8,6 +8,7 @@ from .rows import gradient_of_columns as gradient_of_columns
 from .rows import gradient_of_rows as gradient_of_rows
 from .rows import moments_of_rows as moments_of_rows
 from .rows import normalize_rows as normalize_rows
+from .rows import totals_of_rows as totals_of_rows
 from .scaling import gradient_of_normalized as gradient_of_normalized
 from .scaling import scale_channels as scale_channels
 from .scaling import sums_of_channels as sums_of_channels
@@ -21,4 +22,5 @@ __all__ = [
     "normalize_rows",
     "scale_channels",
     "sums_of_channels",
+    "totals_of_rows",
 ]

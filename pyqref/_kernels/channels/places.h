@@ -64,13 +64,22 @@ FUNCTION void add_line(const int what, Places *first, Places *second, const floa
     }
 }
 
-static double sum_of_doubles(const double *sums) {
-    double places[PLACES];
-    memcpy(places, sums, sizeof places);
-    for (int half = PLACES / 2; half; half /= 2) {
+FUNCTION double sum_of_vectors(const f64v *sums) {
+    f64v parts[VECTORS];
+    double places[SIMD_LANES];
+    memcpy(parts, sums, sizeof parts);
+    for (int half = VECTORS / 2; half; half /= 2) {
+        for (int i = 0; i < half; ++i) parts[i] = add_f64(parts[i], parts[i + half]);
+    }
+    memcpy(places, parts, sizeof places);
+    for (int half = SIMD_LANES / 2; half; half /= 2) {
         for (int i = 0; i < half; ++i) places[i] += places[i + half];
     }
     return places[0];
+}
+
+static double sum_of_doubles(const double *sums) {
+    return sum_of_vectors((const f64v *)sums);
 }
 
 #endif

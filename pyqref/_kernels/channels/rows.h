@@ -1,4 +1,4 @@
-/* Layer and RMS normalization of rows, and the gradients: as in numerics/float_normalization.py. */
+/* Sums, layer and RMS normalization of rows, and the gradients: as in numerics/float_normalization.py. */
 #ifndef PYQREF_ROWS_H
 #define PYQREF_ROWS_H
 
@@ -14,7 +14,7 @@ typedef struct {
     const float *x, *gradient, *weight, *bias; /* weight and bias or NULL */
     float *out, *centers, *factors, *more;
     ptrdiff_t rows, n, rows_a_task;
-    double eps;
+    double eps, count; /* by count are totals divided, which have no centers */
     int has_mean; /* else centers are 0 */
 } NormRows;
 
@@ -48,8 +48,8 @@ FUNCTION void end_block(Blocks *b) {
     for (int v = 0; v < SIDE_BY_SIDE; ++v) b->part[v] = set_f32(0);
 }
 
-FUNCTION float mean_of_blocks(const Blocks *b, ptrdiff_t n) {
-    return (float)(sum_of_doubles((const double *)b->total) / (double)n);
+FUNCTION float mean_of_blocks(const Blocks *b, double count) {
+    return (float)(sum_of_vectors(b->total) / count);
 }
 
 /* A step of numbers, or of squares of what differs from the center, of which `left` are left. */
@@ -67,7 +67,8 @@ FUNCTION void add_step(const int what, Blocks *b, const float *x, const float *c
     }
 }
 
-FUNCTION float mean_over(const int what, const float *x, float center, ptrdiff_t n) {
+FUNCTION float mean_over(const int what, const float *x, float center, ptrdiff_t n,
+                         double count) {
     float same[SIMD_LANES];
     Blocks b;
     start_sums(&b);
@@ -79,15 +80,20 @@ FUNCTION float mean_over(const int what, const float *x, float center, ptrdiff_t
         i = end;
         end_block(&b);
     }
-    return mean_of_blocks(&b, n);
+    return mean_of_blocks(&b, count);
 }
 
 /* `eq-float-norm-moments`. */
 static void moments_of_row(const NormRows *r, ptrdiff_t row) {
     const float *x = r->x + row * r->n;
-    const float center = r->has_mean ? mean_over(ITSELF, x, 0, r->n) : 0;
+    const float center = r->has_mean ? mean_over(ITSELF, x, 0, r->n, (double)r->n) : 0;
     r->centers[row] = center;
-    r->factors[row] = mean_over(SQUARE, x, center, r->n);
+    r->factors[row] = mean_over(SQUARE, x, center, r->n, (double)r->n);
+}
+
+/* `eq-float-total`. */
+static void total_of_row(const NormRows *r, ptrdiff_t row) {
+    r->out[row] = mean_over(ITSELF, r->x + row * r->n, 0, r->n, r->count);
 }
 
 /* `eq-float-norm-moments`, `eq-float-norm`. */
@@ -148,8 +154,8 @@ static void gradient_row(const NormRows *r, ptrdiff_t row) {
         end_block(&sums);
         end_block(&products);
     }
-    const f32v mean = set_f32(r->has_mean ? mean_of_blocks(&sums, r->n) : 0);
-    const f32v slope = set_f32(mean_of_blocks(&products, r->n));
+    const f32v mean = set_f32(r->has_mean ? mean_of_blocks(&sums, (double)r->n) : 0);
+    const f32v slope = set_f32(mean_of_blocks(&products, (double)r->n));
     for (i = 0; i < r->n; i += SIMD_LANES) {
         const ptrdiff_t left = r->n - i;
         const f32v normal = normal_at(x + i, center, factor, left);

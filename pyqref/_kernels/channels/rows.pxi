@@ -1,4 +1,4 @@
-# Layer and RMS normalization of rows, and the gradients: included by the body.
+# Sums, layer and RMS normalization of rows, and the gradients: included by the body.
 
 cdef extern from "channels/rows.h":
     ctypedef struct NormRows:
@@ -11,10 +11,11 @@ cdef extern from "channels/rows.h":
         float* factors
         float* more
         Py_ssize_t rows, n, rows_a_task
-        double eps
+        double eps, count
         bint has_mean
     enum:
         STRIP
+    void total_of_row(const NormRows* r, Py_ssize_t row) nogil
     void moments_of_row(const NormRows* r, Py_ssize_t row) nogil
     void normalize_row(const NormRows* r, Py_ssize_t row) nogil
     void gradient_row(const NormRows* r, Py_ssize_t row) nogil
@@ -28,7 +29,9 @@ cdef void rows_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef const NormRows* r = <const NormRows*> context
     cdef Py_ssize_t row
     for row in range(index * r.rows_a_task, min(r.rows, (index + 1) * r.rows_a_task)):
-        if r.out == NULL:
+        if r.centers == NULL:
+            total_of_row(r, row)
+        elif r.out == NULL:
             moments_of_row(r, row)
         elif r.gradient == NULL:
             normalize_row(r, row)
@@ -61,6 +64,18 @@ cdef NormRows rows_of(
 cdef void run_rows(NormRows* r, int n_threads) noexcept nogil:
     n_threads = useful_threads(<double> r.rows * r.n, WORK_PER_THREAD, n_threads)
     parallel_for(rows_task, r, (r.rows + r.rows_a_task - 1) // r.rows_a_task, n_threads)
+
+
+def totals_of_rows(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
+    """The sum of each row, over a number."""
+    cdef NormRows r
+    require_output("out", out, OF_FLOAT32, 1, cnp.PyArray_DIMS(x))
+    memset(&r, 0, sizeof(r))
+    r.x, r.out, r.count = floats_of(x), floats_of(out), count
+    r.rows, r.n = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
+    r.rows_a_task = max(NUMBERS_A_TASK // max(r.n, <Py_ssize_t> 1), <Py_ssize_t> 1)
+    with nogil:
+        run_rows(&r, n_threads)
 
 
 def moments_of_rows(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):

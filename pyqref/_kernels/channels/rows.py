@@ -1,4 +1,4 @@
-"""Rows normalized by the kernel in use; other types go to the twins in NumPy."""
+"""Rows added up and normalized by the kernel in use; other types go to the twins in NumPy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,25 @@ from pyqref._kernels.layout import contiguous, empty
 from pyqref.numerics import float_normalization as reference
 from pyqref.numerics.types import FloatArray
 
-__all__ = ["gradient_of_columns", "gradient_of_rows", "moments_of_rows", "normalize_rows"]
+__all__ = [
+    "gradient_of_columns",
+    "gradient_of_rows",
+    "moments_of_rows",
+    "normalize_rows",
+    "totals_of_rows",
+]
 
 _FLOAT32 = np.dtype(np.float32)
+
+
+def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
+    """As :func:`pyqref.numerics.float_normalization.totals_of_rows`."""
+    kernel = registry.twin("channels")
+    if kernel is None or x.dtype != _FLOAT32:
+        return reference.totals_of_rows(x, count)
+    out = np.empty(len(x), _FLOAT32)
+    kernel.totals_of_rows(contiguous(x), count, out, threads.limit)
+    return out
 
 
 def moments_of_rows(x: FloatArray) -> tuple[FloatArray, FloatArray]:

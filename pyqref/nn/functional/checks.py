@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from ...tensor.arguments import described
 from ...tensor.base import TensorBase
 from ...tensor.foreign import no_tensor
@@ -25,6 +27,7 @@ __all__ = [
     "tuple_of",
 ]
 
+_INT64 = np.dtype(np.int64)
 #: Of a result; more fit no memory.
 MOST_ELEMENTS = 2**36
 #: Strides, paddings and their like are smaller.
@@ -90,6 +93,8 @@ def require_indices(function: str, name: str, value: Any, count: int) -> None:
             f"{function}(): expected {name} of an integer dtype such as int64, got {value.dtype}"
         )
     array = value._array
+    if array.dtype == _INT64 and array.size and array.view(np.uint64).max() < count:
+        return  # as a number without a sign, a negative one is larger than any count
     if array.size and (array.min() < 0 or array.max() >= count):
         wrong = array.min() if array.min() < 0 else array.max()
         raise IndexError(f"{function}(): {name} must be in [0, {count}), got {int(wrong)}")

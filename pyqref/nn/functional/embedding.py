@@ -33,6 +33,11 @@ def _renormalize(weight: Any, indices: Any, max_norm: float, norm_type: float) -
         weight._version[0] += 1
 
 
+def _require_table(weight: Any) -> None:
+    if weight._array.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, got {shape_text(weight)}")
+
+
 def _padding_index(function: str, padding_idx: int | None, count: int) -> int | None:
     if padding_idx is None:
         return None
@@ -93,7 +98,7 @@ def embedding(
     [[[3.0], [1.0]]]
     """
     require_floating("embedding", "weight", weight)
-    require(weight.ndim == 2, f"'weight' must be 2-D, got {shape_text(weight)}")
+    _require_table(weight)
     require_indices("embedding", "input", input, weight.shape[0])
     padding_idx = _padding_index("embedding", padding_idx, weight.shape[0])
     _no_sparse("embedding", sparse)
@@ -151,7 +156,7 @@ def embedding_bag(
     """
     function = "embedding_bag"
     require_floating(function, "weight", weight)
-    require(weight.ndim == 2, f"'weight' must be 2-D, got {shape_text(weight)}")
+    _require_table(weight)
     require_indices(function, "input", input, weight.shape[0])
     require_tensor(function, "offsets", offsets, optional=True)
     require_tensor(function, "per_sample_weights", per_sample_weights, optional=True)
@@ -206,13 +211,13 @@ def _bag_lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
     """How many entries each bag has."""
     refuse_quantized(offsets)
     if input.ndim == 2:
-        require(
-            offsets is None,
+        if offsets is None:
+            rows, columns = input._array.shape
+            return np.full(rows, columns, dtype=np.int64)
+        raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated as a mini-batch of "
-            "fixed length sequences",
-            ValueError,
+            "fixed length sequences"
         )
-        return np.full(input.shape[0], input.shape[1], dtype=np.int64)
     require(
         input.ndim == 1,
         f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}",

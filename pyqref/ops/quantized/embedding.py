@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels.parts import parts
+from pyqref import _kernels
 from pyqref.dtypes import int32, int64, per_channel_affine_float_qparams, quint4x2, quint8
 from pyqref.numerics import embedding
 from pyqref.tensor.arguments import described
@@ -176,7 +176,4 @@ def _lookup(name: str, bits: int, weight: Any, indices: Any, pruned_weights: boo
         raise RuntimeError(
             f"{name}: indices must have 1 or 2 dimensions, got shape {tuple(array.shape)}"
         )
-    result = np.empty((*array.shape, table.integers.shape[1]), np.float32)
-    for at in parts(result, whole=(array.ndim,)):
-        result[at] = embedding.lookup(*table.rows, array[at[:-1]])
-    return wrap(result)
+    return wrap(_kernels.embedding_rows(*table.rows, array))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels.parts import parts
+from pyqref import _kernels
 from pyqref.dtypes import uint8
 from pyqref.numerics import embedding
 from pyqref.tensor.arguments import described
@@ -222,10 +222,7 @@ def _bag(
         before = np.concatenate([[0], np.cumsum(kept)])
         starts, ends, array = before[starts], before[ends], array[kept]
         factors = None if factors is None else factors[kept]
-    result = np.empty((len(starts), table[0].shape[1]), np.float32)
-    for bags, _ in parts(result, whole=(1,)):
-        result[bags] = embedding.bag(*table, array, starts[bags], ends[bags], factors)
-    return wrap(result)
+    return wrap(_kernels.embedding_bag(*table, array, starts, ends, factors))
 
 
 def _limits(
