@@ -45,8 +45,11 @@ typedef union {
 STAND_IN_FLOATS(add_ps) STAND_IN_FLOATS(and_ps) STAND_IN_FLOATS(div_ps) STAND_IN_FLOATS(max_ps)
 STAND_IN_FLOATS(min_ps) STAND_IN_FLOATS(mul_ps) STAND_IN_FLOATS(or_ps) STAND_IN_FLOATS(sub_ps)
 STAND_IN_FLOATS(unpackhi_ps) STAND_IN_FLOATS(unpacklo_ps)
+STAND_IN_DOUBLES(add_pd) STAND_IN_DOUBLES(div_pd) STAND_IN_DOUBLES(max_pd) STAND_IN_DOUBLES(min_pd)
+STAND_IN_DOUBLES(mul_pd) STAND_IN_DOUBLES(sub_pd)
 STAND_IN_DOUBLES(unpackhi_pd) STAND_IN_DOUBLES(unpacklo_pd)
-STAND_IN_INTEGERS(add_epi16) STAND_IN_INTEGERS(add_epi32) STAND_IN_INTEGERS(adds_epi16)
+STAND_IN_INTEGERS(add_epi16) STAND_IN_INTEGERS(add_epi32) STAND_IN_INTEGERS(add_epi64)
+STAND_IN_INTEGERS(adds_epi16)
 STAND_IN_INTEGERS(max_epi8) STAND_IN_INTEGERS(max_epu8) STAND_IN_INTEGERS(min_epi8)
 STAND_IN_INTEGERS(min_epu8) STAND_IN_INTEGERS(mullo_epi32) STAND_IN_INTEGERS(packs_epi16)
 STAND_IN_INTEGERS(packs_epi32) STAND_IN_INTEGERS(packus_epi16) STAND_IN_INTEGERS(shuffle_epi8)
@@ -63,7 +66,8 @@ STAND_IN_HALVES(stand_in_xor_si512, _mm256_xor_si256, __m512i, integers, halves)
         return x.integers;                                                     \
     }
 STAND_IN_SHIFT(slli_epi16) STAND_IN_SHIFT(slli_epi32) STAND_IN_SHIFT(srai_epi16)
-STAND_IN_SHIFT(srai_epi32) STAND_IN_SHIFT(srli_epi32)
+STAND_IN_SHIFT(slli_epi64) STAND_IN_SHIFT(srai_epi32) STAND_IN_SHIFT(srli_epi32)
+STAND_IN_SHIFT(srli_epi64)
 
 /* --- Lane by lane --------------------------------------------------------------------------- */
 
@@ -73,6 +77,11 @@ STAND_IN_SHIFT(srai_epi32) STAND_IN_SHIFT(srli_epi32)
 static inline __m512 stand_in_abs_ps(__m512 a) {
     StandIn512 x = {.floats = a};
     STAND_IN_LOOP(16, x.u32[i] &= 0x7fffffffu)
+    return x.floats;
+}
+static inline __m512 stand_in_sqrt_ps(__m512 a) {
+    StandIn512 x = {.floats = a};
+    STAND_IN_LOOP(2, x.float_halves[i] = _mm256_sqrt_ps(x.float_halves[i]))
     return x.floats;
 }
 static inline __m512 stand_in_fmadd_ps(__m512 a, __m512 b, __m512 c) {
@@ -268,11 +277,59 @@ STAND_IN_MASKED_STORE(stand_in_mask_storeu_epi8, __m512i, __mmask64)
 STAND_IN_MASKED_STORE(stand_in_mask_storeu_epi8_of_256, __m256i, __mmask32)
 STAND_IN_MASKED_STORE(stand_in_mask_storeu_epi8_of_128, __m128i, __mmask16)
 
+static inline __m512i stand_in_mask_blend_epi8(__mmask64 mask, __m512i a, __m512i b) {
+    StandIn512 x = {.integers = a}, y = {.integers = b};
+    STAND_IN_LOOP(64, if (mask >> i & 1) x.i8[i] = y.i8[i])
+    return x.integers;
+}
+static inline __mmask64 stand_in_movepi8_mask(__m512i a) {
+    StandIn512 x = {.integers = a};
+    __mmask64 mask = 0;
+    STAND_IN_LOOP(64, mask |= (__mmask64)(x.i8[i] < 0) << i)
+    return mask;
+}
+
+/* --- Between floats and doubles, and their halves ---------------------------------------------------- */
+
+static inline __m512d stand_in_cvtps_pd(__m256 a) {
+    StandIn512 x;
+    x.double_halves[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(a));
+    x.double_halves[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
+    return x.doubles;
+}
+static inline __m256 stand_in_cvtpd_ps(__m512d a) {
+    StandIn512 x = {.doubles = a};
+    return _mm256_set_m128(_mm256_cvtpd_ps(x.double_halves[1]), _mm256_cvtpd_ps(x.double_halves[0]));
+}
+static inline __m256 stand_in_extractf32x8_ps(__m512 a, int half) {
+    StandIn512 x = {.floats = a};
+    return x.float_halves[half];
+}
+static inline __m512 stand_in_insertf32x8(__m512 a, __m256 b, int half) {
+    StandIn512 x = {.floats = a};
+    x.float_halves[half] = b;
+    return x.floats;
+}
+
 /* --- Constants and casts --------------------------------------------------------------------------- */
 
 static inline __m512 stand_in_set1_ps(float value) {
     StandIn512 x;
     STAND_IN_LOOP(16, x.f32[i] = value)
+    return x.floats;
+}
+static inline __m512d stand_in_set1_pd(double value) {
+    StandIn512 x;
+    STAND_IN_LOOP(2, x.double_halves[i] = _mm256_set1_pd(value))
+    return x.doubles;
+}
+static inline __m512i stand_in_set1_epi64(long long value) {
+    StandIn512 x;
+    STAND_IN_LOOP(2, x.halves[i] = _mm256_set1_epi64x(value))
+    return x.integers;
+}
+static inline __m512 stand_in_castps256_ps512(__m256 a) {
+    StandIn512 x = {.float_halves = {a}};
     return x.floats;
 }
 static inline __m512i stand_in_set1_epi8(char value) {
@@ -296,6 +353,10 @@ static inline __m512i stand_in_set1_epi32(int value) {
         return x.part;                              \
     }
 STAND_IN_CAST(stand_in_castpd_ps, __m512d, doubles, __m512, floats)
+STAND_IN_CAST(stand_in_castpd_si512, __m512d, doubles, __m512i, integers)
+STAND_IN_CAST(stand_in_castps512_ps256, __m512, floats, __m256, float_halves[0])
+STAND_IN_CAST(stand_in_castps_si512, __m512, floats, __m512i, integers)
+STAND_IN_CAST(stand_in_castsi512_pd, __m512i, integers, __m512d, doubles)
 STAND_IN_CAST(stand_in_castps_pd, __m512, floats, __m512d, doubles)
 STAND_IN_CAST(stand_in_castsi512_ps, __m512i, integers, __m512, floats)
 STAND_IN_CAST(stand_in_castsi512_si128, __m512i, integers, __m128i, quarters[0])
@@ -306,12 +367,19 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_abs_ps stand_in_abs_ps
 #define _mm512_add_epi16 stand_in_add_epi16
 #define _mm512_add_epi32 stand_in_add_epi32
+#define _mm512_add_epi64 stand_in_add_epi64
+#define _mm512_add_pd stand_in_add_pd
 #define _mm512_add_ps stand_in_add_ps
 #define _mm512_adds_epi16 stand_in_adds_epi16
 #define _mm512_and_ps stand_in_and_ps
 #define _mm512_broadcast_i32x4 stand_in_broadcast_i32x4
 #define _mm512_castpd_ps stand_in_castpd_ps
+#define _mm512_castpd_si512 stand_in_castpd_si512
+#define _mm512_castps256_ps512 stand_in_castps256_ps512
+#define _mm512_castps512_ps256 stand_in_castps512_ps256
 #define _mm512_castps_pd stand_in_castps_pd
+#define _mm512_castps_si512 stand_in_castps_si512
+#define _mm512_castsi512_pd stand_in_castsi512_pd
 #define _mm512_castsi512_ps stand_in_castsi512_ps
 #define _mm512_castsi512_si128 stand_in_castsi512_si128
 #define _mm512_castsi512_si256 stand_in_castsi512_si256
@@ -322,31 +390,41 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_cvtepi8_epi32 stand_in_cvtepi8_epi32
 #define _mm512_cvtepu8_epi16 stand_in_cvtepu8_epi16
 #define _mm512_cvtepu8_epi32 stand_in_cvtepu8_epi32
+#define _mm512_cvtpd_ps stand_in_cvtpd_ps
 #define _mm512_cvtps_epi32 stand_in_cvtps_epi32
+#define _mm512_cvtps_pd stand_in_cvtps_pd
 #define _mm512_cvttps_epi32 stand_in_cvttps_epi32
+#define _mm512_div_pd stand_in_div_pd
 #define _mm512_div_ps stand_in_div_ps
 #define _mm512_dpbusd_epi32 stand_in_dpbusd_epi32
 #define _mm512_dpwssd_epi32 stand_in_dpwssd_epi32
+#define _mm512_extractf32x8_ps stand_in_extractf32x8_ps
 #define _mm512_extracti32x4_epi32 stand_in_extracti32x4_epi32
 #define _mm512_extracti64x4_epi64 stand_in_extracti64x4_epi64
 #define _mm512_fmadd_ps stand_in_fmadd_ps
+#define _mm512_insertf32x8 stand_in_insertf32x8
 #define _mm512_loadu_ps stand_in_loadu_ps
 #define _mm512_loadu_si512 stand_in_loadu_si512
 #define _mm512_mask_blend_epi16 stand_in_mask_blend_epi16
+#define _mm512_mask_blend_epi8 stand_in_mask_blend_epi8
 #define _mm512_mask_cmp_ps_mask stand_in_mask_cmp_ps_mask
 #define _mm512_mask_mov_ps stand_in_mask_mov_ps
 #define _mm512_mask_storeu_epi8 stand_in_mask_storeu_epi8
 #define _mm512_maskz_loadu_epi32 stand_in_maskz_loadu_epi32
-#define _mm512_maskz_loadu_ps stand_in_maskz_loadu_ps
 #define _mm512_maskz_loadu_epi8 stand_in_maskz_loadu_epi8
+#define _mm512_maskz_loadu_ps stand_in_maskz_loadu_ps
 #define _mm512_maskz_mov_ps stand_in_maskz_mov_ps
 #define _mm512_maskz_set1_epi32 stand_in_maskz_set1_epi32
 #define _mm512_max_epi8 stand_in_max_epi8
 #define _mm512_max_epu8 stand_in_max_epu8
+#define _mm512_max_pd stand_in_max_pd
 #define _mm512_max_ps stand_in_max_ps
 #define _mm512_min_epi8 stand_in_min_epi8
 #define _mm512_min_epu8 stand_in_min_epu8
+#define _mm512_min_pd stand_in_min_pd
 #define _mm512_min_ps stand_in_min_ps
+#define _mm512_movepi8_mask stand_in_movepi8_mask
+#define _mm512_mul_pd stand_in_mul_pd
 #define _mm512_mul_ps stand_in_mul_ps
 #define _mm512_mullo_epi32 stand_in_mullo_epi32
 #define _mm512_or_ps stand_in_or_ps
@@ -360,9 +438,10 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_roundscale_ps stand_in_roundscale_ps
 #define _mm512_set1_epi16 stand_in_set1_epi16
 #define _mm512_set1_epi32 stand_in_set1_epi32
+#define _mm512_set1_epi64 stand_in_set1_epi64
 #define _mm512_set1_epi8 stand_in_set1_epi8
+#define _mm512_set1_pd stand_in_set1_pd
 #define _mm512_set1_ps stand_in_set1_ps
-#undef _mm512_setr_epi32
 #define _mm512_setr_epi32(...) ((StandIn512){.i32 = {__VA_ARGS__}}).integers
 #define _mm512_setzero_si512() ((__m512i){0})
 #define _mm512_shuffle_epi32 stand_in_shuffle_epi32
@@ -370,14 +449,18 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_shuffle_f32x4 stand_in_shuffle_f32x4
 #define _mm512_slli_epi16 stand_in_slli_epi16
 #define _mm512_slli_epi32 stand_in_slli_epi32
+#define _mm512_slli_epi64 stand_in_slli_epi64
+#define _mm512_sqrt_ps stand_in_sqrt_ps
 #define _mm512_srai_epi16 stand_in_srai_epi16
 #define _mm512_srai_epi32 stand_in_srai_epi32
 #define _mm512_srli_epi32 stand_in_srli_epi32
+#define _mm512_srli_epi64 stand_in_srli_epi64
 #define _mm512_storeu_ps stand_in_storeu_ps
 #define _mm512_storeu_si512 stand_in_storeu_si512
 #define _mm512_stream_ps stand_in_stream_ps
 #define _mm512_sub_epi16 stand_in_sub_epi16
 #define _mm512_sub_epi32 stand_in_sub_epi32
+#define _mm512_sub_pd stand_in_sub_pd
 #define _mm512_sub_ps stand_in_sub_ps
 #define _mm512_subs_epi8 stand_in_subs_epi8
 #define _mm512_test_epi32_mask stand_in_test_epi32_mask
@@ -390,7 +473,7 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_unpacklo_pd stand_in_unpacklo_pd
 #define _mm512_unpacklo_ps stand_in_unpacklo_ps
 #define _mm512_xor_si512 stand_in_xor_si512
+#undef _mm512_setr_epi32
 #define _mm256_mask_storeu_epi8 stand_in_mask_storeu_epi8_of_256
 #define _mm_mask_storeu_epi8 stand_in_mask_storeu_epi8_of_128
-
 #endif
