@@ -442,6 +442,7 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_set1_epi8 stand_in_set1_epi8
 #define _mm512_set1_pd stand_in_set1_pd
 #define _mm512_set1_ps stand_in_set1_ps
+#undef _mm512_setr_epi32
 #define _mm512_setr_epi32(...) ((StandIn512){.i32 = {__VA_ARGS__}}).integers
 #define _mm512_setzero_si512() ((__m512i){0})
 #define _mm512_shuffle_epi32 stand_in_shuffle_epi32
@@ -473,7 +474,6 @@ STAND_IN_CAST(stand_in_castsi512_si256, __m512i, integers, __m256i, halves[0])
 #define _mm512_unpacklo_pd stand_in_unpacklo_pd
 #define _mm512_unpacklo_ps stand_in_unpacklo_ps
 #define _mm512_xor_si512 stand_in_xor_si512
-#undef _mm512_setr_epi32
 #define _mm256_mask_storeu_epi8 stand_in_mask_storeu_epi8_of_256
 #define _mm_mask_storeu_epi8 stand_in_mask_storeu_epi8_of_128
 #endif

@@ -358,14 +358,13 @@ def test_sums_have_the_dtype_that_is_asked_for(name, dtype):
 
 @pytest.mark.parametrize("channels", [False, True])
 def test_fake_quantization_by_a_huge_scale(channels):
-    """Results past float32 are infinite, without a word of NumPy; warnings are errors here."""
-    x = pyqref.tensor([[float("inf"), -float("inf"), 1.0]])
+    """Results past float32 are infinite, and NumPy says nothing; warnings are errors here."""
+    x = pyqref.tensor([[np.inf, -np.inf, 1.0]])
+    grid = pyqref.full((3,), 3e38), pyqref.full((3,), 200, dtype=pyqref.int32)
     if channels:
-        scales, points = pyqref.full((3,), 3e38), pyqref.zeros(3, dtype=pyqref.int32)
-        y = pyqref.fake_quantize_per_channel_affine(x, scales, points, 1, 0, 255)
+        y = pyqref.fake_quantize_per_channel_affine(x, *grid, 1, 0, 255)
     else:
-        scale, point = pyqref.tensor(3e38), pyqref.tensor(200, dtype=pyqref.int32)
-        y = pyqref.fake_quantize_per_tensor_affine(x, scale, point, 0, 255)
+        y = pyqref.fake_quantize_per_tensor_affine(x, grid[0][0], grid[1][0], 0, 255)
     assert not pyqref.isnan(y).any()
 
 
