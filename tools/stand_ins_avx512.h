@@ -192,6 +192,7 @@ static inline __mmask16 stand_in_cmp_ps_mask(__m512 a, __m512 b, int how) {
     for (int i = 0; i < 16; ++i) {
         const float p = x.f32[i], q = y.f32[i];
         const int holds = how == _CMP_UNORD_Q ? isnan(p) || isnan(q)
+                          : how == _CMP_LT_OQ ? p < q
                           : how == _CMP_GE_OQ ? p >= q
                           : how == _CMP_LE_OQ ? p <= q
                           : how == _CMP_NLT_UQ ? !(p < q)
