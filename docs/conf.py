@@ -32,6 +32,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "compiled_python",
     "notebooks",
     "used_in",
     "graph_picture",
