@@ -48,6 +48,7 @@ HOMES = (
     "utils.data",
     "optim",
     "autograd",
+    "quantization.fx.numeric_suite",
 )
 
 

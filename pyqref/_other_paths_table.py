@@ -20,36 +20,17 @@ ao.ns._numeric_suite: Logger=quantization._numeric_suite.Logger
   get_matching_activations=quantization._numeric_suite.get_matching_activations
   prepare_model_outputs=quantization._numeric_suite.prepare_model_outputs
   prepare_model_with_stubs=quantization._numeric_suite.prepare_model_with_stubs
-ao.ns._numeric_suite_fx: NSTracer=quantization.fx.numeric_suite.NSTracer
-  OutputComparisonLogger=quantization.fx.numeric_suite.OutputComparisonLogger
-  OutputLogger=quantization.fx.numeric_suite.OutputLogger
-  QConfigMultiMapping=quantization.fx.numeric_suite.QConfigMultiMapping
-  add_loggers=quantization.fx.numeric_suite.add_loggers
-  add_shadow_loggers=quantization.fx.numeric_suite.add_shadow_loggers
-  convert_n_shadows_model=quantization.fx.numeric_suite.convert_n_shadows_model
-  extend_logger_results_with_comparison=quantization.fx.numeric_suite.extend_logger_results_with_comparison
-  extract_logger_info=quantization.fx.numeric_suite.extract_logger_info
-  extract_results_n_shadows_model=quantization.fx.numeric_suite.extract_results_n_shadows_model
-  extract_shadow_logger_info=quantization.fx.numeric_suite.extract_shadow_logger_info
-  extract_weights=quantization.fx.numeric_suite.extract_weights
-  get_base_name_to_sets_of_related_ops=quantization.fx.numeric_suite.get_base_name_to_sets_of_related_ops
-  get_matching_subgraph_pairs=quantization.fx.numeric_suite.get_matching_subgraph_pairs
-  loggers_set_enabled=quantization.fx.numeric_suite.loggers_set_enabled
-  loggers_set_save_activations=quantization.fx.numeric_suite.loggers_set_save_activations
-  prepare_n_shadows_model=quantization.fx.numeric_suite.prepare_n_shadows_model
-  print_comparisons_n_shadows_model=quantization.fx.numeric_suite.print_comparisons_n_shadows_model
-ao.ns.fx.graph_matcher: GraphMatchingException=quantization.fx.numeric_suite.GraphMatchingException
-  get_matching_subgraph_pairs=quantization.fx.numeric_suite.get_matching_subgraph_pairs
-ao.ns.fx.mappings:
-  add_op_to_sets_of_related_ops=quantization.fx.numeric_suite.add_op_to_sets_of_related_ops
-  get_base_name_to_sets_of_related_ops=quantization.fx.numeric_suite.get_base_name_to_sets_of_related_ops
-  get_unmatchable_types_map=quantization.fx.numeric_suite.get_unmatchable_types_map
-ao.ns.fx.ns_types: NSSubgraph=quantization.fx.numeric_suite.NSSubgraph
-ao.ns.fx.qconfig_multi_mapping:
-  QConfigMultiMapping=quantization.fx.numeric_suite.QConfigMultiMapping
-ao.ns.fx.utils: compute_cosine_similarity=quantization.fx.numeric_suite.compute_cosine_similarity
-  compute_normalized_l2_error=quantization.fx.numeric_suite.compute_normalized_l2_error
-  compute_sqnr=quantization.fx.numeric_suite.compute_sqnr
+ao.ns._numeric_suite_fx: NSTracer OutputComparisonLogger OutputLogger QConfigMultiMapping
+  add_loggers add_shadow_loggers convert_n_shadows_model extend_logger_results_with_comparison
+  extract_logger_info extract_results_n_shadows_model extract_shadow_logger_info extract_weights
+  get_base_name_to_sets_of_related_ops get_matching_subgraph_pairs loggers_set_enabled
+  loggers_set_save_activations prepare_n_shadows_model print_comparisons_n_shadows_model
+ao.ns.fx.graph_matcher: GraphMatchingException get_matching_subgraph_pairs
+ao.ns.fx.mappings: add_op_to_sets_of_related_ops get_base_name_to_sets_of_related_ops
+  get_unmatchable_types_map
+ao.ns.fx.ns_types: NSSubgraph
+ao.ns.fx.qconfig_multi_mapping: QConfigMultiMapping
+ao.ns.fx.utils: compute_cosine_similarity compute_normalized_l2_error compute_sqnr
 autograd.grad_mode: enable_grad inference_mode no_grad set_grad_enabled
 autograd.variable: Variable
 fx._symbolic_trace: Graph GraphModule ParameterProxy Proxy Scope ScopeContextManager Tracer
@@ -152,24 +133,11 @@ optim.rprop: Tensor
 optim.sgd: Tensor
 optim.swa_utils: Tensor
 quantization: Tensor
-quantization._numeric_suite_fx: NSTracer=quantization.fx.numeric_suite.NSTracer
-  OutputComparisonLogger=quantization.fx.numeric_suite.OutputComparisonLogger
-  OutputLogger=quantization.fx.numeric_suite.OutputLogger
-  QConfigMultiMapping=quantization.fx.numeric_suite.QConfigMultiMapping
-  add_loggers=quantization.fx.numeric_suite.add_loggers
-  add_shadow_loggers=quantization.fx.numeric_suite.add_shadow_loggers
-  convert_n_shadows_model=quantization.fx.numeric_suite.convert_n_shadows_model
-  extend_logger_results_with_comparison=quantization.fx.numeric_suite.extend_logger_results_with_comparison
-  extract_logger_info=quantization.fx.numeric_suite.extract_logger_info
-  extract_results_n_shadows_model=quantization.fx.numeric_suite.extract_results_n_shadows_model
-  extract_shadow_logger_info=quantization.fx.numeric_suite.extract_shadow_logger_info
-  extract_weights=quantization.fx.numeric_suite.extract_weights
-  get_base_name_to_sets_of_related_ops=quantization.fx.numeric_suite.get_base_name_to_sets_of_related_ops
-  get_matching_subgraph_pairs=quantization.fx.numeric_suite.get_matching_subgraph_pairs
-  loggers_set_enabled=quantization.fx.numeric_suite.loggers_set_enabled
-  loggers_set_save_activations=quantization.fx.numeric_suite.loggers_set_save_activations
-  prepare_n_shadows_model=quantization.fx.numeric_suite.prepare_n_shadows_model
-  print_comparisons_n_shadows_model=quantization.fx.numeric_suite.print_comparisons_n_shadows_model
+quantization._numeric_suite_fx: NSTracer OutputComparisonLogger OutputLogger QConfigMultiMapping
+  add_loggers add_shadow_loggers convert_n_shadows_model extend_logger_results_with_comparison
+  extract_logger_info extract_results_n_shadows_model extract_shadow_logger_info extract_weights
+  get_base_name_to_sets_of_related_ops get_matching_subgraph_pairs loggers_set_enabled
+  loggers_set_save_activations prepare_n_shadows_model print_comparisons_n_shadows_model
 quantization.backend_config._common_operator_config_utils: BackendPatternConfig DTypeConfig
   DTypeWithConstraints ObservationType
   _add_fixed_qparams_to_dtype_configs=quantization.backend_config.patterns.pointwise.fixed_qparams_dtypes

@@ -108,6 +108,10 @@ LONG = {
         "(pyqref.ones(1, 16, 32, 96, 96), pyqref.ones(32, 16, 5, 5, 5))",
         "pyqref.conv3d(x, w)",
     ),
+    "real, of pixels, into memory that is new": (
+        "(pyqref.ones(1, 256, 300, 300), pyqref.ones(2048, 256, 1, 1))",
+        "pyqref.conv2d(x, w)",
+    ),
     "product": ("(pyqref.ones(6000, 6000), None)", "x @ x"),
     "products": ("(pyqref.ones(48, 1500, 1500), None)", "pyqref.bmm(x, x)"),
     "largest": (

@@ -8,9 +8,7 @@
 #include <math.h>
 
 #include "activations/pointwise.h"
-
-#define PLACES 16
-#define SUMS (PLACES / SIMD_LANES)
+#include "simd/places.h"
 
 /* A vector, of which `fill` stands for the numbers behind the end. */
 FUNCTION f32v take_or(const float *source, ptrdiff_t left, float fill) {
@@ -21,17 +19,14 @@ FUNCTION f32v take_or(const float *source, ptrdiff_t left, float fill) {
     return load_f32(few);
 }
 
-FUNCTION float sum_of_places(const f32v sums[SUMS]) {
+FUNCTION float sum_of_places(const f32v sums[PLACE_VECTORS]) {
     float places[PLACES];
-    for (int v = 0; v < SUMS; ++v) store_f32(places + v * SIMD_LANES, sums[v]);
-    for (int half = PLACES / 2; half; half /= 2) {
-        for (int i = 0; i < half; ++i) places[i] += places[i + half];
-    }
-    return places[0];
+    for (int v = 0; v < PLACE_VECTORS; ++v) store_f32(places + v * SIMD_LANES, sums[v]);
+    return sum_by_halves(places);
 }
 
-FUNCTION void most_of_places(const float *x, f32v most[SUMS], ptrdiff_t left) {
-    for (int v = 0; v < SUMS; ++v) {
+FUNCTION void most_of_places(const float *x, f32v most[PLACE_VECTORS], ptrdiff_t left) {
+    for (int v = 0; v < PLACE_VECTORS; ++v) {
         const ptrdiff_t at = v * SIMD_LANES;
         if (at < left) most[v] = max_f32(take_or(x + at, left - at, -INFINITY), most[v]);
     }
@@ -39,12 +34,12 @@ FUNCTION void most_of_places(const float *x, f32v most[SUMS], ptrdiff_t left) {
 
 /* The largest number that is no nan. */
 static float largest_of(const float *x, ptrdiff_t n) {
-    f32v most[SUMS];
+    f32v most[PLACE_VECTORS];
     ptrdiff_t i = 0;
-    for (int v = 0; v < SUMS; ++v) most[v] = set_f32(-INFINITY);
+    for (int v = 0; v < PLACE_VECTORS; ++v) most[v] = set_f32(-INFINITY);
     for (; i + PLACES <= n; i += PLACES) most_of_places(x + i, most, PLACES);
     most_of_places(x + i, most, n - i);
-    for (int v = 1; v < SUMS; ++v) most[0] = max_f32(most[v], most[0]);
+    for (int v = 1; v < PLACE_VECTORS; ++v) most[0] = max_f32(most[v], most[0]);
     return greatest_f32(most[0]);
 }
 
@@ -52,8 +47,8 @@ static float largest_of(const float *x, ptrdiff_t n) {
  * b; or a alone. */
 enum { POWERS, PRODUCTS, NUMBERS };
 FUNCTION void add_places(const int what, const float *a, const float *b, f32v largest, float *out,
-                         f32v sums[SUMS], ptrdiff_t left) {
-    for (int v = 0; v < SUMS; ++v) {
+                         f32v sums[PLACE_VECTORS], ptrdiff_t left) {
+    for (int v = 0; v < PLACE_VECTORS; ++v) {
         const ptrdiff_t at = v * SIMD_LANES;
         if (at >= left) return;
         f32v x = take_or(a + at, left - at, what == POWERS ? -INFINITY : 0);
@@ -66,10 +61,10 @@ FUNCTION void add_places(const int what, const float *a, const float *b, f32v la
 
 FUNCTION float sum_over(const int what, const float *a, const float *b, float largest, float *out,
                         ptrdiff_t n) {
-    f32v sums[SUMS];
+    f32v sums[PLACE_VECTORS];
     const f32v most = set_f32(largest);
     ptrdiff_t i = 0;
-    for (int v = 0; v < SUMS; ++v) sums[v] = set_f32(0);
+    for (int v = 0; v < PLACE_VECTORS; ++v) sums[v] = set_f32(0);
     for (; i + PLACES <= n; i += PLACES) {
         add_places(what, a + i, b ? b + i : NULL, most, out ? out + i : NULL, sums, PLACES);
     }

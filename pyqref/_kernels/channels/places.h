@@ -9,11 +9,9 @@
 
 #include "simd/functions.h"
 #include "simd/partial.h"
+#include "simd/places.h"
 
-#define PLACES 16
-#define VECTORS (PLACES / SIMD_LANES)
-
-typedef struct { f64v part[VECTORS]; } Places;
+typedef struct { f64v part[PLACE_VECTORS]; } Places;
 
 /* What is added up: a; the square of a - center; or a, and a * (b - center). */
 enum Term { ITSELF, SQUARE, PRODUCT };
@@ -44,7 +42,7 @@ FUNCTION void add_line(const int what, Places *first, Places *second, const floa
     Places one = *first, two = *second;
     ptrdiff_t i = 0;
     for (; i + PLACES <= n; i += PLACES) {
-        for (int v = 0; v < VECTORS; ++v) {
+        for (int v = 0; v < PLACE_VECTORS; ++v) {
             const f32v x = load_f32(a + i + v * SIMD_LANES);
             if (what == SQUARE) {
                 const f32v centered = sub_f32(x, c);
@@ -65,10 +63,10 @@ FUNCTION void add_line(const int what, Places *first, Places *second, const floa
 }
 
 FUNCTION double sum_of_vectors(const f64v *sums) {
-    f64v parts[VECTORS];
+    f64v parts[PLACE_VECTORS];
     double places[SIMD_LANES];
     memcpy(parts, sums, sizeof parts);
-    for (int half = VECTORS / 2; half; half /= 2) {
+    for (int half = PLACE_VECTORS / 2; half; half /= 2) {
         for (int i = 0; i < half; ++i) parts[i] = add_f64(parts[i], parts[i + half]);
     }
     memcpy(places, parts, sizeof places);

@@ -33,17 +33,17 @@ FUNCTION void put_some(float *target, f32v value, ptrdiff_t left) {
 /* `eq-sum-of-blocks`: what is added up in float32, and what earlier blocks came to. */
 typedef struct {
     f32v part[SIDE_BY_SIDE];
-    f64v total[VECTORS];
+    f64v total[PLACE_VECTORS];
 } Blocks;
 
 FUNCTION void start_sums(Blocks *b) {
     for (int v = 0; v < SIDE_BY_SIDE; ++v) b->part[v] = set_f32(0);
-    for (int v = 0; v < VECTORS; ++v) b->total[v] = set_f64(0);
+    for (int v = 0; v < PLACE_VECTORS; ++v) b->total[v] = set_f64(0);
 }
 
 FUNCTION void end_block(Blocks *b) {
-    for (int v = 0; v < VECTORS; ++v) {
-        add_vector(b->total + v, add_f32(b->part[v], b->part[v + VECTORS]));
+    for (int v = 0; v < PLACE_VECTORS; ++v) {
+        add_vector(b->total + v, add_f32(b->part[v], b->part[v + PLACE_VECTORS]));
     }
     for (int v = 0; v < SIDE_BY_SIDE; ++v) b->part[v] = set_f32(0);
 }

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "simd/partial.h"
-
-#define PLACES 16
-#define SUMS (PLACES / SIMD_LANES)
+#include "simd/places.h"
 
 /* Lines of inputs and of results, and how many floats from one to the next. What tap t meets begins
  * offsets[t] floats behind. */
@@ -104,29 +102,22 @@ static void add_multiple(float *target, const float *x, float weight, ptrdiff_t 
 /* Add the products of lines of x and of gradients to PLACES sums, each of one column modulo 16. */
 static void add_products(float *places, const float *x, ptrdiff_t x_line, const float *g,
                          ptrdiff_t g_line, ptrdiff_t lines, ptrdiff_t n) {
-    f32v sum[SUMS];
-    for (int v = 0; v < SUMS; ++v) sum[v] = load_f32(places + v * SIMD_LANES);
+    f32v sum[PLACE_VECTORS];
+    for (int v = 0; v < PLACE_VECTORS; ++v) sum[v] = load_f32(places + v * SIMD_LANES);
     for (; lines > 0; --lines, x += x_line, g += g_line) {
         ptrdiff_t i = 0;
         for (; i + PLACES <= n; i += PLACES) {
-            for (int v = 0; v < SUMS; ++v) {
+            for (int v = 0; v < PLACE_VECTORS; ++v) {
                 const ptrdiff_t at = i + v * SIMD_LANES;
                 sum[v] = add_f32(sum[v], mul_f32(load_f32(g + at), load_f32(x + at)));
             }
         }
-        for (int v = 0; v < SUMS && i < n; ++v, i += SIMD_LANES) {
+        for (int v = 0; v < PLACE_VECTORS && i < n; ++v, i += SIMD_LANES) {
             const ptrdiff_t left = n - i < SIMD_LANES ? n - i : SIMD_LANES;
             sum[v] = add_f32(sum[v], mul_f32(load_n_f32(g + i, left), load_n_f32(x + i, left)));
         }
     }
-    for (int v = 0; v < SUMS; ++v) store_f32(places + v * SIMD_LANES, sum[v]);
-}
-
-static float sum_by_halves(float *places) {
-    for (int half = PLACES / 2; half; half /= 2) {
-        for (int i = 0; i < half; ++i) places[i] += places[i + half];
-    }
-    return places[0];
+    for (int v = 0; v < PLACE_VECTORS; ++v) store_f32(places + v * SIMD_LANES, sum[v]);
 }
 
 #endif

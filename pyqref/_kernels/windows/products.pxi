@@ -5,6 +5,8 @@ include "../../_insides/matmul_loop.pxi"
 
 cdef enum:
     LONGEST_PRODUCT = 1 << 29   # multiplications at a time: what takes some 20 milliseconds
+    HUGE_PAGE = 1 << 19         # floats that the system clears when the first is written
+    MOST_CLEARED = 1 << 24      # floats that it may have to clear for a product
 
 
 # A matrix, and how many floats from a row to the next and from a column to the next.
@@ -25,7 +27,9 @@ cdef void multiply_matrices(
 ) noexcept nogil:
     """``out = a @ b``, with rows ``out_row`` apart; some at a time, so that Ctrl-C is noticed."""
     cdef Py_ssize_t most = max(LONGEST_PRODUCT // (depth * columns) // 16 * 16, <Py_ssize_t> 128)
+    cdef Py_ssize_t cleared = MOST_CLEARED // min(out_row, <Py_ssize_t> HUGE_PAGE) // 16 * 16
     cdef Py_ssize_t count
+    most = min(most, max(cleared, <Py_ssize_t> 64))
     while rows > 0:
         count = min(rows, most)
         multiply_rows(a, b, out, count, depth, columns, out_row)
