@@ -17,9 +17,9 @@ from ..dtypes import dtype, float16, float32, float64, from_numpy_dtype
 from ..tape.shape import Cast
 from .arguments import described
 from .base import TensorBase
-from .dispatch import apply, require_tensor
+from .dispatch import apply
 from .foreign import kind_of
-from .refusal import refuse_quantized
+from .refusal import refuse_quantized, require_input
 from .storing import CATEGORY
 
 __all__ = [
@@ -222,7 +222,7 @@ def to_floating(*operands: Any) -> list[Any]:
     """Promote, and turn integers and bools into the default floating type."""
     first = operands[0]
     if len(operands) == 1:
-        require_tensor("the function", "input", first)
+        require_input(first)
     if len(operands) == 1 and first._array.dtype.kind == "f":
         return [first]
     if any(isinstance(each, TensorBase) and each.is_quantized for each in operands):

@@ -16,7 +16,7 @@ from .creation import numpy_type
 from .dispatch import apply, require_tensor
 from .joining import cat
 from .promotion import cast, promote, to_floating
-from .refusal import refuse_quantized
+from .refusal import refuse_quantized, require_input
 from .wrong_arguments import explain_errors
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 
 def _summed_type(input: Any, dtype: dtype_ | None) -> Any:
     """Integers and bools are summed as int64."""
-    require_tensor("the sum or product", "input", input)
+    require_input(input)
     if dtype is not None:
         return cast(numpy_type(dtype), input)[0]
     if input._array.dtype.kind in "biu" and not input.is_quantized:
@@ -120,7 +120,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
 def _spread(
     operation: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> Any:
-    require_tensor("the deviation", "input", input)
+    require_input(input)
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:

@@ -14,12 +14,14 @@ from typing import Any
 
 from .._insides.stack import caller
 from .base import TensorBase
+from .foreign import no_tensor
 from .under_way import layer_under_way
 
 __all__ = [
     "DEQUANTIZE",
     "called_function",
     "refuse_quantized",
+    "require_input",
     "undefined_for_quantized",
     "undefined_index",
 ]
@@ -99,6 +101,21 @@ def refuse_quantized(*operands: Any) -> None:
     for operand in operands:
         if getattr(operand, "is_quantized", False):
             raise undefined_for_quantized("this", *operands)
+
+
+def require_input(input: Any) -> None:
+    """Raise a TypeError if the tensor of a function that has several names is none.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> pyqref.exp([1.0])
+    Traceback (most recent call last):
+        ...
+    TypeError: exp(): argument 'input' must be Tensor, not list
+    """
+    if not isinstance(input, TensorBase):
+        raise no_tensor(called_function("this"), "input", input)
 
 
 def undefined_index(index: Any) -> IndexError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -277,3 +278,25 @@ def test_what_is_refused_says_why(name: str) -> None:
     call, kind, words = CALLS[name]
     with pytest.raises(kind, match=words):
         call()
+
+
+FUNCTIONS = [
+    *[getattr(pyqref, name) for name in pyqref.__all__],
+    *[getattr(nn.functional, name) for name in nn.functional.__all__],
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_no_tensor_is_refused_by_name() -> None:
+    """A message begins with the name of a function, which is one word."""
+    texts = []
+    for function in FUNCTIONS:
+        if inspect.isfunction(function):
+            try:
+                function("a", *["a"] * (len(inspect.signature(function).parameters) > 1))
+            except Exception as error:
+                texts.append(str(error))
+    named = [text for text in texts if "(): argument" in text]
+    assert len(named) > 200
+    assert [] == [text for text in named if " " in text.partition("(): argument")[0]]
+    assert [] == [text for text in named if text.startswith("this()")]
