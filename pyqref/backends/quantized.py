@@ -9,7 +9,8 @@
     ``"documented"`` (the default) follows the documentation of ``torch.quantization``
     where ``torch`` itself departs from it, ``"torch"`` follows ``torch`` 2.13.
 
-Assigning anything else raises and changes nothing.
+Assigning anything else raises and changes nothing. The arithmetic of other systems is chosen with
+:func:`pyqref.arithmetic.use`.
 
 Examples
 --------
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import Any
 
 __all__ = ["conventions", "engine", "supported_engines"]
 
@@ -34,6 +36,8 @@ _CONVENTIONS = ("documented", "torch")
 
 engine: str = "x86"
 conventions: str = "documented"
+#: The model that ``pyqref.arithmetic.use`` has put in place of the engine's products, or None.
+arithmetic: Any = None
 
 
 class _Settings(ModuleType):
