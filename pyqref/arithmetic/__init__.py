@@ -2,8 +2,9 @@
 
 Every system sums products of integers, adds a bias, scales, rounds, adds a zero point and clamps.
 They differ in where they round, and so by a step here and there. :func:`get` finds an arithmetic by
-its name; its methods compute each stage on whole arrays, and :meth:`Arithmetic.steps` writes down how one
-output came about. :func:`use` runs a whole model in another arithmetic.
+its name; its methods compute each stage on whole arrays, and :meth:`Arithmetic.steps` writes down
+how one output came about. :func:`use` runs a whole model in another arithmetic. Which there are, and
+how each was compared with the system itself: :doc:`/theory/arithmetics`.
 
 Examples
 --------
@@ -16,9 +17,49 @@ Examples
 from __future__ import annotations
 
 from .base import Arithmetic as Arithmetic
+from .fbgemm import FBGEMM as FBGEMM
+from .fixed_point import CMSISNN as CMSISNN
+from .fixed_point import TFLite as TFLite
+from .fixed_point import TFLiteRuy as TFLiteRuy
+from .fixed_point import TFLiteSingle as TFLiteSingle
+from .float64 import Float64 as Float64
+from .layer import Layer as Layer
+from .layer import layer_of as layer_of
+from .onednn import OneDNN as OneDNN
+from .onnx import ONNX as ONNX
+from .onnx import ONNXQDQ as ONNXQDQ
+from .packed import patches as patches
+from .packed import weight_rows as weight_rows
+from .qnnpack import QNNPACK as QNNPACK
 from .registry import get as get
 from .registry import names as names
 from .registry import use as use
+from .saturating import OneDNNSaturating as OneDNNSaturating
+from .saturating import X86Saturating as X86Saturating
 from .step import Step as Step
+from .tensorrt import TensorRT as TensorRT
 
-__all__ = ["Arithmetic", "Step", "get", "names", "use"]
+__all__ = [
+    "CMSISNN",
+    "FBGEMM",
+    "ONNX",
+    "ONNXQDQ",
+    "QNNPACK",
+    "Arithmetic",
+    "Float64",
+    "Layer",
+    "OneDNN",
+    "OneDNNSaturating",
+    "Step",
+    "TFLite",
+    "TFLiteRuy",
+    "TFLiteSingle",
+    "TensorRT",
+    "X86Saturating",
+    "get",
+    "layer_of",
+    "names",
+    "patches",
+    "use",
+    "weight_rows",
+]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +12,12 @@ from pyqref.numerics.linear import linear_accumulator
 from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
+from .layer import LINEAR, Layer
+from .packed import run_of
 from .step import Note, Recorder, Step, silent
+
+if TYPE_CHECKING:
+    from pyqref.numerics.elementwise import Grid
 
 __all__ = ["Arithmetic"]
 
@@ -51,9 +57,17 @@ class Arithmetic(ABC):
     exact_sums: ClassVar[bool] = True
 
     def accumulate(
-        self, x: IntArray, x_zero_point: int, weight: IntArray, weight_zero_points: Any
+        self,
+        x: IntArray,
+        x_zero_point: int,
+        weight: IntArray,
+        weight_zero_points: Any,
+        layer: Layer = LINEAR,
+        outside: np.ndarray | None = None,
     ) -> IntArray:
-        r"""Sums of products: :math:`\sum_k (x_k - z_x)(w_{nk} - z_{w,n})` (``eq-linear-accumulator``).
+        r"""Sums of products (``eq-linear-accumulator``).
+
+        .. math:: \sum_k (x_k - z_x)(w_{nk} - z_{w,n})
 
         Parameters
         ----------
@@ -67,6 +81,10 @@ class Arithmetic(ABC):
             Stored integers ``(N, K)``, in the same order.
         weight_zero_points
             A scalar, ``(1,)`` or ``(N,)``.
+        layer
+            Which kind of layer it is.
+        outside
+            Which taps of a window lie beside the image, ``(..., taps)``; None if there are no such.
 
         Returns
         -------
@@ -100,6 +118,7 @@ class Arithmetic(ABC):
         z_y: int,
         low: int = 0,
         high: int = 255,
+        layer: Layer = LINEAR,
     ) -> IntArray:
         """Output integers of accumulators.
 
@@ -116,6 +135,8 @@ class Arithmetic(ABC):
             Zero point of the output.
         low, high
             Clamp of the output, ends included. A fused ReLU has raised ``low`` to ``z_y``.
+        layer
+            Which kind of layer it is: onednn looks at it.
 
         Returns
         -------
@@ -123,7 +144,7 @@ class Arithmetic(ABC):
         """
         accumulator = np.asarray(accumulator, np.int64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._requantize(accumulator, bias, s_x, s_w, s_y, z_y, low, high, silent)
+            return self._requantize(accumulator, bias, s_x, s_w, s_y, z_y, low, high, layer, silent)
 
     def steps(
         self,
@@ -138,6 +159,8 @@ class Arithmetic(ABC):
         z_y: int,
         low: int = 0,
         high: int = 255,
+        layer: Layer = LINEAR,
+        outside: np.ndarray | None = None,
     ) -> list[Step]:
         """From the integers of one output to that output, step by step.
 
@@ -159,12 +182,13 @@ class Arithmetic(ABC):
         Examples
         --------
         >>> from pyqref import arithmetic
-        >>> for step in arithmetic.get("qnnpack").steps([5, 6], 5, [3, 4], 0, -0.5, 0.5, 0.25, 0.1, 10):
+        >>> model, scales = arithmetic.get("qnnpack"), (0.5, 0.25, 0.1)
+        >>> for step in model.steps([5, 6], 5, [3, 4], 0, -0.5, *scales, 10):
         ...     print(f"{step.name}: {step.formula} = {step.value}")
         accumulator: sum of (x - 5) * (w - 0) over 2 products = 4
         unit of the accumulator: fl32(0.5) * fl32(0.25) = 0.125
         multiplier: 0.125 * (1 / fl32(0.1)) = 1.25
-        bias: rne((-0.5) / (0.5 * 0.25)) = -4
+        bias: rne(fl32((-0.5) * fl32(1 / fl32(0.5 * 0.25)))) = -4
         sum: 4 + (-4) = 0
         scaled: 0.0 * 1.25 = 0.0
         rounded: rne(0.0) = 0
@@ -173,10 +197,10 @@ class Arithmetic(ABC):
         """
         note = Recorder()
         rows, columns = np.asarray(x).reshape(1, -1), np.asarray(weight).reshape(1, -1)
-        accumulator = self._accumulate(rows, x_zero_point, columns, weight_zero_point, note)
-        return note.steps + self.requantize_steps(
-            accumulator.reshape(-1)[0], bias, s_x, s_w, s_y, z_y, low, high
-        )
+        places = layer, None if outside is None else np.asarray(outside).reshape(1, -1)
+        sums = self._accumulate(rows, x_zero_point, columns, weight_zero_point, *places, note)
+        total = int(sums.reshape(-1)[0])
+        return note.steps + self.requantize_steps(total, bias, s_x, s_w, s_y, z_y, low, high, layer)
 
     def requantize_steps(
         self,
@@ -188,23 +212,49 @@ class Arithmetic(ABC):
         z_y: int,
         low: int = 0,
         high: int = 255,
+        layer: Layer = LINEAR,
     ) -> list[Step]:
         """The steps after the accumulator; parameters as of :meth:`requantize`, for one channel."""
         note = Recorder()
-        one = None if bias is None else np.float32([bias])
-        sums = np.int64([accumulator])
+        one = None if bias is None else np.asarray([bias], np.float32)
+        sums = np.asarray([accumulator], np.int64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            self._requantize(sums, one, s_x, s_w, s_y, z_y, low, high, note)
+            self._requantize(sums, one, s_x, s_w, s_y, z_y, low, high, layer, note)
         return note.steps
 
+    def prepare(
+        self, packed: Any, x_grid: Grid, out: Grid, relu: bool
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Make a function from the integers of a layer's input to those of its output.
+
+        Operations call this where :func:`pyqref.arithmetic.use` has put the model.
+
+        Parameters
+        ----------
+        packed
+            The packed weight of a linear layer or of a convolution.
+        x_grid, out
+            Grids of input and output.
+        relu
+            Clamp below at the zero point of the output.
+        """
+        return run_of(self, packed, x_grid, out, relu)
+
     def _accumulate(
-        self, x: IntArray, x_zero_point: int, weight: IntArray, weight_zero_point: int, note: Note
+        self,
+        x: IntArray,
+        x_zero_point: int,
+        weight: IntArray,
+        weight_zero_point: int,
+        layer: Layer,
+        outside: np.ndarray | None,
+        note: Note,
     ) -> IntArray:
         """As :meth:`accumulate`, of one output, with its steps."""
-        total = self.accumulate(x, x_zero_point, weight, weight_zero_point)
+        total = self.accumulate(x, x_zero_point, weight, weight_zero_point, layer, outside)
         formula = "sum of (x - {z_x}) * (w - {z_w}) over {count} products"
         numbers = {"z_x": x_zero_point, "z_w": weight_zero_point, "count": x.size}
-        return note("accumulator", total, "eq-linear-accumulator", formula, **numbers)  # type: ignore[no-any-return]
+        return note("accumulator", total, "eq-linear-accumulator", formula, **numbers)
 
     @abstractmethod
     def _requantize(
@@ -217,6 +267,7 @@ class Arithmetic(ABC):
         z_y: int,
         low: int,
         high: int,
+        layer: Layer,
         note: Note,
     ) -> IntArray:
         """As :meth:`requantize`; each quantity passes through ``note``."""
@@ -253,7 +304,7 @@ def clamped(
 ) -> IntArray:
     """Clamp integers to the range of the output."""
     result = np.clip(total, low, high)
-    return note(  # type: ignore[no-any-return]
+    return note(
         "clamped",
         result,
         label,

@@ -11,6 +11,7 @@ from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
+from .layer import Layer
 from .step import Note
 
 __all__ = ["FBGEMM"]
@@ -51,6 +52,7 @@ class FBGEMM(Arithmetic):
         z_y: int,
         low: int,
         high: int,
+        layer: Layer,
         note: Note,
     ) -> IntArray:
         unit = unit_of_accumulator(s_x, s_w, note)
@@ -106,8 +108,8 @@ def unit_of_accumulator(s_x: float, s_w: Any, note: Note) -> Any:
     )
 
 
-def scaled_by(value: np.ndarray, multiplier: Any, note: Note) -> np.ndarray:
+def scaled_by(
+    value: np.ndarray, multiplier: Any, note: Note, label: str = "eq-requantize-bias"
+) -> np.ndarray:
     """A sum in units of the output, float32."""
-    return note(  # type: ignore[no-any-return]
-        "scaled", value * multiplier, "eq-requantize-bias", "{v} * {M}", v=value, M=multiplier
-    )
+    return note("scaled", value * multiplier, label, "{v} * {M}", v=value, M=multiplier)

@@ -9,6 +9,7 @@ import numpy as np
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
+from .layer import Layer
 from .step import Note
 
 __all__ = ["Float64"]
@@ -44,6 +45,7 @@ class Float64(Arithmetic):
         z_y: int,
         low: int,
         high: int,
+        layer: Layer,
         note: Note,
     ) -> IntArray:
         label = "eq-requantize-double"

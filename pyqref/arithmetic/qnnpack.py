@@ -11,6 +11,7 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
+from .layer import Layer
 from .step import Note
 
 __all__ = ["QNNPACK", "with_integer_bias"]
@@ -47,6 +48,7 @@ class QNNPACK(Arithmetic):
         z_y: int,
         low: int,
         high: int,
+        layer: Layer,
         note: Note,
     ) -> IntArray:
         unit = unit_of_accumulator(s_x, s_w, note)
@@ -71,19 +73,11 @@ def with_integer_bias(
     s_w: Any,
     note: Note,
     label: str,
-    rounding: str = "rne",
+    formula: str = "rne(fl32({b} * fl32(1 / fl32({s_x} * {s_w}))))",
 ) -> IntArray:
     """Accumulators with the bias added as an integer, if there is one."""
     if bias is None:
         return accumulator
-    term = note(
-        "bias",
-        model.bias(bias, s_x, s_w),
-        label,
-        rounding + "(fl32({b} * fl32(1 / fl32({s_x} * {s_w}))))",
-        lambda: "",
-        b=bias,
-        s_x=s_x,
-        s_w=s_w,
-    )
-    return note("sum", accumulator + term, label, "{a} + {b}", a=accumulator, b=term)  # type: ignore[no-any-return]
+    term = model.bias(bias, s_x, s_w)
+    term = note("bias", term, label, formula, b=bias, s_x=s_x, s_w=s_w)
+    return note("sum", accumulator + term, label, "{a} + {b}", a=accumulator, b=term)

@@ -9,12 +9,32 @@ from pyqref.backends import quantized as settings
 
 from .base import Arithmetic
 from .fbgemm import FBGEMM
+from .fixed_point import CMSISNN, TFLite, TFLiteRuy, TFLiteSingle
 from .float64 import Float64
+from .onednn import OneDNN
+from .onnx import ONNX, ONNXQDQ
 from .qnnpack import QNNPACK
+from .saturating import OneDNNSaturating, X86Saturating
+from .tensorrt import TensorRT
 
 __all__ = ["get", "names", "use"]
 
-_ALL: dict[str, Arithmetic] = {each.name: each for each in (FBGEMM(), QNNPACK(), Float64())}
+_MODELS: tuple[type[Arithmetic], ...] = (
+    FBGEMM,
+    QNNPACK,
+    OneDNN,
+    X86Saturating,
+    OneDNNSaturating,
+    TFLite,
+    TFLiteSingle,
+    TFLiteRuy,
+    CMSISNN,
+    ONNX,
+    ONNXQDQ,
+    TensorRT,
+    Float64,
+)
+_ALL: dict[str, Arithmetic] = {each.name: each() for each in _MODELS}
 
 
 def names() -> list[str]:

@@ -26,7 +26,7 @@ class Step:
     value
         The result: a Python int, or a NumPy float32 or float64, exactly as it was computed.
     decision
-        What was decided, as ``"tie, to the even integer"`` or ``"clamped to 255"``, or an empty text.
+        What was decided, as ``"tie, to the even integer"`` or ``"clamped to 255"``; else empty.
 
     Examples
     --------

@@ -12,7 +12,6 @@ from pyqref.tensor.base import wrap
 from pyqref.tensor.quantized import QuantizedTensor, make_quantized
 
 from .checks import output_quantizer, require_integer, require_per_tensor
-from .modelled import modelled
 from .packed_conv import PackedConv
 
 __all__ = [
@@ -64,7 +63,7 @@ def convolve(
         requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
         run = packed.prepare(x._array, own.zero_point, requant)
     else:
-        run = modelled(settings.arithmetic, packed, own.grid, out.grid, relu)
+        run = settings.arithmetic.prepare(packed, own.grid, out.grid, relu)
     packed.keep(call, run, out)
     return make_quantized(run(x._array), out)
 

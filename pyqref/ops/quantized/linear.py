@@ -16,7 +16,6 @@ from .checks import (
     require_weight,
     unpacked,
 )
-from .modelled import modelled
 from .packed import PackedLinear
 
 __all__ = ["linear", "linear_prepack", "linear_relu", "linear_unpack", "require_linear_input"]
@@ -139,7 +138,7 @@ def _linear(
         requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
         run = packed.prepare(own.zero_point, requant)
     else:
-        run = modelled(settings.arithmetic, packed, own.grid, out.grid, relu)
+        run = settings.arithmetic.prepare(packed, own.grid, out.grid, relu)
     packed.keep(call, run, out)
     return make_quantized(run(x._array), out)
 
