@@ -101,27 +101,45 @@ _WAYS = {"away": "away from zero", "up": "upward"}
 class TFLite(_RoundedTwice):
     r"""TFLite's and gemmlowp's reference arithmetic, without real numbers.
 
-    Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and ``eq-multiply-rounded-twice``,
-    ties away from zero both times; then the zero point. The multiplier is
-    :math:`s_x s_w / s_y` in double precision; for a weight per tensor the product is one of
-    float32 numbers.
+    Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and
+    ``eq-multiply-rounded-twice``: ties of the product go up, those of the shift away from zero. Then
+    the zero point. The multiplier is :math:`s_x s_w / s_y` in double precision; for a weight per
+    tensor the product is one of float32 numbers.
 
     Examples
     --------
-    >>> sums = np.int64([[10], [14]])
-    >>> TFLite().requantize(sums, None, 0.5, 0.5, 1.0, 0).tolist()
-    [[3], [4]]
+    >>> sums = np.int64([[-10], [10]])
+    >>> TFLite().requantize(sums, None, 0.5, 0.5, 1.0, 10).tolist()
+    [[7], [13]]
     """
 
     name = "tflite"
     summary = "TFLite's reference (gemmlowp): 31-bit multiplier, two roundings, ties away from zero"
-    first, second = "away", "away"
+    first, second = "up", "away"
+
+
+class CMSISNN(TFLite):
+    r"""CMSIS-NN on Arm Cortex-M, which is made to equal :class:`TFLite`.
+
+    Equations as there. Built with its option for one rounding it computes as
+    :class:`TFLiteSingle`.
+
+    Examples
+    --------
+    >>> sums = np.int64([[-10], [10]])
+    >>> CMSISNN().requantize(sums, None, 0.5, 0.5, 1.0, 10).tolist()
+    [[7], [13]]
+    """
+
+    name = "cmsis-nn"
+    summary = "CMSIS-NN: the numbers of TFLite's reference on Arm Cortex-M"
 
 
 class TFLiteRuy(_RoundedTwice):
     r"""TFLite's optimized kernels (ruy): as :class:`TFLite`, but ties go up both times.
 
-    Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and ``eq-multiply-rounded-twice``.
+    Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and
+    ``eq-multiply-rounded-twice``.
 
     Examples
     --------
@@ -133,24 +151,6 @@ class TFLiteRuy(_RoundedTwice):
     name = "tflite-ruy"
     summary = "TFLite's optimized kernels (ruy): 31-bit multiplier, two roundings, ties upward"
     first, second = "up", "up"
-
-
-class CMSISNN(_RoundedTwice):
-    r"""CMSIS-NN on Arm Cortex-M: ties of the product go up, those of the shift away from zero.
-
-    Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and ``eq-multiply-rounded-twice``.
-    Built with its option for one rounding it computes as :class:`TFLiteSingle`.
-
-    Examples
-    --------
-    >>> sums = np.int64([[-10], [10]])
-    >>> CMSISNN().requantize(sums, None, 0.5, 0.5, 1.0, 10).tolist()
-    [[7], [13]]
-    """
-
-    name = "cmsis-nn"
-    summary = "CMSIS-NN: 31-bit multiplier, rounded up at the product and away at the shift"
-    first, second = "up", "away"
 
 
 class TFLiteSingle(_FixedPoint):

@@ -89,7 +89,7 @@ def shift_right(x: Any, shift: Any, ties: Ties) -> IntArray:
 
 
 def multiply_rounded_twice(
-    x: Any, integer: Any, exponent: Any, first: Ties = "away", second: Ties = "away"
+    x: Any, integer: Any, exponent: Any, first: Ties = "up", second: Ties = "away"
 ) -> IntArray:
     r"""Integers times a fixed-point multiplier, rounded after the product and after the shift.
 
@@ -99,7 +99,7 @@ def multiply_rounded_twice(
               \max(-e, 0) \Big)
 
     where :math:`r_1` and :math:`r_2` are shifts to the right that round to the nearest: ``rsr``,
-    with ties away from zero, or ``rsu``, with ties upward. gemmlowp has ``rsr`` twice.
+    with ties away from zero, or ``rsu``, with ties upward. gemmlowp has ``rsu``, then ``rsr``.
 
     Parameters
     ----------
