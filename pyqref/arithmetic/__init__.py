@@ -3,8 +3,9 @@
 Every system sums products of integers, adds a bias, scales, rounds, adds a zero point and clamps.
 They differ in where they round, and so by a step here and there. :func:`get` finds an arithmetic by
 its name; its methods compute each stage on whole arrays, and :meth:`Arithmetic.steps` writes down
-how one output came about. :func:`use` runs a whole model in another arithmetic. Which there are, and
-how each was compared with the system itself: :doc:`/theory/arithmetics`.
+how one output came about. :func:`use` runs a whole model in another arithmetic, and
+:func:`saturation` tells where a model would saturate on processors without VNNI. Which arithmetics
+there are, and how each was compared with the system itself: :doc:`/theory/arithmetics`.
 
 Examples
 --------
@@ -35,7 +36,11 @@ from .registry import get as get
 from .registry import names as names
 from .registry import use as use
 from .saturating import OneDNNSaturating as OneDNNSaturating
+from .saturating import ONNXSaturating as ONNXSaturating
 from .saturating import X86Saturating as X86Saturating
+from .saturation import LayerSaturation as LayerSaturation
+from .saturation import SaturationReport as SaturationReport
+from .saturation import saturation as saturation
 from .step import Step as Step
 from .tensorrt import TensorRT as TensorRT
 
@@ -44,12 +49,15 @@ __all__ = [
     "FBGEMM",
     "ONNX",
     "ONNXQDQ",
+    "ONNXSaturating",
     "QNNPACK",
     "Arithmetic",
     "Float64",
     "Layer",
+    "LayerSaturation",
     "OneDNN",
     "OneDNNSaturating",
+    "SaturationReport",
     "Step",
     "TFLite",
     "TFLiteRuy",
@@ -60,6 +68,7 @@ __all__ = [
     "layer_of",
     "names",
     "patches",
+    "saturation",
     "use",
     "weight_rows",
 ]

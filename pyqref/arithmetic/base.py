@@ -47,7 +47,7 @@ class Arithmetic(ABC):
     >>> sums.tolist()
     [[2, 4]]
     >>> model.requantize(sums, np.float32([0.5, -0.5]), 0.5, 0.25, 0.1, 10, 0, 255).tolist()
-    [[17, 10]]
+    [[18, 10]]
     """
 
     name: ClassVar[str]

@@ -102,9 +102,9 @@ class TFLite(_RoundedTwice):
     r"""TFLite's and gemmlowp's reference arithmetic, without real numbers.
 
     Equations ``eq-bias-half-away``, ``eq-fixed-point-multiplier`` and
-    ``eq-multiply-rounded-twice``: ties of the product go up, those of the shift away from zero. Then
-    the zero point. The multiplier is :math:`s_x s_w / s_y` in double precision; for a weight per
-    tensor the product is one of float32 numbers.
+    ``eq-multiply-rounded-twice``: ties of the product go up, those of the shift away from zero.
+    Then the zero point. The multiplier is :math:`s_x s_w / s_y` in double precision; for a weight
+    per tensor the product is one of float32 numbers.
 
     Examples
     --------

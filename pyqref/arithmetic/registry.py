@@ -14,7 +14,7 @@ from .float64 import Float64
 from .onednn import OneDNN
 from .onnx import ONNX, ONNXQDQ
 from .qnnpack import QNNPACK
-from .saturating import OneDNNSaturating, X86Saturating
+from .saturating import OneDNNSaturating, ONNXSaturating, X86Saturating
 from .tensorrt import TensorRT
 
 __all__ = ["get", "names", "use"]
@@ -31,6 +31,7 @@ _MODELS: tuple[type[Arithmetic], ...] = (
     CMSISNN,
     ONNX,
     ONNXQDQ,
+    ONNXSaturating,
     TensorRT,
     Float64,
 )

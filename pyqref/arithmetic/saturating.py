@@ -13,9 +13,10 @@ from pyqref.numerics.types import IntArray
 from .fbgemm import FBGEMM
 from .layer import LINEAR, Layer
 from .onednn import OneDNN
+from .onnx import ONNX
 from .step import Note
 
-__all__ = ["OneDNNSaturating", "X86Saturating"]
+__all__ = ["ONNXSaturating", "OneDNNSaturating", "X86Saturating"]
 
 
 class X86Saturating(FBGEMM):
@@ -95,6 +96,42 @@ class OneDNNSaturating(OneDNN):
                 pairs = np.where(outside[..., tap, None], exact, pairs)
             total += pairs
         return without_zero_points(total, x, x_zero_point, weight, weight_zero_points)
+
+    def _accumulate(self, x: IntArray, x_zero_point: int, weight: IntArray, *rest: Any) -> IntArray:
+        return noted_pairs(self, x, x_zero_point, weight, *rest)
+
+
+class ONNXSaturating(ONNX):
+    r"""ONNX Runtime on an x86 processor without VNNI.
+
+    Equation ``eq-saturating-pairs``, then as :class:`ONNX`. The pairs are those of
+    :class:`X86Saturating`; depthwise convolutions add exactly.
+
+    Examples
+    --------
+    >>> x, weight = np.uint8([[255, 255]]), np.int8([[127, 127]])
+    >>> ONNXSaturating().accumulate(x, 0, weight, 0).tolist()
+    [[32767]]
+    """
+
+    name = "onnx-saturating"
+    summary = "ONNX Runtime on x86 without VNNI: pairs of products saturate at 16 bits"
+    exact_sums = False
+
+    def accumulate(
+        self,
+        x: IntArray,
+        x_zero_point: int,
+        weight: IntArray,
+        weight_zero_points: Any,
+        layer: Layer = LINEAR,
+        outside: np.ndarray | None = None,
+    ) -> IntArray:
+        """Sums of saturating pairs, less what the zero points contribute."""
+        if layer.groups > 1 and layer.channels == 1:
+            return super().accumulate(x, x_zero_point, weight, weight_zero_points)
+        sums = saturating_pairs(x, weight)
+        return without_zero_points(sums, x, x_zero_point, weight, weight_zero_points)
 
     def _accumulate(self, x: IntArray, x_zero_point: int, weight: IntArray, *rest: Any) -> IntArray:
         return noted_pairs(self, x, x_zero_point, weight, *rest)
