@@ -187,8 +187,8 @@ class Arithmetic(ABC):
         ...     print(f"{step.name}: {step.formula} = {step.value}")
         accumulator: sum of (x - 5) * (w - 0) over 2 products = 4
         unit of the accumulator: fl32(0.5) * fl32(0.25) = 0.125
-        multiplier: 0.125 * (1 / fl32(0.1)) = 1.25
-        bias: rne(fl32((-0.5) * fl32(1 / fl32(0.5 * 0.25)))) = -4
+        multiplier: 0.125 * fl32(1 / fl32(0.1)) = 1.25
+        bias: rne(fl32((-0.5) * fl32(1 / fl32(fl64(0.5 * 0.25))))) = -4
         sum: 4 + (-4) = 0
         scaled: 0.0 * 1.25 = 0.0
         rounded: rne(0.0) = 0

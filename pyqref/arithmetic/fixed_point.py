@@ -22,7 +22,7 @@ from .step import Note
 
 __all__ = ["CMSISNN", "TFLite", "TFLiteRuy", "TFLiteSingle"]
 
-_BIAS = "rha({b} / (fl32({s_x}) * fl32({s_w})))"
+_BIAS = "rha(fl64({b} / fl64(fl32({s_x}) * fl32({s_w}))))"
 
 
 class _FixedPoint(Arithmetic):
@@ -78,7 +78,7 @@ class _RoundedTwice(_FixedPoint):
             "product, upper half",
             high,
             self.label,
-            f"{_MARKS[self.first]}({{x}} * 2**{{left}} * {{m}}, 31)",
+            f"{_MARKS[self.first]}({_SHIFTED} * {{m}}, 31)",
             x=total,
             left=left,
             m=integer,
@@ -94,6 +94,8 @@ class _RoundedTwice(_FixedPoint):
         )
 
 
+#: An exponent above 0 shifts the sum to the left, within 32 bits.
+_SHIFTED = "min(max({x} * 2**{left}, -2147483648), 2147483647)"
 _MARKS = {"away": "rsr", "up": "rsu"}
 _WAYS = {"away": "away from zero", "up": "upward"}
 
@@ -191,7 +193,7 @@ def real_multiplier(s_x: float, s_w: Any, s_y: float, note: Note) -> Any:
     unit: Any
     if np.ndim(s_w) == 0:
         unit = np.float64(x * np.float32(s_w))
-        formula = "fl32({s_x}) * fl32({s_w})"
+        formula = "fl32(fl32({s_x}) * fl32({s_w}))"
     else:
         unit = np.float64(x) * np.asarray(s_w).astype(np.float32).astype(np.float64)
         formula = "fl64(fl32({s_x}) * fl32({s_w}))"

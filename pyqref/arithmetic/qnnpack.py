@@ -56,7 +56,7 @@ class QNNPACK(Arithmetic):
             "multiplier",
             multiplier_qnnpack(unit, s_y),
             "eq-multiplier-qnnpack",
-            "{unit} * (1 / fl32({s_y}))",
+            "{unit} * fl32(1 / fl32({s_y}))",
             unit=unit,
             s_y=s_y,
         )
@@ -73,7 +73,7 @@ def with_integer_bias(
     s_w: Any,
     note: Note,
     label: str,
-    formula: str = "rne(fl32({b} * fl32(1 / fl32({s_x} * {s_w}))))",
+    formula: str = "rne(fl32({b} * fl32(1 / fl32(fl64({s_x} * {s_w})))))",
 ) -> IntArray:
     """Accumulators with the bias added as an integer, if there is one."""
     if bias is None:

@@ -107,15 +107,17 @@ def plain(value: Any) -> Any:
 
 
 def written(number: Any) -> str:
-    """A number as text: the shortest that stands for it; negative ones in parentheses.
+    """A number as text that stands for exactly this number; negative ones in parentheses.
+
+    A float32 is written as the double that equals it.
 
     Examples
     --------
-    >>> written(np.float32(0.1)), written(-3), written("x")
-    ('0.1', '(-3)', 'x')
+    >>> written(np.float32(0.1)), written(0.1), written(-3), written("x")
+    ('0.10000000149011612', '0.1', '(-3)', 'x')
     """
     if isinstance(number, str):
         return number
     value = plain(number)
-    text = str(value)
+    text = repr(value if isinstance(value, int) else float(value))
     return f"({text})" if text.startswith("-") else text

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arithmetic.cases import RECORDED, Case, loaded, make_cases
+from arithmetic.running import results_of
+from arithmetic.systems import SYSTEMS, takes
 
 import pyqref
 from pyqref import arithmetic
-
-from .cases import RECORDED, Case, loaded, make_cases
-from .running import results_of
-from .systems import SYSTEMS, takes
 
 #: Run times of real operators round each product and sum, in an order of their own; so results next
 #: to ties differ from those of the sum that is rounded once.
