@@ -105,7 +105,7 @@ class ONNXSaturating(ONNX):
     r"""ONNX Runtime on an x86 processor without VNNI.
 
     Equation ``eq-saturating-pairs``, then as :class:`ONNX`. The pairs are those of
-    :class:`X86Saturating`; depthwise convolutions add exactly.
+    :class:`X86Saturating`; convolutions with one input and one output a group add exactly.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class ONNXSaturating(ONNX):
         outside: np.ndarray | None = None,
     ) -> IntArray:
         """Sums of saturating pairs, less what the zero points contribute."""
-        if layer.groups > 1 and layer.channels == 1:
+        if layer.kind == "conv" and layer.channels == layer.outputs == 1:
             return super().accumulate(x, x_zero_point, weight, weight_zero_points)
         sums = saturating_pairs(x, weight)
         return without_zero_points(sums, x, x_zero_point, weight, weight_zero_points)
