@@ -29,6 +29,7 @@ from .layer import layer_of as layer_of
 from .onednn import OneDNN as OneDNN
 from .onnx import ONNX as ONNX
 from .onnx import ONNXQDQ as ONNXQDQ
+from .onnx import TFLiteXNNPACK as TFLiteXNNPACK
 from .packed import patches as patches
 from .packed import weight_rows as weight_rows
 from .qnnpack import QNNPACK as QNNPACK
@@ -62,6 +63,7 @@ __all__ = [
     "TFLite",
     "TFLiteRuy",
     "TFLiteSingle",
+    "TFLiteXNNPACK",
     "TensorRT",
     "X86Saturating",
     "get",

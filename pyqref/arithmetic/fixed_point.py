@@ -20,9 +20,10 @@ from .layer import Layer
 from .qnnpack import with_integer_bias
 from .step import Note
 
-__all__ = ["CMSISNN", "TFLite", "TFLiteRuy", "TFLiteSingle"]
+__all__ = ["BIAS_HALF_AWAY", "CMSISNN", "TFLite", "TFLiteRuy", "TFLiteSingle"]
 
-_BIAS = "rha(fl64({b} / fl64(fl32({s_x}) * fl32({s_w}))))"
+#: The formula of ``eq-bias-half-away``.
+BIAS_HALF_AWAY = "rha(fl64({b} / fl64(fl32({s_x}) * fl32({s_w}))))"
 
 
 class _FixedPoint(Arithmetic):
@@ -52,7 +53,7 @@ class _FixedPoint(Arithmetic):
         note: Note,
     ) -> IntArray:
         total = with_integer_bias(
-            self, accumulator, bias, s_x, s_w, note, "eq-bias-half-away", _BIAS
+            self, accumulator, bias, s_x, s_w, note, "eq-bias-half-away", BIAS_HALF_AWAY
         )
         multiplier = real_multiplier(s_x, s_w, s_y, note)
         integer, exponent = fixed_point_multiplier(multiplier)

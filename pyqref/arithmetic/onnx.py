@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from pyqref.numerics.fixed_point import bias_half_away
 from pyqref.numerics.requantize import accumulator_scale, multiplier_fbgemm
 from pyqref.numerics.rounding import clamp_to_int, round_half_even
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
+from .fixed_point import BIAS_HALF_AWAY
 from .layer import Layer
 from .qnnpack import with_integer_bias
 from .step import Note
 
-__all__ = ["ONNX", "ONNXQDQ"]
+__all__ = ["ONNX", "ONNXQDQ", "TFLiteXNNPACK"]
 
 _BIAS = "rne(fl32({b} / fl32(fl32({s_x}) * fl32({s_w}))))"
 
 
 class ONNX(Arithmetic):
-    r"""ONNX's QLinearConv, QLinearMatMul and QGemm, and TFLite's XNNPACK.
+    r"""ONNX's QLinearConv, QLinearMatMul and QGemm.
 
     Equation ``eq-requantize-onnx``:
 
@@ -40,9 +42,10 @@ class ONNX(Arithmetic):
     """
 
     name = "onnx"
-    summary = (
-        "ONNX's QLinear operators and XNNPACK: integer bias, zero point after rounding to even"
-    )
+    summary = "ONNX's QLinear operators: integer bias, zero point after rounding to even"
+    #: How the bias becomes an integer.
+    bias_label: ClassVar[str] = "eq-requantize-onnx"
+    bias_formula: ClassVar[str] = _BIAS
 
     def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
         """The rounded bias: int64."""
@@ -63,7 +66,8 @@ class ONNX(Arithmetic):
         note: Note,
     ) -> IntArray:
         label = "eq-requantize-onnx"
-        total = with_integer_bias(self, accumulator, bias, s_x, s_w, note, label, _BIAS)
+        how = self.bias_label, self.bias_formula
+        total = with_integer_bias(self, accumulator, bias, s_x, s_w, note, *how)
         unit = unit_of_accumulator(s_x, s_w, note)
         multiplier = note(
             "multiplier",
@@ -75,6 +79,27 @@ class ONNX(Arithmetic):
         )
         scaled = scaled_by(total.astype(np.float32), multiplier, note, label)
         return rounded_then_shifted(scaled, z_y, low, high, note, label)
+
+
+class TFLiteXNNPACK(ONNX):
+    r"""TFLite's kernels from XNNPACK, which its interpreter takes unless told otherwise.
+
+    Equation ``eq-requantize-onnx``, with the bias of TFLite's converter, ``eq-bias-half-away``.
+
+    Examples
+    --------
+    >>> TFLiteXNNPACK().requantize(np.int64([[10]]), None, 0.5, 0.5, 1.0, 11).tolist()
+    [[13]]
+    """
+
+    name = "tflite-xnnpack"
+    summary = "TFLite's XNNPACK: as ONNX's operators, with the integer bias of TFLite's converter"
+    bias_label = "eq-bias-half-away"
+    bias_formula = BIAS_HALF_AWAY
+
+    def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+        """The rounded bias: int64 (``eq-bias-half-away``)."""
+        return bias_half_away(bias, s_x, s_w).astype(np.int64)
 
 
 class ONNXQDQ(ONNX):

@@ -12,7 +12,7 @@ from .fbgemm import FBGEMM
 from .fixed_point import CMSISNN, TFLite, TFLiteRuy, TFLiteSingle
 from .float64 import Float64
 from .onednn import OneDNN
-from .onnx import ONNX, ONNXQDQ
+from .onnx import ONNX, ONNXQDQ, TFLiteXNNPACK
 from .qnnpack import QNNPACK
 from .saturating import OneDNNSaturating, ONNXSaturating, X86Saturating
 from .tensorrt import TensorRT
@@ -28,6 +28,7 @@ _MODELS: tuple[type[Arithmetic], ...] = (
     TFLite,
     TFLiteSingle,
     TFLiteRuy,
+    TFLiteXNNPACK,
     CMSISNN,
     ONNX,
     ONNXQDQ,

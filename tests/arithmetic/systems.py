@@ -236,7 +236,7 @@ SYSTEMS: dict[str, tuple[Callable[[Case], np.ndarray], str]] = {
     "onnxruntime qdq optimized": (onnxruntime("qdq", True), "onnx-saturating"),
     "litert reference": (litert("BUILTIN_REF"), "tflite"),
     "litert ruy": (litert("BUILTIN_WITHOUT_DEFAULT_DELEGATES"), "tflite-ruy"),
-    "litert xnnpack": (litert("BUILTIN"), "onnx"),
+    "litert xnnpack": (litert("BUILTIN"), "tflite-xnnpack"),
 }
 
 
