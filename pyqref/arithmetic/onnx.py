@@ -123,7 +123,7 @@ class ONNXQDQ(ONNX):
     """
 
     name = "onnx-qdq"
-    summary = "ONNX's quantize and dequantize around real operators: division at the end"
+    summary = "ONNX's operators on real numbers, between those for grids: division at the end"
 
     def _requantize(
         self,

@@ -33,6 +33,21 @@ __all__ = ["conventions", "engine", "supported_engines"]
 
 supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
 _CONVENTIONS = ("documented", "torch")
+#: Arithmetics that are no engines: what to do instead is said of these.
+_MODELLED = (
+    "cmsis-nn",
+    "float64",
+    "onednn-saturating",
+    "onnx",
+    "onnx-qdq",
+    "onnx-saturating",
+    "tensorrt",
+    "tflite",
+    "tflite-ruy",
+    "tflite-single",
+    "tflite-xnnpack",
+    "x86-saturating",
+)
 
 engine: str = "x86"
 conventions: str = "documented"
@@ -53,7 +68,10 @@ class _Settings(ModuleType):
 
 def _refuse(name: str, allowed: list[str] | tuple[str, ...], value: object) -> None:
     choices = ", ".join(repr(each) for each in allowed)
-    raise RuntimeError(f"{name} must be one of {choices}, got {value!r}")
+    remedy = ""
+    if name == "engine" and value in _MODELLED:
+        remedy = f"; run the model inside 'with pyqref.arithmetic.use({value!r}):' instead"
+    raise RuntimeError(f"{name} must be one of {choices}, got {value!r}{remedy}")
 
 
 sys.modules[__name__].__class__ = _Settings

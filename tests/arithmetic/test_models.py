@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -231,3 +232,16 @@ def test_a_fused_relu_clamps_at_the_zero_point():
     for name in NAMES:
         with arithmetic.use(name):
             assert 7 == layer(x).int_repr().item()
+
+
+def test_an_engine_of_another_system_says_what_to_do(network):
+    """The message of the setting names ``use``, which then runs the model."""
+    model, x = network
+    for name in NAMES:
+        if name not in settings.supported_engines:
+            advice = re.escape(f"run the model inside 'with pyqref.arithmetic.use({name!r}):'")
+            with pytest.raises(RuntimeError, match=advice):
+                settings.engine = name
+            with arithmetic.use(name):
+                model(x)
+    assert set(settings._MODELLED) == set(NAMES) - set(settings.supported_engines)
