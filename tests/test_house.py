@@ -53,6 +53,7 @@ FLOORS: dict[str, float] = {
     "pyqref.types": 3.2,
     "pyqref.func": 5,
     "pyqref.measure": 8,
+    "pyqref.arithmetic": 8,
     "pyqref.run": 8,
     "pyqref.devices": 0,
     "pyqref.jit": 8,

@@ -64,6 +64,7 @@ PACKAGES = [
     "pyqref.interop",
     "pyqref.course",
     "pyqref.measure",
+    "pyqref.arithmetic",
     "pyqref.plot",
     "pyqref.jit",
     "pyqref.profiler",
