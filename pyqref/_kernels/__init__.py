@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .elementwise import add as add
     from .elementwise import cat as cat
     from .elementwise import clamp as clamp
+    from .elementwise import join as join
     from .elementwise import look_up as look_up
     from .elementwise import mul as mul
     from .elementwise import relu as relu
@@ -134,7 +135,7 @@ __getattr__ = on_first_use(
             "sums_of_channels",
             "totals_of_rows",
         ),
-        ".elementwise": ("add", "cat", "clamp", "look_up", "mul", "relu", "relu6"),
+        ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "relu", "relu6"),
         ".fake_quantize": (
             "fake_quantize_per_channel",
             "fake_quantize_per_tensor",
@@ -271,6 +272,7 @@ __all__ = [
     "linear_accumulator",
     "linear_dynamic",
     "linear_float",
+    "join",
     "look_up",
     "lstm_step",
     "max_pool",
