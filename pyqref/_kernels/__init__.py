@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .elementwise import join as join
     from .elementwise import look_up as look_up
     from .elementwise import mul as mul
+    from .elementwise import pad as pad
     from .elementwise import relu as relu
     from .elementwise import relu6 as relu6
     from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
@@ -135,7 +136,7 @@ __getattr__ = on_first_use(
             "sums_of_channels",
             "totals_of_rows",
         ),
-        ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "relu", "relu6"),
+        ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "pad", "relu", "relu6"),
         ".fake_quantize": (
             "fake_quantize_per_channel",
             "fake_quantize_per_tensor",
@@ -291,6 +292,7 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "pack_linear",
+    "pad",
     "prelu",
     "prepare_conv",
     "prepare_conv_add",

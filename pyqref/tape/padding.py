@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import parts
+from pyqref.numerics.windows import inside
 
 from .operation import Array, Operation
 
@@ -93,37 +95,20 @@ class Pad(Operation):
     ) -> Array:
         self.shape = x.shape
         self.indices: list[Array] = []
-        leading = x.ndim - len(pairs)
         if mode != "constant":
             for axis, pair in enumerate(pairs, -len(pairs)):
                 index = border_indices(x.shape[axis], *pair, mode)
                 self.indices.append(index[:, None])
             return _bordered(x, [index[:, 0] for index in self.indices])
-        size = x.shape[leading:]
-        padded = tuple(n + before + after for n, (before, after) in zip(size, pairs, strict=True))
-        y = np.full((*x.shape[:leading], *padded), value, dtype=x.dtype)
-        self.inside: tuple[Any, ...] = (
-            ...,
-            *(
-                slice(max(before, 0), length - max(after, 0))
-                for length, (before, after) in zip(padded, pairs, strict=True)
-            ),
-        )
-        self.kept: tuple[Any, ...] = (
-            ...,
-            *(
-                slice(max(-before, 0), length - max(-after, 0))
-                for length, (before, after) in zip(size, pairs, strict=True)
-            ),
-        )
-        y[self.inside] = x[self.kept]
-        return y
+        self.pairs = pairs
+        return _kernels.pad(x, pairs, value)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]
         if not self.indices:
             result = np.zeros(self.shape, dtype=grad.dtype)
-            result[self.kept] = grad[self.inside]
+            places, rest = inside(self.shape[len(self.shape) - len(self.pairs) :], self.pairs)
+            result[rest] = grad[places]
             return (result,)
         for axis, index in enumerate(self.indices, -len(self.indices)):
             grad = scatter(grad, axis, index, None, self.shape[axis])

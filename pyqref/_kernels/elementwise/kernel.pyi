@@ -53,3 +53,10 @@ def cat(
     axis: int,
     n_threads: int,
 ) -> np.ndarray | None: ...
+def pad(
+    x: np.ndarray,
+    before: tuple[int, int, int],
+    sizes: tuple[int, int, int],
+    border: np.ndarray,
+    n_threads: int,
+) -> np.ndarray: ...

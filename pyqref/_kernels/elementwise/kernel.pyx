@@ -314,3 +314,4 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
 
 # cat
 include "joining.pxi"
+include "padding.pxi"
