@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from .recurrent import rnn_step as rnn_step
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
+    from .resize import resample as resample
     from .tables import embedding_bag as embedding_bag
     from .tables import embedding_rows as embedding_rows
     from .tables import float_bag as float_bag
@@ -200,7 +201,7 @@ __getattr__ = on_first_use(
             "recurrent_loop",
             "rnn_step",
         ),
-        ".resize": ("bilinear", "nearest"),
+        ".resize": ("bilinear", "nearest", "resample"),
         ".tables": ("embedding_bag", "embedding_rows", "float_bag", "float_rows"),
         ".windows": (
             "channels_first",
@@ -303,6 +304,7 @@ __all__ = [
     "recurrent_loop",
     "relu",
     "relu6",
+    "resample",
     "rnn_step",
     "running_range",
     "scale_channels",

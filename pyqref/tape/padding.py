@@ -13,39 +13,14 @@ from pyqref.numerics.windows import inside
 
 from .operation import Array, Operation
 
-__all__ = ["MODES", "Pad", "border_indices", "gather", "scatter"]
+__all__ = ["MODES", "Pad", "border_indices", "scatter"]
 
 MODES = ("reflect", "replicate", "circular")
 """The modes whose border is made of elements of the array."""
 
 
-def gather(x: Array, axis: int, indices: Array, weights: Array | None = None) -> Array:
-    """Weighted sums of elements along an axis.
-
-    Parameters
-    ----------
-    x
-        Any array.
-    axis
-        The axis, negative.
-    indices, weights
-        Arrays ``(count, taps)``: element ``i`` of the result is the sum over ``t`` of
-        ``x[indices[i, t]] * weights[i, t]``. Weights may be None for one tap of weight 1.
-    """
-    if weights is None:
-        return np.take(x, indices[:, 0], axis=axis)
-    column = (-1, *(1,) * (-axis - 1))
-    result = None
-    for tap in range(indices.shape[1]):
-        part = np.take(x, indices[:, tap], axis=axis)
-        part *= weights[:, tap].reshape(column)
-        result = part if result is None else result + part
-    assert result is not None
-    return result
-
-
 def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, length: int) -> Array:
-    """The adjoint of :func:`gather`: put weighted elements back along an axis of ``length``."""
+    """The adjoint of :func:`pyqref.numerics.float_resize.gather`: put weighted elements back along an axis of ``length``."""
     matrix = np.zeros((len(indices), length), dtype=grad.dtype)
     np.add.at(
         matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights
