@@ -20,7 +20,10 @@ MODES = ("reflect", "replicate", "circular")
 
 
 def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, length: int) -> Array:
-    """The adjoint of :func:`pyqref.numerics.float_resize.gather`: put weighted elements back along an axis of ``length``."""
+    """Put weighted elements back along an axis of ``length``.
+
+    The adjoint of :func:`pyqref.numerics.float_resize.gather`.
+    """
     matrix = np.zeros((len(indices), length), dtype=grad.dtype)
     np.add.at(
         matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights

@@ -33,7 +33,12 @@ JOINED: dict[str, tuple[tuple[Any, ...], Any, int, str]] = {
     "no such axis": ((ROW, ROW), None, 1, "axis must be one of the 1 axes"),
     "a negative axis": ((ROW, ROW), None, -1, "axis must be one of the 1 axes"),
     "no axis": ((np.uint8(3)[...],), None, 0, "axis must be one of the 0 axes"),
-    "rows of other lengths": ((ROW[None], ROW[None, 1:]), None, 0, "must be alike but along axis 0"),
+    "rows of other lengths": (
+        (ROW[None], ROW[None, 1:]),
+        None,
+        0,
+        "must be alike but along axis 0",
+    ),
     "other axes": ((ROW, ROW[None]), None, 0, "must be alike but along axis 0"),
     "too few tables": ((ROW, ROW), (None,), 0, "tables must be as many as parts"),
     "short table": ((ROW, ROW), (None, TABLE[:9]), 0, "must have 256 bytes"),

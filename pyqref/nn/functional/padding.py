@@ -72,7 +72,9 @@ def _pairs(
     )
     pairs = tuple(zip(pad[::2], pad[1::2], strict=True))[::-1]
     size = shape[len(shape) - len(pairs) :]
-    left = [n + min(before, 0) + min(after, 0) for n, (before, after) in zip(size, pairs, strict=True)]
+    left = [
+        n + min(before, 0) + min(after, 0) for n, (before, after) in zip(size, pairs, strict=True)
+    ]
     if mode == "constant":
         require(
             min(left, default=0) >= 0,
@@ -113,4 +115,4 @@ def _check_border(
         )
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)
