@@ -1,7 +1,13 @@
 # Borders of a constant around arrays in C order, whatever their elements: included by kernel.pyx.
 
+from libc.string cimport memcpy
+
 cdef extern from "simd/copy.h":
     void copy_bytes(uint8_t* target, const uint8_t* source, Py_ssize_t n) nogil
+
+
+cdef enum:
+    AT_ONCE = 16                # bytes, of numbers of any type
 
 
 # Volumes (outer, depth, height, width) and results that are larger, or smaller where borders are
@@ -30,12 +36,17 @@ cdef void pad_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     cdef uint8_t* out = p.out + line * length
     while line < last:
         if 0 <= y < p.size[1] and 0 <= z < p.size[0]:
-            copy_bytes(out, border, left)
+            if length >= AT_ONCE and left <= AT_ONCE and length - left - n <= AT_ONCE:
+                # Narrow borders are written too wide, and then what is between them.
+                memcpy(out, border, AT_ONCE)
+                memcpy(out + length - AT_ONCE, border, AT_ONCE)
+            else:
+                copy_bytes(out, border, left)
+                copy_bytes(out + left + n, border, length - left - n)
             copy_bytes(
                 out + left,
                 p.x + ((outer * p.size[0] + z) * p.size[1] + y) * p.size[2] + skipped, n,
             )
-            copy_bytes(out + left + n, border, length - left - n)
         else:
             copy_bytes(out, border, length)
         line += 1
