@@ -428,6 +428,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import explaining as explaining
     from . import func as func
     from . import fx as fx
     from . import interop as interop
@@ -435,6 +436,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .explaining import ledger as ledger
     from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
     from .ops.int8_weights import (
         fbgemm_linear_int8_weight_fp32_activation as fbgemm_linear_int8_weight_fp32_activation,
@@ -560,6 +562,7 @@ __getattr__ = on_first_use(
         ".amp": ("autocast",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
+        ".explaining": ("ledger",),
         ".switches": (
             "are_deterministic_algorithms_enabled",
             "get_default_device",
@@ -658,6 +661,7 @@ __getattr__ = on_first_use(
         "compiler",
         "distributed",
         "distributions",
+        "explaining",
         "hub",
         "jit",
         "multiprocessing",
@@ -937,6 +941,7 @@ __all__ = [
     "layer_norm",
     "layout",
     "le",
+    "ledger",
     "lerp",
     "less",
     "less_equal",

@@ -64,6 +64,8 @@ PACKAGES = [
     "pyqref.interop",
     "pyqref.course",
     "pyqref.measure",
+    "pyqref.explaining",
+    "pyqref.explaining.accounting",
     "pyqref.plot",
     "pyqref.jit",
     "pyqref.profiler",
