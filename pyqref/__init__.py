@@ -436,6 +436,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .explaining import explain_diff as explain_diff
     from .explaining import ledger as ledger
     from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
     from .ops.int8_weights import (
@@ -562,7 +563,7 @@ __getattr__ = on_first_use(
         ".amp": ("autocast",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
-        ".explaining": ("ledger",),
+        ".explaining": ("explain_diff", "ledger"),
         ".switches": (
             "are_deterministic_algorithms_enabled",
             "get_default_device",
@@ -842,6 +843,7 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "explain_diff",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",

@@ -103,7 +103,7 @@ class Stages:
     args
         Of the first call, to see the packed weight among those of a function.
     originals
-        Where the float weight is looked for.
+        Where the float weight is looked for; None for nowhere.
 
     Attributes
     ----------
@@ -116,11 +116,13 @@ class Stages:
     """
 
     def __init__(
-        self, call: Call, args: tuple[Any, ...], result: Any, originals: Originals
+        self, call: Call, args: tuple[Any, ...], result: Any, originals: Originals | None
     ) -> None:
         self.path = call.key[0]
         is_module = isinstance(call.what, Module)
-        counterpart = originals.module(self.path) if _is_quantized_layer(call.what) else None
+        counterpart = None
+        if originals is not None and _is_quantized_layer(call.what):
+            counterpart = originals.module(self.path)
         self.form = float_form(call.what, counterpart)
         #: The float form with the weight that it has now, where that may be another.
         self.own_form = None
@@ -140,7 +142,7 @@ class Stages:
         self.bias: Any = None
         if self.packed is not None:
             self.weight, self.bias = self.packed.unpack()
-        if self.packed is not None:
+        if self.packed is not None and originals is not None:
             transposed = bool(getattr(self.packed, "transposed", False))
             path = self.path if is_module else ""
             self.original = originals.parameters(path, self.weight, transposed)

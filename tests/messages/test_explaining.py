@@ -41,3 +41,15 @@ def test_targets_of_the_ledger() -> None:
     with says("look for layers whose output is not finite with pyqref.measure.layer_outputs"):
         pyqref.ledger(model, quantized, X, lambda output, target: float("inf"))
     measure.layer_outputs(model, X)
+
+
+def test_sides_of_a_comparison() -> None:
+    """Two forms of one model, or one model and its recorded integers."""
+    model, quantized = models()
+    with says("give the model whose integers were recorded"):
+        pyqref.explain_diff({}, {}, X)
+    other = nn.Sequential(nn.Sequential(nn.Flatten())).eval()
+    with says("compare two forms of one model"):
+        pyqref.explain_diff(other, quantized, X)
+    pyqref.explain_diff(model, quantized, X)
+    pyqref.explain_diff(quantized, {"0": quantized(X).detach().numpy()}, X)
