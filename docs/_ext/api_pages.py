@@ -65,6 +65,8 @@ PACKAGES = [
     "pyqref.course",
     "pyqref.measure",
     "pyqref.arithmetic",
+    "pyqref.explaining",
+    "pyqref.explaining.accounting",
     "pyqref.plot",
     "pyqref.jit",
     "pyqref.profiler",
