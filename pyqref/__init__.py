@@ -462,6 +462,7 @@ if TYPE_CHECKING:
     from . import _inductor as _inductor
     from . import accelerator as accelerator
     from . import amp as amp
+    from . import arithmetic as arithmetic
     from . import compiler as compiler
     from . import distributed as distributed
     from . import distributions as distributions
@@ -659,6 +660,7 @@ __getattr__ = on_first_use(
         "_inductor",
         "accelerator",
         "amp",
+        "arithmetic",
         "compiler",
         "distributed",
         "distributions",
@@ -736,6 +738,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "arithmetic",
     "as_strided",
     "as_tensor",
     "asin",

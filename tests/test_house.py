@@ -54,6 +54,7 @@ FLOORS: dict[str, float] = {
     "pyqref.func": 5,
     "pyqref.explaining": 8,
     "pyqref.measure": 8,
+    "pyqref.arithmetic": 8,
     "pyqref.run": 8,
     "pyqref.devices": 0,
     "pyqref.jit": 8,

@@ -65,6 +65,7 @@ PACKAGES = [
     "pyqref.interop",
     "pyqref.course",
     "pyqref.measure",
+    "pyqref.arithmetic",
     "pyqref.explaining",
     "pyqref.explaining.accounting",
     "pyqref.plot",
