@@ -23,6 +23,7 @@ PACKAGES = [
     "pyqref.quantization.fx",
     "pyqref.quantization.fx.custom_config",
     "pyqref.quantization.fx.numeric_suite",
+    "pyqref.quantization.fx._model_report",
     "pyqref.quantization.fx.utils",
     "pyqref.nn.quantized",
     "pyqref.nn.quantized.functional",

@@ -7,10 +7,14 @@ accumulator, times a fraction, and either lies on a tie or it does not.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from ..arithmetic import X86Saturating
+from ..arithmetic.layer import layer_of
+from ..arithmetic.packed import patches, weight_rows
 from ..nn.modules import Module
 from ..ops.quantized.packed import PackedWeight
 from ..tensor import from_numpy
@@ -25,10 +29,11 @@ __all__ = ["ARITHMETIC", "decided"]
 TIE = "tie broken the other way"
 BIAS = "bias rounded to integer"
 MULTIPLIER = "multiplier rounded otherwise"
+TWICE = "rounded twice"
 SATURATION = "saturation"
 CLAMP = "clamp range"
 REST = "not explained"
-ARITHMETIC = (TIE, BIAS, MULTIPLIER, SATURATION, CLAMP, REST)
+ARITHMETIC = (TIE, BIAS, MULTIPLIER, TWICE, SATURATION, CLAMP, REST)
 """Reasons that an arithmetic can have, in the order in which they are tried."""
 
 ULPS = 2.0**-21
@@ -119,7 +124,7 @@ class _Sums:
         self.units = [Fraction(float(each)) * Fraction(x.q_scale()) for each in scales]
         self.step = Fraction(float(grid.scale))
         self.bias = None if given.bias is None else np.asarray(given.bias, dtype=np.float64)
-        self.saturated = _saturated(x, weight, packed, zero_points)
+        self.saturated = cache(partial(_saturated, x, packed, layer))
 
     def reason(self, index: tuple[int, ...], ours: int, theirs: int) -> str:
         """Why two integers of one accumulator differ."""
@@ -144,15 +149,33 @@ class _Sums:
             return BIAS
         if apart and abs(value - middle) <= near:
             return MULTIPLIER
-        if self.saturated is not None:
-            cut = int(self.saturated[index])
-            after = (cut * unit + bias) / self.step + int(self.grid.zero_point)
+        for after in self._twice(accumulator + in_units, unit / self.step):
+            if any(
+                self._turns(each, after, near, ours, theirs)
+                or self._turns(after, each, near, ours, theirs)
+                for each in (value, other)
+            ):
+                return TWICE
+        cut = int(self.saturated()[index])
+        for added in (bias, in_units * unit):
+            after = (cut * unit + added) / self.step + int(self.grid.zero_point)
             if cut != accumulator and (
                 self._turns(value, after, near, ours, theirs)
                 or self._turns(after, value, near, ours, theirs)
             ):
                 return SATURATION
         return REST
+
+    def _twice(self, units: int, multiplier: Fraction) -> list[Fraction]:
+        """What fixed point makes of a sum: rounded after the 31-bit product, before the shift."""
+        shift = 0
+        while 0 < multiplier < Fraction(1, 2):
+            multiplier, shift = multiplier * 2, shift + 1
+        if not shift:
+            return []
+        product = units * multiplier
+        ends = {round(product - Fraction(ULPS)), round(product + Fraction(ULPS))}
+        return [Fraction(each, 2**shift) + int(self.grid.zero_point) for each in ends]
 
     def _turns(
         self, before: Fraction, after: Fraction, near: Fraction, ours: int, theirs: int
@@ -168,19 +191,22 @@ class _Sums:
         return abs(clamped - integer) <= Fraction(1, 2) + near
 
 
-def _saturated(x: Any, weight: Any, packed: PackedWeight, zero_points: Any) -> Array | None:
-    """Accumulators of a linear layer whose pairs of products are cut to 16 bits."""
-    if packed.operation != "qgemm":
-        return None
-    left = np.asarray(x.int_repr(), dtype=np.int64)
-    left = left.reshape(-1, left.shape[-1])
-    right = np.asarray(weight.int_repr(), dtype=np.int64)
-    if left.shape[1] % 2:
-        left, right = np.pad(left, ((0, 0), (0, 1))), np.pad(right, ((0, 0), (0, 1)))
-    products = left[:, None, :] * right[None]
-    pairs = products.reshape(*products.shape[:2], -1, 2).sum(axis=-1)
-    lost = (np.clip(pairs, -(2**15), 2**15 - 1) - pairs).sum(axis=-1)
-    if not lost.any():
-        return None
-    exact = (left - x.q_zero_point())[:, None, :] * (right - zero_points.astype(np.int64))[None]
-    return (exact.sum(axis=-1) + lost).reshape(*x.shape[:-1], right.shape[0])
+def _saturated(x: Any, packed: Any, layer: Any) -> Array:
+    """Accumulators whose pairs of products are cut to 16 bits (``eq-saturating-pairs``)."""
+    model, zero_point = X86Saturating(), x.q_zero_point()
+    weights, zero_points = weight_rows(packed)
+    if packed.operation == "qgemm":
+        left = np.asarray(x.int_repr())
+        return np.asarray(model.accumulate(left, zero_point, weights[0], zero_points[0]))
+    x = layer._padded(x) if hasattr(layer, "_padded") else x
+    parts = [
+        np.concatenate(
+            [
+                model.accumulate(each, zero_point, weight, zeros, layer_of(packed), outside)
+                for each, weight, zeros in zip(rows, weights, zero_points, strict=True)
+            ],
+            axis=-1,
+        )
+        for _, rows, outside in patches(packed, np.asarray(x.int_repr()), zero_point)
+    ]
+    return np.moveaxis(np.concatenate(parts), -1, 1)

@@ -14,7 +14,7 @@ from ..tensor import Tensor, from_numpy
 from .progress import Progress
 from .reasons import Seen, difference, on_grid
 from .report import Differences, LayerDifference
-from .running import Call, Key, called, intercepted, operations
+from .running import Call, Key, called, intercepted
 from .stages import grid_of
 from .values import is_quantized, leaves
 from .variants import on_grid_of
@@ -59,8 +59,10 @@ def explain_diff(
         it lies nearer to the other one if the bias is rounded to a unit of the accumulator,
     ``multiplier rounded otherwise``
         it lies nearer to the middle than float32 can tell,
+    ``rounded twice``
+        it turns if the product is rounded before it is shifted, as fixed point does,
     ``saturation``
-        pairs of products of a linear layer were cut to 16 bits,
+        pairs of products were cut to 16 bits,
     ``clamp range``
         one lies at the end of what the other side has,
     ``not explained``
@@ -76,7 +78,7 @@ def explain_diff(
         What both are called with; a tuple stands for several arguments.
     contexts
         For ``a`` and ``b``, a function that gives a context manager in which it runs, such as
-        another arithmetic; None for none.
+        ``lambda: pyqref.arithmetic.use("tflite")``; None for none.
     progress
         Whether to show a progress bar; None for a terminal only.
 
@@ -168,21 +170,14 @@ def _compared(
     progress: bool | None,
 ) -> Differences:
     seen = _seen_of(a, inputs, contexts[0])
+    others = _seen_of(b, inputs, contexts[1])
     layers: list[LayerDifference] = []
-    with Progress("explain_diff", sum(1 for _ in operations(b)), progress) as bar:
-
-        def decide(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            result = call.run(*args, **kwargs)
-            ours = _counterpart(seen, call.key)
+    with Progress("explain_diff", len(others), progress) as bar, (contexts[0] or nullcontext)():
+        for key, theirs in others.items():
+            ours = _counterpart(seen, key)
             bar.step()
-            if ours is not None and _comparable(result) and _alike(ours.result, result):
-                with (contexts[0] or nullcontext)():
-                    theirs = Seen(call, args, kwargs, result)
-                    layers.append(difference(ours, theirs))
-            return result
-
-        with (contexts[1] or nullcontext)(), intercepted(b, decide):
-            called(b, inputs)
+            if ours is not None and _alike(ours.result, theirs.result):
+                layers.append(difference(ours, theirs))
     if not layers:
         raise ValueError(
             "a and b must have layers at the same paths, got none that both run; compare two forms "
