@@ -428,6 +428,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import explaining as explaining
     from . import func as func
     from . import fx as fx
     from . import interop as interop
@@ -470,6 +471,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import xpu as xpu
     from .amp import autocast as autocast
+    from .explaining import explain as explain
     from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
     from .compiler import compile as compile
     from .switches import (
@@ -558,6 +560,7 @@ __getattr__ = on_first_use(
     {
         ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
         ".amp": ("autocast",),
+        ".explaining": ("explain",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
         ".switches": (
@@ -668,6 +671,7 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
+        "explaining",
         "func",
         "fx",
         "interop",
@@ -838,6 +842,8 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "explain",
+    "explaining",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",

@@ -52,6 +52,7 @@ FLOORS: dict[str, float] = {
     "pyqref.onnx": 3.2,
     "pyqref.types": 3.2,
     "pyqref.func": 5,
+    "pyqref.explaining": 8,
     "pyqref.measure": 8,
     "pyqref.run": 8,
     "pyqref.devices": 0,
