@@ -389,5 +389,30 @@ static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
 }
 static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
 
+/* The instruction that adds two products of bytes in 16 bits saturates, but not for inputs below
+ * 128. So where few inputs are larger, their low seven bits are multiplied by it, bytes as they lie,
+ * and the top bits of those few apart. */
+#define HAS_FEW_LARGE 1
+static inline bytes_v broadcast_quad(const uint8_t *source) {
+    int32_t four;
+    memcpy(&four, source, 4);
+    return _mm256_set1_epi32(four);
+}
+static inline bytes_v load_quads_of(const uint8_t *source) { return load_vector(source); }
+static inline bytes_v load_quad_weights(const int8_t *source) {
+    return _mm256_loadu_si256((const __m256i *)source);
+}
+static inline int has_top_bits(bytes_v x) { return _mm256_movemask_epi8(x) != 0; }
+static inline bytes_v low_bits(bytes_v x) { return _mm256_and_si256(x, _mm256_set1_epi8(127)); }
+static inline i32v dot4_small(i32v sum, bytes_v x, bytes_v w) {
+    const __m256i pairs = _mm256_maddubs_epi16(x, w);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+static inline i32v dot4_top_bits(i32v sum, bytes_v x, bytes_v w) {
+    const __m256i top = _mm256_and_si256(_mm256_srli_epi16(x, 7), _mm256_set1_epi8(1));
+    const __m256i pairs = _mm256_maddubs_epi16(top, w);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(128)));
+}
+
 #endif
 #endif
