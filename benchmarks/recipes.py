@@ -45,6 +45,7 @@ def training_step(space: Any, model: Any, inputs: tuple[Any, ...]) -> Any:
     """Give the function that makes a step of quantization-aware training."""
     space.backends.quantized.engine = "fbgemm"
     mapping = space.ao.quantization.get_default_qat_qconfig_mapping("x86")
+    mapping.set_object_type(space.nn.Embedding, None)  # tables of words take another qconfig
     model = _fx(space).prepare_qat_fx(model.train(), mapping, inputs)
     optimizer = space.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
 

@@ -18,10 +18,10 @@ class Words(nn.Module):
     def __init__(self, words: int, places: int, width: int) -> None:
         super().__init__()
         self.words, self.places = nn.Embedding(words, width), nn.Embedding(places, width)
-        self.register_buffer("order", pyqref.arange(places))
 
     def forward(self, words: Any) -> Any:
-        return self.words(words) + self.places(self.order[: words.size(1)])
+        order = pyqref.cumsum(pyqref.ones_like(words), 1) - 1
+        return self.words(words) + self.places(order)
 
 
 def bert(width: int = 768, depth: int = 12, heads: int = 12, words: int = 30522) -> Any:

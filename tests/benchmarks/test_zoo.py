@@ -34,6 +34,16 @@ def test_quantized_networks_follow_their_float_selves(name: str) -> None:
     assert any("quantized" in each for each in kinds)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_words_are_calibrated_and_trained() -> None:
+    """Observers are put into a network of words, and a step of training lowers its loss."""
+    inputs = tuple(pyqref.from_numpy(each) for each in zoo.batch_of("MiniLM", 2, small=True))
+    for histogram in (False, True):
+        recipes.observed(pyqref, zoo.build(pyqref, "MiniLM", True), inputs, histogram)(*inputs)
+    step = recipes.training_step(pyqref, zoo.build(pyqref, "MiniLM", True), inputs)
+    assert float(step()) > float(step())
+
+
 def test_one_text_for_both_libraries() -> None:
     """Torch's networks are the same text: it has the same tensors under the same names."""
     torch = pytest.importorskip("torch")
