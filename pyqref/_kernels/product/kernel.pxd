@@ -181,7 +181,7 @@ cdef enum:
     STREAM_AHEAD = 1 << 14          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
     COPIED_TOO_MUCH = 64            # bytes that may be written after a row
-    LARGE_ONES = 32                 # inputs of which one may be above 127, or are_few_large is false
+    LARGE_ONES = 32                 # inputs of which one may be above 127 in are_few_large
     SAMPLED_ROWS = 16               # that are asked for it
 
 
