@@ -114,7 +114,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         {"look_up": (2,)},
     ),
     "clamp": ("elementwise", lambda: _kernels.relu(IMAGE, 9), {"clamp": (1,)}),
-    "cat": ("elementwise", lambda: _kernels.cat([LAST, LAST], [ON, ON], 1, ON), {"cat": (2,)}),
     "max pool": (
         "pooling",
         lambda: _kernels.max_pool(IMAGE, (2, 2), (1, 1), (0, 0), (1, 1)),
