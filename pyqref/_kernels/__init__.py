@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .channels import normalize_rows as normalize_rows
     from .channels import scale_channels as scale_channels
     from .channels import sums_of_channels as sums_of_channels
+    from .channels import totals_of_columns as totals_of_columns
     from .channels import totals_of_rows as totals_of_rows
     from .elementwise import add as add
     from .elementwise import cat as cat
@@ -135,6 +136,7 @@ __getattr__ = on_first_use(
             "normalize_rows",
             "scale_channels",
             "sums_of_channels",
+            "totals_of_columns",
             "totals_of_rows",
         ),
         ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "pad", "relu", "relu6"),
@@ -314,6 +316,7 @@ __all__ = [
     "straight_through",
     "sums_of_channels",
     "together",
+    "totals_of_columns",
     "totals_of_rows",
     "unfold_rows",
 ]

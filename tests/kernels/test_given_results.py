@@ -179,6 +179,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         lambda: _kernels.totals_of_rows(reals(3, 20)),
         {"totals_of_rows": (2,)},
     ),
+    "totals of columns": (
+        "channels",
+        lambda: _kernels.totals_of_columns(reals(2, 3, 20)),
+        {"totals_of_columns": (1,)},
+    ),
     "bags of rows": (
         "tables",
         lambda: _kernels.float_bag(reals(3, 20), *[np.array([0, 1])] * 2, np.array([1, 2])),
