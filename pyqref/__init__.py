@@ -428,6 +428,7 @@ if TYPE_CHECKING:
     from . import ao as ao
     from . import cuda as cuda
     from . import autograd as autograd
+    from . import explaining as explaining
     from . import func as func
     from . import fx as fx
     from . import interop as interop
@@ -435,6 +436,8 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .explaining import explain_diff as explain_diff
+    from .explaining import ledger as ledger
     from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
     from .ops.int8_weights import (
         fbgemm_linear_int8_weight_fp32_activation as fbgemm_linear_int8_weight_fp32_activation,
@@ -459,6 +462,7 @@ if TYPE_CHECKING:
     from . import _inductor as _inductor
     from . import accelerator as accelerator
     from . import amp as amp
+    from . import arithmetic as arithmetic
     from . import compiler as compiler
     from . import distributed as distributed
     from . import distributions as distributions
@@ -560,6 +564,7 @@ __getattr__ = on_first_use(
         ".amp": ("autocast",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
+        ".explaining": ("explain_diff", "ledger"),
         ".switches": (
             "are_deterministic_algorithms_enabled",
             "get_default_device",
@@ -655,9 +660,11 @@ __getattr__ = on_first_use(
         "_inductor",
         "accelerator",
         "amp",
+        "arithmetic",
         "compiler",
         "distributed",
         "distributions",
+        "explaining",
         "hub",
         "jit",
         "multiprocessing",
@@ -731,6 +738,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "arithmetic",
     "as_strided",
     "as_tensor",
     "asin",
@@ -838,6 +846,7 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "explain_diff",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",
@@ -937,6 +946,7 @@ __all__ = [
     "layer_norm",
     "layout",
     "le",
+    "ledger",
     "lerp",
     "less",
     "less_equal",

@@ -96,6 +96,41 @@ static void total_of_row(const NormRows *r, ptrdiff_t row) {
     r->out[row] = mean_over(ITSELF, r->x + row * r->n, 0, r->n, r->count);
 }
 
+FUNCTION void put_normal(const NormRows *r, const float *x, float *out, ptrdiff_t i, f32v c,
+                         f32v factor, ptrdiff_t left) {
+    f32v y = mul_f32(sub_f32(some_f32(x + i, left), c), factor);
+    if (r->weight) y = mul_f32(y, some_f32(r->weight + i, left));
+    if (r->bias) y = add_f32(y, some_f32(r->bias + i, left));
+    put_some(out + i, y, left);
+}
+
+/* Add `rows` numbers of each of `count` columns, at most SPREAD. */
+FUNCTION void add_columns(f64v *sums, const float *x, ptrdiff_t rows, ptrdiff_t step, int count) {
+    for (ptrdiff_t row = 0; row < rows; ++row, x += step) {
+        for (int i = 0; i < count; i += SIMD_LANES) {
+            add_vector(sums + i / SIMD_LANES, some_f32(x + i, count - i));
+        }
+    }
+}
+
+/* `eq-float-column-total`, of some columns of one group. */
+static void total_columns(const NormRows *r, ptrdiff_t index) {
+    const ptrdiff_t parts = (r->n + SPREAD - 1) / SPREAD;
+    const ptrdiff_t group = index / parts, start = index % parts * SPREAD;
+    const int count = (int)(r->n - start < SPREAD ? r->n - start : SPREAD);
+    const float *x = r->x + group * r->rows * r->n + start;
+    f64v sums[SIDE_BY_SIDE];
+    memset(sums, 0, sizeof sums);
+    if (count == SPREAD) {
+        add_columns(sums, x, r->rows, r->n, SPREAD); /* in registers */
+    } else {
+        add_columns(sums, x, r->rows, r->n, count);
+    }
+    for (int i = 0; i < count; i += SIMD_LANES) {
+        put_some(r->out + group * r->n + start + i, narrow_f64(sums[i / SIMD_LANES]), count - i);
+    }
+}
+
 /* `eq-float-norm-moments`, `eq-float-norm`. */
 static void normalize_row(const NormRows *r, ptrdiff_t row) {
     const float *x = r->x + row * r->n;
@@ -103,13 +138,11 @@ static void normalize_row(const NormRows *r, ptrdiff_t row) {
     moments_of_row(r, row);
     r->factors[row] = (float)(1 / sqrt((double)r->factors[row] + r->eps));
     const f32v c = set_f32(r->centers[row]), factor = set_f32(r->factors[row]);
-    for (ptrdiff_t i = 0; i < r->n; i += SIMD_LANES) {
-        const ptrdiff_t left = r->n - i;
-        f32v y = mul_f32(sub_f32(some_f32(x + i, left), c), factor);
-        if (r->weight) y = mul_f32(y, some_f32(r->weight + i, left));
-        if (r->bias) y = add_f32(y, some_f32(r->bias + i, left));
-        put_some(out + i, y, left);
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= r->n; i += SIMD_LANES) {
+        put_normal(r, x, out, i, c, factor, SIMD_LANES);
     }
+    if (i < r->n) put_normal(r, x, out, i, c, factor, r->n - i);
 }
 
 /* The gradient times the weight, and what is normalized. */
