@@ -9,8 +9,8 @@ import numpy as np
 
 from .draft import EXPLAINERS, Draft, Picture
 from .record import Record, Value
-from .show.text import as_text, short
-from .steps import Step
+from .show.text import as_text
+from .steps import Step, short
 
 __all__ = ["Derivation", "Input", "Inputs", "derive", "derive_record"]
 
@@ -245,7 +245,7 @@ def stored_number(draft: Draft) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
     return bool(a == b) or (a != a and b != b)
 

@@ -11,7 +11,15 @@ from ..record import Value
 from ..steps import Operand
 from .requantization import Layer, requantized
 
-__all__ = ["Places", "accumulate", "linear_places", "places_of_conv"]
+__all__ = [
+    "Places",
+    "accumulate",
+    "accumulate_integers",
+    "layer_and_places",
+    "linear_places",
+    "places_of_conv",
+    "weighted_parts",
+]
 
 
 class Places:
@@ -81,13 +89,14 @@ def accumulate(
 ) -> Operand:
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
-    return accumulate_integers(draft, inputs, x_zero, packed, layer, places, label)
+    zero = Operand("z_x", x_zero)
+    return accumulate_integers(draft, inputs, zero, packed, layer, places, label)
 
 
 def accumulate_integers(
     draft: Draft,
     inputs: Operand,
-    x_zero: int,
+    x_zero: Operand,
     packed: Any,
     layer: Layer,
     places: Places,
@@ -99,13 +108,13 @@ def accumulate_integers(
         "accumulator",
         "dot",
         inputs,
-        Operand("z_x", x_zero),
+        x_zero,
         Operand("w", weight),
         Operand("z_w", layer.weight_zero_point),
         symbol="a",
         label=label,
     )
-    left = np.asarray(inputs.value).astype(np.int64) - x_zero
+    left = np.asarray(inputs.value).astype(np.int64) - x_zero.value
     right = weight.astype(np.int64) - layer.weight_zero_point
     way = np.cumsum(left * right)
     least, most = int(way.min(initial=0)), int(way.max(initial=0))
@@ -119,7 +128,7 @@ def accumulate_integers(
     return total
 
 
-def _parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
+def weighted_parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
     x = draft.argument("X", "qx")
     packed = draft.argument("W_prepack", "packed_weight", "packed")
     return (x, packed, *layer_and_places(packed, x, draft.index, x.scale))
@@ -143,8 +152,8 @@ _TRANSPOSED = tuple(f"quantized.conv_transpose{n}d" for n in (1, 2, 3))
 @explains(*(f"quantized.{name}{relu}" for name in _STATIC for relu in ("", "_relu")), *_TRANSPOSED)
 def weighted_sum(draft: Draft) -> None:
     """Accumulate, then requantize."""
-    x, packed, layer, places, label = _parts(draft)
+    x, packed, layer, places, label = weighted_parts(draft)
     total = accumulate(draft, x, x.zero_point, packed, layer, places, label)
     relu = draft.record.operation.endswith("_relu")
-    q = requantized(draft, total, layer, draft.output, relu)
+    q = requantized(draft, total, layer, draft.output.scale, draft.output.zero_point, relu)
     draft.dequantized(q, draft.output)
