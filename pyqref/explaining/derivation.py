@@ -9,6 +9,9 @@ import numpy as np
 
 from .draft import EXPLAINERS, Draft, Picture
 from .record import Record, Value
+from .show.html import as_html
+from .show.json import as_dict, as_json
+from .show.latex import as_latex
 from .show.text import as_text
 from .steps import Step, short
 
@@ -41,6 +44,12 @@ class Input:
     def is_given(self) -> bool:
         """Whether it was given from outside, so that there is nothing before it."""
         return self._source.maker is None
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is a derivation of it."""
+        maker = self._source.maker
+        return maker is not None and maker.operation in EXPLAINERS
 
     def why(self) -> Derivation:
         """The derivation of this number, one layer back.
@@ -213,9 +222,9 @@ class Derivation:
             return
         chosen = self.largest_inputs(most)
         for each in chosen:
-            try:
+            if each.can_be_asked:
                 yield from each.why()._branches(depth - 1, most, indent + "  ")
-            except LookupError:
+            else:
                 yield f"{indent}  {each.layer}{list(each.index)} = {short(each.value)}"
         left = len(self.inputs) - len(chosen)
         if left:
@@ -229,6 +238,36 @@ class Derivation:
         products = np.abs(picture.inputs * picture.weights)[~picture.padded].ravel()
         order = np.argsort(-products, kind="stable")[:most]
         return [self.inputs[int(each)] for each in order]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The derivation as plain dicts and lists; ``"schema"`` is the version of their form."""
+        return as_dict(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The derivation as JSON: real numbers in hexadecimal, which leaves nothing out.
+
+        Examples
+        --------
+        >>> import json, pyqref
+        >>> x = pyqref.tensor([0.25, 0.5])
+        >>> with pyqref.explaining.recording():
+        ...     y = pyqref.quantize_per_tensor(x, 0.1, 3, pyqref.quint8)
+        >>> found = json.loads(y.why(0).to_json())
+        >>> found["schema"], found["stored"]
+        (1, {'type': 'integer', 'value': 6})
+        """
+        return as_json(self, indent)
+
+    def to_latex(self) -> str:
+        """The steps as an ``align*`` of LaTeX."""
+        return as_latex(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+    def __rich__(self) -> str:
+        """What ``rich.print`` shows: the text, its brackets kept from meaning styles."""
+        return str(self).replace("[", r"\[")
 
     def __str__(self) -> str:
         return as_text(self)

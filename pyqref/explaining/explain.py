@@ -10,9 +10,8 @@ from typing import Any
 
 from ..autograd import no_grad
 from ..nn import Module
-from ..nn.modules.dropout import _DropoutNd
+from ..nn.modules.dropout import _Dropout
 from ..tensor.asking import set_answer_to_why
-from ..tensor.base import TensorBase
 from . import explainers as explainers
 from .derivation import Derivation, derive, derive_record
 from .record import Record, Value
@@ -185,7 +184,7 @@ def explain(model: Module, x: Any, layer: str | None = None, index: Any = ()) ->
 
 def _refuse_chance(model: Module) -> None:
     for path, module in model.named_modules():
-        if isinstance(module, _DropoutNd) and module.training and module.p:
+        if isinstance(module, _Dropout) and module.training and module.p:
             raise RuntimeError(
                 f"explain: {path or 'the model'} ({type(module).__name__}) draws at random, so "
                 "that each run gives other numbers; call model.eval() first"
@@ -200,8 +199,6 @@ def _observed_shape(record: Record) -> tuple[int, ...]:
 
 def _as_index(index: Any, shape: tuple[int, ...], layer: str) -> tuple[int, ...]:
     """An index that was given, as one not negative integer for each axis."""
-    if isinstance(index, TensorBase):
-        index = index.tolist()
     several = tuple(index) if isinstance(index, tuple | list) else (index,)
     try:
         places = tuple(operator.index(each) for each in several)

@@ -147,7 +147,7 @@ def _rational(operation: Callable[..., Any], text: str, latex: str, wide: bool =
         quick,
         lambda *operands: to(Fraction(operation(*operands))),
         f"{mark}({text})",
-        rf"\mathrm{{fl}}_{{{bits}}}({latex})",
+        rf"\mathrm{{{{fl}}}}_{{{{{bits}}}}}({latex})",
     )
 
 

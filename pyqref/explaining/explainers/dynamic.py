@@ -41,9 +41,7 @@ def chosen_of_range(
     steps = draft.steps
     width = steps.add("width of the range", "minus64", high, low, symbol="R")
     span = Operand("q_max - q_min", np.float64(most - least))
-    scale = steps.add(
-        "scale", "over64", width, span, symbol="s", label="eq-choose-qparams-dynamic"
-    )
+    scale = steps.add("scale", "over64", width, span, symbol="s", label="eq-choose-qparams-dynamic")
     with np.errstate(all="ignore"):
         narrow = np.float32(scale.value)
         degenerate = narrow == 0 or np.isinf(np.float32(1) / narrow)

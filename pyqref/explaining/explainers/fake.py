@@ -54,7 +54,9 @@ def fake_quantize(draft: Draft) -> None:
     )
     passes = low <= position.value <= high
     steps.decide("so the gradient passes" if passes else "so the gradient is 0 here")
-    difference = steps.add("less the zero point", "difference", clamped, _whole(zero_point), symbol="d")
+    difference = steps.add(
+        "less the zero point", "difference", clamped, _whole(zero_point), symbol="d"
+    )
     product = steps.add("times the scale", "times64", difference, s, symbol="p")
     y = steps.add("real number", "single", product, symbol="y")
     if wide == "64":
@@ -62,4 +64,6 @@ def fake_quantize(draft: Draft) -> None:
 
 
 def _whole(zero_point: float) -> Operand:
-    return Operand("z", int(zero_point) if zero_point == int(zero_point) else np.float32(zero_point))
+    return Operand(
+        "z", int(zero_point) if zero_point == int(zero_point) else np.float32(zero_point)
+    )

@@ -125,9 +125,7 @@ def pad(draft: Draft) -> None:
     draft.dequantized(q, draft.output)
 
 
-def reduced(
-    x: Value, index: tuple[int, ...], axes: tuple[int, ...], keepdim: bool
-) -> np.ndarray:
+def reduced(x: Value, index: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
     """Positions of the elements over which one result of a reduction is taken."""
     ndim = len(x.shape)
     kept = [axis for axis in range(ndim) if axis not in axes]

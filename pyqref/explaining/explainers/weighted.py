@@ -129,6 +129,7 @@ def accumulate_integers(
 
 
 def weighted_parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
+    """Input and weight of a layer, and what meets at the output that is explained."""
     x = draft.argument("X", "qx")
     packed = draft.argument("W_prepack", "packed_weight", "packed")
     return (x, packed, *layer_and_places(packed, x, draft.index, x.scale))

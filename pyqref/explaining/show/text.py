@@ -78,4 +78,3 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
         drop_whitespace=True,
         replace_whitespace=False,
     )
-
