@@ -35,6 +35,8 @@ COMPILED = [each for each in TABLE.KERNELS.values() if each.name != "reference"]
 #: Compiled once, for any processor.
 COMMON = ("_cpu", "_outputs", "_parallel", "memory")
 TRANSLATED = Path("build/cython")
+#: The compiler's own headers for one instruction set are a third of the work on a small module.
+HEADERS = KERNELS / "system_headers.h"
 #: Kernels are C by other means; Python that is compiled as it stands means what it says.
 DIRECTIVES: dict[str, dict[str, bool]] = {
     ".pyx": {
@@ -57,8 +59,7 @@ OPTIMIZED_LESS = """\
 #: A module for one instruction set: the C that Cython makes of an operation, behind the header
 #: that defines the primitives for that set.
 MODULE = """\
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "system_headers.h"
 #define KERNEL "{name}"
 #define PyInit_kernel PyInit_{name}
 #include "one_set.h"
@@ -85,6 +86,7 @@ OPENMP_FLAGS = {
 }
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 EMPTY_PROGRAM = "int main(void) { return 0; }\n"
+GCC_PROGRAM = "#if !defined(__GNUC__) || defined(__clang__)\n#error\n#endif\n"
 PYTHON_PROGRAM = f"#include <Python.h>\n{EMPTY_PROGRAM}"
 
 #: Read by ``pyqref/_kernels/uncompiled.py`` when the package is imported.
@@ -232,6 +234,8 @@ class BuildKernels(build_ext):
             if module == "_parallel":
                 self._add_openmp(each, "msvc" if is_msvc else "unix")
         translate(self.extensions)
+        if self._compiles(GCC_PROGRAM, [], None):
+            self._precompile_headers()
         self.done = 0
         super().build_extensions()
 
@@ -245,6 +249,20 @@ class BuildKernels(build_ext):
             self.announce(
                 f"[{self.done}/{len(self.extensions)}] {ext.name}: {seconds:.1f} s", logging.INFO
             )
+
+    def _precompile_headers(self) -> None:
+        """Read the headers of each instruction set once; GCC looks for what it read beside them."""
+        of_sets = {each.name.rpartition(".")[2]: each for each in self.extensions}
+        for name in of_sets.keys() & {each for each in TABLE.KERNELS if each != "portable"}:
+            module, folder = of_sets[name], TRANSLATED / name
+            folder.mkdir(parents=True, exist_ok=True)
+            macros = [f"-D{key}={value}" for key, value in module.define_macros]
+            flags = [*self._headers(), *macros, *module.extra_compile_args]
+            output = ["-x", "c-header", str(HEADERS), "-o", str(folder / f"{HEADERS.name}.gch")]
+            self.compiler.spawn([*self.compiler.compiler_so, *flags, *output])
+            for each in self.extensions:
+                if each.name.endswith(f".{name}"):
+                    each.include_dirs.insert(0, str(folder))
 
     def _headers(self) -> list[str]:
         return [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]

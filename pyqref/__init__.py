@@ -436,6 +436,8 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .explaining import explain_diff as explain_diff
+    from .explaining import ledger as ledger
     from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
     from .ops.int8_weights import (
         fbgemm_linear_int8_weight_fp32_activation as fbgemm_linear_int8_weight_fp32_activation,
@@ -460,6 +462,7 @@ if TYPE_CHECKING:
     from . import _inductor as _inductor
     from . import accelerator as accelerator
     from . import amp as amp
+    from . import arithmetic as arithmetic
     from . import compiler as compiler
     from . import distributed as distributed
     from . import distributions as distributions
@@ -560,9 +563,9 @@ __getattr__ = on_first_use(
     {
         ".run": ("install_as_torch", "load_ipython_extension", "unload_ipython_extension"),
         ".amp": ("autocast",),
-        ".explaining": ("explain",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
+        ".explaining": ("explain", "explain_diff", "ledger"),
         ".switches": (
             "are_deterministic_algorithms_enabled",
             "get_default_device",
@@ -658,9 +661,11 @@ __getattr__ = on_first_use(
         "_inductor",
         "accelerator",
         "amp",
+        "arithmetic",
         "compiler",
         "distributed",
         "distributions",
+        "explaining",
         "hub",
         "jit",
         "multiprocessing",
@@ -671,7 +676,6 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
-        "explaining",
         "func",
         "fx",
         "interop",
@@ -735,6 +739,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "arithmetic",
     "as_strided",
     "as_tensor",
     "asin",
@@ -843,6 +848,7 @@ __all__ = [
     "exp",
     "exp2",
     "explain",
+    "explain_diff",
     "explaining",
     "expm1",
     "eye",
@@ -943,6 +949,7 @@ __all__ = [
     "layer_norm",
     "layout",
     "le",
+    "ledger",
     "lerp",
     "less",
     "less_equal",

@@ -134,10 +134,7 @@ TABLE: tuple[tuple[str, str], ...] = (
             "pyqref.measure.layer_sqnr(float_model, quantized_model, batch) compares the two "
             "models layer by layer"
         ),
-        (
-            "quantization._numeric_suite_fx.* ao.ns._numeric_suite_fx.* ao.ns.fx.* "
-            "ao.quantization.fx._model_report quantization.fx._model_report"
-        ),
+        ("quantization._numeric_suite_fx.* ao.ns._numeric_suite_fx.* ao.ns.fx.*"),
     ),
     (
         (

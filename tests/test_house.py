@@ -54,9 +54,11 @@ FLOORS: dict[str, float] = {
     "pyqref.func": 5,
     "pyqref.explaining": 8,
     "pyqref.measure": 8,
+    "pyqref.arithmetic": 8,
     "pyqref.run": 8,
     "pyqref.devices": 0,
     "pyqref.jit": 8,
+    "pyqref.plot": 8,
     "pyqref.profiler": 8,
     "pyqref.autograd.profiler": 8,
     "pyqref.amp": 8,
@@ -70,7 +72,6 @@ FLOORS: dict[str, float] = {
     "pyqref.cli": 10,
     "pyqref.course": 10,
     "pyqref.demo": 10,
-    "pyqref.plot": 10,
     "pyqref.__main__": 10,
 }
 

@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from .channels import normalize_rows as normalize_rows
     from .channels import scale_channels as scale_channels
     from .channels import sums_of_channels as sums_of_channels
+    from .channels import totals_of_columns as totals_of_columns
     from .channels import totals_of_rows as totals_of_rows
     from .elementwise import add as add
     from .elementwise import cat as cat
     from .elementwise import clamp as clamp
+    from .elementwise import join as join
     from .elementwise import look_up as look_up
     from .elementwise import mul as mul
+    from .elementwise import pad as pad
     from .elementwise import relu as relu
     from .elementwise import relu6 as relu6
     from .fake_quantize import fake_quantize_per_channel as fake_quantize_per_channel
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from .recurrent import rnn_step as rnn_step
     from .resize import bilinear as bilinear
     from .resize import nearest as nearest
+    from .resize import resample as resample
     from .tables import embedding_bag as embedding_bag
     from .tables import embedding_rows as embedding_rows
     from .tables import float_bag as float_bag
@@ -132,9 +136,10 @@ __getattr__ = on_first_use(
             "normalize_rows",
             "scale_channels",
             "sums_of_channels",
+            "totals_of_columns",
             "totals_of_rows",
         ),
-        ".elementwise": ("add", "cat", "clamp", "look_up", "mul", "relu", "relu6"),
+        ".elementwise": ("add", "cat", "clamp", "join", "look_up", "mul", "pad", "relu", "relu6"),
         ".fake_quantize": (
             "fake_quantize_per_channel",
             "fake_quantize_per_tensor",
@@ -198,7 +203,7 @@ __getattr__ = on_first_use(
             "recurrent_loop",
             "rnn_step",
         ),
-        ".resize": ("bilinear", "nearest"),
+        ".resize": ("bilinear", "nearest", "resample"),
         ".tables": ("embedding_bag", "embedding_rows", "float_bag", "float_rows"),
         ".windows": (
             "channels_first",
@@ -271,6 +276,7 @@ __all__ = [
     "linear_accumulator",
     "linear_dynamic",
     "linear_float",
+    "join",
     "look_up",
     "lstm_step",
     "max_pool",
@@ -289,6 +295,7 @@ __all__ = [
     "pack_conv3d",
     "pack_conv_transpose",
     "pack_linear",
+    "pad",
     "prelu",
     "prepare_conv",
     "prepare_conv_add",
@@ -299,6 +306,7 @@ __all__ = [
     "recurrent_loop",
     "relu",
     "relu6",
+    "resample",
     "rnn_step",
     "running_range",
     "scale_channels",
@@ -308,6 +316,7 @@ __all__ = [
     "straight_through",
     "sums_of_channels",
     "together",
+    "totals_of_columns",
     "totals_of_rows",
     "unfold_rows",
 ]

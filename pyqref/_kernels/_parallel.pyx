@@ -28,10 +28,12 @@ cdef extern from *:
     #include <omp.h>
     #define PYQREF_OPENMP 1
     #define pyqref_max_threads() omp_get_max_threads()
+    #define pyqref_limit_threads(n) omp_set_num_threads(n)
     #define pyqref_seconds() omp_get_wtime()
     #else
     #define PYQREF_OPENMP 0
     #define pyqref_max_threads() 1
+    #define pyqref_limit_threads(n) ((void)(n))
     #define pyqref_seconds() 0.0
     #endif
 
@@ -80,6 +82,7 @@ cdef extern from *:
     """
     int PYQREF_OPENMP
     int pyqref_max_threads() nogil
+    void pyqref_limit_threads(int n) nogil
     double pyqref_seconds() nogil
     double pyqref_coarse_seconds() nogil
     int64_t add_to(int64_t* next, int64_t number) nogil
@@ -125,8 +128,16 @@ def has_openmp():
 
 
 def max_threads():
-    """Threads that OpenMP would use, from ``OMP_NUM_THREADS`` or the processors at hand."""
+    """Threads that OpenMP would use: the processors at hand, unless somebody told it otherwise.
+
+    That may be ``OMP_NUM_THREADS``, :func:`limit_threads` or threadpoolctl.
+    """
     return pyqref_max_threads()
+
+
+def limit_threads(int n_threads):
+    """Tell OpenMP how many threads the calling one may use."""
+    pyqref_limit_threads(n_threads)
 
 
 def mark_forked():
@@ -262,6 +273,7 @@ cdef int useful_threads(double work, double work_per_thread, int n_threads) noex
     cdef double useful = work / work_per_thread
     if _eager or n_threads <= 1:
         return n_threads
+    n_threads = min(n_threads, pyqref_max_threads())
     if useful < n_threads and AWAKE * useful >= 2:
         useful = max(useful, min(AWAKE * useful, awake_for(useful, n_threads)))
     if useful < 2 or pyqref_is_alone:

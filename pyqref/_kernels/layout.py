@@ -32,13 +32,7 @@ __all__ = [
     "laid_as",
     "lies_in_result_order",
     "output_like",
-    "side_by_side",
 ]
-
-#: The order of the axes in memory, channels last, for arrays of 4 and 5 axes.
-_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
-#: What puts such axes back in their places.
-_CHANNELS_FIRST = {4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
 
 #: Elements of an array that is copied as a whole; of larger ones parts are.
 PART = 1 << 16
@@ -177,44 +171,6 @@ def images(
     if either and q.flags.c_contiguous:
         return q, empty((batch, channels, *sizes), q.dtype)
     return q, empty((batch, *sizes, channels), q.dtype).transpose(to_first)
-
-
-def side_by_side(
-    arrays: tuple[np.ndarray, ...], axis: int
-) -> tuple[tuple[np.ndarray, ...], np.ndarray, int]:
-    """Arrays to be joined along an axis, a buffer for the result, and the rows all consist of.
-
-    Where all of them have their channels last in memory, so has the result; else it lies in C
-    order. A row of the result is made of a row of each array. No rows stand for an empty result.
-
-    Parameters
-    ----------
-    arrays
-        At least one, of one type, their shapes alike but along the axis.
-    axis
-        In [0, ndim).
-    """
-    ndim = arrays[0].ndim
-    # Loops, not generators: this runs compiled for the smallest tensors.
-    in_c_order = last = True
-    for each in arrays:
-        in_c_order = in_c_order and each.flags.c_contiguous
-        last = last and _has_channels_last(each)
-    last = last and not in_c_order
-    if last:
-        order = _CHANNELS_LAST[ndim]
-        axis = order.index(axis)
-        arrays = tuple([each.transpose(order) for each in arrays])
-    shape = list(arrays[0].shape)
-    for each in arrays[1:]:
-        shape[axis] += each.shape[axis]
-    result = empty(tuple(shape), arrays[0].dtype)
-    rows = prod(shape[:axis]) if result.size else 0
-    if last:
-        result = result.transpose(_CHANNELS_FIRST[ndim])
-    elif not in_c_order:
-        arrays = tuple([contiguous(each) for each in arrays])
-    return arrays, result, rows
 
 
 def in_groups(x: np.ndarray) -> np.ndarray | None:

@@ -86,7 +86,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("qgemm", ("linear", "matmul", "dynamic")),
         Operation("quantize", ("affine",)),
         Operation("recurrent", ("recurrent",)),
-        Operation("resize", ("interpolate",)),
+        Operation("resize", ("interpolate", "float_resize")),
         Operation("tables", ("embedding", "float_embedding")),
         Operation("windows", ("windows", "float_depthwise")),
     )

@@ -33,8 +33,9 @@ def has_openmp() -> bool:
 def get_num_threads() -> int:
     """Threads that an operation may use.
 
-    At first what ``OMP_NUM_THREADS`` says, or else the number of processors; 1 without
-    OpenMP, and 1 in a child process made by ``os.fork``. The results do not depend on it.
+    At first what ``OMP_NUM_THREADS`` says, or else the number of processors; then what
+    :func:`set_num_threads` or ``threadpoolctl.threadpool_limits`` says, whichever is less. It is 1
+    without OpenMP, and in a child process made by ``os.fork``. The results do not depend on it.
     Threads wait awake for the next operation for some microseconds only, unless the
     environment sets ``GOMP_SPINCOUNT`` or ``OMP_WAIT_POLICY``.
 
@@ -45,7 +46,7 @@ def get_num_threads() -> int:
     >>> pyqref.get_num_threads()
     1
     """
-    return limit
+    return min(limit, _parallel.max_threads()) if _openmp else limit
 
 
 def set_num_threads(n_threads: int) -> None:
@@ -85,6 +86,8 @@ def set_num_threads(n_threads: int) -> None:
         warnings.warn(f"one thread is used {reason}, not {n_threads}", RuntimeWarning, stacklevel=2)
         n_threads = 1
     limit = n_threads
+    if _openmp:
+        _parallel.limit_threads(n_threads)
 
 
 def together(work: Callable[[], object], n_threads: int) -> None:

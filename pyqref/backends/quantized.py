@@ -9,7 +9,8 @@
     ``"documented"`` (the default) follows the documentation of ``torch.quantization``
     where ``torch`` itself departs from it, ``"torch"`` follows ``torch`` 2.13.
 
-Assigning anything else raises and changes nothing.
+Assigning anything else raises and changes nothing. The arithmetic of other systems is chosen with
+:func:`pyqref.arithmetic.use`.
 
 Examples
 --------
@@ -26,14 +27,32 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import Any
 
 __all__ = ["conventions", "engine", "supported_engines"]
 
 supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
 _CONVENTIONS = ("documented", "torch")
+#: Arithmetics that are no engines: what to do instead is said of these.
+_MODELLED = (
+    "cmsis-nn",
+    "float64",
+    "onednn-saturating",
+    "onnx",
+    "onnx-qdq",
+    "onnx-saturating",
+    "tensorrt",
+    "tflite",
+    "tflite-ruy",
+    "tflite-single",
+    "tflite-xnnpack",
+    "x86-saturating",
+)
 
 engine: str = "x86"
 conventions: str = "documented"
+#: The model that ``pyqref.arithmetic.use`` has put in place of the engine's products, or None.
+arithmetic: Any = None
 
 
 class _Settings(ModuleType):
@@ -49,7 +68,10 @@ class _Settings(ModuleType):
 
 def _refuse(name: str, allowed: list[str] | tuple[str, ...], value: object) -> None:
     choices = ", ".join(repr(each) for each in allowed)
-    raise RuntimeError(f"{name} must be one of {choices}, got {value!r}")
+    remedy = ""
+    if name == "engine" and value in _MODELLED:
+        remedy = f"; run the model inside 'with pyqref.arithmetic.use({value!r}):' instead"
+    raise RuntimeError(f"{name} must be one of {choices}, got {value!r}{remedy}")
 
 
 sys.modules[__name__].__class__ = _Settings

@@ -16,6 +16,7 @@ __all__ = [
     "moments_of_rows",
     "normalize_rows",
     "sum_of_blocks",
+    "totals_of_columns",
     "totals_of_rows",
 ]
 
@@ -69,6 +70,24 @@ def totals_of_rows(x: FloatArray, count: int = 1) -> FloatArray:
     """
     with np.errstate(all="ignore"):
         return (sum_of_blocks(x)[:, 0] / np.float64(count)).astype(x.dtype)
+
+
+def totals_of_columns(x: FloatArray) -> FloatArray:
+    r"""Sum of ``x`` ``(groups, n, columns)`` over n, in double, rounded to its type.
+
+    Equation ``eq-float-column-total``, one number after the other:
+
+    .. math:: y_{g, j} = \mathrm{fl}\Big(\sum_i x_{g, i, j}\Big)
+
+    Examples
+    --------
+    >>> totals_of_columns(np.float32([[[1, 2], [3, 6], [5, 7]]])).tolist()
+    [[9.0, 15.0]]
+    """
+    sums = np.zeros((x.shape[0], x.shape[2]))
+    for row in x.swapaxes(0, 1):
+        sums += row
+    return sums.astype(x.dtype)
 
 
 def _means(x: FloatArray) -> FloatArray:

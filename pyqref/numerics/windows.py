@@ -23,7 +23,9 @@ __all__ = [
     "fold_rows",
     "gradient_of_largest",
     "in_order",
+    "inside",
     "largest",
+    "pad",
     "pad_spatial",
     "unfold_rows",
 ]
@@ -146,6 +148,48 @@ def _taps_within(
     return slice(first, end)
 
 
+def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
+    """``x`` with a border of ``value``.
+
+    Parameters
+    ----------
+    x
+        Any array.
+    pairs
+        Elements before and after each of its last axes; negative numbers crop.
+    value
+        Of the border.
+
+    Examples
+    --------
+    >>> pad(np.float32([1, 2]), ((2, -1),), 5)
+    array([5., 5., 1.], dtype=float32)
+    """
+    places, rest = inside(x.shape[x.ndim - len(pairs) :], pairs)
+    leading, size = x.shape[: x.ndim - len(pairs)], x.shape[x.ndim - len(pairs) :]
+    sizes = [n + before + after for n, (before, after) in zip(size, pairs, strict=True)]
+    padded = np.full((*leading, *sizes), value, dtype=x.dtype)
+    padded[places] = x[rest]
+    return padded
+
+
+def inside(
+    size: tuple[int, ...], pairs: tuple[tuple[int, int], ...]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Where the elements of an array are after :func:`pad`, and which of them these are.
+
+    Examples
+    --------
+    >>> inside((2,), ((2, -1),))
+    ((Ellipsis, slice(2, 3, None)), (Ellipsis, slice(0, 1, None)))
+    """
+    places, rest = [], []
+    for length, (before, after) in zip(size, pairs, strict=True):
+        places.append(slice(max(before, 0), max(length + before + min(after, 0), 0)))
+        rest.append(slice(max(-before, 0), max(length + min(after, 0), 0)))
+    return (..., *places), (..., *rest)
+
+
 def pad_spatial(x: FloatArray, windows: Windows, value: float = 0) -> FloatArray:
     """``x`` of shape ``(..., *size)`` with a border of ``value``; ``x`` itself if there is none.
 
@@ -156,10 +200,7 @@ def pad_spatial(x: FloatArray, windows: Windows, value: float = 0) -> FloatArray
     """
     if not any(before or after for before, after in windows.padding):
         return x
-    leading, size = x.shape[: -len(windows.kernel)], x.shape[-len(windows.kernel) :]
-    padded = np.full((*leading, *windows.padded_size(size)), value, dtype=x.dtype)
-    padded[windows.interior(size)] = x
-    return padded
+    return pad(x, windows.padding, value)
 
 
 def in_order(view: FloatArray) -> FloatArray:

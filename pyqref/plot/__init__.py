@@ -18,6 +18,7 @@ from .quantization_grid import quantization_grid as quantization_grid
 from .sensitivity import sensitivity as sensitivity
 from .style import settings as settings
 from .style import theme as theme
+from .waterfall import waterfall as waterfall
 from .weights_and_scales import weights_and_scales as weights_and_scales
 
 __all__ = [
@@ -32,5 +33,6 @@ __all__ = [
     "sensitivity",
     "settings",
     "theme",
+    "waterfall",
     "weights_and_scales",
 ]

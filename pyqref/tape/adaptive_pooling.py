@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .operation import Array, Operation
-from .reduction import total
+from .sums import total
 
 __all__ = ["AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_bounds"]
 

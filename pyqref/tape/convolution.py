@@ -30,6 +30,7 @@ from .columns import are_rows_faster, multiply_columns
 from .integers import in_integers
 from .operation import Array, Operation
 from .products import matmul
+from .sums import total_but_channels
 from .windows import Windows, fold, unfold
 
 __all__ = ["ConvTranspose", "Convolution", "channels_first", "channels_second"]
@@ -60,11 +61,6 @@ def _windows_that_meet(
 ) -> tuple[Windows, tuple[slice, ...]]:
     """The windows of a layer on images of this size, and which of their taps meet these."""
     return Windows.make(*geometry).within(size)
-
-
-def spatial_sum(grad: Array) -> Array:
-    """Gradient of a bias: the sum over all but the axis of the channels."""
-    return grad.sum(axis=(0, *range(2, grad.ndim)))
 
 
 class Convolution(Operation):
@@ -161,7 +157,7 @@ class Convolution(Operation):
             shape = (*self.weight_shape[:2], *self.windows.kernel)
             grad_weight = matmul(grad, columns.swapaxes(1, 2)).reshape(shape)
         if self.needs[2]:
-            grad_bias = spatial_sum(grad_y)
+            grad_bias = total_but_channels(grad_y)
         return grad_x, grad_weight, grad_bias
 
     def _of_rows(self, x: Array, weight: Array, bias: Array | None) -> Array:
@@ -197,7 +193,7 @@ class Convolution(Operation):
         if total is not None:
             shape = (len(total), *self.windows.kernel, self.weight_shape[1])
             grad_weight = _kernels.channels_first(total.reshape(shape))
-        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
     def _of_pixels_backward(self, grad: Array) -> tuple[Array | None, ...]:
         """Images are the matrices of their pixels: nothing is laid out."""
@@ -218,7 +214,7 @@ class Convolution(Operation):
 
             _run_by_blocks(fill, len(x), length, 1, math.prod(shape))
             total = of_images.total.reshape(*shape, *self.windows.kernel)
-        return grad_x, total, spatial_sum(grad) if self.needs[2] else None
+        return grad_x, total, total_but_channels(grad) if self.needs[2] else None
 
     def _gradients_of_rows(
         self, grad: Array, matrix: Array, filters: Array | None, x: Array | None
@@ -264,7 +260,7 @@ class Convolution(Operation):
         if self.needs[1]:
             total = _kernels.depthwise_weight_gradient(grad, x, self.windows)
             grad_weight = total[:, np.newaxis]
-        return grad_x, grad_weight, spatial_sum(grad) if self.needs[2] else None
+        return grad_x, grad_weight, total_but_channels(grad) if self.needs[2] else None
 
 
 def _images_at_a_time(images: int, length: int, depth: int) -> int:
@@ -365,7 +361,7 @@ class ConvTranspose(Operation):
             grad_weight = matmul(channels_first(x, self.groups), columns.swapaxes(1, 2))
             grad_weight = grad_weight.reshape(weight.shape)
         if self.needs[2]:
-            grad_bias = spatial_sum(grads[0])
+            grad_bias = total_but_channels(grads[0])
         return grad_x, grad_weight, grad_bias
 
     def _columns(self, grad: Array) -> Array:

@@ -12,6 +12,7 @@ from pyqref import _kernels
 from .activation import Pointwise
 from .error_function import erf
 from .operation import Array, Operation
+from .sums import total_but_channels
 from .unary import sigmoid
 
 __all__ = ["Gelu", "Glu", "LogSoftmax", "Prelu", "Softmax"]
@@ -72,9 +73,8 @@ class Prelu(Operation):
             if math.prod(self.shape) == 1:
                 grad_weight = each.sum().reshape(self.shape)
             else:
-                axis = 1 if x.ndim > 1 else 0
-                axes = tuple(a for a in range(x.ndim) if a != axis)
-                grad_weight = each.sum(axis=axes).reshape(self.shape)
+                sums = total_but_channels(each) if x.ndim > 1 else each
+                grad_weight = sums.reshape(self.shape)
         return grad_x, grad_weight
 
 

@@ -36,11 +36,12 @@ class Slice(Operation):
 
     def forward(self, x: Array, key: tuple[Any, ...]) -> Array:
         self.shape, self.key = x.shape, key
-        for item in key:
-            if isinstance(item, int):
-                self.label = "SelectBackward0"
         result = x[key]
-        return result if isinstance(result, np.ndarray) else x[(*key, ...)]
+        return result if type(result) is np.ndarray else x[(*key, ...)]
+
+    def name(self) -> str:
+        has_integer = any(isinstance(each, int) for each in self.key)
+        return "SelectBackward0" if has_integer else super().name()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         result = np.zeros(self.shape, dtype=grads[0].dtype)

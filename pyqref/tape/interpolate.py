@@ -6,12 +6,15 @@ function a mode says which and with what weights.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .operation import Array, Operation
-from .padding import gather, scatter
+from .padding import scatter
 
 __all__ = ["Interpolate", "taps"]
 
@@ -69,6 +72,7 @@ def _cubic_far(d: Array) -> Array:
     return ((CUBIC_A * d - 5 * CUBIC_A) * d + 8 * CUBIC_A) * d - 4 * CUBIC_A
 
 
+@lru_cache(maxsize=64)
 def taps(
     length: int,
     count: int,
@@ -111,9 +115,7 @@ class Interpolate(Operation):
             taps(length, count, mode, align_corners, factor, working)
             for length, count, factor in zip(self.input_size, size, scale_factors, strict=True)
         ]
-        for axis, (indices, weights) in enumerate(self.taps, -len(size)):
-            x = gather(x, axis, indices, weights)
-        return x
+        return _kernels.resample(x, self.taps)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]

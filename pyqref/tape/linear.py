@@ -8,6 +8,7 @@ import numpy as np
 
 from .operation import Array, Operation
 from .products import matmul
+from .sums import total
 
 __all__ = ["Bilinear", "Linear"]
 
@@ -39,7 +40,7 @@ class Linear(Operation):
         if self.needs[1]:
             grad_weight = matmul(rows.T, x.reshape(len(rows), x.shape[-1]))
         if self.needs[2]:
-            grad_bias = rows.sum(axis=0)
+            grad_bias = total(rows, (0,))
         return grad_x, grad_weight, grad_bias
 
 
@@ -64,5 +65,5 @@ class Bilinear(Operation):
             np.einsum("...k,kij,...j->...i", grad, weight, x2, optimize=True),
             np.einsum("...k,kij,...i->...j", grad, weight, x1, optimize=True),
             np.einsum("nk,ni,nj->kij", flat, rows1, rows2, optimize=True),
-            flat.sum(axis=0) if self.needs[3] else None,
+            total(flat, (0,)) if self.needs[3] else None,
         )

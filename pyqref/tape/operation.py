@@ -26,6 +26,8 @@ from numpy import ndarray
 
 from pyqref._kernels.tensors import becomes_grad
 
+from .sums import total
+
 __all__ = ["AccumulateGrad", "Array", "Edge", "Operation", "unbroadcast"]
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -263,4 +265,4 @@ def unbroadcast(grad: Array, shape: tuple[int, ...]) -> Array:
         for axis, length in enumerate(shape)
         if length == 1 and grad.shape[extra + axis] != 1
     )
-    return grad.sum(axis=axes, keepdims=True).reshape(shape)
+    return total(grad, axes, keepdim=True).reshape(shape)

@@ -6,44 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
 from pyqref._kernels.layout import PART
 from pyqref._kernels.parts import parts
+from pyqref.numerics.windows import inside
 
 from .operation import Array, Operation
 
-__all__ = ["MODES", "Pad", "border_indices", "gather", "scatter"]
+__all__ = ["MODES", "Pad", "border_indices", "scatter"]
 
 MODES = ("reflect", "replicate", "circular")
 """The modes whose border is made of elements of the array."""
 
 
-def gather(x: Array, axis: int, indices: Array, weights: Array | None = None) -> Array:
-    """Weighted sums of elements along an axis.
-
-    Parameters
-    ----------
-    x
-        Any array.
-    axis
-        The axis, negative.
-    indices, weights
-        Arrays ``(count, taps)``: element ``i`` of the result is the sum over ``t`` of
-        ``x[indices[i, t]] * weights[i, t]``. Weights may be None for one tap of weight 1.
-    """
-    if weights is None:
-        return np.take(x, indices[:, 0], axis=axis)
-    column = (-1, *(1,) * (-axis - 1))
-    result = None
-    for tap in range(indices.shape[1]):
-        part = np.take(x, indices[:, tap], axis=axis)
-        part *= weights[:, tap].reshape(column)
-        result = part if result is None else result + part
-    assert result is not None
-    return result
-
-
 def scatter(grad: Array, axis: int, indices: Array, weights: Array | None, length: int) -> Array:
-    """The adjoint of :func:`gather`: put weighted elements back along an axis of ``length``."""
+    """Put weighted elements back along an axis of ``length``.
+
+    The adjoint of :func:`pyqref.numerics.float_resize.gather`.
+    """
     matrix = np.zeros((len(indices), length), dtype=grad.dtype)
     np.add.at(
         matrix, (np.arange(len(indices))[:, None], indices), 1 if weights is None else weights
@@ -93,37 +73,20 @@ class Pad(Operation):
     ) -> Array:
         self.shape = x.shape
         self.indices: list[Array] = []
-        leading = x.ndim - len(pairs)
         if mode != "constant":
             for axis, pair in enumerate(pairs, -len(pairs)):
                 index = border_indices(x.shape[axis], *pair, mode)
                 self.indices.append(index[:, None])
             return _bordered(x, [index[:, 0] for index in self.indices])
-        size = x.shape[leading:]
-        padded = tuple(n + before + after for n, (before, after) in zip(size, pairs, strict=True))
-        y = np.full((*x.shape[:leading], *padded), value, dtype=x.dtype)
-        self.inside: tuple[Any, ...] = (
-            ...,
-            *(
-                slice(max(before, 0), length - max(after, 0))
-                for length, (before, after) in zip(padded, pairs, strict=True)
-            ),
-        )
-        self.kept: tuple[Any, ...] = (
-            ...,
-            *(
-                slice(max(-before, 0), length - max(-after, 0))
-                for length, (before, after) in zip(size, pairs, strict=True)
-            ),
-        )
-        y[self.inside] = x[self.kept]
-        return y
+        self.pairs = pairs
+        return _kernels.pad(x, pairs, value)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]
         if not self.indices:
             result = np.zeros(self.shape, dtype=grad.dtype)
-            result[self.kept] = grad[self.inside]
+            places, rest = inside(self.shape[len(self.shape) - len(self.pairs) :], self.pairs)
+            result[rest] = grad[places]
             return (result,)
         for axis, index in enumerate(self.indices, -len(self.indices)):
             grad = scatter(grad, axis, index, None, self.shape[axis])

@@ -7,6 +7,7 @@ loops run over the positions in the kernel, never over the pixels.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,28 @@ from pyqref import _kernels
 from pyqref.numerics.pooling import pooled_sizes
 
 from .operation import Array, Operation
-from .windows import Windows, pad_spatial
+from .windows import Windows
 
 __all__ = ["AvgPool", "MaxPool"]
+
+
+def _plan(
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], Windows, tuple[tuple[Any, ...], ...]]:
+    """How many windows there are along each axis, these, and the index of each position."""
+    count = pooled_sizes(size, kernel, stride, padding, dilation, ceil_mode)
+    windows = pooling_windows(size, count, kernel, stride, padding, dilation)
+    return count, windows, tuple([where for _, where in windows.positions(count)])
+
+
+#: Kept for the next call, unless there are many positions.
+_kept_plan = lru_cache(maxsize=64)(_plan)
+_FEW = 64
 
 
 def pooling_windows(
@@ -36,6 +56,11 @@ def pooling_windows(
         )
     )
     return Windows(kernel, stride, dilation, pairs)
+
+
+def _padded(x: Array, windows: Windows, value: Any) -> Array:
+    """``x`` with a border of ``value``; ``x`` itself if there is none."""
+    return _kernels.pad(x, windows.padding, value) if any(map(any, windows.padding)) else x
 
 
 def lowest(dtype: Any) -> Any:
@@ -62,16 +87,17 @@ class MaxPool(Operation):
         return_indices: bool,
     ) -> Array | tuple[Array, Array]:
         self.size = x.shape[-len(kernel) :]
-        self.count = pooled_sizes(self.size, kernel, stride, padding, dilation, ceil_mode)
-        self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, dilation)
+        plan = _kept_plan if math.prod(kernel) <= _FEW else _plan
+        self.count, self.windows, places = plan(
+            self.size, kernel, stride, padding, dilation, ceil_mode
+        )
         if self.needs[0] or return_indices:
             y, winner = _kernels.largest(x, self.windows, self.count)
             self.save(winner)
             return (y, self._flat_indices(winner)) if return_indices else y
-        padded = pad_spatial(x, self.windows, lowest(x.dtype))
-        slices = [where for _, where in self.windows.positions(self.count)]
-        y = padded[slices[0]].copy()
-        for where in slices[1:]:
+        padded = _padded(x, self.windows, lowest(x.dtype))
+        y = padded[places[0]].copy()
+        for where in places[1:]:
             np.maximum(y, padded[where], out=y)
         return y
 
@@ -110,14 +136,14 @@ class AvgPool(Operation):
     ) -> Array:
         ones = (1,) * len(kernel)
         self.size = x.shape[-len(kernel) :]
-        self.count = pooled_sizes(self.size, kernel, stride, padding, ones, ceil_mode)
-        self.windows = pooling_windows(self.size, self.count, kernel, stride, padding, ones)
+        plan = _kept_plan if math.prod(kernel) <= _FEW else _plan
+        self.count, self.windows, places = plan(self.size, kernel, stride, padding, ones, ceil_mode)
         self.divisor: Any = divisor_override
         if divisor_override is None:
             self.divisor = self._window_sizes(padding, count_include_pad).astype(x.dtype)
-        padded = pad_spatial(x, self.windows)
+        padded = _padded(x, self.windows, 0)
         y = np.zeros((*x.shape[: -len(kernel)], *self.count), dtype=x.dtype)
-        for _, where in self.windows.positions(self.count):
+        for where in places:
             y += padded[where]
         if y.dtype.kind == "f":
             y /= self.divisor

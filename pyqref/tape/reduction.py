@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pyqref import _kernels
 from pyqref._kernels.parts import first_extreme
 
 from .operation import Array, Operation
+from .sums import total
 from .unary import sign
 
 __all__ = [
@@ -36,28 +36,6 @@ __all__ = [
 ]
 
 Axes: TypeAlias = tuple[int, ...]
-
-#: ``np.sum`` of arrays, without its look for other things.
-_sum: Any = np.add.reduce
-_FLOAT32 = np.dtype(np.float32)
-
-
-def total(x: Array, axes: Axes, keepdim: bool, count: int = 1) -> Array:
-    """Sum over ``axes``, divided by ``count``.
-
-    Of float32 over the last axes, lying in C order, ``eq-float-total``; else in NumPy's order.
-    """
-    kept = x.ndim - len(axes)
-    if x.dtype == _FLOAT32 and axes and min(axes) == kept and x.flags.c_contiguous:
-        shape = x.shape[:kept]
-        if not (kept == 1 and x.ndim == 2):
-            x = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))
-        y = _kernels.totals_of_rows(x, count)
-        if kept == 1 and not keepdim:
-            return y
-        return y.reshape((*shape, *(1,) * len(axes)) if keepdim else shape)
-    result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
-    return np.asarray(result if count == 1 else result / result.dtype.type(count))
 
 
 class _Reduction(Operation):
@@ -108,6 +86,10 @@ class Var(_Reduction):
     """``sum((x - mean)**2) / max(0, count - correction)`` over ``axes``."""
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
+        return self.variance(x, axes, keepdim, correction).astype(x.dtype)
+
+    def variance(self, x: Array, axes: Axes, keepdim: bool, correction: float) -> Array:
+        """In double, for the last rounding."""
         self.note(x, axes, keepdim)
         self.divisor = max(0.0, self.count - correction)
         wide = x.astype(np.float64, copy=False)
@@ -115,7 +97,7 @@ class Var(_Reduction):
         if self.needs[0]:
             self.save(centred.astype(x.dtype, copy=False))
         variance = np.sum(centred * centred, axis=axes, keepdims=keepdim)
-        return np.asarray(variance / np.float64(self.divisor)).astype(x.dtype)
+        return np.asarray(variance / np.float64(self.divisor))
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         (centred,) = self.saved
@@ -127,7 +109,7 @@ class Std(Var):
     """Square root of :class:`Var`."""
 
     def forward(self, x: Array, axes: Axes, keepdim: bool, correction: float = 1) -> Array:
-        result = np.sqrt(super().forward(x, axes, keepdim, correction))
+        result = np.sqrt(self.variance(x, axes, keepdim, correction)).astype(x.dtype)
         self.save(*self.saved, result if self.needs[0] else None)
         return result
 
@@ -348,17 +330,24 @@ class Logsumexp(_Reduction):
         return self.unreduced(grads[0]) * np.exp(x - result), None, None
 
 
+def _cumulated(ufunc: Any, x: Array, axis: int) -> Array:
+    """Running sums or products of floats in double, rounded one by one."""
+    dtype = np.float64 if x.dtype.kind == "f" else x.dtype
+    return ufunc.accumulate(x, axis=axis, dtype=dtype).astype(x.dtype, copy=False)
+
+
 class Cumsum(Operation):
     """Running sum along an axis."""
 
     def forward(self, x: Array, axis: int) -> Array:
         self.axis = axis
-        return np.cumsum(x, axis=axis, dtype=x.dtype) if x.ndim else x.copy()
+        return _cumulated(np.add, x, axis) if x.ndim else x.copy()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:
             return grads[0], None
-        return np.flip(np.cumsum(np.flip(grads[0], self.axis), axis=self.axis), self.axis), None
+        turned = np.flip(grads[0], self.axis)
+        return np.flip(_cumulated(np.add, turned, self.axis), self.axis), None
 
 
 class Cumprod(Operation):
@@ -368,7 +357,7 @@ class Cumprod(Operation):
         self.axis = axis
         if self.needs[0]:
             self.save(x)
-        return np.cumprod(x, axis=axis, dtype=x.dtype) if x.ndim else x.copy()
+        return _cumulated(np.multiply, x, axis) if x.ndim else x.copy()
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         if grads[0].ndim == 0:

@@ -18,6 +18,7 @@ from pyqref import _kernels
 from pyqref.numerics.recurrent import steps
 
 from .operation import Array, Operation
+from .sums import total
 from .unary import sigmoid
 
 __all__ = ["GruLayer", "LstmLayer", "RnnLayer"]
@@ -34,7 +35,7 @@ def project(x: Array, weight: Array, *biases: Array | None) -> Array:
 
 def column_sum(grad: Array, wanted: bool) -> Array | None:
     """Gradient of a bias."""
-    return grad.sum(axis=0) if wanted else None
+    return total(grad, (0,)) if wanted else None
 
 
 def tanh(x: Array) -> Array:

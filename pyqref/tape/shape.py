@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pyqref import _kernels
+
 from .memory import add_where, as_strided, overlaps, same_layout
 from .operation import Array, Operation, unbroadcast
 
@@ -78,7 +80,7 @@ class Unsqueeze(_Reshaping):
 
     def forward(self, x: Array, axis: int) -> Array:
         self.shape = x.shape
-        return np.expand_dims(x, axis)
+        return x[(*(slice(None),) * axis, None)]
 
 
 class Permute(Operation):
@@ -215,7 +217,7 @@ class Cat(Operation):
     def forward(self, axis: int, *arrays: Array) -> Array:
         self.axis = axis
         self.lengths = [each.shape[axis] for each in arrays]
-        return np.concatenate(arrays, axis=axis)
+        return _kernels.join(arrays, axis)
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         return (None, *np.split(grads[0], np.cumsum(self.lengths)[:-1], axis=self.axis))

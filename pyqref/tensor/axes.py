@@ -31,6 +31,9 @@ def axis_of(dim: Any, ndim: int) -> int:
 
 def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
     """Axes as a tuple of non-negative ints; None and () stand for all of them."""
+    if type(dim) is int:
+        axis = axis_of(dim, ndim)
+        return (axis,) if ndim else ()
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return tuple(range(ndim))
     several = dim if isinstance(dim, (tuple, list)) else (dim,)

@@ -100,6 +100,7 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
     arrays: list[Any] = []
     edges: list[Edge | None] = []
     has_tensor = has_number = recording = False
+    dtype = None
     for arg in args:
         value, edge = arg, None
         if isinstance(arg, TensorSlots):
@@ -110,9 +111,10 @@ def _run(operation: type[Operation], args: tuple[Any, ...], kwargs: dict[str, An
             if tensor._base is not None:
                 tensor._follow_base()
             value, edge = tensor._array, tensor._goes_to
+            dtype = value.dtype
             if edge is not None:
                 recording = True
-        elif isinstance(arg, np.generic):
+        elif isinstance(arg, np.generic) and arg.dtype is not dtype:
             has_number = True
         arrays.append(value)
         edges.append(edge)
@@ -207,9 +209,10 @@ def mark_view(output: Any, source: Any) -> None:
     ([[1.0, 1.0], [0.0, 0.0]], [1])
     """
     array = output._array
-    if array.base is None and array is not source._array:
+    base, owner = array.base, source._array
+    if base is None and array is not owner:
         return
-    if not may_share_memory(array, source._array):
+    if base is not owner and base is not owner.base and not may_share_memory(array, owner):
         return
     base = source if source._base is None else source._base
     changes = source._changes

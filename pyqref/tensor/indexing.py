@@ -55,6 +55,21 @@ _ADVANCED = (TensorBase, np.ndarray, list, tuple, bool, np.bool_, range)
 
 def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The basic key, and the advanced key for its result (empty if there is none)."""
+    plain: list[Any] = []
+    for item, length in zip(key if type(key) is tuple else (key,), shape, strict=False):
+        if type(item) is slice:
+            plain.append(_checked_slice(item))
+        elif type(item) is int and -length <= item < length:
+            plain.append(item)
+        else:
+            return _taken_apart(shape, key)
+    if (type(key) is tuple and len(key) > len(shape)) or not shape:
+        return _taken_apart(shape, key)
+    return (*plain, *(slice(None),) * (len(shape) - len(plain))), ()
+
+
+def _taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The same of keys that are more than integers and slices, or wrong."""
     items: list[Any] = []
     used = 0
     has_ellipsis = is_advanced = False
@@ -109,8 +124,13 @@ def taken_apart(shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], tupl
     return tuple(basic), tuple(advanced)
 
 
+_PLACES = (int, type(None))
+
+
 def _checked_slice(item: slice) -> slice:
     start, stop, step = item.start, item.stop, item.step
+    if step is None and type(start) in _PLACES and type(stop) in _PLACES:
+        return item
     start = None if start is None else int(start)
     stop = None if stop is None else int(stop)
     step = None if step is None else int(step)

@@ -48,9 +48,8 @@ __all__ = [
 
 def _tensors(name: str, tensors: Any) -> list[Any]:
     """The tensors of a sequence of them."""
-    several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
-    found = list(several)
-    if not all(isinstance(each, TensorBase) for each in found):
+    found: list[Any] = list(tensors) if isinstance(tensors, (list, tuple, TensorBase)) else [None]
+    if not all([isinstance(each, TensorBase) for each in found]):  # noqa: C419
         for each in found:
             refuse_foreign(f"{name}()", each)
         raise TypeError(f"{name}(): tensors must be a list of Tensors, got {described(tensors)}")
@@ -72,8 +71,8 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of Tensors")
     filled = [each for each in tensors if each._array.shape != (0,)] or tensors[:1]
-    axis = axis_of(dim, filled[0].ndim)
     first = filled[0]._array.shape
+    axis = axis_of(dim, len(first))
     if not first:
         raise RuntimeError(
             "zero-dimensional tensor (at position 0) cannot be concatenated; use stack"
@@ -173,9 +172,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """At least two axes: new ones of length 1 in front.
-
-    Of several tensors, or of a list, a tuple.
+    """At least two axes, new ones of length 1 in front; of several tensors, a tuple.
 
     Examples
     --------
@@ -188,8 +185,6 @@ def atleast_2d(*tensors: Any) -> Any:
 
 def atleast_3d(*tensors: Any) -> Any:
     """At least three axes: of a matrix the new one is last, of a vector one on either side.
-
-    Of several tensors, or of a list, a tuple.
 
     Examples
     --------
@@ -253,12 +248,17 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     >>> [each.tolist() for each in pyqref.split(pyqref.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
-    if input.ndim == 0:
+    if input._array.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    axis = axis_of(dim, input.ndim)
+    axis = axis_of(dim, input._array.ndim)
     if isinstance(split_size_or_sections, (tuple, list)):
         return split_with_sizes(input, split_size_or_sections, axis)
-    size, length = int(split_size_or_sections), input._array.shape[axis]
+    return _pieces(input, int(split_size_or_sections), axis)
+
+
+def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
+    """Views of ``size`` slices each."""
+    length = input._array.shape[axis]
     if size < 0 or (size == 0 and length != 0):
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, and never negative, got {size} "
@@ -304,12 +304,13 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     chunks = as_integer(chunks, "chunk(): chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    if input.ndim == 0:
+    shape = input._array.shape
+    if not shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    length = input._array.shape[axis_of(dim, input.ndim)]
-    if length == 0:
+    axis = axis_of(dim, len(shape))
+    if shape[axis] == 0:
         return split_with_sizes(input, [0] * chunks, dim)
-    return split(input, -(-length // chunks), dim)
+    return _pieces(input, -(-shape[axis] // chunks), axis)
 
 
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
@@ -395,5 +396,5 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(grids)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)
 concat, concatenate = alias(cat, "concat"), alias(cat, "concatenate")

@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 _default = float32
+#: Smaller numbers are finite in every floating type.
+_FINITE = 65504.0
 _BOOL, _INT64 = np.dtype(np.bool_), np.dtype(np.int64)
 
 
@@ -126,9 +128,12 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def promote(*operands: Any) -> list[Any]:
     """The operands in their common type; Python numbers become NumPy scalars."""
-    first = operands[0]
+    first, other = operands[0], operands[-1]
     if isinstance(first, TensorBase):
         own = first._array.dtype
+        is_number = type(other) is float and len(operands) == 2 and own.kind == "f"
+        if is_number and -_FINITE < other < _FINITE:
+            return [first, own.type(other)]
         for each in operands:
             if not isinstance(each, TensorBase) or each._array.dtype != own:
                 break

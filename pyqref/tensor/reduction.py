@@ -64,7 +64,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | N
     """
     input = _summed_type(input, dtype)
     keepdim = as_flag(keepdim, "sum(): keepdim")
-    return apply(reduction.Sum, input, axes_of(dim, input.ndim), keepdim)
+    return apply(reduction.Sum, input, axes_of(dim, input._array.ndim), keepdim)
 
 
 def nansum(
@@ -101,7 +101,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
             f"or complex dtype. Got: {input.dtype}"
         )
     keepdim = as_flag(keepdim, "mean(): keepdim")
-    return apply(reduction.Mean, input, axes_of(dim, input.ndim), keepdim)
+    return apply(reduction.Mean, input, axes_of(dim, input._array.ndim), keepdim)
 
 
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | None = None) -> Any:
@@ -114,7 +114,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: dtype_ | 
     24.0
     """
     input = _summed_type(input, dtype)
-    return apply(reduction.Prod, input, axes_of(dim, input.ndim), keepdim)
+    return apply(reduction.Prod, input, axes_of(dim, input._array.ndim), keepdim)
 
 
 def _spread(
@@ -128,7 +128,7 @@ def _spread(
     if input._array.dtype.kind != "f" and not input.is_quantized:
         raise RuntimeError("std and var only support floating point dtypes")
     correction = 1 if correction is None else correction
-    return apply(operation, input, axes_of(dim, input.ndim), keepdim, correction)
+    return apply(operation, input, axes_of(dim, input._array.ndim), keepdim, correction)
 
 
 def var(
@@ -212,7 +212,7 @@ def std_mean(
 
 def _logical(function: Any, input: Any, dim: Any, keepdim: bool) -> Any:
     refuse_quantized(input)
-    axes = axes_of(dim, input.ndim)
+    axes = axes_of(dim, input._array.ndim)
     result = np.asarray(function(input._array, axis=axes, keepdims=keepdim))
     return wrap(result.astype(np.uint8) if input._array.dtype == np.uint8 else result)
 
@@ -282,7 +282,7 @@ def norm(
             "norm(): Expected a floating point tensor as input. Got: " + str(input.dtype)
         )
     order = 2.0 if p is None or p == "fro" else float(p)
-    return apply(reduction.Norm, input, axes_of(dim, input.ndim), keepdim, order)
+    return apply(reduction.Norm, input, axes_of(dim, input._array.ndim), keepdim, order)
 
 
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
@@ -295,7 +295,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     1000.0
     """
     (input,) = to_floating(input)
-    return apply(reduction.Logsumexp, input, axes_of(dim, input.ndim), keepdim)
+    return apply(reduction.Logsumexp, input, axes_of(dim, input._array.ndim), keepdim)
 
 
 def cumsum(input: Any, dim: int, *, dtype: dtype_ | None = None) -> Any:
@@ -376,4 +376,4 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return norm(a - b, p if p != math.inf else math.inf)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

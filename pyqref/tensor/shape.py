@@ -43,6 +43,8 @@ __all__ = [
 
 def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     """The shape with its -1 worked out."""
+    if math.prod(shape) == numel and (not shape or min(shape) >= 0):
+        return shape
     unknown = shape.count(-1)
     if unknown > 1:
         raise RuntimeError("only one dimension can be inferred")
@@ -54,9 +56,9 @@ def _resolved(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
             f"cannot reshape tensor of {numel} elements into shape {list(shape)} because the "
             "unspecified dimension size -1 can be any value and is ambiguous"
         )
-    if numel != known and (not unknown or numel % known):
+    if not unknown or numel % known:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
-    return shape if not unknown else tuple([numel // known if n == -1 else n for n in shape])
+    return tuple([numel // known if n == -1 else n for n in shape])
 
 
 def reshape(input: Any, *shape: Any) -> Any:
@@ -163,14 +165,14 @@ def permute(input: Any, *dims: Any) -> Any:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("permute", "input", input)
-    order = shape_argument(dims)
-    if len(order) != input.ndim:
+    order, ndim = shape_argument(dims), input._array.ndim
+    if len(order) != ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is "
-            f"not equal to len(dims) = {len(order)}".replace("(sparse_coo)", "")
+            "permute: number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to "
+            f"len(dims) = {len(order)}"
         )
-    return apply(operations.Permute, input, axes_of(order, input.ndim) if order else ())
+    return apply(operations.Permute, input, axes_of(order, ndim) if order else ())
 
 
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
@@ -184,8 +186,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("transpose", "input", input)
-    first, second = axis_of(dim0, input.ndim), axis_of(dim1, input.ndim)
-    order = list(range(input.ndim))
+    ndim = input._array.ndim
+    first, second, order = axis_of(dim0, ndim), axis_of(dim1, ndim), list(range(ndim))
     if order:
         order[first], order[second] = order[second], order[first]
     return apply(operations.Permute, input, tuple(order))
@@ -259,7 +261,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
     """
     if not isinstance(input, ANY_TENSOR):
         raise no_tensor("unsqueeze", "input", input)
-    return apply(operations.Unsqueeze, input, axis_of(dim, input.ndim + 1))
+    return apply(operations.Unsqueeze, input, axis_of(dim, input._array.ndim + 1))
 
 
 @explains_errors
@@ -362,9 +364,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     """
     size, stride = shape_argument((size,)), shape_argument((stride,))
     if len(size) != len(stride):
-        raise RuntimeError(
-            f"mismatch in length of strides and shape: {len(stride)} and {len(size)}"
-        )
+        raise RuntimeError(f"mismatch in length of strides and shape: {len(stride)}, {len(size)}")
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported, got {list(stride)}")
     if any(length < 0 for length in size):
@@ -396,5 +396,4 @@ def _same_elements(function: Any) -> Any:
 
 
 squeeze_, unsqueeze_ = _same_elements(squeeze), _same_elements(unsqueeze)
-transpose_ = _same_elements(transpose)
-t_ = _same_elements(t)
+transpose_, t_ = _same_elements(transpose), _same_elements(t)

@@ -43,11 +43,12 @@ def _along(operation: Any, input: Any, dim: int, dtype: dtype_ | None) -> Any:
         raise no_tensor(operation.__name__.lower(), "input", input)
     if dtype is not None:
         input = input.to(dtype)
-    if not input.dtype.is_floating_point and not input.is_quantized:
+    array = input._array
+    if array.dtype.kind != "f" and not input.is_quantized:
         raise RuntimeError(
             f"{operation.__name__.lower()} is defined for floating point tensors, got {input.dtype}"
         )
-    axis = axis_of(dim, input.ndim)
-    if input.ndim == 0:
+    axis = axis_of(dim, array.ndim)
+    if array.ndim == 0:
         return apply(operation, input.reshape(1), 0).reshape(())
     return apply(operation, input, axis)

@@ -114,6 +114,7 @@ class Tensor(ElementwiseMethods, Protocols):
     item = conversion.item
     tolist = conversion.tolist
     numpy = conversion.numpy
+    to_numpy = conversion.numpy  # the name that matplotlib and pandas ask for
     copy_ = conversion.copy_
     fill_ = conversion.fill_
     zero_ = conversion.zero_

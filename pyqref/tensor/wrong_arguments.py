@@ -80,7 +80,7 @@ def is_raw(error: BaseException) -> bool:
     code = last.tb_frame.f_code
     if code.co_filename.startswith(_NUMPY):
         return True
-    if code is _WRAPPER:
+    if code in _WRAPPERS:
         return False  # too many arguments, or too few
     return isinstance(error, AttributeError) or not was_raised(last)
 
@@ -190,21 +190,48 @@ def _kinds(function: Callable[..., Any]) -> dict[str, str]:
     return found
 
 
-def _refuse_foreign(function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Raise if a tensor of torch is among the arguments of a call that failed."""
+def _arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call that failed, by name."""
+    return inspect.signature(function).bind(*args, **kwargs).arguments
+
+
+def _refused_foreign(function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError | None:
+    """The error for a tensor of torch among the arguments of a call that failed."""
     if "torch" not in sys.modules:
-        return
+        return None
     try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        return _foreign(function.__name__, _arguments(function, args, kwargs))
     except TypeError:
-        return
-    foreign = _foreign(function.__name__, given)
-    if foreign is not None:
-        raise foreign from None
+        return None
 
 
-def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose raw errors name its arguments, and of whose overflows NumPy is silent.
+def _better(
+    function: Callable[..., Any], args: Any, kwargs: Any, error: Exception
+) -> Exception | None:
+    """What to raise instead of what a call raised; None where that says it all."""
+    name = function.__name__
+    if isinstance(error, MemoryError):
+        return RuntimeError(f"{name}(): the memory does not suffice: {error}")
+    if isinstance(error, RAW) and is_raw(error):
+        return explained(name, _arguments(function, args, kwargs), error, _kinds(function))
+    # Also of dtypes or shapes that do not fit: the reason may be another.
+    return _refused_foreign(function, args, kwargs)
+
+
+_FAILURES = (*RAW, RuntimeError, MemoryError)
+
+
+def explains_errors(function: Callable[..., Any], quiet: bool = True) -> Callable[..., Any]:
+    """The function, whose raw errors name its arguments.
+
+    Parameters
+    ----------
+    function
+        What may be called with wrong arguments.
+    quiet
+        Whether NumPy is silent of overflows in it. A function whose arithmetic is done by
+        :func:`~pyqref.tensor.dispatch.apply` need not ask for that, which takes a fifth of a
+        microsecond.
 
     Examples
     --------
@@ -217,31 +244,34 @@ def explains_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def explaining(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except _FAILURES as error:
+            better = _better(function, args, kwargs, error)
+            if better is None:
+                raise
+            raise better from None
+
+    @functools.wraps(function)
+    def quietly(*args: Any, **kwargs: Any) -> Any:
         token = ERRORS.set(IGNORED)
         try:
             return function(*args, **kwargs)
-        except RAW as error:
-            if not is_raw(error):
-                _refuse_foreign(function, args, kwargs)
+        except _FAILURES as error:
+            better = _better(function, args, kwargs, error)
+            if better is None:
                 raise
-            given = inspect.signature(function).bind(*args, **kwargs).arguments
-            raise explained(function.__name__, given, error, _kinds(function)) from None
-        except RuntimeError:  # of dtypes or shapes that do not fit: the reason may be another
-            _refuse_foreign(function, args, kwargs)
-            raise
-        except MemoryError as error:
-            name = function.__name__
-            raise RuntimeError(f"{name}(): the memory does not suffice: {error}") from None
+            raise better from None
         finally:
             ERRORS.reset(token)
 
-    return explaining
+    return quietly if quiet else explaining
 
 
-_WRAPPER = explains_errors(explained).__code__
+_WRAPPERS = tuple([explains_errors(explained, quiet).__code__ for quiet in (True, False)])
 
 
-def explain_errors(module: dict[str, Any]) -> None:
+def explain_errors(module: dict[str, Any], quiet: bool = True) -> None:
     """Let every function that a module defines for others explain its errors.
 
     Called at a module's end, before anyone imports from it, so that each function stays one object.
@@ -250,6 +280,8 @@ def explain_errors(module: dict[str, Any]) -> None:
     ----------
     module
         Its ``globals()``.
+    quiet
+        As in :func:`explains_errors`.
 
     Examples
     --------
@@ -263,5 +295,5 @@ def explain_errors(module: dict[str, Any]) -> None:
     for name, function in list(module.items()):
         is_own = isinstance(function, FunctionType) and function.__module__ == module["__name__"]
         if is_own and not name.startswith("_"):
-            made[function] = made.get(function) or explains_errors(function)
+            made[function] = made.get(function) or explains_errors(function, quiet)
             module[name] = made[function]

@@ -80,7 +80,7 @@ _ONE = _many(
     "is_tensor contiguous cpu detach dim is_contiguous is_inference is_pinned nelement ndimension "
     "pin_memory storage storage_offset untyped_storage element_size tolist qscheme dequantize "
     "int_repr bool byte char double float half int long short numpy data_ptr stride size type "
-    "register_hook retain_grad",
+    "to_numpy register_hook retain_grad",
     c(X),
 )
 _TWO = _many(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -287,8 +288,11 @@ FUNCTIONS = [
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_no_tensor_is_refused_by_name() -> None:
+def test_what_is_no_tensor_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A message begins with the name of a function, which is one word."""
+    monkeypatch.chdir(tmp_path)  # save("a", "a") is no mistake
     texts = []
     for function in FUNCTIONS:
         if inspect.isfunction(function):

@@ -58,6 +58,15 @@ def test_eq_float_total__fractions() -> None:
     assert np.isnan(numerics.totals_of_rows(np.zeros((2, 0), np.float32), 0)).all()
 
 
+def test_eq_float_column_total__fractions() -> None:
+    """Sums over a middle axis are exact but for their last rounding, and that of a few doubles."""
+    x = RNG.normal(3, 1, (2, 500, 3)).astype(np.float32)
+    for group, sums in zip(x, numerics.totals_of_columns(x), strict=True):
+        for column, y in zip(group.T, sums, strict=True):
+            exact = sum(fractions(column))
+            assert abs(Fraction(float(y)) - exact) <= U * abs(exact) * (1 + U)
+
+
 def test_eq_float_norm_moments__fractions() -> None:
     for row, center, variance in zip(X, *numerics.moments_of_rows(X), strict=True):
         x = fractions(row)

@@ -1,7 +1,7 @@
 """Take over the models of torchvision, timm and transformers, and print what became of each.
 
 ``python tests/interop/survey.py [name ...]``: it needs those packages and torch, draws random
-weights and downloads nothing. The page ``docs/interop.rst`` shows what it prints.
+weights and downloads nothing. The page ``docs/models_from_torch.rst`` shows what it prints.
 """
 
 from __future__ import annotations

@@ -143,6 +143,16 @@ def test_rows_are_normalized(kernel: str, rows: int, n: int, n_threads: int) -> 
         assert_same_bits(one, other)
 
 
+@pytest.mark.parametrize("columns", [0, 1, 7, 8, 9, 31, 32, 33, 65, 200])
+@pytest.mark.parametrize("n", [0, 1, 3, 70])
+def test_columns_are_added_up(kernel: str, n: int, columns: int, n_threads: int) -> None:
+    """Around vectors and the columns that are added side by side."""
+    for groups in (0, 1, 3):
+        for dtype in (np.float32, np.float64):
+            x = numbers(groups, n, columns, special=n > 3).astype(dtype)
+            assert_same_bits(rows_reference.totals_of_columns(x), _kernels.totals_of_columns(x))
+
+
 def test_other_types_are_normalized_by_the_twin() -> None:
     """Doubles keep their type, and columns in another order are copied."""
     x = numbers(4, 6)

@@ -11,7 +11,8 @@ from kernels.test_conv import PACK, Case, plane
 from pyqref import _kernels
 from pyqref._kernels import registry
 from pyqref._kernels.qconv.geometry import in_space, part_of
-from pyqref._kernels.qconv.structs import Addend, InputGrid, finish_of_sums
+from pyqref._kernels.qconv.structs import Addend, InputGrid
+from pyqref._kernels.qgemm.finish import BYTES, finish_of_sums
 from pyqref.numerics.affine import dequantize_per_tensor
 from pyqref.numerics.convolution import conv_accumulator
 from pyqref.numerics.elementwise import Grid
@@ -89,6 +90,6 @@ def test_what_is_no_product_is_refused(compiled_kernel: str, groups: int) -> Non
     grid, addend = InputGrid(32, False, 0), Addend(1.0, 0, 1.0, False)
     sums = finish_of_sums(None)
     with pytest.raises(ValueError, match="no depthwise one"):
-        kernel.Convolution((part,), grid, sums._replace(upper=255, to_bytes=True), addend)
+        kernel.Convolution((part,), grid, sums._replace(upper=255, store=BYTES), addend)
     with pytest.raises(ValueError, match="lies in bytes"):
         kernel.Convolution((part,), grid, sums, addend)

@@ -165,6 +165,31 @@ def test_joining_rows_around_the_block_and_the_task(
         assert_same_bits(elementwise.cat(*arguments), _kernels.cat(*arguments))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("order", ["C", "channels last", "both", "gaps"])
+def test_numbers_of_any_type_are_joined(
+    kernel: str, dtype: Any, order: str, n_threads: int
+) -> None:
+    """As by ``np.concatenate``, along every axis; the result lies as all parts do."""
+    rng = np.random.default_rng(16)
+    for shape in ((5,), (3, 7), (2, 3, 4), (2, 3, 5, 7), (1, 2, 3, 2, 5)):
+        for axis in range(len(shape)):
+            parts = []
+            for length in (3, 0, 1, 2):
+                each = rng.integers(0, 9, (*shape[:axis], length, *shape[axis + 1 :])).astype(dtype)
+                if order in ("channels last", "both") and each.ndim > 3:
+                    each = np.moveaxis(np.ascontiguousarray(np.moveaxis(each, 1, -1)), -1, 1)
+                if order == "gaps":
+                    each = np.repeat(each, 2, -1)[..., ::2]
+                parts.append(each)
+            if order == "both":
+                parts[0] = np.ascontiguousarray(parts[0])
+            joined = _kernels.join(tuple(parts), axis)
+            assert_same_bits(np.concatenate(parts, axis), joined)
+            if order == "channels last" and len(shape) > 3 and kernel != "reference":
+                assert np.moveaxis(joined, 1, -1).flags.c_contiguous
+
+
 def test_32_bits_go_to_the_equations(kernel: str) -> None:
     rng = np.random.default_rng(6)
     a, b = (rng.integers(-1000, 1000, 50).astype(np.int32) for _ in range(2))

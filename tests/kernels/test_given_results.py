@@ -114,7 +114,6 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         {"look_up": (2,)},
     ),
     "clamp": ("elementwise", lambda: _kernels.relu(IMAGE, 9), {"clamp": (1,)}),
-    "cat": ("elementwise", lambda: _kernels.cat([LAST, LAST], [ON, ON], 1, ON), {"cat": (2,)}),
     "max pool": (
         "pooling",
         lambda: _kernels.max_pool(IMAGE, (2, 2), (1, 1), (0, 0), (1, 1)),
@@ -179,6 +178,11 @@ CALLS: dict[str, tuple[str, Callable[[], Any], dict[str, tuple[int, ...]]]] = {
         "channels",
         lambda: _kernels.totals_of_rows(reals(3, 20)),
         {"totals_of_rows": (2,)},
+    ),
+    "totals of columns": (
+        "channels",
+        lambda: _kernels.totals_of_columns(reals(2, 3, 20)),
+        {"totals_of_columns": (1,)},
     ),
     "bags of rows": (
         "tables",

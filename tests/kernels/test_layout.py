@@ -89,28 +89,6 @@ class TestLayout:
             assert np.shares_memory(x, q)
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 4, 5)])
-def test_side_by_side(shape: tuple[int, ...], last: bool) -> None:
-    """Rows of all arrays, one after the other, are the rows of the result."""
-    for axis in range(len(shape)):
-        arrays = []
-        for length in (3, 0, 2):
-            x = np.random.default_rng(length).integers(
-                0, 256, (*shape[:axis], length, *shape[axis + 1 :]), np.uint8
-            )
-            if last and len(shape) > 1:
-                x = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
-            arrays.append(x)
-        moved, out, rows = layout.side_by_side(tuple(arrays), axis)
-        joined = np.concatenate([each.reshape(rows, -1) for each in moved], axis=1)
-        assert all(each.flags.c_contiguous for each in moved)
-        _in_memory(out)[:] = joined.reshape(-1)
-        assert np.array_equal(np.concatenate(arrays, axis), out)
-        if last and len(shape) > 3:
-            assert np.moveaxis(out, 1, -1).flags.c_contiguous
-
-
 def test_room_that_there_is_not() -> None:
     """Nothing is held where memory is not enough."""
     dtype = np.dtype([("largest", np.uint8)])

@@ -176,3 +176,20 @@ def test_threads_wait_awake_for_a_short_time_unless_told_otherwise(
     )
     assert {spin_count} >= set(re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.stderr))
     assert f"{[name for name in user if 'SPIN' in name]}\n" == result.stdout
+
+
+def test_threadpoolctl_limits_the_kernels() -> None:
+    """``threadpool_limits`` is one story with ``set_num_threads``: the smaller number holds."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    before = threads.get_num_threads()
+    threads.set_num_threads(3)
+    try:
+        if not threads.has_openmp():
+            assert threads.get_num_threads() == 1
+            return
+        assert threads.get_num_threads() == 3
+        with threadpoolctl.threadpool_limits(1):
+            assert threads.get_num_threads() == 1
+        assert threads.get_num_threads() == 3
+    finally:
+        threads.set_num_threads(before)

@@ -20,13 +20,6 @@ def test_sizes_of_other_images(sizes: tuple[int, ...]) -> None:
             layout.images(np.zeros(shape, np.uint8), sizes)
 
 
-def test_arrays_that_cannot_stand_side_by_side() -> None:
-    x = np.zeros((2, 3), np.uint8)
-    for parts, axis in (((), 0), ((x, x), 2), ((x, x), -3), ((x, x[0]), 1)):
-        with pytest.raises(IndexError):
-            layout.side_by_side(parts, axis)
-
-
 @pytest.mark.parametrize(("shape", "axis"), [((), 0), ((2, 3), 2), ((2, 3), -3)])
 def test_axes_that_there_are_not(shape: tuple[int, ...], axis: int) -> None:
     with pytest.raises(IndexError):
@@ -35,31 +28,49 @@ def test_axes_that_there_are_not(shape: tuple[int, ...], axis: int) -> None:
 
 ROW = np.ones(6, np.uint8)
 TABLE = np.zeros(256, np.uint8)
-JOINED: dict[str, tuple[tuple[Any, ...], tuple[Any, ...], int, str]] = {
-    "no rows": ((ROW, ROW), (None, None), 0, "are not 0 rows"),
-    "fewer than none": ((ROW, ROW), (None, None), -1, "are not -1 rows"),
-    "rows of other lengths": ((ROW, ROW), (None, None), 4, "6 bytes are not 4 rows"),
-    "more rows than bytes": ((ROW, ROW), (None, None), 7, "6 bytes are not 7 rows"),
-    "too few tables": ((ROW, ROW), (None,), 1, "tables must be as many as parts"),
-    "short table": ((ROW, ROW), (None, TABLE[:9]), 1, "9 bytes are not 256 rows"),
-    "empty table": ((ROW, ROW), (None, TABLE[:0]), 1, "must have 256 bytes"),
-    "wide elements": ((ROW.astype(np.int32), ROW), (None, None), 1, "must be bytes in C order"),
-    "gaps": ((np.ones(12, np.uint8)[::2], ROW), (None, None), 1, "must be bytes in C order"),
+JOINED: dict[str, tuple[tuple[Any, ...], Any, int, str]] = {
+    "no parts": ((), None, 0, "there must be parts"),
+    "no such axis": ((ROW, ROW), None, 1, "axis must be one of the 1 axes"),
+    "a negative axis": ((ROW, ROW), None, -1, "axis must be one of the 1 axes"),
+    "no axis": ((np.uint8(3)[...],), None, 0, "axis must be one of the 0 axes"),
+    "rows of other lengths": (
+        (ROW[None], ROW[None, 1:]),
+        None,
+        0,
+        "must be alike but along axis 0",
+    ),
+    "other axes": ((ROW, ROW[None]), None, 0, "must be alike but along axis 0"),
+    "too few tables": ((ROW, ROW), (None,), 0, "tables must be as many as parts"),
+    "short table": ((ROW, ROW), (None, TABLE[:9]), 0, "must have 256 bytes"),
+    "wide elements": ((ROW.astype(np.int32),), (TABLE,), 0, "must be of bytes"),
+    "wide table": ((ROW,), (TABLE.view(np.int32),), 0, "must be of bytes"),
 }
 
 
 @pytest.mark.parametrize("name", JOINED)
 def test_rows_that_cannot_be_joined(compiled_kernel: str, name: str) -> None:
-    parts, tables, rows, message = JOINED[name]
+    parts, tables, axis, message = JOINED[name]
     kernel: Any = registry.twin("elementwise")
-    with pytest.raises(ValueError, match=message):
-        kernel.cat(parts, tables, np.zeros(12, np.uint8), rows, 1)
+    with pytest.raises((ValueError, IndexError), match=message):
+        kernel.cat(parts, tables, axis, 1)
 
 
-def test_nothing_is_joined(compiled_kernel: str) -> None:
+def test_what_is_not_joined(compiled_kernel: str) -> None:
+    """Parts of two types, or of none of numbers; with gaps; in two orders; at odd addresses."""
     kernel: Any = registry.twin("elementwise")
-    kernel.cat((), (), np.zeros(0, np.uint8), 1, 1)
-    kernel.cat((ROW[:0],), (None,), np.zeros(0, np.uint8), 3, 1)
+    image = np.zeros((2, 3, 4, 5), np.float32)
+    last = np.moveaxis(np.zeros((2, 4, 5, 3), np.float32), -1, 1)
+    odd = np.zeros(9, np.uint8)[1:].view(np.float32)
+    for parts in (
+        (ROW, ROW.view(np.int8)),
+        (np.array([None]),),
+        (np.ones(12, np.uint8)[::2], ROW),
+        (image, last),
+        (odd, odd),
+        (odd.astype(">f4"),),
+    ):
+        assert kernel.cat(parts, None, 0, 1) is None
+    assert kernel.cat((ROW[:0],), (None,), 0, 1).shape == (0,)
 
 
 X, Q = np.ones((4, 3), np.float32), np.ones((4, 3), np.uint8)

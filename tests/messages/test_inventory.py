@@ -22,6 +22,8 @@ NOT_FOLLOWED = {
     "run: pip install 'pyqref[demo]'": "test_packages_to_install looks at the extra",
     "and give a tensor, got": "it says what layers must do",
     "check a solution": "it is the summary of a command",
+    "increase model efficiency if you use static quantization.": "it is the text of a report",
+    "make sure the qconfig has a per_channel weight observer.": "it is the text of a report",
     "run a script or notebook that is written for torch, unchanged": (
         "it is the summary of a command"
     ),

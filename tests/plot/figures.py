@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -16,6 +18,7 @@ from matplotlib.patches import PathPatch
 
 import pyqref
 from pyqref import plot
+from pyqref.explaining import Entry
 
 RECORDED = Path(__file__).parent / "recorded"
 DPI = 50
@@ -26,6 +29,17 @@ def numbers(count: int) -> np.ndarray:
     """Numbers with tails on both sides, the same everywhere."""
     even = (np.arange(count) + 0.5) / count
     return np.log(even / (1 - even))
+
+
+def ledger() -> Any:
+    """What a waterfall needs of a ledger, with known numbers."""
+    entries = [
+        Entry("a", "weight rounding", Fraction(4), 0.5),
+        Entry("a", "activation rounding", Fraction(3), 0.375),
+        Entry("b", "bias", Fraction(-1), -0.125),
+        Entry("c", "rest", Fraction(2), 0.25),
+    ]
+    return SimpleNamespace(entries=entries, before=Fraction(0), after=Fraction(8), metric="sqnr")
 
 
 def bits_sweep(ax: Any) -> None:
@@ -96,6 +110,11 @@ def sensitivity(ax: Any) -> None:
     plot.sensitivity(ratios, together=33.0, predicted=33.8, ax=ax)
 
 
+def waterfall(ax: Any) -> None:
+    """Three layers, of which two are added up; one cause gives back what others cost."""
+    plot.waterfall(ledger(), layers=1, ax=ax)
+
+
 def weights_and_scales(ax: Any) -> None:
     """Four channels of different size with one scale, and with one each."""
     factors = np.array([1.0, 0.5, 2.0, 1.5])
@@ -122,6 +141,7 @@ FIGURES: dict[str, Callable[[Any], None]] = {
         quantization_grid,
         quantization_grid_error,
         sensitivity,
+        waterfall,
         weights_and_scales,
     )
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from plot.figures import ledger
 
 import pyqref
 from pyqref import plot
@@ -48,6 +51,7 @@ def draw_all(ax_of):
         plot.error_histogram({"a": values - 2}, unit="logit", ax=ax_of()),
         plot.quantization_grid(0.5, 2, quant_max=7, unit="V", ax=ax_of()),
         plot.sensitivity({"a": 30.0, "b": 40.0}, together=29.0, ax=ax_of()),
+        plot.waterfall(ledger(), ax=ax_of()),
         plot.weights_and_scales(values.reshape(4, 25), quantized_weight(), ax=ax_of()),
     ]
 
@@ -220,6 +224,22 @@ def test_sensitivity_puts_the_worst_layer_on_top(ax):
 def test_sensitivity_needs_a_layer():
     with pytest.raises(ValueError, match="one layer at least"):
         plot.sensitivity({})
+
+
+def test_waterfall_begins_each_bar_where_the_one_before_ends(ax):
+    """The last ends at the quantized model, and layers that change least share a line."""
+    plot.waterfall(ledger(), layers=1, ax=ax)
+    assert ["a", "2 layers"] == [label.get_text() for label in ax.get_yticklabels()]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
+    assert [(0, 4), (4, 7), (7, 6), (6, 8)] == bars
+    assert [8.0, 8.0] == list(lines_by_label(ax)["quantized model"].get_xdata())
+
+
+def test_waterfall_needs_an_entry():
+    with pytest.raises(ValueError, match="layers must be 1 at least, got 0"):
+        plot.waterfall(ledger(), layers=0)
+    with pytest.raises(ValueError, match="one entry at least"):
+        plot.waterfall(SimpleNamespace(entries=[]))
 
 
 def test_weights_and_scales_draws_the_reach_of_the_integers(ax):

@@ -171,3 +171,12 @@ def test_a_type_by_its_class(name):
     x = pyqref.ones(2)
     expected = x.type(f"torch.{name}")
     assert expected.dtype == x.type(getattr(pyqref, name)).dtype
+
+
+def test_matplotlib_draws_the_columns_of_a_matrix() -> None:
+    """It asks for ``to_numpy``, and would else go through the rows one by one."""
+    pyplot = pytest.importorskip("matplotlib.figure")
+    axes = pyplot.Figure().subplots()
+    x = pyqref.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    lines = axes.plot(x)
+    assert [line.get_ydata().tolist() for line in lines] == x.T.tolist()

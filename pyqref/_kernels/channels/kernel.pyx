@@ -16,5 +16,6 @@ cdef enum:
 include "sums.pxi"
 # scale, gradient
 include "scaling.pxi"
-# totals_of_rows, moments_of_rows, normalize_rows, gradient_of_rows, gradient_of_columns
+# totals_of_rows, totals_of_columns, moments_of_rows, normalize_rows, gradient_of_rows,
+# gradient_of_columns
 include "rows.pxi"

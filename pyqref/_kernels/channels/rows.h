@@ -96,6 +96,33 @@ static void total_of_row(const NormRows *r, ptrdiff_t row) {
     r->out[row] = mean_over(ITSELF, r->x + row * r->n, 0, r->n, r->count);
 }
 
+/* Add `rows` numbers of each of `count` columns, at most SPREAD. */
+FUNCTION void add_columns(f64v *sums, const float *x, ptrdiff_t rows, ptrdiff_t step, int count) {
+    for (ptrdiff_t row = 0; row < rows; ++row, x += step) {
+        for (int i = 0; i < count; i += SIMD_LANES) {
+            add_vector(sums + i / SIMD_LANES, some_f32(x + i, count - i));
+        }
+    }
+}
+
+/* `eq-float-column-total`, of some columns of one group. */
+static void total_columns(const NormRows *r, ptrdiff_t index) {
+    const ptrdiff_t parts = (r->n + SPREAD - 1) / SPREAD;
+    const ptrdiff_t group = index / parts, start = index % parts * SPREAD;
+    const int count = (int)(r->n - start < SPREAD ? r->n - start : SPREAD);
+    const float *x = r->x + group * r->rows * r->n + start;
+    f64v sums[SIDE_BY_SIDE];
+    memset(sums, 0, sizeof sums);
+    if (count == SPREAD) {
+        add_columns(sums, x, r->rows, r->n, SPREAD); /* in registers */
+    } else {
+        add_columns(sums, x, r->rows, r->n, count);
+    }
+    for (int i = 0; i < count; i += SIMD_LANES) {
+        put_some(r->out + group * r->n + start + i, narrow_f64(sums[i / SIMD_LANES]), count - i);
+    }
+}
+
 /* `eq-float-norm-moments`, `eq-float-norm`. */
 static void normalize_row(const NormRows *r, ptrdiff_t row) {
     const float *x = r->x + row * r->n;

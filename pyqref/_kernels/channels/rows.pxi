@@ -14,8 +14,9 @@ cdef extern from "channels/rows.h":
         double eps, count
         bint has_mean
     enum:
-        STRIP
+        STRIP, SPREAD
     void total_of_row(const NormRows* r, Py_ssize_t row) nogil
+    void total_columns(const NormRows* r, Py_ssize_t index) nogil
     void moments_of_row(const NormRows* r, Py_ssize_t row) nogil
     void normalize_row(const NormRows* r, Py_ssize_t row) nogil
     void gradient_row(const NormRows* r, Py_ssize_t row) nogil
@@ -41,6 +42,10 @@ cdef void rows_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
 
 cdef void columns_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
     gradient_columns(<const NormRows*> context, index * STRIP)
+
+
+cdef void total_columns_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    total_columns(<const NormRows*> context, index)
 
 
 cdef float* floats_of(x):
@@ -76,6 +81,21 @@ def totals_of_rows(cnp.ndarray x, double count, cnp.ndarray out, int n_threads):
     r.rows_a_task = max(NUMBERS_A_TASK // max(r.n, <Py_ssize_t> 1), <Py_ssize_t> 1)
     with nogil:
         run_rows(&r, n_threads)
+
+
+def totals_of_columns(cnp.ndarray x, cnp.ndarray out, int n_threads):
+    """The sums of ``x`` ``(groups, n, columns)`` over n."""
+    cdef NormRows r
+    cdef Py_ssize_t groups = cnp.PyArray_DIM(x, 0)
+    cdef cnp.npy_intp[2] sizes
+    sizes[0], sizes[1] = groups, cnp.PyArray_DIM(x, 2)
+    require_output("out", out, OF_FLOAT32, 2, sizes)
+    memset(&r, 0, sizeof(r))
+    r.x, r.out = floats_of(x), floats_of(out)
+    r.rows, r.n = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
+    n_threads = useful_threads(<double> groups * r.rows * r.n, WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(total_columns_task, &r, groups * ((r.n + SPREAD - 1) // SPREAD), n_threads)
 
 
 def moments_of_rows(cnp.ndarray x, cnp.ndarray means, cnp.ndarray variances, int n_threads):

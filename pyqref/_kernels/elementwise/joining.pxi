@@ -3,6 +3,11 @@
 # tracemalloc sees what these give, so that tests see how much scratch is taken.
 from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 
+from pyqref._kernels.memory cimport buffer
+from pyqref._kernels.memory_order cimport (
+    are_plain, has_channels_last, lies_in_c_order, nth_of_channels_last,
+)
+
 cdef extern from "simd/copy.h":
     void copy_rows(
         uint8_t* target, Py_ssize_t step, const uint8_t* source, Py_ssize_t n, Py_ssize_t rows
@@ -12,7 +17,7 @@ cdef enum:
     BLOCK = 1 << 11             # bytes of results that are written part by part
 
 
-# Rows of bytes that stand side by side in each row of the result. A task takes some rows, or of
+# Rows of bytes that stand side by side in each row of the result; wide elements are so many bytes. A task takes some rows, or of
 # long rows some columns.
 cdef struct Joined:
     uint8_t* out
@@ -73,42 +78,108 @@ cdef void cat_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
         row += step
 
 
-cdef int require_bytes(part, Py_ssize_t rows) except -1:
-    """Bytes in C order that are rows of equal length."""
-    cdef cnp.ndarray array = <cnp.ndarray?> part
-    if cnp.PyArray_ITEMSIZE(array) != 1 or not is_in_c_order(array):
-        raise ValueError("parts and tables must be bytes in C order")
-    if rows < 1 or cnp.PyArray_SIZE(array) % rows:
-        raise ValueError(f"{array.size} bytes are not {rows} rows of equal length")
+cdef enum:
+    MOST_AXES = 32
+
+
+cdef inline int axis_at(int place, int ndim, bint last) noexcept:
+    """The axis that varies fastest (``place`` 0), second fastest, ..., in one of two orders."""
+    return nth_of_channels_last(place, ndim) if last else ndim - 1 - place
+
+
+cdef cnp.ndarray room_for(cnp.ndarray like, cnp.npy_intp* shape, bint last):
+    """A new array of this shape, in C order or with the channels last."""
+    cdef cnp.npy_intp[MOST_AXES] strides
+    cdef cnp.npy_intp stride = cnp.PyArray_ITEMSIZE(like)
+    cdef int ndim = cnp.PyArray_NDIM(like)
+    cdef int place, axis
+    if not last:
+        return buffer(ndim, shape, like.descr)
+    for place in range(ndim):
+        axis = axis_at(place, ndim, True)
+        strides[axis] = stride
+        stride *= shape[axis]
+    return buffer(ndim, shape, like.descr, strides)
+
+
+cdef bint can_follow(cnp.ndarray first, cnp.ndarray part, int axis) except -1:
+    """Whether two parts are of one type; refused where their shapes differ but along the axis."""
+    cdef int each
+    cdef bint fits = cnp.PyArray_NDIM(first) == cnp.PyArray_NDIM(part)
+    for each in range(cnp.PyArray_NDIM(first) if fits else 0):
+        fits = fits and (each == axis or cnp.PyArray_DIM(first, each) == cnp.PyArray_DIM(part, each))
+    if not fits:
+        raise ValueError(
+            f"parts must be alike but along axis {axis}, got shapes {(<object> first).shape} and "
+            f"{(<object> part).shape}"
+        )
+    return cnp.PyArray_TYPE(first) == cnp.PyArray_TYPE(part) and cnp.PyArray_ISNUMBER(part) and (
+        are_plain(part)
+    )
+
+
+cdef int require_tables(tables, tuple parts) except -1:
+    """A table of 256 bytes for each part of bytes, or None."""
+    if len(tables) != len(parts):
+        raise ValueError(f"tables must be as many as parts, {len(parts)}, got {len(tables)}")
+    for part, table in zip(parts, tables):
+        if table is None:
+            continue
+        if not (is_in_c_order(table) and (<cnp.ndarray> table).nbytes == 256):
+            raise ValueError("a table must have 256 bytes in C order")
+        if cnp.PyArray_ITEMSIZE(part) != 1 or cnp.PyArray_ITEMSIZE(table) != 1:
+            raise ValueError("parts and tables must be of bytes")
     return 0
 
 
-def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threads):
-    """``eq-quantized-cat`` of contiguous bytes, each part and the result seen as so many rows.
+def cat(tuple parts, tables, int axis, int n_threads):
+    """Parts one after the other along an axis: of bytes ``eq-quantized-cat``, else copies.
 
-    ``tables`` has what stands for each byte of a part in the result, or None where the byte does.
+    ``tables`` has what stands for each byte of a part in the result, or None where the byte does;
+    None stands for no tables at all.
+
+    None if the parts are not of one type of numbers, or neither all in C order nor all with their
+    channels last.
     """
     cdef Joined j
-    cdef Py_ssize_t i
-    cdef cnp.npy_intp total = 0
-    if len(tables) != len(parts):
-        raise ValueError(f"tables must be as many as parts, {len(parts)}, got {len(tables)}")
+    cdef cnp.npy_intp[MOST_AXES] shape
+    cdef cnp.ndarray first, part, result
+    cdef bint in_c_order = True
+    cdef bint last = True
+    cdef Py_ssize_t inner, i
+    cdef int ndim, place, each
+    if not parts:
+        raise ValueError("there must be parts")
+    first = <cnp.ndarray?> parts[0]
+    ndim = cnp.PyArray_NDIM(first)
+    if not 0 <= axis < ndim <= MOST_AXES:
+        raise IndexError(f"axis must be one of the {ndim} axes, got {axis}")
+    for each in range(ndim):
+        shape[each] = cnp.PyArray_DIM(first, each)
+    shape[axis] = 0
     for i in range(len(parts)):
-        require_bytes(parts[i], rows)
-        if tables[i] is not None:
-            require_bytes(tables[i], 256)
-            if cnp.PyArray_SIZE(<cnp.ndarray> tables[i]) != 256:
-                raise ValueError("a table must have 256 bytes")
-        total += cnp.PyArray_SIZE(<cnp.ndarray> parts[i])
-    if cnp.PyArray_SIZE(out) != total:
-        raise ValueError(f"out must hold the {total} bytes of all parts, got {out.size}")
-    require_output(
-        "out", out, OF_BYTES, cnp.PyArray_NDIM(out), cnp.PyArray_DIMS(out), ANY_ORDER
-    )
-    if total == 0:
-        return
-    j.out, j.rows, j.count = <uint8_t*> cnp.PyArray_DATA(out), rows, len(parts)
-    j.row = cnp.PyArray_SIZE(out) // rows
+        part = <cnp.ndarray?> parts[i]
+        if not can_follow(first, part, axis):
+            return None
+        in_c_order = in_c_order and lies_in_c_order(part)
+        last = last and (has_channels_last(part) or cnp.PyArray_SIZE(part) == 0)
+        shape[axis] += cnp.PyArray_DIM(part, axis)
+    if tables is not None:
+        require_tables(tables, parts)
+    if not (in_c_order or last):
+        return None
+    last = not in_c_order
+    result = room_for(first, shape, last)
+    if cnp.PyArray_SIZE(result) == 0:
+        return result
+    inner = cnp.PyArray_ITEMSIZE(first)
+    for place in range(ndim):
+        each = axis_at(place, ndim, last)
+        if each == axis:                # those that vary faster have been counted
+            break
+        inner *= shape[each]
+    j.out, j.count, j.row = <uint8_t*> cnp.PyArray_DATA(result), len(parts), shape[axis] * inner
+    j.rows = cnp.PyArray_NBYTES(result) // j.row
     j.rows_per_task = max(<Py_ssize_t> 1, CHUNK // j.row)
     j.tasks_per_row = (j.row + CHUNK - 1) // CHUNK
     j.parts = <const uint8_t**> malloc(j.count * (2 * sizeof(uint8_t*) + sizeof(Py_ssize_t)))
@@ -117,17 +188,19 @@ def cat(tuple parts, tuple tables, cnp.ndarray out, Py_ssize_t rows, int n_threa
     j.tables = j.parts + j.count
     j.lengths = <Py_ssize_t*> (j.tables + j.count)
     for i in range(j.count):
-        j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(<cnp.ndarray> parts[i])
-        j.lengths[i] = cnp.PyArray_SIZE(<cnp.ndarray> parts[i]) // rows
+        part = <cnp.ndarray> parts[i]
+        j.parts[i] = <const uint8_t*> cnp.PyArray_DATA(part)
+        j.lengths[i] = cnp.PyArray_DIM(part, axis) * inner
         j.tables[i] = NULL
-        if tables[i] is not None:
+        if tables is not None and tables[i] is not None:
             j.tables[i] = <const uint8_t*> cnp.PyArray_DATA(<cnp.ndarray> tables[i])
     with nogil:
         n_threads = useful_threads(
-            <double> cnp.PyArray_SIZE(out), BYTES_PER_THREAD, n_threads
+            <double> cnp.PyArray_NBYTES(result), BYTES_PER_THREAD, n_threads
         )
         parallel_for(
-            cat_task, &j, (rows + j.rows_per_task - 1) // j.rows_per_task * j.tasks_per_row,
+            cat_task, &j, (j.rows + j.rows_per_task - 1) // j.rows_per_task * j.tasks_per_row,
             n_threads,
         )
         free(j.parts)
+    return result

@@ -49,8 +49,14 @@ def clamp(
 ) -> np.ndarray | None: ...
 def cat(
     parts: tuple[np.ndarray, ...],
-    tables: tuple[np.ndarray | None, ...],
-    out: np.ndarray,
-    rows: int,
+    tables: tuple[np.ndarray | None, ...] | None,
+    axis: int,
     n_threads: int,
-) -> None: ...
+) -> np.ndarray | None: ...
+def pad(
+    x: np.ndarray,
+    before: tuple[int, int, int],
+    sizes: tuple[int, int, int],
+    border: np.ndarray,
+    n_threads: int,
+) -> np.ndarray: ...

@@ -4,8 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from pyqref._kernels._outputs cimport (
-    ANY_ORDER, OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output,
-    require_output_beside,
+    OF_BOOL, OF_BYTES, OF_INT8, OF_UINT8, output_beside, require_output_beside,
 )
 from pyqref._kernels._parallel cimport (
     Task, count_tasks, elements_to_line, parallel_for, task_start, useful_threads,
@@ -315,3 +314,4 @@ def clamp(cnp.ndarray q, out, int32_t lower, int32_t upper, int n_threads):
 
 # cat
 include "joining.pxi"
+include "padding.pxi"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pyqref._kernels import registry, threads
-from pyqref._kernels.layout import PART, contiguous, in_one_order, side_by_side
+from pyqref._kernels.layout import PART, contiguous, in_one_order
 from pyqref._kernels.parts import by_parts, copied_by_parts, parts
 from pyqref._kernels.quantize import dequantize_per_tensor, quantize_per_tensor
 from pyqref.numerics import elementwise as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import IntArray
 
-__all__ = ["cat", "look_up"]
+__all__ = ["cat", "join", "look_up"]
 
 _BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 #: Bytes that may be copied.
@@ -56,13 +57,30 @@ def cat(arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid)
     are_bytes = out.storage in _BYTES
     if kernel is None or not (are_bytes or _are_many(arrays)):
         return reference.cat(arrays, grids, axis, out)
-    if not (are_bytes and in_one_order(arrays)) and _are_many(arrays):
-        return _joined_by_parts(arrays, grids, axis, out)
-    tables = [None if grid is out or _are_one(grid, out) else _between(grid, out) for grid in grids]
-    parts_of_rows, result, rows = side_by_side(tuple(arrays), axis)
-    if rows:
-        kernel.cat(parts_of_rows, tuple(tables), result, rows, threads.limit)
-    return result
+    if are_bytes:
+        tables = tuple(
+            [None if on is out or _are_one(on, out) else _between(on, out) for on in grids]
+        )
+        joined: IntArray | None = kernel.cat(tuple(arrays), tables, axis, threads.limit)
+        if joined is None and not _are_many(arrays):
+            in_rows = tuple([contiguous(each) for each in arrays])
+            joined = kernel.cat(in_rows, tables, axis, threads.limit)
+        if joined is not None:
+            return joined
+    return _joined_by_parts(arrays, grids, axis, out)
+
+
+def join(arrays: tuple[Any, ...], axis: int) -> Any:
+    """As ``np.concatenate``, for an axis counted from the front.
+
+    Examples
+    --------
+    >>> join((np.float32([1.0]), np.float32([2.0, 3.0])), 0)
+    array([1., 2., 3.], dtype=float32)
+    """
+    kernel = registry.twin("elementwise")
+    joined = None if kernel is None else kernel.cat(arrays, None, axis, threads.limit)
+    return np.concatenate(arrays, axis) if joined is None else joined
 
 
 def _are_many(arrays: Sequence[IntArray]) -> bool:
@@ -73,11 +91,12 @@ def _joined_by_parts(
     arrays: Sequence[IntArray], grids: Sequence[Grid], axis: int, out: Grid
 ) -> IntArray:
     """As :func:`cat`, of large arrays that lie in different ways, or are no bytes."""
-    if in_one_order(arrays):
-        _, result, _ = side_by_side(tuple(arrays), axis)
+    shape = list(arrays[0].shape)
+    shape[axis] = sum(each.shape[axis] for each in arrays)
+    if in_one_order(arrays) and not all(each.flags.c_contiguous for each in arrays):
+        last = np.empty((shape[0], *shape[2:], shape[1]), out.storage)
+        result = np.moveaxis(last, -1, 1)
     else:
-        shape = list(arrays[0].shape)
-        shape[axis] = sum(each.shape[axis] for each in arrays)
         result = np.empty(shape, out.storage)
     first = 0
     for q, grid in zip(arrays, grids, strict=True):

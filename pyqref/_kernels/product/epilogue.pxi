@@ -252,10 +252,19 @@ cdef void finish_tile(
 
 
 cdef void fill_epilogue(
-    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums,
-    weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
-    int32_t zero_point, int32_t lower, int32_t upper, Store store,
-):
+    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums, finish
+) except *:
+    """``finish``: how sums become results, the class of this name in :file:`qgemm/finish.py`."""
+    cdef cnp.ndarray multiplier
+    cdef float bias_multiplier
+    cdef int32_t zero_point, lower, upper
+    cdef int store
+    if not isinstance(finish, tuple):
+        raise TypeError(f"finish must be a Finish, got {type(finish).__name__}")
+    (
+        weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
+        upper, store,
+    ) = <tuple> finish
     e.x_zero_point, e.depth = x_zero_point, depth
     e.columns = cnp.PyArray_SIZE(weight_sums)
     e.weight_sums = <const int32_t*> cnp.PyArray_DATA(weight_sums)
@@ -270,7 +279,7 @@ cdef void fill_epilogue(
     e.integer_bias = <const int32_t*> data_or_null(integer_bias)
     e.bias_multiplier = bias_multiplier
     e.zero_point, e.lower, e.upper = zero_point, lower, upper
-    e.store = store
+    e.store = <Store> store
     e.addend.scale, e.addend.zero_point, e.addend.inverse, e.addend.relu = 0, 0, 0, False
 
 

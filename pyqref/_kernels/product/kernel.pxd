@@ -232,10 +232,8 @@ cdef void finish_tile(
     const int32_t* row_sums, int rows, uint8_t* out, Py_ssize_t out_stride, int count,
 ) noexcept nogil
 cdef void fill_epilogue(
-    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums,
-    weight_zero_points, cnp.ndarray multiplier, bias, integer_bias, float bias_multiplier,
-    int32_t zero_point, int32_t lower, int32_t upper, Store store,
-)
+    Epilogue* e, int32_t x_zero_point, Py_ssize_t depth, cnp.ndarray weight_sums, finish
+) except *
 cdef void* data_or_null(array)
 
 cdef bint suits_tiles(const Product* p) noexcept nogil
@@ -246,5 +244,6 @@ cdef void cut(Product* p, int n_threads) noexcept nogil
 cdef void multiply_task(void* context, Py_ssize_t index, int thread) noexcept nogil
 cdef int multiply(Product* p, int n_threads) except -1 nogil
 cdef void fill_product(
-    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, tuple weight, cnp.ndarray out
+    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, weight
 ) except *
+cdef void store_into(Product* p, cnp.ndarray out) noexcept

@@ -25,5 +25,5 @@ include "epilogue.pxi"
 include "tiles.pxi"
 # suits_tiles, plan_product, work_of
 include "plan.pxi"
-# fill_product, multiply_task, multiply
+# fill_product, store_into, multiply_task, multiply
 include "multiply.pxi"

@@ -203,34 +203,29 @@ cdef int multiply(Product* p, int n_threads) except -1 nogil:
 
 
 cdef void fill_product(
-    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, tuple weight, cnp.ndarray out
+    Product* p, const void* source, Epilogue* e, int32_t x_zero_point, weight
 ) except *:
-    """A product of a whole matrix; how rows are given is left.
+    """A product of a whole matrix; how rows are given and where results go is left.
 
-    ``weight``: the depth, the panels, their sums, None or zero points, multipliers, one or one a
-    column, None or a bias, float32 or int32, its multiplier, the zero point and the bounds of the
-    output, and how sums are stored.
+    ``weight``: the class of this name in :file:`qgemm/pack.py`.
     """
-    cdef cnp.ndarray panels, sums, multiplier
+    cdef cnp.ndarray panels, sums
     cdef Py_ssize_t depth
-    cdef float bias_multiplier
-    cdef int32_t zero_point, lower, upper
-    cdef int store
-    (
-        depth, panels, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
-        zero_point, lower, upper, store,
-    ) = weight
-    fill_epilogue(
-        e, x_zero_point, depth, sums, zero_points, multiplier, bias, integer_bias, bias_multiplier,
-        zero_point, lower, upper, <Store> store,
-    )
+    if not isinstance(weight, tuple):
+        raise TypeError(f"the weight must be a Weight, got {type(weight).__name__}")
+    depth, panels, sums, finish = <tuple> weight  # a subclass, which Cython would iterate over
+    fill_epilogue(e, x_zero_point, depth, sums, finish)
     p.columns, p.quads = e.columns, (depth + 3) // 4
-    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
     p.source, p.epilogue = source, e
     p.panels = <const int8_t*> cnp.PyArray_DATA(panels)
-    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
-    p.out_itemsize = bytes_of_result(e)
     p.whole_rows, p.give_rows_in_place, p.matrix = False, NULL, NULL
     p.segments, p.has_edges, p.put_rows, p.fetch_rows = 1, False, NULL, NULL
     p.most_scratch = SCRATCH_OF_TILES if HAS_TILES else SCRATCH_BYTES
     memset(&p.spans, 0, sizeof(p.spans))
+
+
+cdef void store_into(Product* p, cnp.ndarray out) noexcept:
+    """Results go into all of ``out (..., columns)``, contiguous."""
+    p.rows = cnp.PyArray_SIZE(out) // max(p.columns, <Py_ssize_t> 1)
+    p.out, p.out_stride = <uint8_t*> cnp.PyArray_DATA(out), p.columns
+    p.out_itemsize = bytes_of_result(p.epilogue)

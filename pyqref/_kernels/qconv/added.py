@@ -10,7 +10,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import empty
-from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
+from pyqref._kernels.qgemm.finish import BYTES, Finish, fits, zero_points_or_none
 from pyqref.numerics.affine import dequantize_per_tensor
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.fused_function import plus, requantize_function
@@ -20,7 +20,7 @@ from pyqref.numerics.types import FloatArray, IntArray
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import reaches_far
-from .structs import Addend, Finish, InputGrid
+from .structs import Addend, InputGrid
 from .sums import conv_sums
 
 __all__ = ["conv_add", "prepare_add"]
@@ -126,7 +126,7 @@ def prepare_add(
         out.zero_point,
         out.quant_min,
         out.quant_max,
-        to_bytes=True,
+        BYTES,
     )
     shift = 0 if added.dtype == _UINT8 else 128
     convolution = kernel.Convolution(

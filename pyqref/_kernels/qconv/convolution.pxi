@@ -19,28 +19,20 @@ cdef class Convolution:
     def __cinit__(self, tuple parts, grid, finish, addend=None):
         cdef Layer shared
         cdef Layer* layer
-        cdef int32_t x_zero_point, zero_point, lower, upper
+        cdef int32_t x_zero_point
         cdef Py_ssize_t channels
         cdef bint is_signed
-        cdef bint has_bytes
         cdef int shift
-        cdef float scale, bias_multiplier
-        cdef cnp.ndarray multiplier
+        cdef float scale
         memset(&shared, 0, sizeof(Layer))
         channels, is_signed, x_zero_point, scale = grid
-        (
-            weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
-            upper, has_bytes,
-        ) = finish
         shift = 128 if is_signed else 0
         self.used = parts, finish
         self.inverse, self.offset = <float> 1 / scale, x_zero_point
         shared.image.channels = channels
         shared.image.zero_point, shared.image.flip = <uint8_t> x_zero_point, <uint8_t> shift
         fill_epilogue(
-            &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0].sums,
-            weight_zero_points, multiplier, bias, integer_bias, bias_multiplier, zero_point, lower,
-            upper, BYTES if has_bytes else SUMS,
+            &shared.epilogue, x_zero_point + shift - INPUT_SHIFT, 0, parts[0].sums, finish
         )
         if addend is not None:
             take_addend(&shared.epilogue, addend)

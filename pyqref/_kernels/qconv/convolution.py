@@ -11,7 +11,7 @@ import numpy as np
 
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import empty
-from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
+from pyqref._kernels.qgemm.finish import finish_of, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.requantize import Requantization, columns_of, requantize
 from pyqref.numerics.types import FloatArray, IntArray
@@ -20,7 +20,7 @@ from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .reals import dequantize_in_place, of_equation, output_for_bytes
 from .split_sums import reaches_far
-from .structs import InputGrid, Part, finish_of
+from .structs import InputGrid, Part
 from .sums import conv_sums
 
 __all__ = ["Forward", "conv1d", "conv2d", "conv3d", "prepare", "run_parts", "run_sums"]

@@ -1,6 +1,8 @@
 import numpy as np
 
-from .structs import Addend, Finish, InputGrid, Part
+from pyqref._kernels.qgemm.finish import Finish
+
+from .structs import Addend, InputGrid, Part
 
 class Convolution:
     def __init__(

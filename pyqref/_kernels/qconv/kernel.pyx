@@ -13,7 +13,7 @@ from pyqref._kernels.cache cimport (
 )
 from pyqref._kernels.product.kernel cimport (
     ADDED, BLOCK_ROWS_OF_TILES, BYTES, COPIED_TOO_MUCH, DEEPEST_TILES, GROUP_ROWS, HAS_TILES,
-    HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, SUMS, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
+    HEIGHT, PANEL_COLUMNS, SCRATCH_BYTES, TILE_DEPTH, WORK_PER_THREAD, Addend, Bytes,
     Columns, Epilogue, Layout, Product, Span, Spans, Tile, bytes_of_result, fill_epilogue,
     finish_tile, load_columns, multiply, multiply_task, place_of_row, plan_product,
     prefetch_bytes, scratch_for_spans, suits_tiles, work_of,

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from pyqref._kernels.qgemm.finish import bias_terms
-from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import IntArray
 
-__all__ = ["Addend", "Finish", "InputGrid", "Part", "finish_of", "finish_of_sums"]
-
-_ONE = np.ones(1, np.float32)
+__all__ = ["Addend", "InputGrid", "Part"]
 
 
 class Part(NamedTuple):
@@ -62,34 +56,6 @@ class InputGrid(NamedTuple):
     scale: float = 1.0
 
 
-class Finish(NamedTuple):
-    """How sums become results, as in :class:`~pyqref.numerics.requantize.Requantization`.
-
-    Attributes
-    ----------
-    weight_zero_points
-        int64 ``(1,)`` or ``(N,)``; None stands for 0.
-    multiplier
-        float32 ``(1,)`` or ``(N,)``.
-    bias, integer_bias
-        float32 and int32 ``(N,)``, at least one of them None.
-    bias_multiplier, zero_point, lower, upper
-        Numbers.
-    to_bytes
-        Whether results are bytes, else they are the sums, int32.
-    """
-
-    weight_zero_points: np.ndarray | None
-    multiplier: np.ndarray
-    bias: np.ndarray | None
-    integer_bias: np.ndarray | None
-    bias_multiplier: float
-    zero_point: int
-    lower: int
-    upper: int
-    to_bytes: bool
-
-
 class Addend(NamedTuple):
     """What is added to sums before they are rounded (``eq-requantize-function``).
 
@@ -109,22 +75,3 @@ class Addend(NamedTuple):
     zero_point: int
     out_scale: float
     relu: bool
-
-
-def finish_of(requant: Requantization, zero_points: np.ndarray | None) -> Finish:
-    """Bytes, made of sums as a requantization says."""
-    return Finish(
-        zero_points,
-        requant.multiplier,
-        *bias_terms(requant),
-        requant.bias_multiplier,  # type: ignore[arg-type]
-        requant.output_zero_point,
-        requant.lower,
-        requant.upper,
-        to_bytes=True,
-    )
-
-
-def finish_of_sums(zero_points: np.ndarray | None) -> Finish:
-    """The sums themselves."""
-    return Finish(zero_points, _ONE, None, None, 1.0, 0, 0, 0, to_bytes=False)

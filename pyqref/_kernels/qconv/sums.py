@@ -12,14 +12,14 @@ import numpy as np
 from pyqref._kernels import registry, threads
 from pyqref._kernels.layout import empty
 from pyqref._kernels.parts import parts
-from pyqref._kernels.qgemm.finish import fits, zero_points_or_none
+from pyqref._kernels.qgemm.finish import finish_of_sums, fits, zero_points_or_none
 from pyqref.numerics import convolution as reference
 from pyqref.numerics.types import IntArray
 
 from .geometry import are_centred, in_space, part_of
 from .pack import PackedConv
 from .split_sums import Term, reaches_far, split, unsplit
-from .structs import InputGrid, finish_of_sums
+from .structs import InputGrid
 
 __all__ = ["conv_sums"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from pyqref._kernels import threads
 from pyqref.numerics.types import IntArray
 
-from .finish import ONE, SUMS, for_kernel
+from .finish import finish_of_sums
 from .pack import PackedLinear
 
 __all__ = ["deep_sums"]
@@ -62,6 +62,6 @@ def _add_products(
     for first, width, panel in packed.parts(start, x.shape[1]):
         columns = min(width, packed.columns - first)
         products, no_sums = np.empty((len(x), columns), np.int32), np.zeros(columns, np.int32)
-        weight = for_kernel(PackedLinear(panel, no_sums, columns, x.shape[1]), None, ONE, SUMS)
+        weight = PackedLinear(panel, no_sums, columns, x.shape[1]).finished(finish_of_sums(None))
         kernel.linear(x, 0, products, weight, threads.limit)
         sums[:, first : first + columns] += products[:-1] - products[-1]

@@ -121,7 +121,7 @@ cdef void rows_quantized(
             target += layout.slice_step
 
 
-cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
+cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth) noexcept:
     """``x`` is contiguous, or ``(groups, rows, depth)``; bytes lie side by side in a row."""
     cdef int axis = cnp.PyArray_NDIM(x) - 1
     cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(x)
@@ -137,14 +137,17 @@ cdef void fill_reals(Reals* reals, cnp.ndarray x, Py_ssize_t depth):
         reals.step = cnp.PyArray_STRIDE(x, axis) // itemsize
 
 
-cdef void fill_dynamic(
-    Dynamic* d, cnp.ndarray x, int quant_max, tuple weight, cnp.ndarray out
-) except *:
+cdef void fill_dynamic(Dynamic* d, int quant_max, weight) except *:
     """``weight`` as of a product; its multipliers are the scales of the weight."""
     d.quant_max = quant_max
-    fill_product(&d.product, &d.reals, &d.epilogue, 0, weight, out)
-    fill_reals(&d.reals, x, d.epilogue.depth)
+    fill_product(&d.product, &d.reals, &d.epilogue, 0, weight)
     d.product.give_rows, d.product.row_price = rows_quantized, 2
+
+
+cdef void take_arrays(Dynamic* d, cnp.ndarray x, cnp.ndarray out) noexcept:
+    """What is multiplied, and where the results go."""
+    fill_reals(&d.reals, x, d.epilogue.depth)
+    store_into(&d.product, out)
 
 
 cdef void use_grid(Dynamic* d, double scale, int32_t zero_point) noexcept nogil:

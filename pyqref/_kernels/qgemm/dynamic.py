@@ -14,7 +14,7 @@ from pyqref._kernels.quantize import quantize_per_tensor
 from pyqref.numerics.types import Engine, FloatArray
 
 from ..observe.one_range import choose_qparams_of_range
-from .finish import fits, for_kernel, real_store, zero_points_or_none
+from .finish import finish_of_reals, fits, zero_points_or_none
 from .linear import linear_float
 from .pack import PackedLinear
 
@@ -67,13 +67,9 @@ class Projection:
         self.quant_max = 127 if reduce_range and engine != "qnnpack" else 255
         with np.errstate(over="ignore"):
             scales = np.asarray(weight_scales).astype(np.float32).reshape(-1)
-        self.weight = for_kernel(
-            packed,
-            zero_points_or_none(weight_zero_points),
-            scales,
-            real_store(bias, engine),
-            None if bias is None else contiguous(bias),
-        )
+        bias = None if bias is None else contiguous(bias)
+        zero_points = zero_points_or_none(weight_zero_points)
+        self.weight = packed.finished(finish_of_reals(zero_points, scales, bias, engine))
 
     def adds(self, bias: Any) -> bool:
         """Whether it adds this array, and what may be written to it: kernels take no copy."""

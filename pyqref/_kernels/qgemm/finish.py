@@ -1,36 +1,59 @@
-"""What the fused store of a kernel takes: from a :class:`Requantization`, or of real results."""
+"""How the kernels of products finish their sums: see ``product/epilogue.pxi``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyqref.numerics.requantize import Requantization
 from pyqref.numerics.types import Engine
 
-from .pack import PackedLinear
-
 __all__ = [
     "BYTES",
-    "FUSED",
-    "ONE",
-    "SEPARATE",
-    "SUMS",
-    "bias_terms",
+    "Finish",
+    "finish_of",
+    "finish_of_reals",
+    "finish_of_sums",
     "fits",
-    "for_kernel",
-    "real_store",
     "zero_points_or_none",
 ]
 
 #: What a kernel stores: bytes, int32 sums, or real numbers with the bias rounded once, or twice.
 BYTES, SUMS, FUSED, SEPARATE = 0, 1, 2, 3
 #: The multiplier of sums that stay as they are.
-ONE = np.ones(1, np.float32)
+_ONE = np.ones(1, np.float32)
 
 #: The largest product of a centred byte and a weight, and of two centred bytes.
 _LARGEST_PRODUCT, _LARGEST_OF_TWO = 255 * 128, 255 * 255
+
+
+class Finish(NamedTuple):
+    """How a kernel makes results of sums: a ``Requantization``, or what stands for one.
+
+    Attributes
+    ----------
+    weight_zero_points
+        int64 ``(1,)`` or ``(N,)``; None stands for 0.
+    multiplier
+        float32 ``(1,)`` or ``(N,)``.
+    bias, integer_bias
+        float32 and int32 ``(N,)``, at least one of them None.
+    bias_multiplier, zero_point, lower, upper
+        Numbers.
+    store
+        What is stored: bytes, int32 sums, or float32 with the bias rounded once, or twice.
+    """
+
+    weight_zero_points: np.ndarray | None
+    multiplier: np.ndarray
+    bias: np.ndarray | None
+    integer_bias: np.ndarray | None
+    bias_multiplier: float
+    zero_point: int
+    lower: int
+    upper: int
+    store: int
 
 
 def fits(depth: int, requant: Requantization | None, weight_zero_points: Any) -> bool:
@@ -67,32 +90,34 @@ def zero_points_or_none(weight_zero_points: Any) -> np.ndarray | None:
     return np.ascontiguousarray(weight_zero_points, np.int64).reshape(-1)
 
 
-def real_store(bias: Any, engine: Engine) -> int:
-    """Without a bias the fused form adds -0.0 and so changes nothing, not even a sign."""
-    return SEPARATE if engine == "qnnpack" and bias is not None else FUSED
-
-
-def for_kernel(
-    packed: PackedLinear,
-    zero_points: np.ndarray | None,
-    multiplier: np.ndarray,
-    store: int,
-    bias: np.ndarray | None = None,
-    requant: Requantization | None = None,
-) -> tuple[Any, ...]:
-    """What kernels take of a weight, and how they finish its sums: see ``product/multiply.pxi``.
-
-    The bias of a ``requant`` is its own.
-    """
-    common = packed.depth, packed.panels, packed.sums, zero_points, multiplier
-    if requant is None:
-        return *common, bias, None, 1.0, 0, 0, 0, store
-    return (
-        *common,
+def finish_of(requant: Requantization, zero_points: np.ndarray | None) -> Finish:
+    """Bytes, made of sums as a requantization says."""
+    return Finish(
+        zero_points,
+        requant.multiplier,
         *bias_terms(requant),
-        requant.bias_multiplier,
+        requant.bias_multiplier,  # type: ignore[arg-type]
         requant.output_zero_point,
         requant.lower,
         requant.upper,
-        store,
+        BYTES,
     )
+
+
+def finish_of_sums(zero_points: np.ndarray | None) -> Finish:
+    """The sums themselves."""
+    return Finish(zero_points, _ONE, None, None, 1.0, 0, 0, 0, SUMS)
+
+
+def finish_of_reals(
+    zero_points: np.ndarray | None,
+    multiplier: np.ndarray,
+    bias: np.ndarray | None = None,
+    engine: Engine = "fbgemm",
+) -> Finish:
+    """Real numbers: the sums, multiplied, and a bias. All engines but qnnpack round once.
+
+    Without a bias the fused form adds -0.0 and so changes nothing, not even a sign.
+    """
+    store = SEPARATE if engine == "qnnpack" and bias is not None else FUSED
+    return Finish(zero_points, multiplier, bias, None, 1.0, 0, 0, 0, store)

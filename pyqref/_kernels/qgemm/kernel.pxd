@@ -28,8 +28,7 @@ cdef struct Dynamic:
     int quant_max
 
 
-cdef void fill_dynamic(
-    Dynamic* d, cnp.ndarray x, int quant_max, tuple weight, cnp.ndarray out
-) except *
+cdef void fill_dynamic(Dynamic* d, int quant_max, weight) except *
+cdef void take_arrays(Dynamic* d, cnp.ndarray x, cnp.ndarray out) noexcept
 cdef void use_grid(Dynamic* d, double scale, int32_t zero_point) noexcept nogil
 cdef bint choose_grid(Dynamic* d, float* low, float* high, int n_threads) except -1 nogil

@@ -12,11 +12,12 @@ from pyqref._kernels.observe.dynamic_qparams cimport choose_qparams
 from pyqref._kernels.observe.range cimport join_ranges, range_of
 from pyqref._kernels.product.kernel cimport (
     BYTES, SUMS, TILE_DEPTH, Epilogue, Layout, Product, fill_product, multiply, place_of_row,
+    store_into,
 )
 from pyqref._kernels.quantize.to_bytes cimport quantize_bytes
 from pyqref._kernels.simd.primitives cimport *
 
-# what kernel.pxd declares: fill_dynamic, choose_grid, use_grid
+# what kernel.pxd declares: fill_dynamic, take_arrays, choose_grid, use_grid
 include "dynamic.pxi"
 
 
@@ -73,27 +74,33 @@ cdef void rows_copied(
             target += layout.slice_step
 
 
-def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
+def linear(x, int32_t x_zero_point, out, weight, int n_threads):
     """Bytes ``x (..., depth)`` times packed weights into ``out (..., columns)``, contiguous.
 
     Where ``out`` is a dtype a buffer is made, or None returned if ``x`` is not contiguous.
-    ``weight``: see ``fill_product``.
+    ``weight``: see :file:`pack.py`; it says what is stored, too.
 
-    Returns the result. Stores: 0 bytes, 1 int32 sums, 2 float32 by a fused multiply-add, 3 without.
+    Returns the result.
     """
     cdef Matrix matrix
     cdef Epilogue epilogue
     cdef Product p
-    cdef int store = weight[11]
-    cdef int kinds = OF_BYTES if store == BYTES else OF_INT32 if store == SUMS else OF_FLOAT32
-    cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
-    cdef cnp.ndarray result = output_for_rows(x, out, kinds, columns)
+    cdef cnp.ndarray result
+    cdef int kinds
     cdef int shift = 0
+    fill_product(&p, &matrix, &epilogue, x_zero_point - INPUT_SHIFT, weight)
+    kinds = OF_FLOAT32
+    if epilogue.store == BYTES:
+        kinds = OF_BYTES
+    elif epilogue.store == SUMS:
+        kinds = OF_INT32
+    result = output_for_rows(x, out, kinds, epilogue.columns)
     if result is None:
         return None
+    store_into(&p, result)
     if cnp.PyArray_TYPE(<cnp.ndarray?> x) == cnp.NPY_INT8:
         shift = 128
-    fill_product(&p, &matrix, &epilogue, x_zero_point + shift - INPUT_SHIFT, weight, result)
+        epilogue.x_zero_point += shift
     matrix.x, matrix.depth = <const uint8_t*> cnp.PyArray_DATA(x), epilogue.depth
     matrix.flip = <uint8_t> shift
     p.give_rows, p.row_price = rows_copied, 0.3
@@ -104,7 +111,7 @@ def linear(x, int32_t x_zero_point, out, tuple weight, int n_threads):
     return result
 
 
-def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
+def linear_dynamic(x, int quant_max, out, weight, int n_threads):
     """Real ``x (..., depth)`` times packed weights into ``out (..., columns)``, float32.
 
     ``eq-dynamic-input``, then ``eq-linear-dynamic``. ``x`` is contiguous, or lies in any order as
@@ -115,13 +122,14 @@ def linear_dynamic(x, int quant_max, out, tuple weight, int n_threads):
     finite there is no grid, and nothing is written.
     """
     cdef Dynamic d
-    cdef Py_ssize_t columns = cnp.PyArray_SIZE(<cnp.ndarray?> weight[2])
-    cdef cnp.ndarray result = output_for_rows(x, out, OF_FLOAT32, columns)
+    cdef cnp.ndarray result
     cdef float low = 0
     cdef float high = 0
+    fill_dynamic(&d, quant_max, weight)
+    result = output_for_rows(x, out, OF_FLOAT32, d.epilogue.columns)
     if result is None:
         return None
-    fill_dynamic(&d, x, quant_max, weight, result)
+    take_arrays(&d, x, result)
     with nogil:
         if choose_grid(&d, &low, &high, n_threads):
             multiply(&d.product, n_threads)

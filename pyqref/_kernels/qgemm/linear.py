@@ -16,16 +16,8 @@ from pyqref.numerics.requantize import Requantization, accumulator_scale, requan
 from pyqref.numerics.types import Engine, FloatArray, IntArray
 
 from .deep import deep_sums
-from .finish import (
-    BYTES,
-    ONE,
-    SUMS,
-    fits,
-    for_kernel,
-    real_store,
-    zero_points_or_none,
-)
-from .pack import PackedLinear
+from .finish import finish_of, finish_of_reals, finish_of_sums, fits, zero_points_or_none
+from .pack import PackedLinear, Weight
 
 __all__ = ["linear", "linear_accumulator", "linear_float"]
 
@@ -93,7 +85,7 @@ def linear(
 
 def _requantized(
     packed: PackedLinear, weight_zero_points: Any, requant: Requantization
-) -> tuple[Any, ...] | None:
+) -> Weight | None:
     """What a kernel takes of a weight; None where 32 bits do not hold all sums.
 
     That of the last call is kept: between two calls of a layer only the input's integers change,
@@ -105,7 +97,7 @@ def _requantized(
     weight = None
     if fits(packed.depth, requant, weight_zero_points):
         zero_points = zero_points_or_none(weight_zero_points)
-        weight = for_kernel(packed, zero_points, requant.multiplier, BYTES, requant=requant)
+        weight = packed.finished(finish_of(requant, zero_points))
     lies_as_taken = requant.bias is None or requant.bias.flags.c_contiguous
     if isinstance(weight_zero_points, int) and lies_as_taken:  # an array may be written to
         packed.kept[:] = [(requant, weight_zero_points, weight)]
@@ -132,7 +124,7 @@ def linear_accumulator(
     if x.size > PART and not x.flags.c_contiguous:
         return by_rows(lambda some: linear_accumulator(some, *own), x, packed.columns, np.int32)
     out = empty((*x.shape[:-1], packed.columns), _INT32)
-    weight = for_kernel(packed, zero_points_or_none(weight_zero_points), ONE, SUMS)
+    weight = packed.finished(finish_of_sums(zero_points_or_none(weight_zero_points)))
     kernel.linear(as_rows(x), x_zero_point, out, weight, threads.limit)
     return out
 
@@ -187,12 +179,8 @@ def linear_float(
         )
     out = empty((*x.shape[:-1], packed.columns), _FLOAT32)
     scale = np.atleast_1d(accumulator_scale(input_scale, weight_scales))
-    weight = for_kernel(
-        packed,
-        zero_points_or_none(weight_zero_points),
-        scale,
-        real_store(bias, engine),
-        None if bias is None else np.ascontiguousarray(bias, np.float32),
-    )
+    bias = None if bias is None else np.ascontiguousarray(bias, np.float32)
+    finish = finish_of_reals(zero_points_or_none(weight_zero_points), scale, bias, engine)
+    weight = packed.finished(finish)
     kernel.linear(as_rows(x), x_zero_point, out, weight, threads.limit)
     return out

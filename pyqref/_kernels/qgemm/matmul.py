@@ -18,7 +18,7 @@ from pyqref.numerics import matmul as reference
 from pyqref.numerics.elementwise import Grid
 from pyqref.numerics.types import IntArray
 
-from .finish import FUSED, SUMS, for_kernel
+from .finish import finish_of_reals, finish_of_sums
 from .pack import PANEL, pack_transposed
 
 __all__ = ["quantized_matmul"]
@@ -93,8 +93,11 @@ class _Weight:
     def times(self, x: IntArray, kind: type, unit: Any = 1) -> np.ndarray:
         """Sums for each row of ``x``, int32, or float32: rounded, and multiplied by ``unit``."""
         packed = self.packed
-        store = FUSED if kind is np.float32 else SUMS
-        weight = for_kernel(packed, self.zero_points, np.full(1, unit, np.float32), store)
+        finish = finish_of_sums(self.zero_points)
+        if kind is np.float32:
+            finish = finish_of_reals(self.zero_points, np.full(1, unit, np.float32))
         out: np.ndarray = np.empty((len(x), packed.columns), kind)
-        self.kernel.linear(contiguous(x), self.x_zero_point, out, weight, threads.limit)
+        self.kernel.linear(
+            contiguous(x), self.x_zero_point, out, packed.finished(finish), threads.limit
+        )
         return out

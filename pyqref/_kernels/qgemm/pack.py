@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyqref.numerics.types import IntArray
 
-__all__ = ["PANEL", "PackedLinear", "pack_linear", "pack_transposed"]
+from .finish import Finish
+
+__all__ = ["PANEL", "PackedLinear", "Weight", "pack_linear", "pack_transposed"]
 
 #: Columns of a full panel, and what the width of the last one is a multiple of.
 PANEL, SLIVER = 64, 16
+
+
+class Weight(NamedTuple):
+    """What a kernel takes of a weight: parts of a :class:`PackedLinear`, and how sums end."""
+
+    depth: int
+    panels: IntArray
+    sums: IntArray
+    finish: Finish
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,10 @@ class PackedLinear:
         for first, width, panel in _panels(self.panels.view(np.int32), quads, len(padded)):
             padded[first : first + width] = panel.reshape(quads, width).T
         return padded.view(np.int8)[: self.columns, : self.depth]
+
+    def finished(self, finish: Finish) -> Weight:
+        """What kernels take of it."""
+        return Weight(self.depth, self.panels, self.sums, finish)
 
     def parts(self, start: int, depth: int) -> Iterator[tuple[int, int, IntArray]]:
         """First column and width of each panel, and what it holds of depths from a quad on."""

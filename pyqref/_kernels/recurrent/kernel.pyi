@@ -1,8 +1,10 @@
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-Weight: TypeAlias = tuple[int, tuple[Any, ...]]
+from pyqref._kernels.qgemm.pack import Weight
+
+MostAndWeight: TypeAlias = tuple[int, Weight]
 
 def recurrent_step(
     kind: int,
@@ -18,8 +20,8 @@ def recurrent_layer(
     grid: tuple[float, int] | None,
     batch_sizes: np.ndarray,
     reverse: bool,
-    of_input: Weight,
-    of_hidden: Weight,
+    of_input: MostAndWeight,
+    of_hidden: MostAndWeight,
     from_input: np.ndarray,
     from_hidden: np.ndarray,
     hidden: np.ndarray,

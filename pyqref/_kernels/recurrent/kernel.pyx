@@ -7,7 +7,9 @@ from libc.string cimport memcpy, memset
 from pyqref._kernels._outputs cimport OF_FLOAT32, ROWS_APART, require_output
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.product.kernel cimport data_or_null, multiply
-from pyqref._kernels.qgemm.kernel cimport Dynamic, choose_grid, fill_dynamic, use_grid
+from pyqref._kernels.qgemm.kernel cimport (
+    Dynamic, choose_grid, fill_dynamic, take_arrays, use_grid,
+)
 from pyqref._kernels.simd.functions cimport *
 from pyqref._kernels.simd.primitives cimport *
 

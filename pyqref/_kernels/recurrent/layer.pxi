@@ -98,18 +98,19 @@ def recurrent_layer(
     cdef float low = 0
     cdef float high = 0
     cdef bint has_grid = grid is not None
+    fill_dynamic(&inputs, of_input[0], of_input[1])
+    fill_dynamic(&states, of_hidden[0], of_hidden[1])
     require_buffers(
-        kind, batch_sizes, from_input, from_hidden, hidden, cell, outputs,
-        cnp.PyArray_SIZE(<cnp.ndarray?> (<tuple> of_hidden[1])[2]),
+        kind, batch_sizes, from_input, from_hidden, hidden, cell, outputs, states.epilogue.columns,
     )
+    take_arrays(&inputs, x, from_input)
+    take_arrays(&states, hidden, from_hidden)
     s.kind, s.size = <Kind> kind, cnp.PyArray_DIM(hidden, 1)
     s.from_hidden = <const float*> cnp.PyArray_DATA(from_hidden)
     s.out_step = cnp.PyArray_STRIDE(outputs, 0) // <Py_ssize_t> sizeof(float)
     rows.counts = <const int64_t*> cnp.PyArray_DATA(batch_sizes)
     rows.number, rows.reverse = cnp.PyArray_SIZE(batch_sizes), reverse
     rows.most, rows.first, rows.last = cnp.PyArray_DIM(from_input, 0), 0, 0
-    fill_dynamic(&inputs, x, of_input[0], of_input[1], from_input)
-    fill_dynamic(&states, hidden, of_hidden[0], of_hidden[1], from_hidden)
     if has_grid:
         use_grid(&inputs, grid[0], grid[1])
     with nogil:

@@ -1,6 +1,7 @@
-"""Resizing of images of bytes: the same arguments and results as in ``numerics.interpolate``."""
+"""Resizing of images: the same arguments and results as in ``numerics``."""
 
 from .images import bilinear as bilinear
 from .images import nearest as nearest
+from .reals import resample as resample
 
-__all__ = ["bilinear", "nearest"]
+__all__ = ["bilinear", "nearest", "resample"]

@@ -21,3 +21,11 @@ def bilinear(
     out: np.ndarray,
     n_threads: int,
 ) -> None: ...
+def resample(
+    x: np.ndarray,
+    rows: np.ndarray,
+    down: np.ndarray | None,
+    columns: np.ndarray,
+    along: np.ndarray | None,
+    n_threads: int,
+) -> np.ndarray: ...

@@ -1,6 +1,8 @@
-"""Resizing of bytes."""
+"""Resizing of bytes, and of real numbers."""
 
 cimport numpy as cnp
+# tracemalloc sees what these give, so that tests see how much scratch is taken.
+from cpython.mem cimport PyMem_RawFree as free, PyMem_RawMalloc as malloc
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from pyqref._kernels._outputs cimport (
@@ -8,6 +10,7 @@ from pyqref._kernels._outputs cimport (
 )
 from pyqref._kernels._parallel cimport parallel_for, useful_threads
 from pyqref._kernels.images cimport Image, image_of
+from pyqref._kernels.memory cimport buffer
 from pyqref._kernels.simd.primitives cimport *
 
 cdef extern from "simd/copy.h":
@@ -20,6 +23,8 @@ cdef enum:
     COPIED_PER_THREAD = 1 << 19
     COMPUTED_PER_THREAD = 1 << 15
     LONG_RUN = 256              # bytes of a pixel from which on no line is copied
+    NUMBERS_A_TASK = 1 << 13
+    NUMBERS_PER_THREAD = 1 << 15
 
 
 # Images with their channels last in memory, and for each result along an axis its source.
@@ -199,3 +204,7 @@ def bilinear(
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(out), COMPUTED_PER_THREAD, n_threads)
     with nogil:
         parallel_for(bilinear_task, &r, cnp.PyArray_DIM(x, 0) * r.out_size[1], n_threads)
+
+
+# resample
+include "reals.pxi"

@@ -11,7 +11,7 @@
 #include "simd/partial.h"
 #include "simd/prefetch.h"
 
-#define ROWS 4 /* that are joined while a result is in registers */
+#define ROWS 8 /* that are joined while a result is in registers */
 #define FETCHED 4096 /* bytes of a row that are fetched ahead */
 
 /* What becomes of the rows of a bag; COPY: each row is a result. */

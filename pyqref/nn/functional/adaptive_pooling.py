@@ -204,4 +204,4 @@ def adaptive_max_pool3d_with_indices(
     return _max(3, input, output_size, True)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

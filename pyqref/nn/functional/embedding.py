@@ -160,21 +160,20 @@ def embedding_bag(
     require_indices(function, "input", input, weight.shape[0])
     require_tensor(function, "offsets", offsets, optional=True)
     require_tensor(function, "per_sample_weights", per_sample_weights, optional=True)
-    require(
-        mode in ("sum", "mean", "max"),
-        f"mode has to be one of sum, mean or max, got {mode!r}",
-        ValueError,
-    )
-    require(
-        per_sample_weights is None or mode == "sum",
-        f"embedding_bag: per_sample_weights is only supported for mode='sum', got mode={mode!r}",
-        NotImplementedError,
-    )
-    require(
-        per_sample_weights is None or tuple(per_sample_weights.shape) == tuple(input.shape),
-        "embedding_bag: per_sample_weights must have the shape of input",
-        ValueError,
-    )
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, got {mode!r}")
+    if per_sample_weights is not None:
+        require(
+            mode == "sum",
+            "embedding_bag: per_sample_weights is only supported for mode='sum', "
+            f"got mode={mode!r}",
+            NotImplementedError,
+        )
+        require(
+            per_sample_weights._array.shape == input._array.shape,
+            "embedding_bag: per_sample_weights must have the shape of input",
+            ValueError,
+        )
     require(
         not (scale_grad_by_freq and mode == "max"),
         "embedding_bag: scale_grad_by_freq is not supported for mode='max'",

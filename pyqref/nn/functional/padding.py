@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ...tape import padding as tape
+from ...tensor.base import TensorBase
 from ...tensor.dispatch import apply
 from ...tensor.memory import require_memory
 from ...tensor.promotion import fitting
 from ...tensor.wrong_arguments import explain_errors
-from .checks import require, require_tensor, shape_text
+from .checks import require, require_tensor
 
 __all__ = ["pad"]
 
@@ -39,54 +41,78 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     >>> F.pad(pyqref.tensor([[1.0, 2.0, 3.0]]), (1, 2), mode="reflect").tolist()
     [[2.0, 1.0, 2.0, 3.0, 2.0, 1.0]]
     """
-    require_tensor("pad", "input", input)
-    pad = tuple(int(each) for each in pad)
-    require(len(pad) % 2 == 0, f"Padding length must be divisible by 2, got {list(pad)}")
-    require(
-        len(pad) // 2 <= input.ndim,
-        f"Padding length {len(pad)} is more than twice the dimensions of input of shape "
-        f"{shape_text(input)}",
-    )
-    pairs = tuple(zip(pad[::2], pad[1::2], strict=True))[::-1]
-    leading = tuple(input.shape[: input.ndim - len(pairs)])
-    size = tuple(input.shape[input.ndim - len(pairs) :])
-    padded = (*leading, *(n + sum(pair) for n, pair in zip(size, pairs, strict=True)))
+    if not isinstance(input, TensorBase):
+        require_tensor("pad", "input", input)
+    array = input._array
+    numbers = tuple([int(each) for each in pad])
+    pairs = _pairs(array.shape, numbers, mode, array.itemsize)
     if mode == "constant":
-        require(
-            all(n + before + after >= 0 for n, (before, after) in zip(size, pairs, strict=True)),
-            f"pad(): {list(pad)} crops more than there is in input of shape {shape_text(input)}",
-        )
-        require_memory(padded, input._array.itemsize, "pad: a result")
         constant = 0 if value is None else value
         if not input.is_quantized:
-            constant = fitting(constant, input._array.dtype)
+            constant = fitting(constant, array.dtype)
         return apply(tape.Pad, input, pairs, mode, constant)
+    require(
+        value is None or value == 0,
+        f'Padding mode "{mode}" doesn\'t take in value argument',
+        ValueError,
+    )
+    return apply(tape.Pad, input, pairs, mode, 0)
+
+
+@lru_cache(maxsize=64)
+def _pairs(
+    shape: tuple[int, ...], pad: tuple[int, ...], mode: str, itemsize: int
+) -> tuple[tuple[int, int], ...]:
+    """What to add before and after each of the last axes, checked; kept for the next call."""
+    require(len(pad) % 2 == 0, f"Padding length must be divisible by 2, got {list(pad)}")
+    require(
+        len(pad) // 2 <= len(shape),
+        f"Padding length {len(pad)} is more than twice the dimensions of input of shape "
+        f"{list(shape)}",
+    )
+    pairs = tuple(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    size = shape[len(shape) - len(pairs) :]
+    left = [
+        n + min(before, 0) + min(after, 0) for n, (before, after) in zip(size, pairs, strict=True)
+    ]
+    if mode == "constant":
+        require(
+            min(left, default=0) >= 0,
+            f"pad(): {list(pad)} crops more than there is in input of shape {list(shape)}",
+        )
+    else:
+        _check_border(shape, pad, pairs, mode, left)
+    padded = [n + sum(pair) for n, pair in zip(size, pairs, strict=True)]
+    require_memory((*shape[: len(shape) - len(pairs)], *padded), itemsize, "pad: a result")
+    return pairs
+
+
+def _check_border(
+    shape: tuple[int, ...],
+    pad: tuple[int, ...],
+    pairs: tuple[tuple[int, int], ...],
+    mode: str,
+    left: list[int],
+) -> None:
+    """Raise unless there are as many elements as a border is to be made of."""
     require(
         mode in tape.MODES,
         f"Unrecognised padding mode {mode}; use constant, reflect, replicate or circular",
         NotImplementedError,
     )
     require(
-        value is None or value == 0,
-        f'Padding mode "{mode}" doesn\'t take in value argument',
-        ValueError,
-    )
-    require(
-        1 <= len(pairs) <= 3 and input.ndim in (len(pairs) + 1, len(pairs) + 2),
+        1 <= len(pairs) <= 3 and len(shape) in (len(pairs) + 1, len(pairs) + 2),
         f"pad(): mode {mode!r} pads the last 1, 2 or 3 dimensions of an input with one or two "
-        f"dimensions more, got pad {list(pad)} and input of shape {shape_text(input)}",
+        f"dimensions more, got pad {list(pad)} and input of shape {list(shape)}",
         NotImplementedError,
     )
-    for n, (before, after) in zip(size, pairs, strict=True):
-        left = n + min(before, 0) + min(after, 0)
-        most = {"reflect": n - 1, "circular": left, "replicate": max(before, after)}[mode]
+    for n, rest, (before, after) in zip(shape[-len(pairs) :], left, pairs, strict=True):
+        most = {"reflect": n - 1, "circular": rest, "replicate": max(before, after)}[mode]
         require(
-            max(before, after) <= most and left > 0,
+            max(before, after) <= most and rest > 0,
             f"pad(): padding ({before}, {after}) must be at most {most} for mode {mode!r} and a "
             f"dimension of {n} elements, and leave some of them",
         )
-    require_memory(padded, input._array.itemsize, "pad: a result")
-    return apply(tape.Pad, input, pairs, mode, 0)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

@@ -397,4 +397,4 @@ def lp_pool3d(
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

@@ -275,4 +275,4 @@ def native_channel_shuffle(input: Any, groups: int) -> Any:
     return channel_shuffle(input, groups)
 
 
-explain_errors(globals())
+explain_errors(globals(), quiet=False)

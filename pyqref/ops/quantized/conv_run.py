@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pyqref.backends import quantized as settings
 from pyqref.dtypes import quint8
 from pyqref.tensor.arguments import described
 from pyqref.tensor.base import wrap
@@ -58,8 +59,11 @@ def convolve(
     require_packed_conv(name, packed, spatial, transposed)
     out = output_quantizer(name, scale, zero_point)
     require_conv_input(name, x, packed)
-    requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
-    run = packed.prepare(x._array, own.zero_point, requant)
+    if settings.arithmetic is None:
+        requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
+        run = packed.prepare(x._array, own.zero_point, requant)
+    else:
+        run = settings.arithmetic.prepare(packed, own.grid, out.grid, relu)
     packed.keep(call, run, out)
     return make_quantized(run(x._array), out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyqref.backends import quantized as settings
 from pyqref.dtypes import quint8
 from pyqref.tensor.quantized import PerTensorQuantizer, QuantizedTensor, make_quantized
 
@@ -133,8 +134,11 @@ def _linear(
             return make_quantized(last.run(x._array), last.out)
     own = require_linear_input(name, x, packed)
     out = output_quantizer(name, scale, zero_point)
-    requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
-    run = packed.prepare(own.zero_point, requant)
+    if settings.arithmetic is None:
+        requant = packed.requantization(own.scale, out.scale, out.zero_point, relu)
+        run = packed.prepare(own.zero_point, requant)
+    else:
+        run = settings.arithmetic.prepare(packed, own.grid, out.grid, relu)
     packed.keep(call, run, out)
     return make_quantized(run(x._array), out)
 

@@ -98,7 +98,7 @@ class PackedWeight:
             # The place of the elements, and how often they were changed.
             changes = bias._changes
             of_bias = id(bias._array), 0 if changes is None else changes[0]
-        return given, of_bias, self.output_range, twin(self.operation)
+        return given, of_bias, self.output_range, twin(self.operation), settings.arithmetic
 
     def keep(self, call: tuple[Any, ...] | None, run: Callable[..., Any], out: Any = None) -> None:
         """Keep for the next call how this one runs."""

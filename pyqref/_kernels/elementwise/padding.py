@@ -1,0 +1,37 @@
+"""Borders of a constant, by the kernel in use."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref.numerics import windows as reference
+from pyqref.numerics.types import FloatArray
+
+__all__ = ["pad"]
+
+
+def pad(x: FloatArray, pairs: tuple[tuple[int, int], ...], value: Any) -> FloatArray:
+    """As :func:`pyqref.numerics.windows.pad`.
+
+    Examples
+    --------
+    >>> pad(np.float32([1, 2]), ((2, -1),), 5)
+    array([5., 5., 1.], dtype=float32)
+    """
+    kernel = registry.twin("elementwise")
+    count = len(pairs)
+    if kernel is None or not 1 <= count <= 3 or x.dtype.hasobject:
+        return reference.pad(x, pairs, value)
+    leading, size = x.shape[:-count], x.shape[-count:]
+    sizes = [n + before + after for n, (before, after) in zip(size, pairs, strict=True)]
+    ones = [1] * (3 - count)
+    border = np.full(sizes[-1], value, x.dtype)
+    volumes = contiguous(x).reshape(prod(leading), *ones, *size)
+    begins = (*[0] * len(ones), *[before for before, _ in pairs])
+    padded: FloatArray = kernel.pad(volumes, begins, (*ones, *sizes), border, threads.limit)
+    return padded.reshape(*leading, *sizes)

@@ -1,0 +1,47 @@
+"""Resizing of float32 by the kernel in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from pyqref._kernels import registry, threads
+from pyqref._kernels.layout import contiguous
+from pyqref.numerics import float_resize as reference
+from pyqref.numerics.float_resize import Taps
+from pyqref.numerics.types import FloatArray
+
+__all__ = ["resample"]
+
+_FLOAT32 = np.dtype(np.float32)
+_ONE_LINE: Taps = np.zeros((1, 1), np.int64), None
+
+
+def resample(x: FloatArray, taps: Sequence[Taps]) -> FloatArray:
+    """As :func:`pyqref.numerics.float_resize.resample`; of volumes, the depth by NumPy.
+
+    Examples
+    --------
+    >>> both = np.array([[0, 1]]), np.float32([[0.5, 0.5]])
+    >>> resample(np.float32([[1, 3]]), [both])
+    array([[2.]], dtype=float32)
+    """
+    kernel = registry.twin("resize")
+    if kernel is None or x.dtype != _FLOAT32 or x.size == 0 or not taps:
+        return reference.resample(x, taps)
+    for axis in range(-len(taps), -2):
+        x = reference.gather(x, axis, *taps[axis])
+    leading, size = x.shape[: -len(taps)], x.shape[-len(taps) :]
+    (rows, down), (columns, along) = (_ONE_LINE, *taps)[-2:]
+    outer = prod(leading) * prod(size[:-2])
+    resized: FloatArray = kernel.resample(
+        contiguous(x).reshape(outer, *(1, *size)[-2:]),
+        contiguous(rows),
+        None if down is None else contiguous(down),
+        contiguous(columns.T),
+        None if along is None else contiguous(along.T),
+        threads.limit,
+    )
+    return resized.reshape(*leading, *size[:-2], *[len(each) for each, _ in taps[-2:]])

@@ -1,0 +1,53 @@
+"""Tensors inside the arguments of a layer: which are quantized, what they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..fx.node import map_aggregate
+from ..tensor import Tensor
+
+__all__ = ["as_float", "is_quantized", "leaves", "on_floats", "same_elements"]
+
+
+def is_quantized(value: Any) -> bool:
+    """Whether it is a quantized tensor."""
+    return isinstance(value, Tensor) and value.is_quantized
+
+
+def as_float(value: Any) -> Any:
+    """The float tensor that a quantized tensor stands for; anything else as it is."""
+    return value.dequantize() if is_quantized(value) else value
+
+
+def on_floats(value: Any) -> Any:
+    """Arguments, or results, in which every quantized tensor became a float one."""
+    if isinstance(value, Tensor):
+        return as_float(value)
+    return map_aggregate(value, as_float)
+
+
+def leaves(value: Any) -> list[Tensor]:
+    """The tensors in nested tuples, lists and dicts, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    found: list[Tensor] = []
+
+    def keep(leaf: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            found.append(leaf)
+        return leaf
+
+    map_aggregate(value, keep)
+    return found
+
+
+def same_elements(one: Any, other: Any) -> bool:
+    """Whether two results hold the same real numbers, in the same shapes."""
+    ours, theirs = leaves(one), leaves(other)
+    return len(ours) == len(theirs) and all(
+        np.array_equal(np.asarray(as_float(a)), np.asarray(as_float(b)), equal_nan=True)
+        for a, b in zip(ours, theirs, strict=True)
+    )

@@ -1,0 +1,58 @@
+"""Sums of floats over some axes, whose error does not grow with their length."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pyqref import _kernels
+
+__all__ = ["total", "total_but_channels"]
+
+#: ``np.sum`` of arrays, without its look for other things.
+_sum: Any = np.add.reduce
+_FLOAT32 = np.dtype(np.float32)
+#: The most numbers whose sum is as exact one after the other, in float32.
+_FEW = 32
+
+
+def total(
+    x: np.ndarray, axes: tuple[int, ...], keepdim: bool = False, count: int = 1
+) -> np.ndarray:
+    """Sum over ``axes``, non-negative, divided by ``count``.
+
+    Of float32 in C order: over the last axes ``eq-float-total``, and over another one of more
+    than 32 numbers ``eq-float-column-total``. Of others in NumPy's order.
+    """
+    if x.dtype == _FLOAT32 and axes and x.flags.c_contiguous:
+        if min(axes) == x.ndim - len(axes):
+            return _of_last_axes(x, axes, keepdim, count)
+        if x.ndim - 1 in axes:
+            last = tuple(axis for axis in axes if set(range(axis, x.ndim)) <= set(axes))
+            x = _of_last_axes(x, last, keepdim=True, count=1)
+        for axis in axes:
+            if x.shape[axis] > _FEW and x.size:
+                shape = x.shape
+                x = x.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
+                x = _kernels.totals_of_columns(x)
+                x = x.reshape(*shape[:axis], 1, *shape[axis + 1 :])
+    result = _sum(x, axis=axes, keepdims=keepdim, dtype=x.dtype)
+    return np.asarray(result if count == 1 else result / result.dtype.type(count))
+
+
+def total_but_channels(x: np.ndarray) -> np.ndarray:
+    """Sum of ``x`` ``(N, C, ...)`` over all axes but that of the channels."""
+    return total(x, (0, *range(2, x.ndim)))
+
+
+def _of_last_axes(x: np.ndarray, axes: tuple[int, ...], keepdim: bool, count: int) -> np.ndarray:
+    kept = x.ndim - len(axes)
+    shape = x.shape[:kept]
+    if not (kept == 1 and x.ndim == 2):
+        x = x.reshape(math.prod(shape), math.prod(x.shape[kept:]))
+    y = _kernels.totals_of_rows(x, count)
+    if kept == 1 and not keepdim:
+        return y
+    return y.reshape((*shape, *(1,) * len(axes)) if keepdim else shape)

@@ -1,0 +1,49 @@
+"""Resizing of real numbers: what the kernel in use gives is what the twin in NumPy gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.compare import assert_same_bits
+
+from pyqref import _kernels
+from pyqref.numerics import float_resize as reference
+from pyqref.tape.interpolate import taps
+
+FLOAT32 = np.dtype(np.float32)
+MODES = ("nearest", "nearest-exact", "linear", "bicubic")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_resampling(kernel: str, mode: str, dtype: Any, n_threads: int) -> None:
+    """Larger and smaller, along one axis to three, widths around the vector."""
+    rng = np.random.default_rng(0)
+    for sizes, counts in (
+        ((7,), (15,)),
+        ((33,), (9,)),
+        ((5, 16), (9, 33)),
+        ((6, 17), (3, 8)),
+        ((1, 1), (4, 5)),
+        ((3, 4, 15), (6, 2, 31)),
+    ):
+        x = rng.standard_normal((2, 3, *sizes)).astype(dtype)
+        along = [
+            taps(length, count, mode, False, None, np.dtype(dtype))
+            for length, count in zip(sizes, counts, strict=True)
+        ]
+        assert_same_bits(reference.resample(x, along), _kernels.resample(x, along))
+        moved = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+        assert_same_bits(reference.resample(x, along), _kernels.resample(moved, along))
+        assert _kernels.resample(x[:0], along).shape == (0, 3, *counts)
+
+
+@pytest.mark.parametrize("width", [4095, 4096, 4097])
+def test_resampling_around_the_task(kernel: str, width: int, n_threads: int) -> None:
+    """Of 2**13 results: lines of half of it."""
+    x = np.random.default_rng(1).standard_normal((1, 1, 3, width)).astype(FLOAT32)
+    along = [taps(3, 5, "linear", True, None, FLOAT32)]
+    along.append(taps(width, width + 1, "linear", True, None, FLOAT32))
+    assert_same_bits(reference.resample(x, along), _kernels.resample(x, along))
