@@ -110,6 +110,9 @@ class Derivation:
         The elements that the steps took; ``inputs[k].why()`` goes one layer back.
     notes : tuple of str
         What else there is to know.
+    others : dict
+        By name of an arithmetic that was asked for, its steps
+        (:class:`pyqref.arithmetic.Step`); the last value is its integer.
 
     Examples
     --------
@@ -120,8 +123,8 @@ class Derivation:
     >>> found = y.why(0)
     >>> found.value, found.stored, found.check()
     (6, 6, True)
-    >>> [step.name for step in found.steps][-4:]
-    ['rounded', 'clamped', 'less the zero point', 'real number']
+    >>> found.step("rounded").decision
+    'a tie: to the even 6'
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -134,6 +137,7 @@ class Derivation:
         self.inputs = Inputs(draft)
         self.notes = tuple(draft.notes)
         self.picture: Picture | None = draft.picture
+        self.others = dict(draft.others)
         self.stored = stored_number(draft)
         self.result = draft.result
         self.value = self.steps[draft.result].value if self.steps else self.stored
@@ -306,7 +310,9 @@ def derive(value: Value, index: tuple[int, ...]) -> Derivation:
     return derive_record(record, index, record.outputs.index(value))
 
 
-def derive_record(record: Record, index: tuple[int, ...], output: int = 0) -> Derivation:
+def derive_record(
+    record: Record, index: tuple[int, ...], output: int = 0, arithmetics: tuple[str, ...] = ()
+) -> Derivation:
     """The derivation of one element of what an operation gave."""
     explainer = EXPLAINERS.get(record.operation)
     if explainer is None and record.kind == "observer":
@@ -319,6 +325,11 @@ def derive_record(record: Record, index: tuple[int, ...], output: int = 0) -> De
             f"why: {record.layer or record.operation} ({record.operation}) {what}; ask for a layer "
             "that quantizes, dequantizes or computes with integers"
         )
-    draft = Draft(record, index, which=output)
+    draft = Draft(record, index, which=output, arithmetics=arithmetics)
     explainer(draft)
+    if len(draft.others) < len(set(arithmetics)):
+        raise LookupError(
+            f"why: {record.layer} ({record.operation}) is the same in every arithmetic; give "
+            "arithmetics for linear layers and convolutions with integers in and out only"
+        )
     return Derivation(draft)

@@ -118,6 +118,19 @@ def test_graph_mode_names_nodes():
     assert explain(converted, x, index=(0, 1, 2, 2)).layer.startswith("dequantize")
 
 
+def test_side_by_side():
+    """Every arithmetic starts from the same accumulator; that of the engine gives the integer."""
+    names = pyqref.arithmetic.names()
+    for layer, index in (("1", (0, 1, 0, 2)), ("4", (0, 2))):
+        found = explain(small_model(), pyqref.randn(1, 1, 4, 4), layer, index, names)
+        assert found.stored == found.others["fbgemm"][-1].value
+        assert list(names) == list(found.others)
+        assert max(len(line) for line in str(found).splitlines()) <= 80
+        found.to_json()
+    with pytest.raises(LookupError, match="same in every arithmetic"):
+        explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
+
+
 def test_json_can_be_computed_again():
     """The steps read back from JSON give the same values, in exact arithmetic."""
     found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "1", (0, 1, 0, 0))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ... import arithmetic
+from ...arithmetic.layer import layer_of
 from ..draft import Draft, Picture, explains
 from ..record import Value
 from ..steps import Operand
@@ -158,3 +160,40 @@ def weighted_sum(draft: Draft) -> None:
     relu = draft.record.operation.endswith("_relu")
     q = requantized(draft, total, layer, draft.output.scale, draft.output.zero_point, relu)
     draft.dequantized(q, draft.output)
+    for name in draft.arithmetics:
+        draft.others[name] = _in_arithmetic(draft, name, x, packed, layer, relu)
+
+
+def _in_arithmetic(
+    draft: Draft, name: str, x: Value, packed: Any, layer: Layer, relu: bool
+) -> tuple[Any, ...]:
+    """The steps of another system, from the same integers."""
+    picture, out = draft.picture, draft.output
+    assert picture is not None
+    stored = [
+        np.moveaxis(each, 0, -1).ravel() + zero
+        for each, zero in (
+            (picture.inputs, x.zero_point),
+            (picture.weights, layer.weight_zero_point),
+        )
+    ]
+    conv = hasattr(packed, "stride")
+    low, high = packed.output_range
+    scale = np.array([layer.weight_scale]) if layer.per_channel else layer.weight_scale
+    return tuple(
+        arithmetic.get(name).steps(
+            stored[0],
+            x.zero_point,
+            stored[1],
+            layer.weight_zero_point,
+            None if layer.bias is None else float(layer.bias),
+            x.scale,
+            scale,
+            out.scale,
+            out.zero_point,
+            max(low, out.zero_point) if relu else low,
+            high,
+            layer_of(packed),
+            picture.padded.all(axis=0).ravel() if conv else None,
+        )
+    )

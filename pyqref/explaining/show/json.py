@@ -38,6 +38,13 @@ def as_dict(derivation: Any) -> dict[str, Any]:
             for each in derivation.inputs
         ],
         "notes": list(derivation.notes),
+        "others": {
+            name: [
+                {"name": each.name, "formula": each.formula, "value": _number(each.value)}
+                for each in steps
+            ]
+            for name, steps in derivation.others.items()
+        },
     }
 
 

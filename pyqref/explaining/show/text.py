@@ -30,6 +30,14 @@ def _lines(derivation: Any) -> Iterator[str]:
     yield from _inputs(derivation)
     for number, step in enumerate(derivation.steps):
         yield from _step(step, number == derivation.result)
+    for name, others in derivation.others.items():
+        yield from _wrapped(f"{name}: {short(others[-1].value)}", "", "    ")
+        for each in others:
+            yield from _wrapped(
+                f"{each.name}: {each.formula} = {short(each.value)}", "  ", "      "
+            )
+            if each.decision:
+                yield from _wrapped(each.decision, "  > ", "    ")
     for note in derivation.notes:
         yield from _wrapped(note, "note: ", "      ")
 
