@@ -184,7 +184,7 @@ RULES: dict[str, Rule] = {
     ),
     "half even": Rule(_whole, half_even, "rne({0})", r"\mathrm{{rne}}({0})", _say_even),
     "half away": Rule(_away, half_away, "rha({0})", r"\mathrm{{rha}}({0})", _say_tie),
-    "shift right": Rule(
+    "right shift": Rule(
         lambda x, s: half_away(Fraction(x) / 2**s),
         lambda x, s: half_away(x / 2 ** int(s)),
         "rha({0} / 2^{1})",
@@ -238,13 +238,13 @@ RULES: dict[str, Rule] = {
         "max {0}",
         r"\max {0}",
     ),
-    "quantize each": Rule(
+    "each quantized": Rule(
         _quantize_each,
         _quantize_each_exactly,
         "min(max(rne(fma({0}, {1}, {2})), {3}), {4})",
         r"\mathrm{{sat}}(\mathrm{{rne}}(\mathrm{{fma}}({0}, {1}, {2})))",
     ),
-    "dequantize each": Rule(
+    "each dequantized": Rule(
         lambda q, z, s: (np.asarray(q).astype(np.int64) - z).astype(np.float32) * s,
         lambda q, z, s: np.array([to_float32((each - z) * s) for each in _integers(q)]),
         "fl32(({0} - {1}) · {2})",

@@ -94,7 +94,7 @@ def quantized_row(draft: Draft, row: Operand, scale: Operand, zero_point: Operan
     z = steps.add("zero point as float32", "single", zero_point, symbol="z_f")
     return steps.add(
         "inputs on the grid",
-        "quantize each",
+        "each quantized",
         row,
         inverse,
         z,

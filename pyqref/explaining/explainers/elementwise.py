@@ -92,7 +92,7 @@ def _add_fixed_point(
         shift = 0
     rounded = steps.add(
         "shifted right, rounded",
-        "shift right",
+        "right shift",
         total,
         Operand("t", min(shift, 62)),
         symbol="r",

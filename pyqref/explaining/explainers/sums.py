@@ -85,7 +85,7 @@ def _of_row(
     s = steps.single("scale", "s", x.scale)
     z = Operand("z", x.zero_point)
     reals = steps.add(
-        "real numbers", "dequantize each", row, z, s, symbol="y", label="eq-affine-dequantize"
+        "real numbers", "each dequantized", row, z, s, symbol="y", label="eq-affine-dequantize"
     )
     named, more = Operand(name, name), Operand("p", np.float64(parameter))
     return steps.add(f"{name} of them", "function", named, reals, more, symbol="g", label=label)
