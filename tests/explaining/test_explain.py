@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from collections import Counter
 from types import ModuleType
 
@@ -19,8 +18,7 @@ from pyqref.explaining.draft import EXPLAINERS
 from pyqref.explaining.show.json import steps_of
 
 from .cases import CASES
-
-ENGINES = ("fbgemm", "qnnpack", "onednn", "x86")
+from .drawing import ENGINES, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -28,27 +26,6 @@ def _settings():
     before = pyqref.backends.quantized.engine, pyqref.backends.quantized.conventions
     yield
     pyqref.backends.quantized.engine, pyqref.backends.quantized.conventions = before
-
-
-def sweep(seed: int, engine: str, convention: str, name: str) -> Counter[str]:
-    """Derive a random element of every operation of a case, and check it."""
-    pyqref.backends.quantized.engine = engine
-    pyqref.backends.quantized.conventions = convention
-    rng = np.random.default_rng([seed, *map(ord, name)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with recording() as ran:
-            CASES[name](rng)
-    seen: Counter[str] = Counter()
-    for record in ran._recorder.records:
-        shape = record.outputs[0].shape
-        if record.operation in EXPLAINERS and 0 not in shape:
-            index = tuple(int(rng.integers(size)) for size in shape)
-            found = ran.explain(record.layer, index)
-            assert found.check()
-            assert found.stored == record.outputs[0].number(index) or found.stored != found.stored
-            seen[record.operation] += 1
-    return seen
 
 
 @pytest.mark.parametrize("engine", ENGINES)
