@@ -158,6 +158,20 @@ def test_errors():
         pyqref.zeros(2).why(0)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63, -(2**63)],
+)
+def test_a_wrong_index_is_named(index):
+    """``y.why`` and ``explain`` raise with the index, never with an error of NumPy."""
+    x = pyqref.zeros(1, 2)
+    with recording() as ran:
+        y = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    for ask in (lambda: y.why(index), lambda: ran.explain(index=index)):
+        with pytest.raises((TypeError, IndexError), match="explain: index"):
+            ask()
+
+
 def test_nothing_stays_behind():
     """After a recording functions run their own code again."""
     code = pyqref.relu.__code__
