@@ -474,6 +474,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import xpu as xpu
     from .amp import autocast as autocast
+    from .explaining import explain as explain
     from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
     from .compiler import compile as compile
     from .switches import (
@@ -564,7 +565,7 @@ __getattr__ = on_first_use(
         ".amp": ("autocast",),
         ".amp.autocast_mode": ("is_autocast_enabled",),
         ".compiler": ("compile",),
-        ".explaining": ("explain_diff", "ledger"),
+        ".explaining": ("explain", "explain_diff", "ledger"),
         ".switches": (
             "are_deterministic_algorithms_enabled",
             "get_default_device",
@@ -846,7 +847,9 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "explain",
     "explain_diff",
+    "explaining",
     "expm1",
     "eye",
     "fake_quantize_per_channel_affine",

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._insides.code_objects import detour, exchange, twin_of
 from ..library import Operator
@@ -34,7 +34,18 @@ if TYPE_CHECKING:
 else:
     Self = Any  # typing.get_type_hints reads it
 
-__all__ = ["Intercepted", "StandIn", "intercept", "intercepted_functions", "intercepting", "plain"]
+__all__ = [
+    "Intercepted",
+    "StandIn",
+    "intercept",
+    "intercepted_functions",
+    "intercepting",
+    "plain",
+    "watching",
+]
+
+#: Called with what is called, its arguments, and its keyword arguments.
+Watcher: TypeAlias = "Callable[[Intercepted, tuple[Any, ...], dict[str, Any]], Any]"
 
 # Where public functions are listed in __all__. All are imported, by name, when a stand-in is made:
 # what pyqref imports at its first use may first be used in the model that is traced.
@@ -52,6 +63,7 @@ ANSWERED = frozenset({"is_tensor", "typename"})
 _lock = threading.RLock()
 _holders = 0
 _extra: dict[FunctionType, Intercepted] = {}
+_watchers: list[Watcher] = []
 _installed: list[Intercepted] = []
 
 
@@ -104,6 +116,8 @@ class Intercepted:
         """A call of the function while interception is in place."""
         stand_in = find_stand_in((args, kwargs))
         if stand_in is None:
+            if _watchers:
+                return _watchers[-1](self, args, kwargs)
             return self.plain(*args, **kwargs)
         if self.function is Operator.__call__:
             return stand_in.record_function(args[0], args[1:], kwargs)
@@ -205,6 +219,34 @@ def _release() -> None:
         if _holders == 0:
             while _installed:
                 _remove(_installed.pop())
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Hand every call without a stand-in to ``watcher(intercepted, args, kwargs)``.
+
+    It gives what the call gives, as a rule by calling ``intercepted.plain``. The newest watcher
+    alone is asked.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> seen = []
+    >>> def watcher(intercepted, args, kwargs):
+    ...     seen.append(intercepted.function.__name__)
+    ...     return intercepted.plain(*args, **kwargs)
+    >>> x = pyqref.ones(3)
+    >>> with watching(watcher):
+    ...     y = pyqref.cumsum(x, 0)
+    >>> "cumsum" in seen
+    True
+    """
+    with intercepting():
+        _watchers.append(watcher)
+        try:
+            yield
+        finally:
+            _watchers.remove(watcher)
 
 
 @contextmanager

@@ -15,10 +15,11 @@ from .._insides.stack import caller
 from ..tensor.under_way import LayerUnderWay, set_layer_under_way
 from .modules.hooks import CallsHooks
 
-__all__ = ["describe_module", "layer_under_way", "module_path", "running_module"]
+__all__ = ["CALLS", "describe_module", "layer_under_way", "module_path", "running_module"]
 
 _OWN_LAYERS = ("pyqref.nn.", "pyqref.quantization.")
-_CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
+#: What runs when a module is called.
+CALLS = frozenset({CallsHooks.__call__.__code__, CallsHooks._call_with_hooks.__code__})
 
 
 def module_path(module: Any) -> str:
@@ -98,7 +99,7 @@ def _running_modules() -> list[Any]:
     running: list[Any] = []
     frame: FrameType | None = caller()
     while frame is not None:
-        if frame.f_code in _CALLS:
+        if frame.f_code in CALLS:
             module = frame.f_locals["self"]
             if not running or running[-1] is not module:
                 running.append(module)

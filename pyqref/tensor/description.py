@@ -12,6 +12,7 @@ from ..dtypes import strided
 from ..tape.memory import address, storage_of
 from . import shape as shapes
 from .arguments import as_integer
+from .asking import answer_why
 from .base import TensorBase, wrap
 from .dispatch import require_tensor
 from .foreign import kind_of
@@ -45,6 +46,33 @@ class Description(TensorBase):
     def layout(self) -> layout_:
         """Always ``strided``."""
         return strided
+
+    def why(self, *index: Any) -> Any:
+        """Where an element comes from: a :class:`pyqref.explaining.Derivation`.
+
+        Parameters
+        ----------
+        *index
+            An integer for each axis, or one tuple of them.
+
+        Raises
+        ------
+        LookupError
+            The tensor was not made inside of :func:`pyqref.explaining.recording`, or by an
+            operation on real numbers.
+        IndexError
+            The index does not fit the shape.
+
+        Examples
+        --------
+        >>> import pyqref
+        >>> x = pyqref.tensor([0.25, 0.5])
+        >>> with pyqref.explaining.recording():
+        ...     y = pyqref.quantize_per_tensor(x, 0.1, 3, pyqref.quint8)
+        >>> y.why(1).value
+        8
+        """
+        return answer_why(self, index)
 
     @property
     def itemsize(self) -> builtins.int:

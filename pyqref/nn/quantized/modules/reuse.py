@@ -12,7 +12,7 @@ from typing import Any
 
 from pyqref._insides.stack import caller, noted
 from pyqref.nn.diagnostics import SharedObserverWarning, warn
-from pyqref.nn.module_path import _CALLS, describe_module
+from pyqref.nn.module_path import CALLS, describe_module
 
 __all__ = ["used_before_in_this_pass", "warn_of_shared_observer"]
 
@@ -28,7 +28,7 @@ def used_before_in_this_pass(user: Any) -> bool:
     outermost: FrameType | None = None
     frame: FrameType | None = caller()
     while frame is not None:
-        if frame.f_code in _CALLS:
+        if frame.f_code in CALLS:
             if getattr(type(frame.f_locals["self"]), "used_at_each_step", False):
                 return False
             outermost = frame

@@ -1,0 +1,1 @@
+"""Derivations as text, HTML, JSON and LaTeX."""
