@@ -1,7 +1,7 @@
 """Run the races, print a table of ratios, and write JSON and charts.
 
-``python -m benchmarks [--quick] [--threads N] [--only KIND] [--match TEXT] [--json FILE]
-[--chart FILE]``.
+``python -m benchmarks [--models] [--quick] [--threads N] [--only KIND] [--match TEXT]
+[--json FILE] [--chart FILE]``. With ``--models``, whole networks: ``--only`` names one of them.
 A ratio is the median time of the fastest other library, divided by ours, measured in turns
 in this process, in three rounds that are minutes apart: above 1 pyqref is faster. Needs
 torch, rich, threadpoolctl, and for the charts matplotlib; onnxruntime and onnx join in where
@@ -33,10 +33,12 @@ from . import (
     elements,
     floats,
     layers,
+    model_table,
     models,
     onnx_models,
     peaks,
     scaling,
+    zoo,
 )
 from .charts import bars, geometric_means, roofline, threads_of
 from .files import text_of
@@ -121,13 +123,19 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer shapes, shorter")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--only", choices=GROUPS | OTHERS, action="append")
+    parser.add_argument("--models", action="store_true", help="the table of whole networks")
+    parser.add_argument("--only", action="append", metavar="NAME", help="a kind, or a network")
     parser.add_argument(
         "--match", action="append", help="only what has this in its line, as '64 x 768' has"
     )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--chart", type=Path, metavar="FILE")
-    return parser.parse_args()
+    options = parser.parse_args()
+    known = zoo.NETWORKS if options.models else GROUPS | OTHERS
+    for name in options.only or ():
+        if name not in known:
+            parser.error(f"--only must be one of {', '.join(known)}, got {name!r}")
+    return options
 
 
 def refuse_the_reference() -> None:
@@ -138,6 +146,24 @@ def refuse_the_reference() -> None:
             "its times would be those of NumPy; compile it by `pip install -e .`, or set "
             "PYQREF_KERNEL=reference to measure NumPy"
         )
+
+
+def whole_models(options: argparse.Namespace, versions: str, console: Console) -> None:
+    """Run the networks, print their table, and write a line for each race."""
+    console.print(f"{kernels.in_use()} on {processor()}, {threads_of(options.threads)}; {versions}")
+    names = options.only or list(zoo.NETWORKS)
+    races = model_table.measure(names, options.quick, options.threads, console)
+    model_table.show(races, console)
+    if options.json:
+        measured = {
+            "processor": processor(),
+            "kernel": kernels.in_use(),
+            "threads": options.threads,
+            "versions": versions,
+            "quick": options.quick,
+            "races": races,
+        }
+        options.json.write_text(text_of(measured))
 
 
 def main() -> None:
@@ -152,6 +178,9 @@ def main() -> None:
     versions = f"torch {torch.__version__}"
     if onnx_models.available:
         versions += f", onnxruntime {onnx_models.version}"
+    if options.models:
+        whole_models(options, versions, console)
+        return
     products = peaks.Products(options.threads)
     roofs = {
         "operations": products.best(),

@@ -436,6 +436,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import onnx as onnx
     from . import ops as ops
+    from .explaining import explain as explain
     from .explaining import explain_diff as explain_diff
     from .explaining import ledger as ledger
     from .ops.int8_weights import fbgemm_linear_int8_weight as fbgemm_linear_int8_weight
@@ -474,7 +475,6 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import xpu as xpu
     from .amp import autocast as autocast
-    from .explaining import explain as explain
     from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
     from .compiler import compile as compile
     from .switches import (
@@ -676,7 +676,6 @@ __getattr__ = on_first_use(
         "ao",
         "cuda",
         "autograd",
-        "explaining",
         "func",
         "fx",
         "interop",

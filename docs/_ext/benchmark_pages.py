@@ -3,8 +3,9 @@
 ``.. benchmark:: WHAT`` where WHAT is ``machine`` (on what it was measured), ``below`` (the races
 that another library won), ``bars`` or ``roofline`` (the charts of ``benchmarks/charts.py``), all of
 ``measured.json``, which one thread has run, or with ``:threads: 2`` of ``measured_2_threads.json``.
-``every`` is a table of each race in both, ``scaling`` one of ``measured_scaling.json``, which has
-measurements with several numbers of threads. All is made when the page is read, so that no page
+``every`` is a table of each race in both, ``models`` one of the networks in
+``measured_models.json``, ``scaling`` one of ``measured_scaling.json``, which has measurements with
+several numbers of threads. All is made when the page is read, so that no page
 can say anything else than the files.
 """
 
@@ -117,6 +118,20 @@ def scaling(runs: list[dict[str, Any]]) -> list[str]:
     return table(head, rows, "scaling")
 
 
+def models(measured: dict[str, Any]) -> list[str]:
+    """A line for each network: integers and real numbers over torch, integers over real ones."""
+    rows: dict[str, list[str]] = {}
+    for race in measured["races"]:
+        name = race["shape"].partition(", batch ")[0]
+        if race["kind"] == "int8 model":
+            rows[name] = [name, f"{race['pyqref'] * 1e3:,.1f}", f"{race['ratio']:.2f}"]
+            own = f"{race['own float']:.2f}"
+        elif race["kind"] == "float model":
+            rows[name] += [f"{race['ratio']:.2f}", own]
+    head = ["Network", "int8, ms", "int8 over torch", "float over torch", "int8 over own float"]
+    return table(head, list(rows.values()), "races")
+
+
 def share_of_roof(race: dict[str, Any], peaks: dict[str, float]) -> str:
     """The least time that arithmetic and memory need, in percent of ours, where it is known."""
     if not race["moved"]:
@@ -179,10 +194,12 @@ class Benchmark(SphinxDirective):
             lines = every(self._measured(1), self._measured(2))
         elif what == "scaling":
             lines = scaling(self._read("measured_scaling.json"))
+        elif what == "models":
+            lines = models(self._read("measured_models.json"))
         elif what in TOLD:
             lines = TOLD[what](self._measured(threads))
         else:
-            known = (*TOLD, "bars", "roofline", "every", "scaling")
+            known = (*TOLD, "bars", "roofline", "every", "models", "scaling")
             raise self.error(f"must be one of {', '.join(known)}, got {what!r}")
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "benchmark"), 0, container)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .fake_quantize import fake_quantize_per_tensor as fake_quantize_per_tensor
     from .fake_quantize import is_grid as is_grid
     from .fake_quantize import straight_through as straight_through
+    from .normalization import batch_norm as batch_norm
     from .normalization import group_norm as group_norm
     from .normalization import layer_norm as layer_norm
     from .normalization import layer_norm_of_row as layer_norm_of_row
@@ -146,7 +147,7 @@ __getattr__ = on_first_use(
             "is_grid",
             "straight_through",
         ),
-        ".normalization": ("group_norm", "layer_norm", "layer_norm_of_row"),
+        ".normalization": ("batch_norm", "group_norm", "layer_norm", "layer_norm_of_row"),
         ".observe": (
             "choose_qparams_dynamic",
             "extremes",
@@ -232,6 +233,7 @@ __all__ = [
     "adaptive_avg_pool",
     "add",
     "avg_pool",
+    "batch_norm",
     "bilinear",
     "cat",
     "channels_first",

@@ -49,6 +49,35 @@ class OneDNN(Arithmetic):
         unit = np.float32(s_x) * np.asarray(s_w).astype(np.float32)
         return np.asarray(np.asarray(bias, np.float32) / unit)
 
+    def dequantize(self, accumulator: IntArray, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
+        r"""Real results of a linear layer whose input is quantized dynamically.
+
+        Equation ``eq-dynamic-onednn``:
+
+        .. math:: y = \mathrm{fl}_{32}\big(\mathrm{fl}_{32}(a\,
+                  \mathrm{fl}_{32}(s'_x s'_w)) + b\big)
+
+        Parameters
+        ----------
+        accumulator
+            Integers ``(..., N)``.
+        bias
+            None, or the real bias, float32 ``(N,)``.
+        s_x, s_w
+            Scales of input and weight; of the weight a scalar, or ``(N,)`` per channel.
+
+        Returns
+        -------
+        float32 ``(..., N)``.
+
+        Examples
+        --------
+        >>> OneDNN().dequantize(np.int64([[5]]), np.float32([0.5]), 0.5, 0.5).tolist()
+        [[1.75]]
+        """
+        real = np.asarray(accumulator).astype(np.float32) * (_twice(s_x) * _twice(s_w))
+        return np.asarray(real if bias is None else real + np.asarray(bias, np.float32))
+
     def _requantize(
         self,
         accumulator: IntArray,

@@ -148,7 +148,7 @@ def _seen(hybrid: Hybrid, index: int, measure: Measure) -> tuple[float, float]:
     ends = [np.inf, -np.inf]
 
     def trial(stages: Stages, call: Call, args: Any, kwargs: Any) -> Any:
-        array = np.asarray(stages.exact("bias", call, args, kwargs))
+        array = np.asarray(stages.exact("bias", call, args, kwargs).detach())
         ends[0] = min(ends[0], float(array.min(initial=np.inf)))
         ends[1] = max(ends[1], float(array.max(initial=-np.inf)))
         return call.run(*args, **kwargs)

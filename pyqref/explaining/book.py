@@ -38,6 +38,12 @@ class Entry(NamedTuple):
         Of the metric, exactly.
     share : float
         Of the whole change; they add up to 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> Entry("conv1", "bias", Fraction(1, 8), 0.5).cause
+    'bias'
     """
 
     layer: str
@@ -66,6 +72,16 @@ class Ledger:
         One change of one layer, and what it was measured to give.
     notes : tuple of str
         What the ledger cannot tell, such as layers whose float weight was not found.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> from pyqref import nn, quantization
+    >>> _ = pyqref.manual_seed(0)
+    >>> model = nn.Sequential(nn.Linear(4, 2)).eval()
+    >>> found = pyqref.ledger(model, quantization.quantize_dynamic(model), pyqref.randn(8, 4))
+    >>> [each.cause for each in found.entries if each.layer == "0"]
+    ['weight clipping', 'weight rounding', 'bias', 'activation rounding']
     """
 
     def __init__(

@@ -9,8 +9,11 @@ import numpy as np
 
 from .draft import EXPLAINERS, Draft, Picture
 from .record import Record, Value
-from .show.text import as_text, short
-from .steps import Step
+from .show.html import as_html
+from .show.json import as_dict, as_json
+from .show.latex import as_latex
+from .show.text import as_text
+from .steps import Step, short
 
 __all__ = ["Derivation", "Input", "Inputs", "derive", "derive_record"]
 
@@ -41,6 +44,12 @@ class Input:
     def is_given(self) -> bool:
         """Whether it was given from outside, so that there is nothing before it."""
         return self._source.maker is None
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is a derivation of it."""
+        maker = self._source.maker
+        return maker is not None and maker.operation in EXPLAINERS
 
     def why(self) -> Derivation:
         """The derivation of this number, one layer back.
@@ -101,6 +110,9 @@ class Derivation:
         The elements that the steps took; ``inputs[k].why()`` goes one layer back.
     notes : tuple of str
         What else there is to know.
+    others : dict
+        By name of an arithmetic that was asked for, its steps
+        (:class:`pyqref.arithmetic.Step`); the last value is its integer.
 
     Examples
     --------
@@ -111,8 +123,8 @@ class Derivation:
     >>> found = y.why(0)
     >>> found.value, found.stored, found.check()
     (6, 6, True)
-    >>> [step.name for step in found.steps][-4:]
-    ['rounded', 'clamped', 'less the zero point', 'real number']
+    >>> found.step("rounded").decision
+    'a tie: to the even 6'
     """
 
     def __init__(self, draft: Draft) -> None:
@@ -125,6 +137,7 @@ class Derivation:
         self.inputs = Inputs(draft)
         self.notes = tuple(draft.notes)
         self.picture: Picture | None = draft.picture
+        self.others = dict(draft.others)
         self.stored = stored_number(draft)
         self.result = draft.result
         self.value = self.steps[draft.result].value if self.steps else self.stored
@@ -213,9 +226,9 @@ class Derivation:
             return
         chosen = self.largest_inputs(most)
         for each in chosen:
-            try:
+            if each.can_be_asked:
                 yield from each.why()._branches(depth - 1, most, indent + "  ")
-            except LookupError:
+            else:
                 yield f"{indent}  {each.layer}{list(each.index)} = {short(each.value)}"
         left = len(self.inputs) - len(chosen)
         if left:
@@ -229,6 +242,36 @@ class Derivation:
         products = np.abs(picture.inputs * picture.weights)[~picture.padded].ravel()
         order = np.argsort(-products, kind="stable")[:most]
         return [self.inputs[int(each)] for each in order]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The derivation as plain dicts and lists; ``"schema"`` is the version of their form."""
+        return as_dict(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The derivation as JSON: real numbers in hexadecimal, which leaves nothing out.
+
+        Examples
+        --------
+        >>> import json, pyqref
+        >>> x = pyqref.tensor([0.25, 0.5])
+        >>> with pyqref.explaining.recording():
+        ...     y = pyqref.quantize_per_tensor(x, 0.1, 3, pyqref.quint8)
+        >>> found = json.loads(y.why(0).to_json())
+        >>> found["schema"], found["stored"]
+        (1, {'type': 'integer', 'value': 6})
+        """
+        return as_json(self, indent)
+
+    def to_latex(self) -> str:
+        """The steps as an ``align*`` of LaTeX."""
+        return as_latex(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+    def __rich__(self) -> str:
+        """What ``rich.print`` shows: the text, its brackets kept from meaning styles."""
+        return str(self).replace("[", r"\[")
 
     def __str__(self) -> str:
         return as_text(self)
@@ -245,7 +288,7 @@ def stored_number(draft: Draft) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
     return bool(a == b) or (a != a and b != b)
 
@@ -267,7 +310,9 @@ def derive(value: Value, index: tuple[int, ...]) -> Derivation:
     return derive_record(record, index, record.outputs.index(value))
 
 
-def derive_record(record: Record, index: tuple[int, ...], output: int = 0) -> Derivation:
+def derive_record(
+    record: Record, index: tuple[int, ...], output: int = 0, arithmetics: tuple[str, ...] = ()
+) -> Derivation:
     """The derivation of one element of what an operation gave."""
     explainer = EXPLAINERS.get(record.operation)
     if explainer is None and record.kind == "observer":
@@ -280,6 +325,11 @@ def derive_record(record: Record, index: tuple[int, ...], output: int = 0) -> De
             f"why: {record.layer or record.operation} ({record.operation}) {what}; ask for a layer "
             "that quantizes, dequantizes or computes with integers"
         )
-    draft = Draft(record, index, which=output)
+    draft = Draft(record, index, which=output, arithmetics=arithmetics)
     explainer(draft)
+    if len(draft.others) < len(set(arithmetics)):
+        raise LookupError(
+            f"why: {record.layer} ({record.operation}) is the same in every arithmetic; give "
+            "arithmetics for linear layers and convolutions with integers in and out only"
+        )
     return Derivation(draft)

@@ -68,6 +68,8 @@ def explain_diff(
     ``not explained``
         none of these.
 
+    Of a float layer and a dynamic one the rest is ``its input rounded as it runs``.
+
     Parameters
     ----------
     a, b

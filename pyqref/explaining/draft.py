@@ -66,6 +66,8 @@ class Draft:
         The number of the step whose value was stored; the last one if None.
     stored
         What was stored, where it is no element of the output.
+    arithmetics, others
+        Other systems to compare with, by name, and their steps.
     """
 
     record: Record
@@ -77,6 +79,8 @@ class Draft:
     which: int = 0
     answer: int | None = None
     stored: Any = None
+    arithmetics: tuple[str, ...] = ()
+    others: dict[str, Any] = field(default_factory=dict)
 
     def argument(self, *names: str) -> Any:
         """The first argument of one of these names."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..autograd import no_grad
 from ..nn import Module
-from ..nn.modules.dropout import _DropoutNd
+from ..nn.modules.dropout import _Dropout
 from ..tensor.asking import set_answer_to_why
-from ..tensor.base import TensorBase
 from . import explainers as explainers
 from .derivation import Derivation, derive, derive_record
 from .record import Record, Value
@@ -46,7 +45,9 @@ class Recording:
         """Names of the layers and nodes that ran, in order; those on real numbers included."""
         return [each.layer for each in self._recorder.records]
 
-    def explain(self, layer: str | None = None, index: Any = ()) -> Derivation:
+    def explain(
+        self, layer: str | None = None, index: Any = (), arithmetics: Sequence[str] = ()
+    ) -> Derivation:
         """Where one number of a layer's output comes from.
 
         Parameters
@@ -55,6 +56,8 @@ class Recording:
             A name of :attr:`layers`; the last one if None.
         index
             An integer, or one for each axis of the output.
+        arithmetics
+            Other systems to compare with, names of :func:`pyqref.arithmetic.names`.
 
         Raises
         ------
@@ -65,7 +68,8 @@ class Recording:
         """
         record = self._found(layer)
         shape = record.outputs[0].shape if record.outputs else _observed_shape(record)
-        return derive_record(record, _as_index(index, shape, record.layer))
+        place = _as_index(index, shape, record.layer)
+        return derive_record(record, place, 0, tuple(arithmetics))
 
     def _found(self, layer: str | None) -> Record:
         records = self._recorder.records
@@ -132,7 +136,13 @@ def _why(tensor: Any, index: tuple[Any, ...]) -> Derivation:
 set_answer_to_why(_why)
 
 
-def explain(model: Module, x: Any, layer: str | None = None, index: Any = ()) -> Derivation:
+def explain(
+    model: Module,
+    x: Any,
+    layer: str | None = None,
+    index: Any = (),
+    arithmetics: Sequence[str] = (),
+) -> Derivation:
     """Explain where one number of a quantized model comes from.
 
     The model runs once, recorded; then the steps to the number asked for are put together from
@@ -148,6 +158,9 @@ def explain(model: Module, x: Any, layer: str | None = None, index: Any = ()) ->
         The path of a module or the name of a node; the last one that ran if None.
     index
         Which element of the layer's output: an integer, or one for each axis.
+    arithmetics
+        Other systems to compare a linear layer or a convolution with, names of
+        :func:`pyqref.arithmetic.names`; their steps stand in ``others``.
 
     Returns
     -------
@@ -180,12 +193,12 @@ def explain(model: Module, x: Any, layer: str | None = None, index: Any = ()) ->
     _refuse_chance(model)
     with recording() as ran, no_grad():
         model(*x) if isinstance(x, tuple) else model(x)
-    return ran.explain(layer, index)
+    return ran.explain(layer, index, arithmetics)
 
 
 def _refuse_chance(model: Module) -> None:
     for path, module in model.named_modules():
-        if isinstance(module, _DropoutNd) and module.training and module.p:
+        if isinstance(module, _Dropout) and module.training and module.p:
             raise RuntimeError(
                 f"explain: {path or 'the model'} ({type(module).__name__}) draws at random, so "
                 "that each run gives other numbers; call model.eval() first"
@@ -200,8 +213,6 @@ def _observed_shape(record: Record) -> tuple[int, ...]:
 
 def _as_index(index: Any, shape: tuple[int, ...], layer: str) -> tuple[int, ...]:
     """An index that was given, as one not negative integer for each axis."""
-    if isinstance(index, TensorBase):
-        index = index.tolist()
     several = tuple(index) if isinstance(index, tuple | list) else (index,)
     try:
         places = tuple(operator.index(each) for each in several)

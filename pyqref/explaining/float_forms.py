@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .. import nn
 from ..nn import functional as F
 from ..nn.modules import Module
 from ..nn.quantized import FXFloatFunctional, QFunctional
@@ -18,7 +19,7 @@ from ..ops.quantized.packed_conv import PackedConv
 from ..tensor import Tensor, cat, matmul
 from .values import as_float, on_floats
 
-__all__ = ["float_form", "packed_weight_of", "run_with_weight", "then"]
+__all__ = ["float_form", "packed_weight_of", "reference_weight_of", "run_with_weight", "then"]
 
 Form = Callable[..., Any]
 
@@ -28,8 +29,46 @@ GRID_ONLY = (
     "quantize_per_channel",
     "quantize_per_tensor_dynamic",
     "dequantize",
-    "to",
 )
+
+
+class ReferenceWeight:
+    """The weight of a reference layer, which computes on real numbers, as a packed one.
+
+    Attributes
+    ----------
+    stride, padding, output_padding, dilation, groups, spatial, transposed
+        Its geometry; of a linear layer ``spatial`` is 0.
+    """
+
+    def __init__(self, layer: Any) -> None:
+        self.layer = layer
+        self.spatial = max(layer.weight.ndim - 2, 0)
+        self.transposed = bool(getattr(layer, "transposed", False))
+        self.stride: Any = getattr(layer, "stride", None)
+        self.padding: Any = getattr(layer, "padding", None)
+        self.output_padding: Any = getattr(layer, "output_padding", None)
+        self.dilation: Any = getattr(layer, "dilation", None)
+        self.groups: Any = getattr(layer, "groups", None)
+
+    def unpack(self) -> tuple[Any, Any]:
+        """The quantized weight and the float bias."""
+        bias = self.layer.bias
+        return self.layer.get_quantized_weight(), None if bias is None else bias.detach()
+
+
+def reference_weight_of(operation: Any) -> ReferenceWeight | None:
+    """The weight of a reference layer, fused or not; None of any other, or of other padding."""
+    layer = operation
+    if isinstance(operation, nn.intrinsic._FusedModule):
+        layer = next(iter(operation.children()), None)
+    kinds = nn.quantized.reference
+    convolutions = (kinds.Conv1d, kinds.Conv2d, kinds.Conv3d)
+    transposed = (kinds.ConvTranspose1d, kinds.ConvTranspose2d, kinds.ConvTranspose3d)
+    if not isinstance(layer, (kinds.Linear, *convolutions, *transposed)):
+        return None
+    known = getattr(layer, "padding_mode", "zeros") == "zeros"
+    return ReferenceWeight(layer) if known else None
 
 
 def packed_weight_of(operation: Any, args: tuple[Any, ...] = ()) -> PackedWeight | None:
@@ -43,7 +82,7 @@ def packed_weight_of(operation: Any, args: tuple[Any, ...] = ()) -> PackedWeight
 
 
 def run_with_weight(
-    packed: PackedWeight, x: Tensor, weight: Any, bias: Any, layer: Any = None
+    packed: PackedWeight | ReferenceWeight, x: Tensor, weight: Any, bias: Any, layer: Any = None
 ) -> Tensor:
     """Run the linear layer, or the convolution, of a packed weight on float tensors.
 
@@ -56,16 +95,17 @@ def run_with_weight(
     layer
         The module that has the packed weight; it may pad the input itself.
     """
-    if isinstance(packed, PackedLinear):
+    if isinstance(packed, PackedLinear) or getattr(packed, "spatial", 1) == 0:
         return F.linear(x, weight, bias)
-    if not isinstance(packed, PackedConv):
+    if not isinstance(packed, (PackedConv, ReferenceWeight)):
         raise NotImplementedError(f"there is no float form of {type(packed).__name__}")
     index = packed.spatial - 1
     if packed.transposed:
         transposed = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[index]
         geometry = packed.stride, packed.padding, packed.output_padding
         return transposed(x, weight, bias, *geometry, packed.groups, packed.dilation)
-    x = layer._padded(x) if hasattr(layer, "_padded") else x
+    if hasattr(layer, "_padded") and not isinstance(packed, ReferenceWeight):
+        x = layer._padded(x)
     straight = (F.conv1d, F.conv2d, F.conv3d)[index]
     return straight(x, weight, bias, packed.stride, packed.padding, packed.dilation, packed.groups)
 

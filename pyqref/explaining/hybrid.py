@@ -73,7 +73,8 @@ class Hybrid:
             except (TypeError, ValueError, RuntimeError, NotImplementedError, AttributeError):
                 floats = None
                 stages.form = _on_its_grids(call.run, args)
-            if floats is not None and same_elements(floats, result):
+            # Numbers that are quantized again may happen to lie on the grid already.
+            if quantized and floats is not None and same_elements(floats, result):
                 self.harmless[call.key] = stages.form, quantized
                 return result
         self.order.append(call.key)

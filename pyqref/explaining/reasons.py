@@ -32,6 +32,7 @@ WEIGHT = "another weight"
 BIAS = "another bias"
 GRID = "another scale or zero point"
 CLAMP = "clamp range"
+DYNAMIC = "its input rounded as it runs"
 
 Array = np.ndarray[Any, Any]
 
@@ -97,7 +98,10 @@ def _causes(
         if grid is not None and grid.axis is None:
             given = ingredients_of(theirs.call, theirs.args, theirs.kwargs)
             reasons = decided(theirs.call, theirs.args, given, grid, values[-1], after)
-        for index, name in enumerate(ARITHMETIC):
+        names_of = list(ARITHMETIC)
+        if grid is None and _is_dynamic(ours.call.what) != _is_dynamic(theirs.call.what):
+            names_of[-1] = DYNAMIC
+        for index, name in enumerate(names_of):
             count = int(np.count_nonzero(left & (reasons == index)))
             counts[name] = counts.get(name, 0) + count
     return {name: count for name, count in counts.items() if count}
@@ -162,6 +166,10 @@ def _has_grid(call: Call) -> bool:
     if not home and callable(owner):
         home = getattr(owner, "__module__", "") or ""
     return home.startswith(("pyqref.nn.quantized", "pyqref.nn.intrinsic.quantized", "pyqref.ops"))
+
+
+def _is_dynamic(what: Any) -> bool:
+    return ".dynamic." in f"{type(what).__module__}." or "dynamic" in getattr(what, "__name__", "")
 
 
 def _transposed(seen: Seen) -> bool:

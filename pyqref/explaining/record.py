@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tensor.quantized import PerTensorQuantizer
 
-__all__ = ["Record", "Value"]
+__all__ = ["Record", "Value", "plain"]
 
 
 @dataclass(eq=False)

@@ -27,6 +27,12 @@ class Element(NamedTuple):
         Its index.
     a, b : int or float
         The integer of each, or the number of a float output.
+
+    Examples
+    --------
+    >>> element = Element((0, 3), 12, 13)
+    >>> element.b - element.a
+    1
     """
 
     place: tuple[int, ...]
@@ -51,6 +57,13 @@ class LayerDifference:
         How many differ for which reason; they add up to ``count``.
     integers : bool
         Whether integers were compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = np.array([3, 7]), np.array([3, 9])
+    >>> LayerDifference("fc", a, b, a != b, {"another bias": 1}, True).worst()
+    [Element(place=(1,), a=7, b=9)]
     """
 
     def __init__(
@@ -71,7 +84,7 @@ class LayerDifference:
         self.integers = integers
         order = np.argsort(-gaps, axis=None, kind="stable")[: min(8, self.count)]
         self._worst = [
-            Element(tuple(map(int, np.unravel_index(place, a.shape))), a.flat[place], b.flat[place])
+            Element(_index(place, a.shape), a.flat[place].item(), b.flat[place].item())
             for place in order
         ]
 
@@ -100,6 +113,11 @@ class Differences:
     ----------
     layers : tuple of LayerDifference
         Those that both models have.
+
+    Examples
+    --------
+    >>> print(Differences(()))
+    All 0 layers give the same.
     """
 
     def __init__(self, layers: tuple[LayerDifference, ...]) -> None:
@@ -177,6 +195,10 @@ class Differences:
         below = [table(self._rows(), heads, left=1)]
         below += [element("div", faint(each)) for each in self._worst_lines()]
         return block("Differences", [self._head()], *below)
+
+
+def _index(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(int, np.unravel_index(place, shape)))
 
 
 def _why(causes: list[tuple[str, int]]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from ..numerics.rounding import fma32
 from .exact import Number, exact, half_away, half_even, root, to_float32, to_float64
 from .functions import apply_function
+from .record import plain
 
 __all__ = ["RULES", "Rule", "is_finite"]
 
@@ -104,6 +105,21 @@ def _say_clamp(value: Number, low: int, high: int, result: int) -> str:
     return f"in [{low}, {high}]: not clamped"
 
 
+def _extreme(choose: Callable[..., Any], x: Any) -> Any:
+    return plain(np.asarray(x).dtype.type(choose(np.asarray(x).ravel().tolist())))
+
+
+def _quantize_each(x: Any, inverse: Any, z: Any, low: int, high: int) -> np.ndarray:
+    rounded = np.rint(fma32(x, inverse, z))
+    return np.clip(rounded, low, high).astype(np.int64)
+
+
+def _quantize_each_exactly(x: Any, inverse: Any, z: Any, low: int, high: int) -> np.ndarray:
+    rows = np.asarray(x).ravel().tolist()
+    whole = (half_even(exact(to_float32(exact(each) * inverse + z))) for each in rows)
+    return np.array([int(min(max(each, low), high)) for each in whole])
+
+
 def _of_32(operation: Callable[..., Any]) -> Callable[..., np.float32]:
     """In float32, without warnings of what overflows."""
 
@@ -131,7 +147,7 @@ def _rational(operation: Callable[..., Any], text: str, latex: str, wide: bool =
         quick,
         lambda *operands: to(Fraction(operation(*operands))),
         f"{mark}({text})",
-        rf"\mathrm{{fl}}_{{{bits}}}({latex})",
+        rf"\mathrm{{{{fl}}}}_{{{{{bits}}}}}({latex})",
     )
 
 
@@ -168,7 +184,7 @@ RULES: dict[str, Rule] = {
     ),
     "half even": Rule(_whole, half_even, "rne({0})", r"\mathrm{{rne}}({0})", _say_even),
     "half away": Rule(_away, half_away, "rha({0})", r"\mathrm{{rha}}({0})", _say_tie),
-    "shift right": Rule(
+    "right shift": Rule(
         lambda x, s: half_away(Fraction(x) / 2**s),
         lambda x, s: half_away(x / 2 ** int(s)),
         "rha({0} / 2^{1})",
@@ -207,7 +223,33 @@ RULES: dict[str, Rule] = {
     "over64": _rational(lambda a, b: a / b, "{0} / {1}", "{0} / {1}", wide=True),
     "plus64": _rational(lambda a, b: a + b, "{0} + {1}", "{0} + {1}", wide=True),
     "minus64": _rational(lambda a, b: a - b, "{0} - {1}", "{0} - {1}", wide=True),
+    "min64": _rational(min, "min({0}, {1})", r"\min({0}, {1})", wide=True),
     "max64": _rational(max, "max({0}, {1})", r"\max({0}, {1})", wide=True),
+    # rows of numbers
+    "lowest": Rule(
+        lambda x: plain(np.asarray(x).min()),
+        lambda x: _extreme(min, x),
+        "min {0}",
+        r"\min {0}",
+    ),
+    "highest": Rule(
+        lambda x: plain(np.asarray(x).max()),
+        lambda x: _extreme(max, x),
+        "max {0}",
+        r"\max {0}",
+    ),
+    "each quantized": Rule(
+        _quantize_each,
+        _quantize_each_exactly,
+        "min(max(rne(fma({0}, {1}, {2})), {3}), {4})",
+        r"\mathrm{{sat}}(\mathrm{{rne}}(\mathrm{{fma}}({0}, {1}, {2})))",
+    ),
+    "each dequantized": Rule(
+        lambda q, z, s: (np.asarray(q).astype(np.int64) - z).astype(np.float32) * s,
+        lambda q, z, s: np.array([to_float32((each - z) * s) for each in _integers(q)]),
+        "fl32(({0} - {1}) · {2})",
+        r"\mathrm{{fl}}_{{32}}(({0} - {1}) \cdot {2})",
+    ),
     # the rest
     "function": Rule(apply_function, None, "{0}({1})", r"\mathrm{{{0}}}({1})"),
 }

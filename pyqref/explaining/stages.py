@@ -14,8 +14,15 @@ import numpy as np
 
 from ..nn.modules import Module
 from ..numerics.affine import along_axis
+from ..ops.quantized.packed import PackedWeight
 from ..tensor import Tensor, from_numpy, quantize_per_tensor
-from .float_forms import float_form, packed_weight_of, run_with_weight, then
+from .float_forms import (
+    float_form,
+    packed_weight_of,
+    reference_weight_of,
+    run_with_weight,
+    then,
+)
 from .originals import Original, Originals
 from .running import Call
 from .values import as_float, is_quantized, leaves, on_floats
@@ -128,7 +135,7 @@ class Stages:
         self.own_form = None
         if counterpart is not None and hasattr(call.what, "weight"):
             self.own_form = float_form(call.what)
-        self.packed = packed_weight_of(call.what, args)
+        self.packed = packed_weight_of(call.what, args) or reference_weight_of(call.what)
         self.module = call.what if is_module else None
         self.quantized_inputs = sum(map(is_quantized, leaves(args)))
         outputs = leaves(result)
@@ -152,13 +159,17 @@ class Stages:
 
     def _causes(self, what: Any) -> tuple[str, ...]:
         if self.packed is None and self.output is None:
-            return ("weight rounding" if "Embedding" in type(what).__name__ else "rest",)
+            # A weight that a function takes is quantized in the graph, and activations never so.
+            per_channel = getattr(what, "__name__", "") == "quantize_per_channel"
+            is_weight = per_channel or "Embedding" in type(what).__name__
+            return ("weight rounding" if is_weight else "rest",)
         of_weight: tuple[str, ...] = CAUSES[:3] if self.packed is not None else ()
         if self.packed is None and self.own_form is not None:
             of_weight = CAUSES[1:2]
         if self.output is None:
             # The range of a dynamic input is its own, so nothing is clipped.
-            return (*of_weight, "activation rounding" if not self.quantized_inputs else "rest")
+            dynamic = isinstance(self.packed, PackedWeight) and not self.quantized_inputs
+            return (*of_weight, "activation rounding" if dynamic else "rest")
         return (*of_weight, *CAUSES[3:])
 
     def after(self, stage: str, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -205,7 +216,9 @@ class Stages:
     def _integer_bias(self, args: tuple[Any, ...]) -> Any:
         """The bias as the engine adds it: some round it to a unit of the accumulator."""
         bias, grid = self.bias, self.output
-        if bias is None or grid is None or self.packed is None or not is_quantized(args[0]):
+        if bias is None or grid is None or not isinstance(self.packed, PackedWeight):
+            return bias
+        if not is_quantized(args[0]):
             return bias
         scale = args[0].q_scale()
         made = self.packed.requantization(scale, float(grid.scale), int(grid.zero_point), False)

@@ -11,7 +11,7 @@ import numpy as np
 from .exact import exact
 from .rules import RULES, is_finite
 
-__all__ = ["Operand", "Step", "Steps"]
+__all__ = ["Operand", "Step", "Steps", "short"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """``"integer"``, ``"float32"`` or ``"float64"``."""
+        """``"integer"``, ``"float32"``, ``"float64"``, or ``"row"`` of several numbers."""
+        if isinstance(self.value, np.ndarray):
+            return "row"
         if isinstance(self.value, int):
             return "integer"
         return "float32" if isinstance(self.value, np.float32) else "float64"
@@ -93,12 +95,12 @@ class Step:
     def hexadecimal(self) -> str:
         """A real number in hexadecimal, which leaves nothing out; of an integer, its digits."""
         value = self.value
-        return str(value) if isinstance(value, int) else float(value).hex()
+        return float(value).hex() if self.kind.startswith("float") else short(value)
 
     @property
     def fraction(self) -> Fraction | None:
-        """The exact value; None of infinity and of what is no number."""
-        return exact(self.value) if is_finite(self.value) else None
+        """The exact value; None of infinity, of what is no number, and of a row."""
+        return exact(self.value) if self.kind != "row" and is_finite(self.value) else None
 
     def recompute(self) -> Any:
         """The value, from the operands alone, in exact arithmetic."""
@@ -106,7 +108,10 @@ class Step:
         values = [each.value for each in self.operands]
         if rule.exactly is None or not all(is_finite(each) for each in values):
             return rule.quick(*values)
-        return rule.exactly(*(_exact(each) for each in values))
+        try:
+            return rule.exactly(*(_exact(each) for each in values))
+        except ZeroDivisionError:
+            return rule.quick(*values)
 
 
 def _exact(value: Any) -> Any:
@@ -114,17 +119,24 @@ def _exact(value: Any) -> Any:
 
 
 def _put_in(operand: Operand) -> str:
-    value = operand.value
-    if isinstance(value, np.ndarray | str):
+    if isinstance(operand.value, np.ndarray | str):
         return operand.symbol
-    text = str(value) if isinstance(value, int) else _shortest(value)
+    text = short(operand.value)
     return f"({text})" if text.startswith("-") else text
 
 
-def _shortest(value: Any) -> str:
-    """The shortest decimal that is read back as the same number."""
-    text = str(value)
-    return text.removesuffix(".0")
+def short(value: Any) -> str:
+    """A number for people: real ones as short as they can be read back, of a row the first few.
+
+    Examples
+    --------
+    >>> short(3), short(np.float32(0.1)), short(np.float32(2)), short(np.arange(9))
+    ('3', '0.1', '2', '[0, 1, 2, 3, ...] (9)')
+    """
+    if isinstance(value, np.ndarray):
+        some = ", ".join(short(each) for each in value.ravel()[:4])
+        return f"[{some}]" if value.size <= 4 else f"[{some}, ...] ({value.size})"
+    return str(value) if isinstance(value, int) else str(value).removesuffix(".0")
 
 
 class Steps(list[Step]):

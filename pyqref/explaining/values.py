@@ -48,6 +48,8 @@ def same_elements(one: Any, other: Any) -> bool:
     """Whether two results hold the same real numbers, in the same shapes."""
     ours, theirs = leaves(one), leaves(other)
     return len(ours) == len(theirs) and all(
-        np.array_equal(np.asarray(as_float(a)), np.asarray(as_float(b)), equal_nan=True)
+        np.array_equal(
+            np.asarray(as_float(a.detach())), np.asarray(as_float(b.detach())), equal_nan=True
+        )
         for a, b in zip(ours, theirs, strict=True)
     )

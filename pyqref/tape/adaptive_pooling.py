@@ -44,20 +44,24 @@ class AdaptiveAvgPool(Operation):
         if self.whole:
             axes = tuple(range(x.ndim - spatial, x.ndim))
             return total(x, axes, True, math.prod(self.size))
-        self.matrices = [
-            averaging_matrix(length, count, x.dtype)
-            for length, count in zip(self.size, output_size, strict=True)
-        ]
-        for axis, matrix in enumerate(self.matrices, -spatial):
+        # Where there are as many windows as elements, each is its own mean, whatever is beside it.
+        self.matrices = {
+            axis: averaging_matrix(length, count, x.dtype)
+            for axis, (length, count) in enumerate(
+                zip(self.size, output_size, strict=True), -spatial
+            )
+            if length != count
+        }
+        for axis, matrix in self.matrices.items():
             x = _along(x, axis, matrix.T)
-        return np.ascontiguousarray(x)
+        return np.ascontiguousarray(x) if self.matrices else x.copy(order="C")
 
     def backward(self, *grads: Array) -> tuple[Array | None, ...]:
         grad = grads[0]
         if self.whole:
             leading = grad.shape[: -len(self.size)]
             return (np.broadcast_to(grad / np.prod(self.size).item(), (*leading, *self.size)),)
-        for axis, matrix in enumerate(self.matrices, -len(self.size)):
+        for axis, matrix in self.matrices.items():
             grad = _along(grad, axis, matrix)
         return (grad,)
 

@@ -61,13 +61,16 @@ def multiply_columns(x: Array, windows: Windows, filters: Array, bias: Array | N
         return done
     size = windows.output_size(x.shape[2:])
     out = np.empty((len(x), len(filters), length), np.result_type(x, filters))
+    line = math.prod(size[1:])  # windows that share their place on the first axis
 
     def fill(image: int, outputs: slice, pixels: slice, multiply: Any) -> None:
         if windows.are_pixels():
             columns = x[image].reshape(depth, length)[:, pixels]
         else:
-            every = unfold(x[image : image + 1], windows).reshape(depth, length)
-            columns = np.ascontiguousarray(every[:, pixels])
+            first, last = pixels.start // line, -(-min(pixels.stop, length) // line)
+            some = unfold(x[image : image + 1], windows, slice(first, last)).reshape(depth, -1)
+            inside = slice(pixels.start - first * line, pixels.stop - first * line)
+            columns = np.ascontiguousarray(some[:, inside])
         filled = out[image, outputs, pixels]
         multiply(filters[outputs], columns, filled)
         if bias is not None:

@@ -21,7 +21,7 @@ from .operation import Array
 __all__ = ["Windows", "fold", "pad_spatial", "unfold"]
 
 
-def unfold(x: Array, windows: Windows) -> Array:
+def unfold(x: Array, windows: Windows, lines: slice = slice(None)) -> Array:
     """The columns of ``x`` under the kernel.
 
     Parameters
@@ -30,6 +30,8 @@ def unfold(x: Array, windows: Windows) -> Array:
         Array of shape ``(N, C, *size)``.
     windows
         Where the windows lie.
+    lines
+        Those of the first axis of the result's ``output_size`` that are wanted; all by default.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def unfold(x: Array, windows: Windows) -> Array:
         ),
         writeable=False,
     )
-    return in_order(view)
+    return in_order(view[(slice(None),) * (2 + len(windows.kernel)) + (lines,)])
 
 
 def fold(columns: Array, windows: Windows, size: tuple[int, ...]) -> Array:

@@ -48,7 +48,8 @@ __all__ = [
 
 def _tensors(name: str, tensors: Any) -> list[Any]:
     """The tensors of a sequence of them."""
-    found: list[Any] = list(tensors) if isinstance(tensors, (list, tuple, TensorBase)) else [None]
+    several: Any = tensors if isinstance(tensors, (list, tuple, TensorBase)) else (None,)
+    found = list(several)
     if not all([isinstance(each, TensorBase) for each in found]):  # noqa: C419
         for each in found:
             refuse_foreign(f"{name}()", each)
@@ -248,16 +249,15 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     >>> [each.tolist() for each in pyqref.split(pyqref.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
-    if input._array.ndim == 0:
+    if input.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    axis = axis_of(dim, input._array.ndim)
+    axis = axis_of(dim, input.ndim)
     if isinstance(split_size_or_sections, (tuple, list)):
         return split_with_sizes(input, split_size_or_sections, axis)
     return _pieces(input, int(split_size_or_sections), axis)
 
 
 def _pieces(input: Any, size: int, axis: int) -> tuple[Any, ...]:
-    """Views of ``size`` slices each."""
     length = input._array.shape[axis]
     if size < 0 or (size == 0 and length != 0):
         raise RuntimeError(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from arithmetic.cases import RECORDED, Case, loaded, make_cases
-from arithmetic.running import results_of
+from arithmetic.running import WITHOUT_VNNI, results_of
 from arithmetic.systems import SYSTEMS, takes
 
 import pyqref
 from pyqref import arithmetic
+from pyqref.ops.quantized.input import dynamic_grid
 
 #: Run times of real operators round each product and sum, in an order of their own; so results next
 #: to ties differ from those of the sum that is rounded once.
@@ -116,3 +120,41 @@ def test_live(system, tmp_path: Path):
         pytest.skip("the kernels that are modelled are those of x86-64")
     cases = make_cases()
     require_equal(system, cases, results_of(system, cases, tmp_path))
+
+
+#: torch's dynamic linear layers on onednn, in a process that may do without VNNI.
+DYNAMIC = """
+import sys, warnings, numpy as np, torch
+warnings.simplefilter("ignore")
+torch.backends.quantized.engine = "onednn"
+given = dict(np.load(sys.argv[1]))
+weight, scales = torch.from_numpy(given["weight"]), torch.from_numpy(given["scales"])
+zeros = torch.zeros(len(scales), dtype=torch.long)
+weight = torch._make_per_channel_quantized_tensor(weight, scales, zeros, 0)
+packed = torch.ops.quantized.linear_prepack(weight, torch.from_numpy(given["bias"]))
+np.save(sys.argv[2], torch.ops.quantized.linear_dynamic(torch.from_numpy(given["x"]), packed, True))
+"""
+
+
+def test_eq_dynamic_onednn__live(tmp_path: Path):
+    """No output of a dynamic layer differs from torch's."""
+    pytest.importorskip("torch")
+    if platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("the kernels that are modelled are those of x86-64")
+    rng = np.random.default_rng(0)
+    given = {
+        "x": rng.standard_normal((40, 30), np.float32),
+        "weight": rng.integers(-60, 60, (50, 30)).astype(np.int8),
+        "scales": np.exp(rng.uniform(-5, -2, 50)),
+        "bias": rng.standard_normal(50, np.float32),
+    }
+    np.savez(tmp_path / "given.npz", **given)
+    command = [sys.executable, "-c", DYNAMIC, tmp_path / "given.npz", tmp_path / "got.npy"]
+    subprocess.run(command, check=True, env=os.environ | WITHOUT_VNNI, timeout=300)
+    x = pyqref.from_numpy(given["x"])
+    scale, zero_point = dynamic_grid(given["x"], "onednn", True)
+    q = pyqref.quantize_per_tensor(x, scale, zero_point, pyqref.quint8).int_repr().numpy()
+    model = arithmetic.get("onednn")
+    sums = model.accumulate(q, zero_point, given["weight"], 0)
+    got = model.dequantize(sums, given["bias"], scale, given["scales"])
+    assert np.array_equal(np.load(tmp_path / "got.npy"), got)

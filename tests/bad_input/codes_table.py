@@ -326,9 +326,9 @@ def methods() -> dict[str, Any]:
         for name in dir(QuantizedTensor)
         if isinstance(getattr(QuantizedTensor, name), types.FunctionType)
         and not (name.startswith("_") and name not in OPERATORS)
-        # One is refused whatever it is given, one answers for names that are missing, and one
-        # takes the class of the tensors.
-        and name not in ("cuda", "__getattr__", "as_subclass")
+        # One is refused whatever it is given, one answers for names that are missing, one takes
+        # the class of the tensors, and ``why`` answers in a recording (tests/explaining).
+        and name not in ("cuda", "__getattr__", "as_subclass", "why")
     }
 
 

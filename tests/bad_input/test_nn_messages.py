@@ -245,6 +245,7 @@ CASES: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("pad reflect", lambda: F.pad(zeros(1, 3), (3, 0), "reflect"), RuntimeError, "at most 2 "),
     ("pad mode", lambda: F.pad(zeros(1, 3), (1, 0), "mirror"), NotImplementedError, "mirror"),
     ("pad crop", lambda: F.pad(zeros(3), (-2, -2)), RuntimeError, "crops more"),
+    ("pad crops all", lambda: F.pad(zeros(3), (-4, 5)), RuntimeError, "crops more"),
     ("pad layer", lambda: nn.ZeroPad2d((1, 2)), ValueError, "int or 4 ints"),
     ("shuffle", lambda: F.pixel_shuffle(zeros(1, 3, 2, 2), 2), RuntimeError, "divisible"),
     ("fold", lambda: F.fold(zeros(1, 4, 5), (3, 3), 2), RuntimeError, r"C \* 4, 4\]"),

@@ -88,11 +88,20 @@ def dynamic(model: Residual) -> nn.Module:
     return quantization.quantize_dynamic(model, {nn.Linear})
 
 
+def reference(model: Residual) -> nn.Module:
+    """Weights on their grids, but computed on real numbers."""
+    mapping = quantization.get_default_qconfig_mapping("fbgemm")
+    prepared = quantize_fx.prepare_fx(model, mapping, (images(),))
+    prepared(images())
+    return quantize_fx.convert_to_reference_fx(prepared)
+
+
 FORMS: dict[str, tuple[type[Residual], Callable[..., nn.Module]]] = {
     "eager": (Residual, eager),
     "graph": (Residual, graph),
     "graph with functions": (WithFunction, graph),
     "dynamic": (Residual, dynamic),
+    "reference": (WithFunction, reference),
 }
 
 

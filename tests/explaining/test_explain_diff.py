@@ -270,6 +270,14 @@ def test_every_arithmetic_is_explained(name) -> None:
         assert found["conv1"].causes[decisions.TWICE] > 0
 
 
+def test_a_dynamic_layer() -> None:
+    """Beside a float one: its weight, and its input, which it rounds itself."""
+    found = pyqref.explain_diff(MODEL, quantization.quantize_dynamic(MODEL, {nn.Linear}), X)
+    check(found)
+    assert found.first.layer == "fc"
+    assert {"another weight", "its input rounded as it runs"} == set(found.first.causes)
+
+
 def test_contexts() -> None:
     """Each side runs in its own, and layers that are run again do so as well."""
     entered = []

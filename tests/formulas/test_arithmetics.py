@@ -47,6 +47,17 @@ def test_eq_requantize_onednn__exact(kind):
     assert expected == integers_of(OneDNN(), layer=Layer(kind))
 
 
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_eq_dynamic_onednn__exact(per_channel):
+    """Reciprocals twice, of doubles but for the scales of channels; then product and bias."""
+    s_x = f32(1 / single(1 / S_X))
+    s_w = f32(1 / f32(1 / single(S_W))) if per_channel else f32(1 / single(1 / S_W))
+    expected = [f32(f32(a * f32(s_x * s_w)) + rational(BIAS)) for a in SAMPLE]
+    scale = np.array([S_W]) if per_channel else S_W
+    got = OneDNN().dequantize(np.array(SAMPLE)[:, None], np.float32([BIAS]), S_X, scale)
+    assert expected == [rational(each) for each in got[:, 0]]
+
+
 def test_eq_requantize_onnx__exact():
     """The bias is an integer; the zero point comes after the rounding."""
     unit = f32(single(S_X) * single(S_W))

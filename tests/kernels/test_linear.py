@@ -33,8 +33,11 @@ def check(
     output: Any = np.uint8,
     relu: bool = False,
     weight_zero_points: Any = 0,
+    large: float | None = None,
 ) -> None:
     x = integers(rng, (*np.atleast_1d(rows), depth), stored)
+    if large is not None:
+        x = np.where(rng.random(x.shape) < large, x, x & 127)
     weight = integers(rng, (columns, depth), np.int8)
     x_zero_point = int(integers(rng, 3, stored)[1])
     requant = finish(rng, mode, columns, depth, output, relu)
@@ -74,6 +77,23 @@ def test_depth_around_the_quad(kernel: str, depth: int, n_threads: int) -> None:
     for rows in (1, 7, 35):
         for columns in (10, 64, 65):
             check(np.random.default_rng(3), rows, columns, depth)
+
+
+@pytest.mark.parametrize("large", [0.0, 0.002, 0.02, 0.2])
+def test_few_inputs_above_127(kernel: str, n_threads: int, large: float) -> None:
+    """Where pairs of products are added in 16 bits, these few are multiplied apart."""
+    for rows, columns in ((1, 64), (2, 48), (5, 17), (9, 80), (70, 130)):
+        for depth in (4, 31, 32, 36, 300):
+            check(np.random.default_rng(15), rows, columns, depth, large=large)
+
+
+def test_extreme_products_of_small_inputs(kernel: str) -> None:
+    """127 times -128, twice, and one input of 255 among them: exact, nothing saturates."""
+    x, weight = np.full((5, 64), 127, np.uint8), np.full((16, 64), -128, np.int8)
+    x[3, 40] = 255
+    expected = reference.linear_accumulator(x, 0, weight, 0).astype(np.float32)
+    packed = _kernels.pack_linear(weight)
+    assert_same_bits(expected, _kernels.linear_float(x, 0, packed, 0, 1.0, 1.0, None, "fbgemm"))
 
 
 def test_enough_work_for_every_thread(kernel: str, n_threads: int) -> None:

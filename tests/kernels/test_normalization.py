@@ -109,3 +109,23 @@ def test_constant_rows_without_epsilon(kernel: str) -> None:
     with np.errstate(all="ignore"):
         assert_same_bits(expected, _kernels.layer_norm(*arguments))
     assert expected.max() == 255
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "shape", [(3, 5), (2, 33, 7), (2, 64, 5, 3), (1, 17, 90, 11), (2, 3, 1, 1)]
+)
+def test_batch_norm(kernel: str, n_threads: int, dtype: Any, shape: tuple[int, ...]) -> None:
+    """eq-quantized-batch-norm, channels first and last in memory, with ReLU and without."""
+    rng = np.random.default_rng(3)
+    alpha, beta = (30 * rng.standard_normal((2, shape[1]))).astype(np.float32) / 16
+    alpha[0], beta[-1] = np.inf, np.nan
+    given, out = grid(dtype, 0.1, 3), grid(dtype, 0.02, -5 if dtype == np.int8 else 60)
+    first = integers(dtype, *shape)
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(first, 1, -1)), -1, 1)
+    for relu in (False, True):
+        with np.errstate(invalid="ignore", over="ignore"):
+            expected = normalization.batch_norm(first, given, alpha, beta, out, relu)
+            for q in (first, last, first[..., ::-1][..., ::-1]):
+                actual = _kernels.batch_norm(q, given, alpha, beta, out, relu)
+                assert_same_bits(expected, actual)

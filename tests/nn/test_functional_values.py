@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -173,6 +174,18 @@ def test_adaptive_windows() -> None:
     assert [[0.5, 2.0, 3.5]] == F.adaptive_avg_pool1d(x, 3).tolist()
     assert [[1.0, 3.0, 4.0]] == F.adaptive_max_pool1d(x, 3).tolist()
     assert [[0.0, 1.0, 2.0, 3.0, 4.0]] == F.adaptive_avg_pool1d(x, 5).tolist()
+
+
+def test_adaptive_windows_of_one_element() -> None:
+    """Each is its own mean: an infinite neighbour makes no nan of it, and a zero keeps its sign."""
+    x = pyqref.tensor([[-0.0, float("inf"), 2.0], [1.0, 2.0, 4.0]], requires_grad=True)
+    y = F.adaptive_avg_pool2d(x[None], (2, 3))
+    assert pyqref.equal(x[None], y)
+    assert math.copysign(1, y[0, 0, 0].item()) == -1
+    y.sum().backward()
+    assert pyqref.equal(pyqref.ones(2, 3), x.grad)
+    half = F.adaptive_avg_pool2d(pyqref.tensor([[[1.0, 3.0], [5.0, 9.0]]]), (1, 2))
+    assert [[[3.0, 6.0]]] == half.tolist()
 
 
 def test_batch_norm_running_statistics() -> None:

@@ -96,6 +96,14 @@ static void total_of_row(const NormRows *r, ptrdiff_t row) {
     r->out[row] = mean_over(ITSELF, r->x + row * r->n, 0, r->n, r->count);
 }
 
+FUNCTION void put_normal(const NormRows *r, const float *x, float *out, ptrdiff_t i, f32v c,
+                         f32v factor, ptrdiff_t left) {
+    f32v y = mul_f32(sub_f32(some_f32(x + i, left), c), factor);
+    if (r->weight) y = mul_f32(y, some_f32(r->weight + i, left));
+    if (r->bias) y = add_f32(y, some_f32(r->bias + i, left));
+    put_some(out + i, y, left);
+}
+
 /* Add `rows` numbers of each of `count` columns, at most SPREAD. */
 FUNCTION void add_columns(f64v *sums, const float *x, ptrdiff_t rows, ptrdiff_t step, int count) {
     for (ptrdiff_t row = 0; row < rows; ++row, x += step) {
@@ -130,13 +138,11 @@ static void normalize_row(const NormRows *r, ptrdiff_t row) {
     moments_of_row(r, row);
     r->factors[row] = (float)(1 / sqrt((double)r->factors[row] + r->eps));
     const f32v c = set_f32(r->centers[row]), factor = set_f32(r->factors[row]);
-    for (ptrdiff_t i = 0; i < r->n; i += SIMD_LANES) {
-        const ptrdiff_t left = r->n - i;
-        f32v y = mul_f32(sub_f32(some_f32(x + i, left), c), factor);
-        if (r->weight) y = mul_f32(y, some_f32(r->weight + i, left));
-        if (r->bias) y = add_f32(y, some_f32(r->bias + i, left));
-        put_some(out + i, y, left);
+    ptrdiff_t i = 0;
+    for (; i + SIMD_LANES <= r->n; i += SIMD_LANES) {
+        put_normal(r, x, out, i, c, factor, SIMD_LANES);
     }
+    if (i < r->n) put_normal(r, x, out, i, c, factor, r->n - i);
 }
 
 /* The gradient times the weight, and what is normalized. */

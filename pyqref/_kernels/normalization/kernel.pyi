@@ -18,5 +18,19 @@ def layer_norm(
     sums: np.ndarray | None = None,
     count: int = 0,
 ) -> None: ...
+def batch_norm(
+    x: np.ndarray,
+    is_signed: bool,
+    x_zero_point: float,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    period: int,
+    inner: int,
+    zero_point: int,
+    lower: int,
+    upper: int,
+    out: np.ndarray,
+    n_threads: int,
+) -> None: ...
 def put_channels_first(x: np.ndarray, out: np.ndarray, n_threads: int) -> None: ...
 def add_sums(x: np.ndarray, is_signed: bool, sums: np.ndarray) -> None: ...

@@ -15,22 +15,24 @@ include "order.pxi"
 
 cdef enum:
     WORK_PER_THREAD = 1 << 14   # elements that are worth a thread
+    TASK = 1 << 13              # elements of a task of batch_norm
     BLOCK = 1 << 13             # elements whose squares add up within 32 bits, for any lanes
 
 
 cdef struct Rows:
     const uint8_t* x
     uint8_t* out
+    Py_ssize_t rows                 # known where a task has several
     Py_ssize_t n, period            # elements of a row; rows after which the parameters repeat
     Py_ssize_t inner                # elements side by side that share theirs
     bint is_signed
-    float scale, eps, inverse_out
+    float scale, eps, inverse_out   # where statistics are known, scale is the zero point
     const float* weight             # (period, n / inner), or NULL: one
     const float* bias               # (period, n / inner), or NULL: zero
     float lower, upper
     int32_t zero_point
     const int64_t* sums             # of what the rows are parts of, or NULL: of each row itself
-    Py_ssize_t count                # elements that these are of
+    Py_ssize_t count                # elements that these are of; rows of a task of batch_norm
 
 
 cdef inline void sums_of(
@@ -230,6 +232,54 @@ def layer_norm(
     n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
     with nogil:
         parallel_for(row_task, &r, rows, n_threads)
+
+
+cdef void channels_task(void* context, Py_ssize_t index, int thread) noexcept nogil:
+    """Some rows, of which each has its channels side by side or is one channel."""
+    cdef const Rows* r = <const Rows*> context
+    cdef Py_ssize_t row = index * r.count
+    cdef Py_ssize_t last = min(row + r.count, r.rows)
+    cdef Py_ssize_t channels = r.n // r.inner
+    cdef const float* weight
+    cdef const float* bias
+    cdef f32v zero_points = set_f32(r.scale), one = set_f32(1)
+    while row < last:
+        weight = r.weight + row % r.period * channels
+        bias = r.bias + row % r.period * channels
+        if r.inner == 1:
+            finish_strip(
+                r, r.x + row * r.n, r.out + row * r.n, r.n, weight, bias, 1, zero_points, one
+            )
+        else:
+            finish_channels(
+                r, r.x + row * r.n, r.out + row * r.n, weight, bias, zero_points, one
+            )
+        row += 1
+
+
+def batch_norm(
+    cnp.ndarray x, bint is_signed, float x_zero_point, cnp.ndarray alpha, cnp.ndarray beta,
+    Py_ssize_t period, Py_ssize_t inner, int32_t zero_point, int32_t lower, int32_t upper,
+    cnp.ndarray out, int n_threads,
+):
+    """Scale each row of ``x (rows, n)`` by ``alpha`` and ``beta``, both ``(period, n / inner)``.
+
+    That is :func:`layer_norm` with the zero point for a mean and one for the deviations.
+    """
+    cdef Rows r
+    require_output_beside("out", out, OF_INT8 if is_signed else OF_UINT8, x)
+    r.x, r.out = <const uint8_t*> cnp.PyArray_DATA(x), <uint8_t*> cnp.PyArray_DATA(out)
+    r.rows, r.n = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
+    r.period, r.inner, r.is_signed = period, inner, is_signed
+    r.scale, r.eps, r.inverse_out, r.sums = x_zero_point, 0, 1, NULL
+    r.weight = <const float*> cnp.PyArray_DATA(alpha)
+    r.bias = <const float*> cnp.PyArray_DATA(beta)
+    r.count = max(TASK // max(r.n, <Py_ssize_t> 1), <Py_ssize_t> 1)
+    r.zero_point = zero_point
+    r.lower, r.upper = lower - zero_point, upper - zero_point
+    n_threads = useful_threads(<double> cnp.PyArray_SIZE(x), WORK_PER_THREAD, n_threads)
+    with nogil:
+        parallel_for(channels_task, &r, (r.rows + r.count - 1) // r.count, n_threads)
 
 
 def add_sums(cnp.ndarray x, bint is_signed, cnp.ndarray sums):

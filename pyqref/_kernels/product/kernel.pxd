@@ -15,6 +15,7 @@ cdef enum:
 cdef extern from "product/tile_shape.h":
     enum:
         NARROW_TILE_ROWS    # rows of tiles narrower than TILE_VECTORS
+        HAS_FEW_LARGE
         MOST_TILE_ROWS
     # What is stored of the exact sums.
     ctypedef enum Store:
@@ -40,7 +41,7 @@ cdef extern from "product/tile_shape.h":
         int zero_point, lower, upper
         uint8_t* out
         Py_ssize_t out_stride
-        int used, streams
+        int used, few_large, streams
 
 cdef extern from "simd/tiles.h":
     enum:
@@ -180,6 +181,8 @@ cdef enum:
     STREAM_AHEAD = 1 << 14          # bytes by which weights are fetched that are used only once
     COLUMNS_IN_PLACE = 128          # with more of them tiles want rows that begin at cache lines
     COPIED_TOO_MUCH = 64            # bytes that may be written after a row
+    LARGE_ONES = 32                 # inputs of which one may be above 127 in are_few_large
+    SAMPLED_ROWS = 16               # that are asked for it
 
 
 cdef struct Product:

@@ -31,6 +31,24 @@ cdef void take_rows(
         row_sums[r] -= INPUT_SHIFT * <int32_t> p.epilogue.depth
 
 
+cdef bint are_few_large(
+    const Product* p, Py_ssize_t count, const uint8_t** rows
+) noexcept nogil:
+    """Whether at most one in ``LARGE_ONES`` inputs of some of the rows is above 127."""
+    cdef Py_ssize_t size = 4 * p.quads // p.segments
+    cdef Py_ssize_t step = max(count // SAMPLED_ROWS, <Py_ssize_t> 1)
+    cdef Py_ssize_t large = 0, looked = 0, r = 0, segment, i
+    cdef const uint8_t* x
+    while r < count:
+        for segment in range(p.segments):
+            x = rows[segment * p.block_rows + r]
+            for i in range(size):
+                large += x[i] >> 7
+        looked += p.segments * size
+        r += step
+    return large * LARGE_ONES <= looked
+
+
 cdef inline void fill_tile(
     const Product* p, const Columns* columns, Tile* tile, int32_t* sums
 ) noexcept nogil:
@@ -45,7 +63,7 @@ cdef inline void fill_tile(
 
 
 cdef void multiply_panel(
-    Product* p, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums,
+    Product* p, Py_ssize_t count, const uint8_t** rows, const int32_t* row_sums, bint few_large,
     Py_ssize_t first_column, const int8_t* next_panel, uint8_t* out,
 ) noexcept nogil:
     """Some rows times one panel; the next one is fetched meanwhile.
@@ -70,7 +88,7 @@ cdef void multiply_panel(
     cdef bint is_whole
     load_columns(p.epilogue, columns, first_column, used)
     fill_tile(p, columns, &tile, sums)
-    tile.step = width * 4
+    tile.step, tile.few_large = width * 4, few_large
     out += first_column * p.out_itemsize
     if width < TILE_VECTORS * SIMD_LANES or TILE_ROWS < count <= NARROW_TILE_ROWS:
         most_rows = NARROW_TILE_ROWS
@@ -138,6 +156,7 @@ cdef void multiply_panels(
     cdef Py_ssize_t panel_size = PANEL_COLUMNS * p.quads * 4
     cdef const int8_t* ahead
     cdef bint is_long = count * panel_size >= LONG_PANEL
+    cdef bint few_large = HAS_FEW_LARGE and are_few_large(p, count, rows)
     while panel < last:
         if is_long and is_ending():
             return
@@ -147,7 +166,9 @@ cdef void multiply_panels(
             ahead = NULL
             if end < p.rows and panel > first_panel:
                 ahead = p.panels + first_panel * panel_size
-        multiply_panel(p, count, rows, row_sums, panel * PANEL_COLUMNS, ahead, out)
+        multiply_panel(
+            p, count, rows, row_sums, few_large, panel * PANEL_COLUMNS, ahead, out
+        )
         panel += 1
 
 

@@ -30,6 +30,85 @@ typedef struct {
     const int8_t *panel, *ahead;
 } Place;
 
+#if HAS_FEW_LARGE
+/* Adds the products of the low seven bits of inputs, of quads from `quad` to before `last`; where
+ * they are `small` there are no other bits. */
+ALWAYS_INLINE Place multiply_low_bits(const int small, const int rows, const int vectors,
+                                      const int lines_ahead, i32v sum[MOST_TILE_ROWS][WIDE_VECTORS],
+                                      const uint8_t *const *x, ptrdiff_t quad, const ptrdiff_t last,
+                                      Place at, const ptrdiff_t step, const ptrdiff_t ahead_step) {
+    for (; quad < last; ++quad, at.panel += step) {
+        UNROLL for (int v = 0; v < lines_ahead; ++v) WILL_BE_STREAMED(at.ahead + v * 64);
+        at.ahead += ahead_step;
+        UNROLL for (int v = 0; v < vectors; v += TILE_VECTORS) {
+            bytes_v weights[TILE_VECTORS];
+            UNROLL for (int i = 0; i < TILE_VECTORS; ++i) {
+                weights[i] = load_quad_weights(at.panel + (v + i) * 4 * SIMD_LANES);
+            }
+            UNROLL for (int r = 0; r < rows; ++r) {
+                bytes_v inputs = broadcast_quad(x[r] + 4 * quad);
+                if (!small) inputs = low_bits(inputs);
+                UNROLL for (int i = 0; i < TILE_VECTORS; ++i) {
+                    sum[r][v + i] = dot4_small(sum[r][v + i], inputs, weights[i]);
+                }
+            }
+        }
+    }
+    return at;
+}
+
+/* And those of the top bits, wherever there are any. */
+ALWAYS_INLINE void multiply_top_bits(const int rows, const int vectors,
+                                     i32v sum[MOST_TILE_ROWS][WIDE_VECTORS],
+                                     const uint8_t *const *x, ptrdiff_t quad, const ptrdiff_t last,
+                                     const int8_t *panel, const ptrdiff_t step) {
+    for (; quad < last; ++quad, panel += step) {
+        uint32_t four, all = 0;
+        UNROLL for (int r = 0; r < rows; ++r) {
+            memcpy(&four, x[r] + 4 * quad, 4);
+            all |= four;
+        }
+        if (!(all & 0x80808080u)) continue;
+        UNROLL for (int v = 0; v < vectors; ++v) {
+            const bytes_v weights = load_quad_weights(panel + v * 4 * SIMD_LANES);
+            UNROLL for (int r = 0; r < rows; ++r) {
+                sum[r][v] = dot4_top_bits(sum[r][v], broadcast_quad(x[r] + 4 * quad), weights);
+            }
+        }
+    }
+}
+
+/* The same products as multiply_quads adds, where few inputs are above 127. */
+ALWAYS_INLINE Place multiply_bytes(const int rows, const int vectors, const int lines_ahead,
+                                   i32v sum[MOST_TILE_ROWS][WIDE_VECTORS],
+                                   const uint8_t *const *given, const ptrdiff_t quads, Place at,
+                                   const Tile *tile) {
+    const ptrdiff_t step = tile->step, ahead_step = tile->ahead_step;
+    const uint8_t *x[MOST_TILE_ROWS];
+    UNROLL for (int r = 0; r < rows; ++r) x[r] = given[r];
+    for (ptrdiff_t quad = 0, last; quad < quads; quad = last) {
+        last = quad + SIMD_LANES;
+        if (last <= quads) {
+            bytes_v all = load_quads_of(x[0] + 4 * quad);
+            UNROLL for (int r = 1; r < rows; ++r) {
+                all = or_i32(all, load_quads_of(x[r] + 4 * quad));
+            }
+            if (!has_top_bits(all)) {
+                at = multiply_low_bits(1, rows, vectors, lines_ahead, sum, x, quad, last, at, step,
+                                       ahead_step);
+                continue;
+            }
+        } else {
+            last = quads;
+        }
+        multiply_top_bits(rows, vectors, sum, x, quad, last, at.panel, step);
+        at = multiply_low_bits(0, rows, vectors, lines_ahead, sum, x, quad, last, at, step,
+                               ahead_step);
+    }
+    return at;
+}
+#endif
+
 /* Adds the products of rows from `first` to before `end`, of quads from `quad` to before `last`. */
 ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vectors,
                                    const int is_part, const int lines_ahead, const int streamed,
@@ -80,7 +159,8 @@ ALWAYS_INLINE Place multiply_quads(const int first, const int end, const int vec
 
 /* start + sum over k of x[r][k] * w[k][c] (eq-linear-accumulator, uncentred), for one tile after
  * another: where products are few, what is done once for all of them counts. */
-ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vectors, Tile *tile) {
+ALWAYS_INLINE void multiply_into(const int reals, const int few, const int rows, const int vectors,
+                                 Tile *tile) {
     const int lines_ahead = rows == 1 || vectors < 2 ? 1 : rows <= FEW_ROWS ? vectors : 2;
     const int streamed = rows != TILE_ROWS || vectors < TILE_VECTORS;
     const int some = LAST_SUMS / vectors, in_parts = reals && LAST_QUADS && rows > FEW_ROWS;
@@ -92,6 +172,13 @@ ALWAYS_INLINE void multiply_into(const int reals, const int rows, const int vect
         begin_tile(rows, vectors, sum, tile);
         expect_results(rows, vectors, tile);
         for (ptrdiff_t segment = 0; tile = kept, segment < tile->segments; ++segment) {
+#if HAS_FEW_LARGE
+            if (few) {
+                at = multiply_bytes(rows, vectors, lines_ahead, sum,
+                                    tile->x + segment * tile->pitch, tile->quads, at, tile);
+                continue;
+            }
+#endif
             at = multiply_quads(0, rows, vectors, 0, lines_ahead, streamed, sum,
                                 tile->x + segment * tile->pitch, 0,
                                 tile->quads - (in_parts ? last_quads(tile) : 0), at, tile);
@@ -151,9 +238,15 @@ ALWAYS_INLINE void multiply_tile(const int rows, const int vectors, Tile *tile) 
         tile->store == BYTES) {
         multiply_short(rows, vectors, tile);
     } else if (tile->store == FUSED || tile->store == SEPARATE) {
-        multiply_into(1, rows, vectors, tile);
+        if (HAS_FEW_LARGE && tile->few_large) {
+            multiply_into(1, 1, rows, vectors, tile);
+        } else {
+            multiply_into(1, 0, rows, vectors, tile);
+        }
+    } else if (HAS_FEW_LARGE && tile->few_large) {
+        multiply_into(0, 1, rows, vectors, tile);
     } else {
-        multiply_into(0, rows, vectors, tile);
+        multiply_into(0, 0, rows, vectors, tile);
     }
 }
 

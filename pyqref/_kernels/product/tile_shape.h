@@ -25,7 +25,9 @@
 #define WILL_BE_READ(address) __builtin_prefetch(address, 0, 3)
 #define WILL_BE_STREAMED(address) __builtin_prefetch(address, 0, 2)
 #define WILL_BE_WRITTEN(address) __builtin_prefetch(address, 1, 3)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #else
+#define UNLIKELY(condition) (condition)
 #define WILL_BE_READ(address) ((void)(address))
 #define WILL_BE_STREAMED(address) ((void)(address))
 #define WILL_BE_WRITTEN(address) ((void)(address))
@@ -87,6 +89,11 @@ static inline int vectors_of_tile(int rows, ptrdiff_t left, int is_only) {
 #define STAYS_COUNTED(number) ((void)0)
 #endif
 
+/* Whether a header of simd/ knows faster products for inputs of which few are above 127. */
+#ifndef HAS_FEW_LARGE
+#define HAS_FEW_LARGE 0
+#endif
+
 /* What is stored of the exact sums. */
 typedef enum {
     BYTES,    /* eq-requantize */
@@ -118,6 +125,7 @@ typedef struct {
     uint8_t *out;
     ptrdiff_t out_stride;       /* bytes from a row to the next */
     int used;                   /* columns that are stored */
+    int few_large;              /* whether few inputs are above 127; asked where HAS_FEW_LARGE */
     int streams;                /* whether reals go to memory past the caches, in whole vectors */
 } Tile;
 

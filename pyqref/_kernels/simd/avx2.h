@@ -1,5 +1,5 @@
 /* Primitives for AVX2 with FMA: 8 lanes. Products of bytes are exact: widened to 16 bits and
- * added in pairs to 32 bits, never by the instruction that saturates at 16 bits. */
+ * added in pairs to 32 bits; the instruction that saturates at 16 bits has only what fits them. */
 #ifndef PYQREF_SIMD_H
 #define PYQREF_SIMD_H
 
@@ -340,54 +340,7 @@ static inline i16v broadcast_pair(const int16_t *source) {
 }
 
 #ifndef SIMD_HAS_DOT4 /* avxvnni.h has its own */
-
-#define TILE_ROWS 4
-#define TILE_VECTORS 2
-#define QUADS_FILL_REGISTERS 1
-#define INPUT_SHIFT 0
-#define PAIR_PRICE 1
-
-typedef struct { __m256i even, odd; } inputs_v;  /* four activations, in every lane, as 16 bits */
-typedef struct { __m256i even, odd; } weights_v; /* four weights of 8 columns, as 16 bits */
-
-static inline i32v dot2(i32v sum, i16v a, i16v b) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
-}
-static inline i32v multiply_add_i16(i32v c, i32v a, i32v b) { return dot2(c, a, b); }
-typedef inputs_v quads_v;
-
-static inline inputs_v widened(__m256i bytes) {
-    inputs_v x = {_mm256_and_si256(bytes, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(bytes, 8)};
-    return x;
-}
-static inline inputs_v broadcast_inputs(const uint8_t *source) {
-    int32_t four;
-    memcpy(&four, source, 4);
-    return widened(_mm256_set1_epi32(four));
-}
-static inline quads_v load_quads(const uint8_t *source) { return widened(load_vector(source)); }
-static inline void broadcast_quads(quads_v *quads, const uint8_t *source) {
-    __m256i copies[4];
-    broadcast_each_quad(copies, source);
-    for (int v = 0; v < 4; ++v) quads[v] = widened(copies[v]);
-}
-static inline void interleave_quads(quads_v *quads, const uint8_t *a, const uint8_t *b,
-                               const uint8_t *c, const uint8_t *d) {
-    __m256i woven[4];
-    interleave(woven, a, b, c, d);
-    for (int v = 0; v < 4; ++v) quads[v] = widened(woven[v]);
-}
-static inline weights_v load_weights(const int8_t *source) {
-    __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
-    weights_v w = {_mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8), _mm256_srai_epi16(bytes, 8)};
-    return w;
-}
-static inline i32v dot4(i32v sum, inputs_v x, weights_v w) {
-    __m256i even = _mm256_madd_epi16(x.even, w.even);
-    __m256i odd = _mm256_madd_epi16(x.odd, w.odd);
-    return _mm256_add_epi32(sum, _mm256_add_epi32(even, odd));
-}
-static inline i32v dot4_quads(i32v sum, quads_v x, weights_v w) { return dot4(sum, x, w); }
-
+#include "avx2_products.h"
 #endif
+
 #endif

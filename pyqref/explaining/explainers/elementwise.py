@@ -92,7 +92,7 @@ def _add_fixed_point(
         shift = 0
     rounded = steps.add(
         "shifted right, rounded",
-        "shift right",
+        "right shift",
         total,
         Operand("t", min(shift, 62)),
         symbol="r",
@@ -126,10 +126,12 @@ def mul(draft: Draft) -> None:
     inverse = steps.add("reciprocal", "reciprocal32", s_y, symbol="i_y", label="eq-reciprocal")
     multiplier = steps.add("multiplier", "times32", unit, inverse, symbol="M")
     single = steps.add("as float32", "single", product, symbol="f")
-    value = steps.add("in units of the output", "times32", single, multiplier, symbol="v")
+    scaled = steps.add("in units of the output", "times32", single, multiplier, symbol="v")
     grid = out.quantizer.grid
     low = grid.lowest[0] if relu else grid.quant_min
-    q = round_and_clamp(draft, value, out.zero_point, low, grid.quant_max, "eq-quantized-mul", relu)
+    q = round_and_clamp(
+        draft, scaled, out.zero_point, low, grid.quant_max, "eq-quantized-mul", relu
+    )
     draft.dequantized(q, out)
 
 

@@ -85,8 +85,10 @@ def quantize_per_channel(draft: Draft) -> None:
     rounded = steps.add("rounded", "half even", shifted, symbol="r", label="eq-round-half-even")
     dtype = quantizer.dtype
     ends = Operand("low", dtype.quant_min), Operand("high", dtype.quant_max)
-    steps.add("clamped", "clamp", rounded, *ends, symbol="q", label="eq-affine-quantize-channel")
-    _real_of_channel(draft, Operand("q", steps[-1].value, len(steps) - 1), quantizer, channel)
+    label = "eq-affine-quantize-channel"
+    q = steps.add("clamped", "clamp", rounded, *ends, symbol="q", label=label)
+    draft.answer = q.step
+    _real_of_channel(draft, q, quantizer, channel)
 
 
 def channel_parameters(quantizer: Any, channel: int) -> tuple[float, Any]:
@@ -127,10 +129,13 @@ def dequantize(draft: Draft) -> None:
 @explains("clamp_integers")
 def clamp_integers(draft: Draft) -> None:
     """Integers held to a range that was chosen."""
-    x = draft.record.arguments["tensor"]
+    given, dtype = draft.record.arguments, draft.output.quantizer.dtype
+    x = given["input"]
     q = draft.element("x", x, draft.index)
-    low, high = draft.record.arguments["low"], draft.record.arguments["high"]
-    ends = Operand("low", int(low)), Operand("high", int(high))
+    ends = (
+        Operand("low", max(int(given["quant_min"]), dtype.quant_min)),
+        Operand("high", min(int(given["quant_max"]), dtype.quant_max)),
+    )
     clamped = draft.steps.add("clamped", "clamp", q, *ends, symbol="q", label="eq-saturate")
     if draft.output.per_tensor:
         draft.dequantized(clamped, draft.output)

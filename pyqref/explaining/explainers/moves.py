@@ -12,14 +12,13 @@ import numpy as np
 
 from ...numerics.interpolate import nearest
 from ...tape import Operation, indexing, shape
-from ...tape.bounds import Clamp
 from ...tape.padding import Pad
 from ..draft import Draft, explains
 from ..record import Value
 from ..steps import Operand
 from .grids import on_grid
 
-__all__ = ["moved"]
+__all__ = ["moved", "nearest_element", "positions", "reduced"]
 
 _KINDS: dict[str, type[Operation]] = {
     each.__name__: each
@@ -42,7 +41,6 @@ _KINDS: dict[str, type[Operation]] = {
         indexing.MaskedSelect,
     )
 }
-_ = Clamp
 
 
 def _run(kind: type[Operation], *args: Any) -> np.ndarray:
@@ -125,6 +123,18 @@ def pad(draft: Draft) -> None:
     draft.notes.append("in the padding")
     q = on_grid(draft, Operand("value", np.float32(value)), draft.output)
     draft.dequantized(q, draft.output)
+
+
+def reduced(x: Value, index: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> np.ndarray:
+    """Positions of the elements over which one result of a reduction is taken."""
+    ndim = len(x.shape)
+    kept = [axis for axis in range(ndim) if axis not in axes]
+    own = [index[axis] for axis in kept] if keepdim else list(index)
+    chosen: list[Any] = [slice(None)] * ndim
+    for axis, place in zip(kept, own, strict=True):
+        chosen[axis] = place
+    places: np.ndarray = np.arange(x.array.size).reshape(x.shape)[tuple(chosen)].ravel()
+    return places
 
 
 def nearest_element(draft: Draft, exact: bool) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..draft import Draft
-from ..record import Value
 from ..steps import Operand, Steps
 
 __all__ = ["Layer", "requantized", "round_and_clamp", "unit_of_accumulator"]
@@ -54,13 +53,18 @@ def unit_of_accumulator(steps: Steps, layer: Layer) -> Operand:
 
 
 def requantized(
-    draft: Draft, accumulator: Operand, layer: Layer, out: Value, relu: bool
+    draft: Draft,
+    accumulator: Operand,
+    layer: Layer,
+    scale: float,
+    zero_point: int,
+    relu: bool = False,
 ) -> Operand:
     """Steps from the accumulator of a layer to its output integer."""
     steps, packed = draft.steps, layer.packed
     with_bias = _with_bias(steps, accumulator, layer)
     unit = next(Operand("A", s.value, n) for n, s in enumerate(steps) if s.symbol == "A")
-    s_y = steps.single("scale of the output", "s_y", out.scale)
+    s_y = steps.single("scale of the output", "s_y", scale)
     if packed.engine == "qnnpack":
         inverse = steps.add(
             "reciprocal of the scale", "reciprocal32", s_y, symbol="i_y", label="eq-reciprocal"
@@ -84,8 +88,8 @@ def requantized(
     return round_and_clamp(
         draft,
         value,
-        out.zero_point,
-        max(low, out.zero_point) if relu else low,
+        zero_point,
+        max(low, zero_point) if relu else low,
         high,
         "eq-requantize",
         relu,

@@ -6,12 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from ... import arithmetic
+from ...arithmetic.layer import layer_of
 from ..draft import Draft, Picture, explains
 from ..record import Value
 from ..steps import Operand
 from .requantization import Layer, requantized
 
-__all__ = ["Places", "accumulate", "linear_places", "places_of_conv"]
+__all__ = [
+    "Places",
+    "accumulate",
+    "accumulate_integers",
+    "layer_and_places",
+    "linear_places",
+    "places_of_conv",
+    "weighted_parts",
+]
 
 
 class Places:
@@ -81,13 +91,14 @@ def accumulate(
 ) -> Operand:
     """The accumulator of one output, with its extremes on the way."""
     inputs = draft.elements("x", x, places.inputs)
-    return accumulate_integers(draft, inputs, x_zero, packed, layer, places, label)
+    zero = Operand("z_x", x_zero)
+    return accumulate_integers(draft, inputs, zero, packed, layer, places, label)
 
 
 def accumulate_integers(
     draft: Draft,
     inputs: Operand,
-    x_zero: int,
+    x_zero: Operand,
     packed: Any,
     layer: Layer,
     places: Places,
@@ -99,13 +110,13 @@ def accumulate_integers(
         "accumulator",
         "dot",
         inputs,
-        Operand("z_x", x_zero),
+        x_zero,
         Operand("w", weight),
         Operand("z_w", layer.weight_zero_point),
         symbol="a",
         label=label,
     )
-    left = np.asarray(inputs.value).astype(np.int64) - x_zero
+    left = np.asarray(inputs.value).astype(np.int64) - x_zero.value
     right = weight.astype(np.int64) - layer.weight_zero_point
     way = np.cumsum(left * right)
     least, most = int(way.min(initial=0)), int(way.max(initial=0))
@@ -119,7 +130,8 @@ def accumulate_integers(
     return total
 
 
-def _parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
+def weighted_parts(draft: Draft) -> tuple[Value, Any, Layer, Places, str]:
+    """Input and weight of a layer, and what meets at the output that is explained."""
     x = draft.argument("X", "qx")
     packed = draft.argument("W_prepack", "packed_weight", "packed")
     return (x, packed, *layer_and_places(packed, x, draft.index, x.scale))
@@ -143,8 +155,45 @@ _TRANSPOSED = tuple(f"quantized.conv_transpose{n}d" for n in (1, 2, 3))
 @explains(*(f"quantized.{name}{relu}" for name in _STATIC for relu in ("", "_relu")), *_TRANSPOSED)
 def weighted_sum(draft: Draft) -> None:
     """Accumulate, then requantize."""
-    x, packed, layer, places, label = _parts(draft)
+    x, packed, layer, places, label = weighted_parts(draft)
     total = accumulate(draft, x, x.zero_point, packed, layer, places, label)
     relu = draft.record.operation.endswith("_relu")
-    q = requantized(draft, total, layer, draft.output, relu)
+    q = requantized(draft, total, layer, draft.output.scale, draft.output.zero_point, relu)
     draft.dequantized(q, draft.output)
+    for name in draft.arithmetics:
+        draft.others[name] = _in_arithmetic(draft, name, x, packed, layer, relu)
+
+
+def _in_arithmetic(
+    draft: Draft, name: str, x: Value, packed: Any, layer: Layer, relu: bool
+) -> tuple[Any, ...]:
+    """The steps of another system, from the same integers."""
+    picture, out = draft.picture, draft.output
+    assert picture is not None
+    stored = [
+        np.moveaxis(each, 0, -1).ravel() + zero
+        for each, zero in (
+            (picture.inputs, x.zero_point),
+            (picture.weights, layer.weight_zero_point),
+        )
+    ]
+    conv = hasattr(packed, "stride")
+    low, high = packed.output_range
+    scale = np.array([layer.weight_scale]) if layer.per_channel else layer.weight_scale
+    return tuple(
+        arithmetic.get(name).steps(
+            stored[0],
+            x.zero_point,
+            stored[1],
+            layer.weight_zero_point,
+            None if layer.bias is None else float(layer.bias),
+            x.scale,
+            scale,
+            out.scale,
+            out.zero_point,
+            max(low, out.zero_point) if relu else low,
+            high,
+            layer_of(packed),
+            picture.padded.all(axis=0).ravel() if conv else None,
+        )
+    )

@@ -12,7 +12,7 @@ from ..draft import Draft, Picture, explains
 from ..record import Value
 from ..steps import Operand
 from .grids import on_grid
-from .moves import nearest_element
+from .moves import nearest_element, reduced
 from .requantization import round_and_clamp
 
 __all__ = ["mean_of_integers"]
@@ -155,16 +155,11 @@ def adaptive_avg_pool(draft: Draft) -> None:
 def mean(draft: Draft) -> None:
     """Over the last axes in integers, over others in real numbers."""
     given = draft.record.arguments
-    x, axes, keepdim = given["tensor"], given["axes"], given["keepdim"]
+    x, axes, keepdim = given["tensor"], tuple(given["axes"]), bool(given["keepdim"])
     ndim, array = len(x.shape), x.array
-    kept = [axis for axis in range(ndim) if axis not in axes]
-    own = [draft.index[axis] for axis in kept] if keepdim else list(draft.index)
-    chosen: list[Any] = [slice(None)] * ndim
-    for axis, place in zip(kept, own, strict=True):
-        chosen[axis] = place
-    places = np.arange(array.size).reshape(x.shape)[tuple(chosen)]
+    places = reduced(x, draft.index, axes, keepdim)
     values = draft.elements("x", x, places)
-    last = tuple(axes) == tuple(range(ndim - len(axes), ndim))
+    last = axes == tuple(range(ndim - len(axes), ndim))
     if last and array.dtype.itemsize == 1 and array.size:
         images = ndim == 4 and len(axes) == 2
         engine = draft.engine if images and array.dtype == np.uint8 else "fbgemm"

@@ -6,24 +6,11 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
+from ..steps import Step, short
 
-from ..steps import Step
-
-__all__ = ["as_text", "short", "title"]
+__all__ = ["as_text", "title"]
 
 WIDTH = 80
-
-
-def short(value: Any) -> str:
-    """A number for people: integers whole, real numbers as short as they can be read back.
-
-    Examples
-    --------
-    >>> short(3), short(np.float32(0.1)), short(np.float32(2))
-    ('3', '0.1', '2')
-    """
-    return str(value) if isinstance(value, int) else str(value).removesuffix(".0")
 
 
 def title(derivation: Any) -> str:
@@ -43,6 +30,14 @@ def _lines(derivation: Any) -> Iterator[str]:
     yield from _inputs(derivation)
     for number, step in enumerate(derivation.steps):
         yield from _step(step, number == derivation.result)
+    for name, others in derivation.others.items():
+        yield from _wrapped(f"{name}: {short(others[-1].value)}", "", "    ")
+        for each in others:
+            yield from _wrapped(
+                f"{each.name}: {each.formula} = {short(each.value)}", "  ", "      "
+            )
+            if each.decision:
+                yield from _wrapped(each.decision, "  > ", "    ")
     for note in derivation.notes:
         yield from _wrapped(note, "note: ", "      ")
 
@@ -77,7 +72,7 @@ def _step(step: Step, stored: bool) -> Iterator[str]:
 
 
 def _value(step: Step) -> str:
-    if step.kind == "integer":
+    if not step.kind.startswith("float"):
         return short(step.value)
     return f"{short(step.value)}  ({step.hexadecimal})"
 
@@ -91,6 +86,3 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
         drop_whitespace=True,
         replace_whitespace=False,
     )
-
-
-_ = np

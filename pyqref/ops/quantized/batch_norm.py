@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyqref._kernels.parts import parts
+from pyqref import _kernels
 from pyqref.numerics import normalization
 
 from .grid import grid_of, tensor_on
@@ -211,10 +211,5 @@ def _batch_norm(
         alpha, beta = normalization.batch_norm_coefficients(
             *statistics, w, b, require_eps(name, eps), x.q_scale(), out.scale
         )
-        integers = np.empty_like(x._array)
-        for at in parts(integers):
-            channels = at[1]
-            integers[at] = normalization.batch_norm(
-                x._array[at], grid_of(x), alpha[channels], beta[channels], out, relu
-            )
+        integers = _kernels.batch_norm(x._array, grid_of(x), alpha, beta, out, relu)
     return tensor_on(integers, out, x.dtype)

@@ -17,6 +17,7 @@ from .embedding import PackedEmbedding, require_indices, require_table
 
 __all__ = [
     "bag_lengths",
+    "bag_limits",
     "embedding_bag_2bit_rowwise_offsets",
     "embedding_bag_4bit",
     "embedding_bag_4bit_rowwise_offsets",
@@ -152,7 +153,7 @@ def embedding_bag_2bit_rowwise_offsets(
 
 def bag_lengths(indices: Any, offsets: Any, include_last_offset: bool = False) -> Any:
     """How many indices each bag has, float32 ``(B,)``; arguments as of the look-ups."""
-    starts, ends = _limits("bag_lengths", indices._array, offsets, include_last_offset)
+    starts, ends = bag_limits("bag_lengths", indices._array, offsets, include_last_offset)
     return wrap((ends - starts).astype(np.float32))
 
 
@@ -205,7 +206,7 @@ def _bag(
     if pruned and mapping is not None:
         rows = require_indices(name, "compressed_indices_mapping", mapping, count, low=-1)
     array = require_indices(name, "indices", indices, count if rows is None else rows.size)
-    starts, ends = _limits(name, array, offsets, include_last)
+    starts, ends = bag_limits(name, array, offsets, include_last)
     factors = None
     if weights is not None:
         require_float(name, weights, "per_sample_weights")
@@ -225,7 +226,7 @@ def _bag(
     return wrap(_kernels.embedding_bag(*table, array, starts, ends, factors))
 
 
-def _limits(
+def bag_limits(
     name: str, indices: np.ndarray, offsets: Any, include_last: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where each bag begins and ends."""

@@ -279,18 +279,8 @@ def _require_broadcast(what: str, shape: tuple[int, ...], target: tuple[int, ...
         raise RuntimeError(f"{what} must have the shape {target}, or one of it, got {shape}")
 
 
-def make_quantized(array: Array, quantizer: Quantizer) -> Any:
-    """A quantized tensor on these very integers (no copy).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pyqref
-    >>> x = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 10, pyqref.quint8)
-    >>> make_quantized(np.uint8([10, 14]), x._quantizer).dequantize().tolist()
-    [0.0, 2.0]
-    """
-    return wrap_quantized(array, quantizer)
+#: A quantized tensor on these very integers (no copy), of a quantizer.
+make_quantized = wrap_quantized
 
 
 @explains_errors

@@ -93,6 +93,21 @@ class DetectorBase(ABC):
 
     A detector says where it wants observers, and reports what they saw. Subclasses define the
     four methods below.
+
+    Examples
+    --------
+    >>> class CountsLayers(DetectorBase):
+    ...     def determine_observer_insert_points(self, model):
+    ...         return {}
+    ...     def get_detector_name(self):
+    ...         return "counter"
+    ...     def get_qconfig_info(self, model):
+    ...         return {}
+    ...     def generate_detector_report(self, model):
+    ...         return f"{len(list(model.children()))} layers", {}
+    >>> from pyqref import nn
+    >>> CountsLayers().generate_detector_report(nn.Sequential(nn.ReLU(), nn.ReLU()))
+    ('2 layers', {})
     """
 
     def __init__(self) -> None:

@@ -1,0 +1,224 @@
+"""Derivations lead to what the layers stored, and each step can be computed again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import pyqref
+from pyqref import nn
+from pyqref.cli.main import main
+from pyqref.explaining import explain, recording
+from pyqref.explaining.draft import EXPLAINERS
+from pyqref.explaining.show.json import steps_of
+
+from .cases import CASES
+from .drawing import ENGINES, sweep
+
+
+@pytest.fixture(autouse=True)
+def _settings():
+    before = pyqref.backends.quantized.engine, pyqref.backends.quantized.conventions
+    yield
+    pyqref.backends.quantized.engine, pyqref.backends.quantized.conventions = before
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_random_elements_of_all_operations(engine):
+    """Each derivation, computed again from its own operands exactly, is the stored number."""
+    seen: Counter[str] = Counter()
+    for name in CASES:
+        seen += sweep(0, engine, "documented", name)
+    assert sum(seen.values()) > 120
+    assert {"TakeAlong"} >= {
+        each
+        for each in EXPLAINERS
+        if each not in seen
+        and not each.startswith(("quantized.conv", "quantized.embedding", "observer"))
+    }
+
+
+def test_the_convention_of_torch():
+    """Fake quantizers and PReLU follow the convention that was set when they ran."""
+    for name in ("fake", "activations"):
+        assert sweep(1, "fbgemm", "torch", name)
+
+
+def small_model() -> nn.Module:
+    pyqref.manual_seed(0)
+    pyqref.backends.quantized.engine = "fbgemm"
+    model = nn.Sequential(
+        pyqref.quantization.QuantStub(),
+        nn.Conv2d(1, 2, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(32, 3),
+        pyqref.quantization.DeQuantStub(),
+    ).eval()
+    model.qconfig = pyqref.quantization.get_default_qconfig("fbgemm")
+    model = pyqref.quantization.fuse_modules(model, [["1", "2"]])
+    model = pyqref.quantization.prepare(model)
+    model(pyqref.randn(2, 1, 4, 4))
+    return pyqref.quantization.convert(model)
+
+
+def test_back_to_the_pixel():
+    """``inputs[k].why()`` goes back layer by layer, to what the model was given."""
+    x = pyqref.randn(1, 1, 4, 4)
+    found = explain(small_model(), x, index=(0, 1))
+    layers = []
+    while True:
+        layers.append(found.layer)
+        assert found.check()
+        first = found.inputs[0]
+        if first.is_given:
+            break
+        found = first.why()
+    assert ["5", "4", "reshape", "1", "0"] == [each.replace("3", "reshape") for each in layers]
+    assert x[first.index].item() == first.value
+
+
+def test_graph_mode_names_nodes():
+    """In graph mode operations have the names of their nodes."""
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Hardswish()).eval()
+    x = pyqref.randn(1, 1, 5, 5)
+    mapping = pyqref.quantization.get_default_qconfig_mapping("fbgemm")
+    prepared = pyqref.quantization.quantize_fx.prepare_fx(model, mapping, (x,))
+    prepared(x)
+    converted = pyqref.quantization.quantize_fx.convert_fx(prepared)
+    assert explain(converted, x, "0", (0, 1, 2, 2)).check()
+    assert explain(converted, x, index=(0, 1, 2, 2)).layer.startswith("dequantize")
+
+
+def test_side_by_side():
+    """Every arithmetic starts from the same accumulator; that of the engine gives the integer."""
+    names = pyqref.arithmetic.names()
+    for layer, index in (("1", (0, 1, 0, 2)), ("4", (0, 2))):
+        found = explain(small_model(), pyqref.randn(1, 1, 4, 4), layer, index, names)
+        assert found.stored == found.others["fbgemm"][-1].value
+        assert list(names) == list(found.others)
+        assert max(len(line) for line in str(found).splitlines()) <= 80
+        found.to_json()
+    with pytest.raises(LookupError, match="same in every arithmetic"):
+        explain(small_model(), pyqref.randn(1, 1, 4, 4), "0", (0, 0, 0, 0), ["qnnpack"])
+
+
+def test_json_can_be_computed_again():
+    """The steps read back from JSON give the same values, in exact arithmetic."""
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "1", (0, 1, 0, 0))
+    text = found.to_json()
+    assert 1 == json.loads(text)["schema"]
+    again = steps_of(text)
+    assert [each.value for each in found.steps] == [each.recompute() for each in again]
+    with pytest.raises(ValueError, match="schema must be 1, got 2"):
+        steps_of('{"schema": 2}')
+
+
+def test_the_text_fits_a_terminal_and_the_rest_is_written():
+    """No line is longer than 80; the page folds and has a picture; LaTeX is aligned."""
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "1", (0, 1, 0, 0))
+    assert max(len(line) for line in str(found).splitlines()) <= 80
+    assert "eq-conv-accumulator" in str(found)
+    page = found._repr_html_()
+    assert page.startswith("<details")
+    assert "<svg" in page
+    assert found.to_latex().startswith(r"\begin{align*}")
+    assert found.tree(1).startswith("1[0, 1, 0, 0] = ")
+
+
+def test_a_wrong_derivation_is_found():
+    """``check`` names the step that does not hold."""
+    found = explain(small_model(), pyqref.randn(1, 1, 4, 4), "1", (0, 1, 0, 0))
+    found.stored += 1
+    with pytest.raises(ArithmeticError, match=r"the steps lead to \d+, the layer stored \d+"):
+        found.check()
+
+
+def test_errors():
+    """Each says what was wrong and what to do."""
+    model, x = small_model(), pyqref.randn(1, 1, 4, 4)
+    with pytest.raises(LookupError, match="no layer 'l' ran; near it are"):
+        explain(model, x, "l", 0)
+    with pytest.raises(IndexError, match=r"give 2 integers within it"):
+        explain(model, x, "4", (0, 3))
+    with pytest.raises(TypeError, match="index must be an integer"):
+        explain(model, x, "4", "a")
+    with pytest.raises(TypeError, match="model must be a Module, got int"):
+        explain(3, x)
+    with pytest.raises(LookupError, match="works on real numbers"):
+        explain(nn.Linear(2, 2), pyqref.randn(1, 2), index=(0, 0))
+    with pytest.raises(RuntimeError, match=r"call model.eval\(\) first"):
+        explain(nn.Dropout(0.5), x)
+    with pytest.raises(LookupError, match="recorded"):
+        pyqref.zeros(2).why(0)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [None, "a", 1.5, float("nan"), [[0]], (0, None), {}, object, pyqref.ones(2), 2**63, -(2**63)],
+)
+def test_a_wrong_index_is_named(index):
+    """``y.why`` and ``explain`` raise with the index, never with an error of NumPy."""
+    x = pyqref.zeros(1, 2)
+    with recording() as ran:
+        y = pyqref.quantize_per_tensor(x, 0.1, 0, pyqref.quint8)
+    for ask in (lambda: y.why(index), lambda: ran.explain(index=index)):
+        with pytest.raises((TypeError, IndexError), match="explain: index"):
+            ask()
+
+
+def test_nothing_stays_behind():
+    """After a recording functions run their own code again."""
+    code = pyqref.relu.__code__
+    with recording():
+        pass
+    assert code is pyqref.relu.__code__
+    with pytest.raises(ZeroDivisionError), recording():
+        raise ZeroDivisionError
+    assert code is pyqref.relu.__code__
+
+
+def test_on_the_command_line(tmp_path, capsys, monkeypatch):
+    """``pyqref explain`` prints the derivation of a saved model, and writes a page."""
+    file, x = tmp_path / "model.pt", tmp_path / "x.npy"
+    pyqref.save(small_model().state_dict(), file)
+    maker = ModuleType("makes_a_small_model")
+    maker.made = small_model
+    monkeypatch.setitem(sys.modules, maker.__name__, maker)
+    np.save(x, np.ones((1, 1, 4, 4), np.float32))
+    page = tmp_path / "page.html"
+    options = ["explain", str(file), "--input", str(x), "--layer", "4"]
+    options += ["--model", "makes_a_small_model:made", "--index", "0,1"]
+    assert 0 == main([*options, "--html", str(page)])
+    assert "eq-linear-accumulator" in capsys.readouterr().out
+    assert "<details" in page.read_text()
+    assert 1 == main([*options[:-1], "9,9"])
+    assert "does not fit the output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "observer",
+    [
+        pyqref.quantization.MinMaxObserver(),
+        pyqref.quantization.MinMaxObserver(dtype=pyqref.qint8, qscheme=pyqref.per_tensor_symmetric),
+        pyqref.quantization.MovingAverageMinMaxObserver(),
+        pyqref.quantization.HistogramObserver(),
+        pyqref.quantization.PerChannelMinMaxObserver(),
+    ],
+)
+def test_why_the_scale_is_this(observer):
+    """The derivation of an observer leads to its scale, and says where the extremes lie."""
+    x = pyqref.randn(3, 5)
+    model = nn.Sequential(observer)
+    per_channel = hasattr(observer, "ch_axis")
+    found = explain(model, x, "0", (1,) if per_channel else ())
+    assert found.check()
+    scale, zero_point = observer.calculate_qparams()
+    assert scale[1 if per_channel else 0].item() == found.stored
+    assert zero_point[1 if per_channel else 0].item() == found.step("zero point").value
+    assert found.steps[0].decision.startswith("at [")
