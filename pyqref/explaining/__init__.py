@@ -8,14 +8,14 @@ of a quantized model into layers and causes that add up exactly.
 """
 
 from .accounting import ledger as ledger
+from .asking import Recording as Recording
+from .asking import explain as explain
+from .asking import recording as recording
 from .book import Entry as Entry
 from .book import Ledger as Ledger
 from .derivation import Derivation as Derivation
 from .derivation import Input as Input
 from .differences import explain_diff as explain_diff
-from .explain import Recording as Recording
-from .explain import explain as explain
-from .explain import recording as recording
 from .report import Differences as Differences
 from .report import Element as Element
 from .report import LayerDifference as LayerDifference
