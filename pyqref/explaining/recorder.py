@@ -214,7 +214,11 @@ class Recorder:
         return known is not None and np.array_equal(known[1].array, result._array)
 
     def _keep(self, record: Record, result: Any) -> None:
-        record.settings = {"engine": engines.engine, "conventions": engines.conventions}
+        record.settings = {
+            "engine": engines.engine,
+            "conventions": engines.conventions,
+            "arithmetic": engines.arithmetic,
+        }
         record.module, record.layer = self._layer(record)
         self.records.append(record)
         results = result if isinstance(result, tuple | list) else [result]

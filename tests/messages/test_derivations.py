@@ -74,6 +74,16 @@ def test_compare_sums_of_products():
     assert pyqref.explain(adds_up(), X, "1", (0, 0), ["qnnpack"]).check()
 
 
+def test_another_arithmetic_beside_the_engine():
+    """Steps of another system stand beside those of the engine."""
+    with (
+        says("call explain outside of arithmetic.use, with its name in arithmetics"),
+        pyqref.arithmetic.use("tflite"),
+    ):
+        pyqref.explain(adds_up(), X, "1", (0, 0))
+    assert "tflite" in pyqref.explain(adds_up(), X, "1", (0, 0), ["tflite"]).others
+
+
 def test_ask_for_a_quantized_layer():
     """A float layer has no derivation."""
     with says(

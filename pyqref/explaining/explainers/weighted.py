@@ -155,6 +155,12 @@ _TRANSPOSED = tuple(f"quantized.conv_transpose{n}d" for n in (1, 2, 3))
 @explains(*(f"quantized.{name}{relu}" for name in _STATIC for relu in ("", "_relu")), *_TRANSPOSED)
 def weighted_sum(draft: Draft) -> None:
     """Accumulate, then requantize."""
+    other = draft.record.settings["arithmetic"]
+    if other is not None:
+        raise LookupError(
+            f"why: {draft.record.layer} ran in the arithmetic {other.name!r}; call explain outside "
+            "of arithmetic.use, with its name in arithmetics"
+        )
     x, packed, layer, places, label = weighted_parts(draft)
     total = accumulate(draft, x, x.zero_point, packed, layer, places, label)
     relu = draft.record.operation.endswith("_relu")
