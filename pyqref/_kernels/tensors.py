@@ -129,7 +129,16 @@ def wrap(array: Any) -> Any:
 
 
 def wrap_quantized(array: Any, quantizer: Any) -> Any:
-    """A new quantized tensor on these very integers (no copy)."""
+    """A new quantized tensor on these very integers (no copy).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyqref
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(2), 0.5, 10, pyqref.quint8)
+    >>> wrap_quantized(np.uint8([10, 14]), x._quantizer).dequantize().tolist()
+    [0.0, 2.0]
+    """
     return quantized_leaf(_quantized_type, array, quantizer)
 
 

@@ -31,6 +31,15 @@ class Input:
         Where it lies.
     value : int or float
         The stored integer, or the real number.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.quantized.Linear(2, 1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(1, 2), 0.5, 0, pyqref.quint8)
+    >>> found = pyqref.explain(layer, x, index=(0, 0))
+    >>> found.inputs[1]
+    x[0, 1] = 2 of input
     """
 
     def __init__(self, symbol: str, source: Value, place: int) -> None:

@@ -70,7 +70,9 @@ def difference(ours: Seen, theirs: Seen) -> LayerDifference:
     causes: dict[str, int] = {}
     if differs.any():
         causes = _causes(ours, theirs, grid, before, after, differs)
-    return LayerDifference(theirs.call.key[0], before, after, differs, causes, grid is not None)
+    return LayerDifference(
+        theirs.call.key[0] or "(model)", before, after, differs, causes, grid is not None
+    )
 
 
 def _causes(

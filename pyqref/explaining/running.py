@@ -66,7 +66,7 @@ def operations(model: Module, path: str = "") -> Iterator[Operation]:
     """The graphs and the layers of a model, those inside of other layers left out."""
     if isinstance(model, GraphModule):
         yield Operation(path, model)
-    elif path and _is_whole(model):
+    elif _is_whole(model):
         yield Operation(path, model)
         return
     for name, child in model.named_children():

@@ -26,6 +26,15 @@ class Operand:
         The number; a row of numbers; the name of a function.
     step : int or None
         The number of the step that it is the value of; None where it is given.
+
+    Examples
+    --------
+    >>> import pyqref
+    >>> layer = pyqref.nn.quantized.Linear(2, 1)
+    >>> x = pyqref.quantize_per_tensor(pyqref.ones(1, 2), 0.5, 0, pyqref.quint8)
+    >>> found = pyqref.explain(layer, x, index=(0, 0))
+    >>> found.steps[0].operands[0]
+    Operand(symbol='x', value=array([2, 2], dtype=uint8), step=None)
     """
 
     symbol: str

@@ -322,3 +322,17 @@ def test_bad_input() -> None:
     ]:
         with pytest.raises(error, match=text):
             pyqref.explain_diff(*arguments)
+
+
+def test_layers_by_themselves() -> None:
+    """A model may be a single layer: it is named ``(model)``."""
+    layers = []
+    for scale in (1.0, 0.5):
+        layer = pyqref.nn.quantized.Linear(2, 1)
+        weight = pyqref.quantize_per_tensor(pyqref.tensor([[10.0, 20.0]]), 1.0, 0, pyqref.qint8)
+        layer.set_weight_bias(weight, None)
+        layer.scale, layer.zero_point = scale, 3
+        layers.append(layer)
+    x = pyqref.quantize_per_tensor(pyqref.ones(1, 2), 0.5, 0, pyqref.quint8)
+    found = pyqref.explain_diff(*layers, x)
+    assert [(each.layer, each.count) for each in found.layers] == [("(model)", 1)]
