@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._insides.code_objects import detour, exchange, twin_of
+from .._insides.stack import caller
 from ..backends import quantized as engines
 from ..fx.interception import Intercepted, watching
 from ..nn.module_path import CALLS, module_path, running_module
@@ -258,7 +258,7 @@ def _under_way() -> tuple[Any, str]:
 
     Or the module whose methods stand for operations, such as ``QFunctional``, and no node.
     """
-    frame: Any = sys._getframe(2)
+    frame: Any = caller(2)
     while frame is not None and frame.f_code not in CALLS:
         code = frame.f_code
         if code.co_filename.startswith(_GRAPH):

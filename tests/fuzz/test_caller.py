@@ -37,7 +37,7 @@ NOT_CALLED = frozenset(
         *("is_deterministic_algorithms_warn_only_enabled", "set_default_device"),
         *("set_default_tensor_type", "set_deterministic_debug_mode"),
         *("set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads"),
-        "use_deterministic_algorithms",
+        *("explain", "explain_diff", "ledger", "use_deterministic_algorithms"),
         *("is_grad_enabled", "is_inference_mode_enabled", "make_quantized", "manual_seed", "seed"),
         *("set_default_dtype", "set_num_threads", "set_printoptions", "set_rng_state", "typename"),
     }
