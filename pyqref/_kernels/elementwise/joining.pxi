@@ -17,8 +17,8 @@ cdef enum:
     BLOCK = 1 << 11             # bytes of results that are written part by part
 
 
-# Rows of bytes that stand side by side in each row of the result; wide elements are so many bytes. A task takes some rows, or of
-# long rows some columns.
+# Rows of bytes that stand side by side in each row of the result; wide elements are so many bytes.
+# A task takes some rows, or of long rows some columns.
 cdef struct Joined:
     uint8_t* out
     Py_ssize_t row, rows, rows_per_task, tasks_per_row, count
@@ -107,7 +107,8 @@ cdef bint can_follow(cnp.ndarray first, cnp.ndarray part, int axis) except -1:
     cdef int each
     cdef bint fits = cnp.PyArray_NDIM(first) == cnp.PyArray_NDIM(part)
     for each in range(cnp.PyArray_NDIM(first) if fits else 0):
-        fits = fits and (each == axis or cnp.PyArray_DIM(first, each) == cnp.PyArray_DIM(part, each))
+        if each != axis:
+            fits = fits and cnp.PyArray_DIM(first, each) == cnp.PyArray_DIM(part, each)
     if not fits:
         raise ValueError(
             f"parts must be alike but along axis {axis}, got shapes {(<object> first).shape} and "

@@ -1,8 +1,8 @@
 # Images of float32, resized by weighted sums along both axes: included by kernel.pyx.
 
-# Planes (height, width) in C order, and results. Of each result along an axis, the places of its taps
-# and their weights: rows (out_height, taps), columns (taps, out_width). Without weights there is one
-# tap, which is copied.
+# Planes (height, width) in C order, and results. Of each result along an axis, the places of its
+# taps and their weights: rows (out_height, taps), columns (taps, out_width). Without weights there
+# is one tap, which is copied.
 cdef struct Resample:
     const float* x
     float* out
@@ -84,8 +84,8 @@ def resample(
 ):
     """``x (planes, height, width)`` of float32 in C order, resized into a new array.
 
-    ``rows (out_height, taps)`` and ``columns (taps, out_width)`` are places in ``x``, int64; ``down``
-    and ``along`` their weights, or None where there is one tap, which is copied.
+    ``rows (out_height, taps)`` and ``columns (taps, out_width)`` are places in ``x``, int64;
+    ``down`` and ``along`` their weights, or None where there is one tap, which is copied.
     """
     cdef Resample r
     cdef cnp.npy_intp[3] shape
