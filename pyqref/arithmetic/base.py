@@ -14,6 +14,7 @@ from pyqref.numerics.types import IntArray
 
 from .layer import LINEAR, Layer
 from .packed import run_of
+from .scaling import Scaling
 from .step import Note, Recorder, Step, silent
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ class Arithmetic(ABC):
         """
         accumulator = np.asarray(accumulator, np.int64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._requantize(accumulator, bias, s_x, s_w, s_y, z_y, low, high, layer, silent)
+            scaling = Scaling(s_x, s_w, s_y, z_y, low, high, layer)
+            return self._requantize(accumulator, bias, scaling, silent)
 
     def steps(
         self,
@@ -219,7 +221,7 @@ class Arithmetic(ABC):
         one = None if bias is None else np.asarray([bias], np.float32)
         sums = np.asarray([accumulator], np.int64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            self._requantize(sums, one, s_x, s_w, s_y, z_y, low, high, layer, note)
+            self._requantize(sums, one, Scaling(s_x, s_w, s_y, z_y, low, high, layer), note)
         return note.steps
 
     def prepare(
@@ -258,17 +260,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
         """As :meth:`requantize`; each quantity passes through ``note``."""
 

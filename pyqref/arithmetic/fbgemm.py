@@ -11,7 +11,7 @@ from pyqref.numerics.rounding import fma32
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
-from .layer import Layer
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["FBGEMM"]
@@ -43,18 +43,9 @@ class FBGEMM(Arithmetic):
         return np.asarray(bias, np.float32) / unit
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         unit = unit_of_accumulator(s_x, s_w, note)
         multiplier = note(
             "multiplier",

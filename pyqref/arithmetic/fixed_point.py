@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,8 @@ from pyqref.numerics.fixed_point import (
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, shifted
-from .layer import Layer
 from .qnnpack import with_integer_bias
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["BIAS_HALF_AWAY", "CMSISNN", "TFLite", "TFLiteRuy", "TFLiteSingle"]
@@ -35,23 +36,14 @@ class _FixedPoint(Arithmetic):
         """The rounded bias: int64 (``eq-bias-half-away``)."""
         return bias_half_away(bias, s_x, s_w).astype(np.int64)
 
+    @abstractmethod
     def multiply(self, total: IntArray, integer: Any, exponent: Any, note: Note) -> IntArray:
         """Sums in units of the output, rounded."""
-        raise NotImplementedError
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         total = with_integer_bias(
             self, accumulator, bias, s_x, s_w, note, "eq-bias-half-away", BIAS_HALF_AWAY
         )

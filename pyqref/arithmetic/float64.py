@@ -9,7 +9,7 @@ import numpy as np
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
-from .layer import Layer
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["Float64"]
@@ -36,18 +36,9 @@ class Float64(Arithmetic):
         return np.asarray(np.asarray(bias, np.float64) / unit)
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-double"
         unit = note(
             "unit of the accumulator",

@@ -11,7 +11,7 @@ from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, clamped, saturated, tie
-from .layer import Layer
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["OneDNN"]
@@ -79,18 +79,9 @@ class OneDNN(Arithmetic):
         return np.asarray(real if bias is None else real + np.asarray(bias, np.float32))
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, layer = scaling
         s_x = note("input scale", _twice(s_x), _LABEL, "fl32(1 / fl32(1 / {s}))", s=s_x)
         if layer.kind == "conv":
             s_w = np.asarray(s_w).astype(np.float32)

@@ -14,8 +14,8 @@ from pyqref.numerics.types import IntArray
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
 from .fixed_point import BIAS_HALF_AWAY
-from .layer import Layer
 from .qnnpack import with_integer_bias
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["ONNX", "ONNXQDQ", "TFLiteXNNPACK"]
@@ -53,18 +53,9 @@ class ONNX(Arithmetic):
         return clamp_to_int(round_half_even(scaled), -(2**31), 2**31 - 1, np.int64)
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-onnx"
         how = self.bias_label, self.bias_formula
         total = with_integer_bias(self, accumulator, bias, s_x, s_w, note, *how)
@@ -126,18 +117,9 @@ class ONNXQDQ(ONNX):
     summary = "ONNX's operators on real numbers, between those for grids: division at the end"
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-qdq"
         x, w = np.float32(s_x), np.asarray(s_w).astype(np.float32)
         real = note(

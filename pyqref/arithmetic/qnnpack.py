@@ -11,7 +11,7 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
-from .layer import Layer
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["QNNPACK", "with_integer_bias"]
@@ -39,18 +39,9 @@ class QNNPACK(Arithmetic):
         return bias_as_integer(bias, s_x, s_w).astype(np.int64)
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         unit = unit_of_accumulator(s_x, s_w, note)
         multiplier = note(
             "multiplier",

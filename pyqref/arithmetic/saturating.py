@@ -10,6 +10,7 @@ from pyqref.numerics.accumulator import saturating_pairs
 from pyqref.numerics.linear import exact_matmul
 from pyqref.numerics.types import IntArray
 
+from .base import Arithmetic
 from .fbgemm import FBGEMM
 from .layer import LINEAR, Layer
 from .onednn import OneDNN
@@ -19,23 +20,9 @@ from .step import Note
 __all__ = ["ONNXSaturating", "OneDNNSaturating", "X86Saturating"]
 
 
-class X86Saturating(FBGEMM):
-    r"""torch's fbgemm and x86 on a processor without VNNI.
+class _Pairs(Arithmetic):
+    """Pairs of products that saturate, one after the other in a row."""
 
-    Equation ``eq-saturating-pairs``, then as :class:`FBGEMM`. The pairs are neighbours in the row
-    that the window of an output makes: taps one after the other, the channels of a tap side by
-    side. Beside the image stands the zero point, which saturates like any other integer.
-
-    Examples
-    --------
-    >>> x, weight = np.uint8([[255, 255]]), np.int8([[127, 127]])
-    >>> X86Saturating().accumulate(x, 0, weight, 0).tolist()
-    [[32767]]
-    """
-
-    name = "x86-saturating"
-    summary = "torch's fbgemm and x86 without VNNI: pairs of products saturate at 16 bits"
-    engine = "x86"
     exact_sums = False
 
     def accumulate(
@@ -55,7 +42,26 @@ class X86Saturating(FBGEMM):
         return noted_pairs(self, x, x_zero_point, weight, *rest)
 
 
-class OneDNNSaturating(OneDNN):
+class X86Saturating(_Pairs, FBGEMM):
+    r"""torch's fbgemm and x86 on a processor without VNNI.
+
+    Equation ``eq-saturating-pairs``, then as :class:`FBGEMM`. The pairs are neighbours in the row
+    that the window of an output makes: taps one after the other, the channels of a tap side by
+    side. Beside the image stands the zero point, which saturates like any other integer.
+
+    Examples
+    --------
+    >>> x, weight = np.uint8([[255, 255]]), np.int8([[127, 127]])
+    >>> X86Saturating().accumulate(x, 0, weight, 0).tolist()
+    [[32767]]
+    """
+
+    name = "x86-saturating"
+    summary = "torch's fbgemm and x86 without VNNI: pairs of products saturate at 16 bits"
+    engine = "x86"
+
+
+class OneDNNSaturating(_Pairs, OneDNN):
     r"""torch's onednn on a processor without VNNI.
 
     Equation ``eq-saturating-pairs``, then as :class:`OneDNN`. The pairs are neighbouring channels
@@ -73,7 +79,6 @@ class OneDNNSaturating(OneDNN):
 
     name = "onednn-saturating"
     summary = "torch's onednn without VNNI: pairs of channels saturate at 16 bits"
-    exact_sums = False
 
     def accumulate(
         self,
@@ -86,7 +91,7 @@ class OneDNNSaturating(OneDNN):
     ) -> IntArray:
         """Sums of saturating pairs of channels, less what the zero points contribute."""
         if layer.groups > 1 and (layer.channels % 4 or layer.outputs % 4):
-            return super().accumulate(x, x_zero_point, weight, weight_zero_points)
+            return Arithmetic.accumulate(self, x, x_zero_point, weight, weight_zero_points)
         rows, columns = layer.taps(np.asarray(x)), layer.taps(np.asarray(weight))
         total = np.zeros((*rows.shape[:-2], columns.shape[0]), np.int64)
         for tap in range(rows.shape[-2]):
@@ -97,11 +102,8 @@ class OneDNNSaturating(OneDNN):
             total += pairs
         return without_zero_points(total, x, x_zero_point, weight, weight_zero_points)
 
-    def _accumulate(self, x: IntArray, x_zero_point: int, weight: IntArray, *rest: Any) -> IntArray:
-        return noted_pairs(self, x, x_zero_point, weight, *rest)
 
-
-class ONNXSaturating(ONNX):
+class ONNXSaturating(_Pairs, ONNX):
     r"""ONNX Runtime on an x86 processor without VNNI.
 
     Equation ``eq-saturating-pairs``, then as :class:`ONNX`. The pairs are those of
@@ -116,7 +118,6 @@ class ONNXSaturating(ONNX):
 
     name = "onnx-saturating"
     summary = "ONNX Runtime on x86 without VNNI: pairs of products saturate at 16 bits"
-    exact_sums = False
 
     def accumulate(
         self,
@@ -129,12 +130,8 @@ class ONNXSaturating(ONNX):
     ) -> IntArray:
         """Sums of saturating pairs, less what the zero points contribute."""
         if layer.kind == "conv" and layer.channels == layer.outputs == 1:
-            return super().accumulate(x, x_zero_point, weight, weight_zero_points)
-        sums = saturating_pairs(x, weight)
-        return without_zero_points(sums, x, x_zero_point, weight, weight_zero_points)
-
-    def _accumulate(self, x: IntArray, x_zero_point: int, weight: IntArray, *rest: Any) -> IntArray:
-        return noted_pairs(self, x, x_zero_point, weight, *rest)
+            return Arithmetic.accumulate(self, x, x_zero_point, weight, weight_zero_points)
+        return super().accumulate(x, x_zero_point, weight, weight_zero_points)
 
 
 def without_zero_points(

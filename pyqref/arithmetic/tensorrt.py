@@ -11,7 +11,7 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import unit_of_accumulator
-from .layer import Layer
+from .scaling import Scaling
 from .step import Note
 
 __all__ = ["TensorRT"]
@@ -47,18 +47,9 @@ class TensorRT(Arithmetic):
         return np.asarray(np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w))
 
     def _requantize(
-        self,
-        accumulator: IntArray,
-        bias: Any,
-        s_x: float,
-        s_w: Any,
-        s_y: float,
-        z_y: int,
-        low: int,
-        high: int,
-        layer: Layer,
-        note: Note,
+        self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
     ) -> IntArray:
+        s_x, s_w, s_y, z_y, low, high, _ = scaling
         label = "eq-requantize-tensorrt"
         unit = unit_of_accumulator(s_x, s_w, note)
         value = accumulator.astype(np.float32)
