@@ -11,6 +11,7 @@ from pyqref.numerics.rounding import round_half_even
 from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, clamped, saturated, tie
+from .operations import EngineOperations
 from .scaling import Scaling
 from .step import Note
 
@@ -19,7 +20,7 @@ __all__ = ["OneDNN"]
 _LABEL = "eq-requantize-onednn"
 
 
-class OneDNN(Arithmetic):
+class OneDNN(EngineOperations, Arithmetic):
     r"""torch's onednn, in the order that experiments show.
 
     Equation ``eq-requantize-onednn``:

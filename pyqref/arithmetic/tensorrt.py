@@ -11,13 +11,14 @@ from pyqref.numerics.types import IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import unit_of_accumulator
+from .real_operations import RealOperations
 from .scaling import Scaling
 from .step import Note
 
 __all__ = ["TensorRT"]
 
 
-class TensorRT(Arithmetic):
+class TensorRT(RealOperations, Arithmetic):
     r"""As TensorRT documents it: real result, real bias, division by the scale, ties to even.
 
     Equation ``eq-requantize-tensorrt``:
