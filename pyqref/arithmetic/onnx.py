@@ -66,7 +66,7 @@ class ONNX(QLinearOperations, Arithmetic):
     ) -> IntArray | None:
         """Real operators between DequantizeLinear and QuantizeLinear: ``eq-requantize-qdq``."""
         real = real_of(_WithStoredBias(self), packed, x_grid)(x)
-        return self.quantize(function(real), out)
+        return self._on_grid(function(real), out)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note
@@ -137,7 +137,7 @@ class ONNXQDQ(ONNX):
     def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
         """Real numbers, added one after the other, divided, quantized."""
         total = sum_in_order(taps, np.float32(grid.scale))
-        return self.quantize(total / np.asarray(count).astype(np.float32), grid)
+        return self._on_grid(np.asarray(total / np.asarray(count, np.float32)), grid)
 
     def _requantize(
         self, accumulator: IntArray, bias: Any, scaling: Scaling, note: Note

@@ -37,8 +37,11 @@ class RealOperations(Operations):
         centred = np.asarray(q).astype(np.int64) - grid.zero_point
         return np.asarray(centred.astype(self.precision) * self.precision(grid.scale))
 
-    def quantize(self, x: FloatArray, out: Grid, relu: bool = False) -> IntArray:
+    def quantize(self, x: FloatArray, out: Grid) -> IntArray | None:
         """Divide, round to even, add the zero point, clamp."""
+        return self._on_grid(x, out)
+
+    def _on_grid(self, x: FloatArray, out: Grid, relu: bool = False) -> IntArray:
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.asarray(x).astype(self.precision) / self.precision(out.scale)
         low, high = out.lowest if relu else (out.quant_min, out.quant_max)
@@ -47,19 +50,19 @@ class RealOperations(Operations):
 
     def rescale(self, q: IntArray, grid: Grid, out: Grid) -> IntArray | None:
         """Dequantized, and quantized again."""
-        return self.quantize(self.real(q, grid), out)
+        return self._on_grid(self.real(q, grid), out)
 
     def add(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
     ) -> IntArray | None:
         """The sum of the real numbers, quantized."""
-        return self.quantize(self.real(a, a_grid) + self.real(b, b_grid), out, relu)
+        return self._on_grid(self.real(a, a_grid) + self.real(b, b_grid), out, relu)
 
     def mul(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid, relu: bool = False
     ) -> IntArray | None:
         """The product of the real numbers, quantized."""
-        return self.quantize(self.real(a, a_grid) * self.real(b, b_grid), out, relu)
+        return self._on_grid(self.real(a, a_grid) * self.real(b, b_grid), out, relu)
 
     def matmul(
         self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
@@ -70,24 +73,24 @@ class RealOperations(Operations):
     def average(self, taps: IntArray, count: IntArray, grid: Grid, whole: bool) -> IntArray | None:
         """The exact sum times the scale, divided by the count, quantized."""
         total = taps.sum(axis=-1).astype(self.precision) * self.precision(grid.scale)
-        return self.quantize(total / np.asarray(count).astype(self.precision), grid)
+        return self._on_grid(total / np.asarray(count).astype(self.precision), grid)
 
     def function(self, q: IntArray, grid: Grid, out: Grid, function: Function) -> IntArray | None:
         """The function of the real numbers, quantized."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.quantize(function(self.real(q, grid)), out)
+            return self._on_grid(function(self.real(q, grid)), out)
 
     def fused(
         self, packed: Any, x: IntArray, x_grid: Grid, out: Grid, function: Function
     ) -> IntArray | None:
         """The function of the real results, quantized."""
-        return self.quantize(function(real_of(self, packed, x_grid)(x)), out)
+        return self._on_grid(function(real_of(self, packed, x_grid)(x)), out)
 
     def dynamic(self, packed: Any, x: FloatArray, reduce_range: bool) -> FloatArray | None:
         """Real results of integers on the grid of the whole input."""
         low, high = (x.min(), x.max()) if x.size else (0.0, 0.0)
         grid = self.dynamic_grid(low, high, reduce_range)
-        real = real_of(self, packed, grid)(self.quantize(x, grid))
+        real = real_of(self, packed, grid)(self._on_grid(x, grid))
         return np.asarray(real, dtype=np.float32)
 
     def dynamic_grid(self, low: Any, high: Any, reduce_range: bool) -> Grid:

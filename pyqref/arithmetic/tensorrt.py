@@ -44,7 +44,10 @@ class TensorRT(RealOperations, Arithmetic):
     summary = "TensorRT as documented: symmetric, real bias, division by the output scale"
 
     def bias(self, bias: Any, s_x: float, s_w: Any) -> np.ndarray:
-        """The bias over the unit of the accumulator, for comparison: it is added as it is."""
+        """The bias in units of the accumulator, float32: a number to compare with other systems.
+
+        :meth:`requantize` adds the real bias, as it is, to the real result.
+        """
         return np.asarray(np.asarray(bias, np.float32) / accumulator_scale(s_x, s_w))
 
     def _requantize(

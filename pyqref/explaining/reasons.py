@@ -99,9 +99,10 @@ def _causes(
         reasons = np.full(before.shape, len(ARITHMETIC) - 1)
         if grid is not None and grid.axis is None:
             given = ingredients_of(theirs.call, theirs.args, theirs.kwargs)
-            reasons = decided(theirs.call, theirs.args, given, grid, values[-1], after)
+            how = theirs.call, theirs.args, theirs.kwargs
+            reasons = decided(*how, given, grid, values[-1], after)
         names_of = list(ARITHMETIC)
-        if grid is None and _is_dynamic(ours.call.what) != _is_dynamic(theirs.call.what):
+        if grid is None and (_is_dynamic(ours.call.what) or _is_dynamic(theirs.call.what)):
             names_of[-1] = DYNAMIC
         for index, name in enumerate(names_of):
             count = int(np.count_nonzero(left & (reasons == index)))

@@ -304,9 +304,7 @@ def averaged_windows(
 def adaptive_windows(
     q: IntArray, zero_point: int, output_size: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
-    """The windows of an adaptive average, and how many elements each has.
-
-    Equation ``eq-quantized-adaptive-avg-pool``.
+    """The windows of ``eq-quantized-adaptive-avg-pool``, and how many elements each has.
 
     Returns
     -------

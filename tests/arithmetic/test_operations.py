@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from arithmetic.operations import RECORDED, SYSTEMS, Inputs, make_cases, real
@@ -11,7 +9,6 @@ from arithmetic.operations import RECORDED, SYSTEMS, Inputs, make_cases, real
 import pyqref
 from pyqref import arithmetic
 from pyqref.nn import functional as F
-from pyqref.nn.diagnostics import NoEffectWarning
 
 ops = pyqref.ops.quantized
 

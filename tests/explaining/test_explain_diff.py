@@ -247,6 +247,7 @@ def test_fake_quantized_and_converted() -> None:
         assert "not explained" not in found[name].causes
 
 
+@pytest.mark.filterwarnings("ignore:arithmetic .* does not define")
 @pytest.mark.parametrize("name", pyqref.arithmetic.names())
 def test_every_arithmetic_is_explained(name) -> None:
     """One model in two arithmetics: every integer that differs has a reason."""

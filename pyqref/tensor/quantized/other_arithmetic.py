@@ -36,7 +36,7 @@ def replaced(operation: str, method: str, *given: Any) -> Any:
         return None
     result = getattr(model, method)(*given)
     if result is None:
-        settings.kept(operation, method)
+        _told(operation, method)
     return result
 
 
@@ -70,7 +70,12 @@ def keeps_engine(operation: str) -> None:
     >>> keeps_engine("quantized.softmax")
     """
     if settings.arithmetic is not None:
-        settings.kept(operation, None)
+        _told(operation, None)
+
+
+def _told(operation: str, method: str | None) -> None:
+    if settings.kept is not None:
+        settings.kept(operation, method)
 
 
 def clamped_elsewhere(
