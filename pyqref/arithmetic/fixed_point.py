@@ -145,6 +145,7 @@ class TFLiteRuy(TFLiteRuyOperations, _RoundedTwice):
     """
 
     name = "tflite-ruy"
+    matmul = TFLite().matmul  # BATCH_MATMUL is the reference's
     summary = "TFLite's optimized kernels (ruy): 31-bit multiplier, two roundings, ties upward"
     first, second = "up", "up"
 

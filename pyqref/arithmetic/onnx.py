@@ -13,7 +13,7 @@ from pyqref.numerics.types import FloatArray, IntArray
 
 from .base import Arithmetic, rounded_then_shifted
 from .fbgemm import scaled_by, unit_of_accumulator
-from .fixed_point import BIAS_HALF_AWAY
+from .fixed_point import BIAS_HALF_AWAY, TFLite
 from .onnx_operations import QLinearOperations, sum_in_order
 from .packed import real_of
 from .qnnpack import with_integer_bias
@@ -100,6 +100,7 @@ class TFLiteXNNPACK(XNNPACKOperations, ONNX):
     """
 
     name = "tflite-xnnpack"
+    matmul = TFLite().matmul  # BATCH_MATMUL is the reference's
     summary = "TFLite's XNNPACK: as ONNX's operators, with the integer bias of TFLite's converter"
     bias_label = "eq-bias-half-away"
     bias_formula = BIAS_HALF_AWAY

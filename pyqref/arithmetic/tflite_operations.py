@@ -143,14 +143,6 @@ class TFLiteRuyOperations(TFLiteOperations):
             scaled = np.asarray(x, np.float32) * reciprocal32(out.scale)
         return _stored(round_half_even(scaled).astype(np.float64), out)
 
-    def matmul(
-        self, a: IntArray, a_grid: Grid, b: IntArray, b_grid: Grid, out: Grid
-    ) -> IntArray | None:
-        """BATCH_MATMUL: as the reference's layers, ties of the shift away from zero."""
-        from .fixed_point import TFLite
-
-        return product(TFLite(), a, a_grid, b, b_grid, out)
-
 
 class XNNPACKOperations(TFLiteRuyOperations):
     """XNNPACK's: one multiplier a tensor, one rounding. Where it has none, the optimized kernels.

@@ -9,7 +9,6 @@ import pytest
 
 import pyqref
 from pyqref import arithmetic, nn
-from pyqref.arithmetic import TFLite
 from pyqref.nn import functional as F
 from pyqref.nn.diagnostics import NoEffectWarning
 
@@ -135,48 +134,6 @@ def test_what_it_leaves_to_the_engine_is_told(name, everything):
         assert np.array_equal(before[operation], got[operation])
     with pytest.raises(RuntimeError, match="does not define"), arithmetic.use(name, strict=True):
         model(*inputs)
-
-
-def test_the_warning_names_the_layer_and_what_to_do():
-    """Both remedies work: the layer in float, or a subclass that defines the method."""
-    model = nn.Sequential(
-        pyqref.quantization.QuantStub(),
-        nn.Linear(4, 4),
-        nn.Sigmoid(),
-        pyqref.quantization.DeQuantStub(),
-    ).eval()
-    x = pyqref.randn(6, 4)
-
-    def converted():
-        prepared = pyqref.quantization.prepare(model)
-        prepared(x)
-        return pyqref.quantization.convert(prepared)
-
-    model.qconfig = pyqref.quantization.get_default_qconfig("fbgemm")
-    layer = r"in 2 \(Sigmoid\), which keeps the numbers of the engine 'x86'"
-    advice = r"set its qconfig to None.*, or define function\(\) in a subclass of TFLite"
-    told = pytest.warns(NoEffectWarning, match=f"'tflite' does not define .*{layer}; {advice}")
-    with told, arithmetic.use("tflite"):
-        converted()(x)
-
-    class WithFunctions(TFLite):
-        """TFLite, and real functions on its grids."""
-
-        def function(self, q, grid, out, function):
-            return self.quantize(function((q - np.float32(grid.zero_point)) * grid.scale), out)
-
-    with arithmetic.use(WithFunctions(), strict=True):
-        converted()(x)
-    model = nn.Sequential(
-        pyqref.quantization.QuantStub(),
-        nn.Linear(4, 4),
-        pyqref.quantization.DeQuantStub(),
-        nn.Sigmoid(),
-    ).eval()
-    model.qconfig = pyqref.quantization.get_default_qconfig("fbgemm")
-    model[3].qconfig = None
-    with arithmetic.use("tflite", strict=True):
-        converted()(x)
 
 
 @pytest.mark.parametrize(
