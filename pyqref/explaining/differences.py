@@ -151,7 +151,7 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
 
     def decide(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = call.run(*args, **kwargs)
-        if _comparable(result):
+        if _comparable(call, result):
             seen[call.key] = Seen(call, args, kwargs, result)
         return result
 
@@ -160,9 +160,12 @@ def _seen_of(model: Module, inputs: tuple[Any, ...], context: Context | None) ->
     return seen
 
 
-def _comparable(result: Any) -> bool:
+def _comparable(call: Call, result: Any) -> bool:
+    """Whether numbers came out; of a layer with several results, such as an LSTM, the first."""
     found = leaves(result)
-    return len(found) == 1 and (is_quantized(found[0]) or found[0].is_floating_point())
+    if not found or (len(found) > 1 and not isinstance(call.what, Module)):
+        return False
+    return is_quantized(found[0]) or found[0].is_floating_point()
 
 
 def _compared(
@@ -242,7 +245,7 @@ def _replayed(
             result = call.run(*args, **kwargs)
             path, count = call.key
             name = next((n for n in (path, path.removeprefix("module.")) if n in recorded), None)
-            if name is None or count or not _comparable(result):
+            if name is None or count or not _comparable(call, result):
                 return result
             theirs = _as_result(name, recorded[name], leaves(result)[0])
             bar.step()
