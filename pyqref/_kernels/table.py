@@ -118,7 +118,7 @@ KERNELS: dict[str, Kernel] = {
             ("-mavx2", "-mfma", "-mavxvnni"),
             ("/arch:AVX2",),
             extends="avx2",
-            operations=("normalization", "pooling", *_PRODUCTS),
+            operations=("normalization", *_PRODUCTS),
         ),
         Kernel(
             "avx512vnni",

@@ -10,7 +10,7 @@ cdef enum:
 
 # How the bytes of four taps become sums: quads of which all four, or the last ones, count.
 cdef struct Quads:
-    weights_v all, last
+    counted_v all, last
     uint8_t* scratch
     uint8_t flip
     Py_ssize_t taps                 # of a window
@@ -25,7 +25,7 @@ cdef inline void set_quads(Quads* q, Py_ssize_t taps) noexcept nogil:
     memset(weights[0], 1, sizeof(weights[0]))
     for i in range(LANES_MAX):      # four bytes at a time: this is done for each line of results
         memcpy(weights[1] + 4 * i, last, sizeof(last))
-    q.all, q.last = load_weights(weights[0]), load_weights(weights[1])
+    q.all, q.last = load_counted(weights[0]), load_counted(weights[1])
     q.taps = taps
 
 
@@ -34,7 +34,7 @@ cdef inline void add_listed(
     i32v* totals,
 ) noexcept nogil:
     """Add the listed taps of some channels; what is beyond the last of them counts nothing."""
-    cdef quads_v[ACROSS] quads
+    cdef summed_v[ACROSS] quads
     cdef Py_ssize_t tap
     cdef int v
     for tap in range(0, listed, 4):
@@ -44,13 +44,13 @@ cdef inline void add_listed(
                 list[tap + 3] + at, q.flip,
             )
             for v in range(ACROSS):
-                quads[v] = load_quads(q.scratch + 4 * v * SIMD_LANES)
+                quads[v] = load_summed(q.scratch + 4 * v * SIMD_LANES)
         else:
-            interleave_quads(
+            interleave_summed(
                 quads, list[tap] + at, list[tap + 1] + at, list[tap + 2] + at, list[tap + 3] + at
             )
         for v in range(ACROSS):
-            totals[v] = dot4_quads(totals[v], quads[v], q.last if tap + 4 > listed else q.all)
+            totals[v] = sum_summed(totals[v], quads[v], q.last if tap + 4 > listed else q.all)
 
 
 # Which taps of a window a task adds up, how many of them at a time, and where sums wait: in the

@@ -22,6 +22,17 @@ cdef extern from "pooling/bytes.h":
     Py_ssize_t list_taps(
         const Taps* taps, Py_ssize_t start, Py_ssize_t most, Bytes* list
     ) nogil
+    ctypedef struct summed_v:       # four bytes in each lane, lower by INPUT_SHIFT
+        pass
+    ctypedef struct counted_v:      # for each of them 1, or 0 where it does not count
+        pass
+    # As interleave_quads, load_quads, load_weights and dot4_quads of the primitives.
+    void interleave_summed(
+        summed_v* quads, const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d
+    ) nogil
+    summed_v load_summed(const uint8_t* source) nogil
+    counted_v load_counted(const int8_t* source) nogil
+    i32v sum_summed(i32v sum, summed_v x, counted_v counted) nogil
     int32_t sum_u8(const uint8_t* x, Py_ssize_t n) nogil
     int32_t sum_s8(const int8_t* x, Py_ssize_t n) nogil
 
